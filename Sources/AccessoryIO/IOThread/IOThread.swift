@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxShims
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// Something that watches a descriptor. Called on the I/O thread only, and must not block.
+public protocol EventHandler: AnyObject, Sendable {
+  /// The descriptor is ready for what `readiness` says.
+  func ready(_ readiness: Readiness)
+}
+
+/// A piece of work for the I/O thread that can be queued without an allocation.
+public protocol IOWork: AnyObject, Sendable {
+  /// Does the work, on the I/O thread. Must not block.
+  func perform()
+}
+
+/// The one thread that does all I/O: an event loop that is also an executor.
+///
+/// Actors that name it as their `unownedExecutor` run on it, and the loop enters them by `assumeIsolated`; so the
+/// compiler sees to it that a descriptor is read and written here and nowhere else. All members may be used from
+/// any thread.
+public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
+  /// The I/O thread of this process. Runs from its first use to the end of the process.
+  public static let shared: IOThread = {
+    do throws(Errno) {
+      return IOThread(queue: try EpollQueue())
+    } catch {
+      fatalError("no event loop without epoll, eventfd and timerfd: \(error)")
+    }
+  }()
+
+  private enum Work {
+    case job(UnownedJob)
+    case object(any IOWork)
+    case body(@Sendable () -> Void)
+  }
+
+  private struct Inbox {
+    var work: [Work] = []
+    var isAsleep = false
+    var isStopping = false
+  }
+
+  private struct Timers {
+    var queue = TimerQueue()
+    /// What the event queue is armed for. Armed too early costs one wake-up; so it is only ever moved forward
+    /// when time has come, and a request answered in time costs no system call.
+    var armed: MonotonicTime?
+  }
+
+  private let queue: any EventQueue
+  private let inbox = Mutex(Inbox())
+  private let handlers = Mutex<[EventToken: any EventHandler]>([:])
+  private let timers = Mutex(Timers())
+  private let nextToken = Atomic<UInt64>(0)
+  private let thread = Atomic<UInt>(0)
+  private let wakeUpCount = Atomic<UInt64>(0)
+
+  /// Starts a thread that waits in `queue`.
+  public init(queue: any EventQueue) {
+    self.queue = queue
+    start()
+  }
+
+  private func start() {
+    let context = Unmanaged.passRetained(self)
+    var handle = pthread_t()
+    let result = pthread_create(&handle, nil, { context in
+      shim_thread_name("accessory-io")
+      let io = Unmanaged<IOThread>.fromOpaque(context!).takeRetainedValue()
+      io.thread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
+      io.run()
+      return nil
+    }, context.toOpaque())
+    guard result == 0 else { fatalError("no thread for I/O: \(Errno(rawValue: result))") }
+    pthread_detach(handle)
+  }
+
+  /// Ends the thread after the work that is queued. For tests: a process keeps its shared thread.
+  public func stop() {
+    inbox.withLock { $0.isStopping = true }
+    queue.wake()
+  }
+
+  /// How often the loop has woken up from waiting. Stands still while nothing happens.
+  public var wakeUps: UInt64 { wakeUpCount.load(ordering: .relaxed) }
+
+  /// True on the I/O thread.
+  public var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+  // MARK: - Descriptors
+
+  /// Watches `descriptor` and calls `handler`, which is kept until `unwatch`.
+  public func watch(
+    _ descriptor: FileDescriptor, for interest: Interest, handler: any EventHandler
+  ) throws(Errno) -> EventToken {
+    let token = EventToken(rawValue: nextToken.add(1, ordering: .relaxed).newValue)
+    handlers.withLock { $0[token] = handler }
+    do throws(Errno) {
+      try queue.add(descriptor, interest, token: token)
+    } catch {
+      handlers.withLock { _ = $0.removeValue(forKey: token) }
+      throw error
+    }
+    return token
+  }
+
+  /// Changes what a descriptor is watched for.
+  public func change(_ descriptor: FileDescriptor, _ token: EventToken, to interest: Interest) throws(Errno) {
+    try queue.modify(descriptor, interest, token: token)
+  }
+
+  /// Stops watching. When called on the I/O thread, no call follows, not even for an event already fetched.
+  public func unwatch(_ descriptor: FileDescriptor, _ token: EventToken) {
+    queue.remove(descriptor)
+    let handler = handlers.withLock { $0.removeValue(forKey: token) }
+    _ = handler  // let go outside the lock: its deinit may come back here
+  }
+
+  // MARK: - Work
+
+  /// Runs an actor's job; called by the Swift runtime.
+  public func enqueue(_ job: consuming ExecutorJob) { post(.job(UnownedJob(job))) }
+
+  /// Performs `work` on the I/O thread, in the order of the calls.
+  public func post(_ work: any IOWork) { post(.object(work)) }
+
+  /// Runs `body` on the I/O thread, in the order of the calls.
+  public func post(_ body: @escaping @Sendable () -> Void) { post(.body(body)) }
+
+  private func post(_ work: Work) {
+    let mustWake = inbox.withLock { inbox in
+      inbox.work.append(work)
+      defer { inbox.isAsleep = false }
+      return inbox.isAsleep
+    }
+    if mustWake { queue.wake() }
+  }
+
+  // MARK: - Time
+
+  /// The present.
+  public var now: MonotonicTime { .now }
+
+  /// Runs `action` on the I/O thread at `deadline` or soon after.
+  public func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken {
+    timers.withLock { timers in
+      let token = timers.queue.schedule(at: deadline, action)
+      if timers.armed.map({ deadline < $0 }) ?? true {
+        timers.armed = deadline
+        queue.arm(deadline)
+      }
+      return token
+    }
+  }
+
+  /// Forgets a scheduled action.
+  public func cancel(_ token: TimerToken) { timers.withLock { $0.queue.cancel(token) } }
+
+  private func runDueTimers() {
+    let now = MonotonicTime.now
+    while let action = timers.withLock({ $0.queue.popDue(at: now) }) { action() }
+    timers.withLock { timers in
+      timers.armed = timers.queue.earliest
+      if let next = timers.armed { queue.arm(next) }
+    }
+  }
+
+  // MARK: - The loop
+
+  private func run() {
+    var work: [Work] = []
+    var events: [QueuedEvent] = []
+    while true {
+      let hasMore = inbox.withLock { inbox in
+        swap(&inbox.work, &work)
+        inbox.isAsleep = work.isEmpty && !inbox.isStopping
+        return !inbox.isAsleep
+      }
+      if hasMore && work.isEmpty { return }  // stopping
+      for item in work { perform(item) }
+      work.removeAll(keepingCapacity: true)
+      do throws(Errno) {
+        try queue.wait(into: &events, poll: hasMore)
+      } catch {
+        usleep(10_000)  // the kernel is out of memory: go on later, and don't spin until then
+        continue
+      }
+      if !hasMore {
+        wakeUpCount.add(1, ordering: .relaxed)
+        inbox.withLock { $0.isAsleep = false }
+      }
+      for event in events {
+        guard let token = event.token else {
+          runDueTimers()
+          continue
+        }
+        handlers.withLock { $0[token] }?.ready(event.readiness)
+      }
+    }
+  }
+
+  private func perform(_ work: Work) {
+    switch work {
+    case .job(let job):
+      job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    case .object(let work): work.perform()
+    case .body(let body): body()
+    }
+  }
+
+  // MARK: - Executor
+
+  /// This executor, for an actor's `unownedExecutor`.
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+  /// Traps unless called on the I/O thread; the runtime asks for `assumeIsolated`.
+  public func checkIsolated() { precondition(isCurrent, "this must run on the I/O thread") }
+
+  /// Tells the runtime whether the caller is on the I/O thread.
+  public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+}

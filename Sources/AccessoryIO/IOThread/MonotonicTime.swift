@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A moment on the kernel's `CLOCK_MONOTONIC`, in nanoseconds since an arbitrary start.
+public struct MonotonicTime: Comparable, Hashable, Sendable {
+  /// Nanoseconds since the clock's start.
+  public var nanoseconds: Int64
+
+  /// The moment so many nanoseconds after the clock's start.
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  /// The present.
+  public static var now: MonotonicTime {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
+  /// True when `a` is earlier than `b`.
+  public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
+
+  /// The moment `duration` later.
+  public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
+    MonotonicTime(nanoseconds: time.nanoseconds + duration.inNanoseconds)
+  }
+
+  /// The time from `b` to `a`.
+  public static func - (a: MonotonicTime, b: MonotonicTime) -> Duration {
+    .nanoseconds(a.nanoseconds - b.nanoseconds)
+  }
+}
+
+extension Duration {
+  /// Whole nanoseconds; saturates at about 292 years.
+  public var inNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    if overflow { return seconds < 0 ? .min / 2 : .max / 2 }
+    return whole + attoseconds / 1_000_000_000
+  }
+}

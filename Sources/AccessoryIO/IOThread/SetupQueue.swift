@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+
+/// Where the calls on one device that may block are made: opening, configuring, closing. One queue a device, so that
+/// a sick one holds up nobody else; descriptors are not read or written here.
+public struct SetupQueue: Sendable {
+  private let queue: DispatchQueue
+
+  /// A queue for the device that `label` names.
+  public init(label: String) { queue = DispatchQueue(label: "accessory.setup.\(label)") }
+
+  /// Runs `body` after what was given before, and waits for it without blocking the caller's thread.
+  public func run<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    try await withCheckedContinuation { continuation in
+      queue.async {
+        let result: Result<Value, Failure>
+        do throws(Failure) { result = .success(try body()) } catch { result = .failure(error) }
+        continuation.resume(returning: result)
+      }
+    }.get()
+  }
+
+  /// Runs `body` after what was given before.
+  public func post(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// One task that waits for one signal, which may come first.
+final class Sleeper: Sendable {
+  private enum State {
+    case idle
+    case waiting(CheckedContinuation<Void, Never>)
+    case finished
+  }
+
+  private let state = Mutex(State.idle)
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let resumeNow = state.withLock { state in
+        if case .finished = state { return true }
+        state = .waiting(continuation)
+        return false
+      }
+      if resumeNow { continuation.resume() }
+    }
+  }
+
+  func finish() {
+    let waiting: CheckedContinuation<Void, Never>? = state.withLock { state in
+      defer { state = .finished }
+      if case .waiting(let continuation) = state { return continuation }
+      return nil
+    }
+    waiting?.resume()
+  }
+}

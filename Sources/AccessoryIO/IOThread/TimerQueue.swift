@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HeapModule
+
+/// Names a scheduled action, to cancel it.
+public struct TimerToken: Hashable, Sendable {
+  let rawValue: UInt64
+}
+
+/// Actions waiting for their moment, earliest first. A value without a clock of its own.
+struct TimerQueue: Sendable {
+  private struct Entry: Comparable, Sendable {
+    var deadline: MonotonicTime
+    var id: UInt64
+    static func < (a: Entry, b: Entry) -> Bool { (a.deadline, a.id) < (b.deadline, b.id) }
+  }
+
+  private var heap = Heap<Entry>()
+  private var actions: [UInt64: @Sendable () -> Void] = [:]
+  private var nextID: UInt64 = 0
+
+  /// The moment of the earliest action that was not cancelled.
+  var earliest: MonotonicTime? {
+    mutating get {
+      while let first = heap.min {
+        if actions[first.id] != nil { return first.deadline }
+        heap.removeMin()
+      }
+      return nil
+    }
+  }
+
+  mutating func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken {
+    let id = nextID
+    nextID += 1
+    actions[id] = action
+    heap.insert(Entry(deadline: deadline, id: id))
+    return TimerToken(rawValue: id)
+  }
+
+  mutating func cancel(_ token: TimerToken) {
+    guard actions.removeValue(forKey: token.rawValue) != nil else { return }
+    // Cancelled entries stay in the heap until their time comes; don't let them outnumber the rest by far.
+    if heap.count > 2 * actions.count + 64 {
+      heap = Heap(heap.unordered.filter { actions[$0.id] != nil })
+    }
+  }
+
+  /// Takes out the next action whose moment has come.
+  mutating func popDue(at now: MonotonicTime) -> (@Sendable () -> Void)? {
+    while let first = heap.min, first.deadline <= now {
+      heap.removeMin()
+      if let action = actions.removeValue(forKey: first.id) { return action }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxShims
+import Glibc
+import SystemPackage
+
+/// What `/proc` tells of other processes. Needed only to explain a failure, so it may be slow.
+enum ProcessTable {
+  /// A process as `/proc` names it.
+  struct Entry: Sendable, Hashable, CustomStringConvertible {
+    var pid: CInt
+    var name: String
+    var description: String { "\(name) (pid \(pid))" }
+  }
+
+  /// The process that holds a lock of flock(2) on this file, if the kernel says.
+  static func lockHolder(of file: stat) -> Entry? {
+    // "1: FLOCK  ADVISORY  WRITE 4711 00:18:5 0 EOF": the pid, then device and inode of the file; proc(5).
+    for line in lines(of: "/proc/locks") {
+      let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+      guard fields.count >= 6, fields[1] == "FLOCK", let pid = CInt(fields[4]), pid > 0 else { continue }
+      let place = fields[5].split(separator: ":")
+      guard place.count == 3, UInt64(place[2]) == UInt64(file.st_ino),
+        let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16),
+        shim_makedev(major, minor) == file.st_dev
+      else { continue }
+      return entry(pid)
+    }
+    return nil
+  }
+
+  /// A process, other than this one, that has this device node open; only those of one's own user can be seen, unless one is root.
+  static func opener(of file: stat) -> Entry? {
+    for name in Directory.names(in: "/proc") {
+      guard let pid = CInt(name), pid != getpid() else { continue }
+      for descriptor in Directory.names(in: "/proc/\(pid)/fd") {
+        var opened = stat()
+        if stat("/proc/\(pid)/fd/\(descriptor)", &opened) == 0, opened.st_mode & S_IFMT == S_IFCHR,
+          opened.st_rdev == file.st_rdev
+        {
+          return entry(pid)
+        }
+      }
+    }
+    return nil
+  }
+
+  private static func entry(_ pid: CInt) -> Entry {
+    Entry(pid: pid, name: lines(of: "/proc/\(pid)/comm").first ?? "a process")
+  }
+
+  private static func lines(of path: String) -> [String] {
+    guard let bytes = try? SmallFile.read(path, limit: 1 << 20) else { return [] }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}

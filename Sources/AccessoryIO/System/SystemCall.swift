@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxShims
+import Glibc
+import SystemPackage
+
+/// The kernel's calls as this module uses them: `EINTR` retried where that is right, failures thrown as `Errno`.
+///
+/// Every call on a descriptor goes through here, so that tests can see which thread makes it and make it fail.
+package enum SystemCall: String, Sendable, CaseIterable {
+  case open, close, read, write, ioctl, flock, poll
+  case epollCreate, epollControl, epollWait, eventfd, timerfd, signalfd, inotify
+
+  /// Runs `body` until it doesn't fail with `EINTR`; -1 means failure, as in C.
+  @inline(__always)
+  static func run(
+    _ call: SystemCall, on descriptor: CInt = -1, _ body: () -> CInt
+  ) throws(Errno) -> CInt {
+    try CInt(truncatingIfNeeded: runLong(call, on: descriptor) { Int(body()) })
+  }
+
+  /// As `run`, for calls that return a count.
+  @inline(__always)
+  static func runLong(
+    _ call: SystemCall, on descriptor: CInt = -1, _ body: () -> Int
+  ) throws(Errno) -> Int {
+    while true {
+      #if DEBUG
+        if let forced = Interception.outcome(of: call, on: descriptor) {
+          if forced == .interrupted { continue }
+          throw forced
+        }
+      #endif
+      let result = body()
+      if result != -1 { return result }
+      let errno = Errno(rawValue: Glibc.errno)
+      if errno != .interrupted { throw errno }
+    }
+  }
+}
+
+// MARK: - Descriptors
+
+extension SystemCall {
+  static func open(_ path: String, _ flags: CInt) throws(Errno) -> FileDescriptor {
+    FileDescriptor(rawValue: try run(.open) { shim_open(path, flags | O_CLOEXEC) })
+  }
+
+  /// Closes; never retried, since Linux frees the number even when `close` fails with `EINTR`.
+  static func close(_ descriptor: FileDescriptor) {
+    #if DEBUG
+      _ = Interception.outcome(of: .close, on: descriptor.rawValue)
+    #endif
+    _ = Glibc.close(descriptor.rawValue)
+  }
+
+  static func read(_ descriptor: FileDescriptor, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+    try runLong(.read, on: descriptor.rawValue) {
+      Glibc.read(descriptor.rawValue, buffer.baseAddress, buffer.count)
+    }
+  }
+
+  static func write(_ descriptor: FileDescriptor, _ buffer: UnsafeRawBufferPointer) throws(Errno) -> Int {
+    try runLong(.write, on: descriptor.rawValue) {
+      Glibc.write(descriptor.rawValue, buffer.baseAddress, buffer.count)
+    }
+  }
+
+  /// Takes the advisory lock that serial programs share; `EWOULDBLOCK` when somebody has it.
+  static func lockExclusively(_ descriptor: FileDescriptor) throws(Errno) {
+    _ = try run(.flock, on: descriptor.rawValue) { shim_flock(descriptor.rawValue, LOCK_EX | LOCK_NB) }
+  }
+}
+
+#if DEBUG
+  import Synchronization
+
+  extension SystemCall {
+    /// One call that is about to be made.
+    package struct Invocation: Sendable {
+      /// Which call.
+      package let call: SystemCall
+      /// Its descriptor, or -1.
+      package let descriptor: CInt
+      /// The kernel's id of the calling thread.
+      package let thread: CInt
+    }
+
+    /// Debug builds only: lets a test watch calls and make them fail.
+    package enum Interception {
+      private static let isOn = Atomic<Bool>(false)
+      private static let observer = Mutex<(@Sendable (Invocation) -> Errno?)?>(nil)
+
+      /// Installs `body`, which sees each call and may return the error it is to fail with; `nil` takes it out.
+      package static func install(_ body: (@Sendable (Invocation) -> Errno?)?) {
+        observer.withLock { $0 = body }
+        isOn.store(body != nil, ordering: .sequentiallyConsistent)
+      }
+
+      static func outcome(of call: SystemCall, on descriptor: CInt) -> Errno? {
+        guard isOn.load(ordering: .relaxed) else { return nil }
+        let body = observer.withLock { $0 }
+        return body?(Invocation(call: call, descriptor: descriptor, thread: shim_gettid()))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SystemPackage
+
+/// The transport over a descriptor that is read and written as a stream: a terminal, a pseudo-terminal, a socket.
+///
+/// Whoever opened the descriptor, on the setup queue, hands it over together with the way to close it.
+public actor DescriptorTransport: Transport, EventHandler, IOWork {
+  /// The device's name for people.
+  public nonisolated let label: String
+  /// How long bytes take on the wire.
+  public nonisolated let timing: LineTiming
+  /// What has arrived.
+  public nonisolated let input = InputQueue()
+  /// What is to be written.
+  public nonisolated let output = OutputQueue()
+
+  private nonisolated let io: IOThread
+  private let setup: SetupQueue
+  private let descriptor: FileDescriptor
+  private let release: @Sendable () -> Void
+  private var token: EventToken?
+  private var interest: Interest = .read
+  private var closing: Task<Void, Never>?
+  /// What the device has not taken of the last batch, from `writtenCount` on.
+  private var writing: [UInt8] = []
+  private var writtenCount = 0
+
+  /// Bytes asked of one read. Terminals give at most 4 KiB or so at a time, sockets what there is.
+  private static let readSize = 65_536
+  /// A read of at least this much is taken for a stream, of which there is probably more.
+  private static let streamingRead = 1_024
+  /// Reads for one event, so that a busy device doesn't keep others waiting.
+  private static let readsPerEvent = 4
+  /// Bytes read after the other end is gone; more than any kernel buffer holds, and a limit all the same.
+  private static let lastBytes = 4 << 20
+
+  /// The I/O thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// A transport over a non-blocking `descriptor`. `release` runs once, on `setup`, when all is over; it closes the
+  /// descriptor. Reading begins at once.
+  public init(
+    descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
+    release: @escaping @Sendable () -> Void
+  ) {
+    self.label = label
+    self.timing = timing
+    self.io = io
+    self.setup = setup
+    self.descriptor = descriptor
+    self.release = release
+    connect()
+  }
+
+  private nonisolated func connect() {
+    input.onResume { [weak self, io] in
+      guard let self else { return }
+      io.post { self.assumeIsolated { $0.watch(adding: .read) } }
+    }
+    output.onQueued { [weak self, io] in if let self { io.post(self) } }
+    io.post { self.assumeIsolated { $0.start() } }
+  }
+
+  private func start() {
+    guard closing == nil else { return }
+    do throws(Errno) {
+      token = try io.watch(descriptor, for: interest, handler: self)
+    } catch {
+      end(AccessoryError(error, "watching \(label)"))
+    }
+  }
+
+  // MARK: - Events
+
+  /// Called by the loop.
+  public nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.handle(readiness) } }
+
+  /// Called by the loop when there is something to write.
+  public nonisolated func perform() { assumeIsolated { $0.flush() } }
+
+  private func handle(_ readiness: Readiness) {
+    if !readiness.isDisjoint(with: [.hangUp, .error]) {
+      readToTheEnd()
+    } else {
+      if readiness.contains(.readable) { readAvailable() }
+      if readiness.contains(.writable), closing == nil { flush() }
+    }
+  }
+
+  private func watch(adding added: Interest = [], removing removed: Interest = []) {
+    let wanted = interest.union(added).subtracting(removed)
+    guard wanted != interest, let token else { return }
+    interest = wanted
+    do throws(Errno) {
+      try io.change(descriptor, token, to: wanted)
+    } catch {
+      end(AccessoryError(error, "watching \(label)"))
+    }
+  }
+
+  // MARK: - Reading
+
+  private enum ReadOutcome {
+    case bytes(Int, wantsMore: Bool)
+    case nothing
+    case end(AccessoryError)
+  }
+
+  private func readOnce() -> ReadOutcome {
+    withUnsafeTemporaryAllocation(byteCount: Self.readSize, alignment: 16) { buffer in
+      do throws(Errno) {
+        let count = try SystemCall.read(descriptor, into: buffer)
+        if count == 0 { return .end(.disconnected(label)) }  // a terminal that was hung up reads as at its end
+        return .bytes(count, wantsMore: input.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])))
+      } catch .wouldBlock {
+        return .nothing
+      } catch {
+        return .end(failure(error, "reading from"))
+      }
+    }
+  }
+
+  private func readAvailable() {
+    for _ in 0..<Self.readsPerEvent {
+      switch readOnce() {
+      case .bytes(let count, let wantsMore):
+        if !wantsMore { return watch(removing: .read) }
+        if count < Self.streamingRead { return }
+      case .nothing: return
+      case .end(let error): return end(error)
+      }
+    }
+  }
+
+  /// The other end is gone: what it sent before still counts, whether or not the consumer had asked for a pause.
+  private func readToTheEnd(_ error: AccessoryError? = nil) {
+    var left = Self.lastBytes
+    while left > 0 {
+      switch readOnce() {
+      case .bytes(let count, _): left -= count
+      case .nothing: return end(error ?? .disconnected(label))
+      case .end(let readError): return end(error ?? readError)
+      }
+    }
+    end(error ?? .disconnected(label))
+  }
+
+  // MARK: - Writing
+
+  private func flush() {
+    guard closing == nil else { return }
+    while true {
+      if writtenCount == writing.count {
+        writtenCount = 0
+        guard output.take(into: &writing) else { return watch(removing: .write) }
+      }
+      do throws(Errno) {
+        let count = try writing.withUnsafeBufferPointer { bytes throws(Errno) in
+          try SystemCall.write(descriptor, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[writtenCount...]))
+        }
+        writtenCount += count
+        output.wrote(count)
+      } catch .wouldBlock {
+        return watch(adding: .write)
+      } catch {
+        return readToTheEnd(failure(error, "writing to"))
+      }
+    }
+  }
+
+  private func failure(_ errno: Errno, _ action: String) -> AccessoryError {
+    AccessoryError.Kind(errno) == .disconnected
+      ? .disconnected(label, code: .errno(errno.rawValue)) : AccessoryError(errno, "\(action) \(label)")
+  }
+
+  // MARK: - The end
+
+  /// Ends both queues, once, and gives the descriptor back to the setup queue at once: while it stays open, a device
+  /// that is plugged in again gets another name.
+  private func end(_ error: AccessoryError?) {
+    guard closing == nil else { return }
+    if let token { io.unwatch(descriptor, token) }
+    token = nil
+    let (setup, release) = (setup, release)
+    closing = Task { await setup.run(release) }
+    output.close(error)
+    input.finish(error)
+  }
+
+  /// Stops, and returns when the device is free for others.
+  public func close() async {
+    end(nil)
+    await closing?.value
+  }
+
+  /// Stops, without waiting.
+  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.end(nil) } } }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The bytes between a transport, which appends on the I/O thread, and its one consumer on any other thread.
+///
+/// Handing over costs no copy: the consumer swaps its emptied buffer for the filled one. The consumer is told when
+/// there is something new, once each time after it found nothing.
+public final class InputQueue: Sendable {
+  /// What `take` found.
+  public enum Taken: Sendable, Equatable {
+    /// There are bytes in the buffer.
+    case bytes
+    /// Nothing yet: a call of `onReadable` will follow.
+    case nothing
+    /// All was taken, and no more will come. Nil: closed by its owner.
+    case end(AccessoryError?)
+  }
+
+  private struct State {
+    var bytes: [UInt8] = []
+    var isPaused = false
+    /// The consumer found nothing and waits to be told.
+    var isWaiting = true
+    var hasEnded = false
+    var error: AccessoryError?
+    var onReadable: (@Sendable () -> Void)?
+    var onResume: (@Sendable () -> Void)?
+
+    mutating func takeNotification() -> (@Sendable () -> Void)? {
+      guard isWaiting else { return nil }
+      isWaiting = false
+      return onReadable
+    }
+  }
+
+  private let state = Mutex(State())
+  private let highWater: Int
+
+  /// A queue that asks for a pause when it holds `highWater` bytes.
+  public init(highWater: Int = 65_536) { self.highWater = highWater }
+
+  // MARK: - The transport's side
+
+  /// Sets what is called, on the consumer's thread, when a transport that was asked to pause is to go on.
+  public func onResume(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onResume = body } }
+
+  /// Appends bytes; false when the transport is to stop reading until it is asked to go on. What is given after that
+  /// is kept all the same: bytes that left the kernel must not be lost.
+  public func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let (notify, wantsMore) = state.withLock { state in
+      guard !state.hasEnded else { return (Optional<@Sendable () -> Void>.none, false) }
+      state.bytes.append(contentsOf: bytes)
+      if state.bytes.count >= highWater { state.isPaused = true }
+      return (state.takeNotification(), !state.isPaused)
+    }
+    notify?()
+    return wantsMore
+  }
+
+  /// Ends the queue behind what is in it; the first end counts.
+  public func finish(_ error: AccessoryError?) {
+    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+      guard !state.hasEnded else { return nil }
+      state.hasEnded = true
+      state.error = error
+      return state.takeNotification()
+    }
+    notify?()
+  }
+
+  // MARK: - The consumer's side
+
+  /// Sets what is called, on the I/O thread, when there is something to take. Called at once if there is already.
+  public func onReadable(_ body: @escaping @Sendable () -> Void) {
+    let isReadable = state.withLock { state in
+      state.onReadable = body
+      let isReadable = !state.bytes.isEmpty || state.hasEnded
+      state.isWaiting = !isReadable
+      return isReadable
+    }
+    if isReadable { body() }
+  }
+
+  /// Exchanges `buffer`, whose contents are dropped and whose storage is used again, for all bytes that have arrived.
+  public func take(into buffer: inout [UInt8]) -> Taken {
+    buffer.removeAll(keepingCapacity: true)
+    let (taken, resume) = state.withLock { state -> (Taken, (@Sendable () -> Void)?) in
+      guard !state.bytes.isEmpty else {
+        if state.hasEnded { return (.end(state.error), nil) }
+        state.isWaiting = true
+        return (.nothing, nil)
+      }
+      swap(&state.bytes, &buffer)
+      defer { state.isPaused = false }
+      return (.bytes, state.isPaused ? state.onResume : nil)
+    }
+    resume?()
+    return taken
+  }
+
+  /// True when a `take` would find bytes.
+  public var hasBytesAvailable: Bool { state.withLock { !$0.bytes.isEmpty } }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The bytes between producers on any thread and a transport that writes them on the I/O thread, in order.
+public final class OutputQueue: Sendable {
+  /// What became of bytes that were offered.
+  public enum Offered: Sendable, Equatable {
+    /// All of them are queued.
+    case accepted
+    /// None of them: too much is waiting. A call of `onSpace` will follow.
+    case full
+    /// None of them: the transport is closed (nil) or failed.
+    case closed(AccessoryError?)
+  }
+
+  private struct State {
+    var bytes: [UInt8] = []
+    /// Bytes here and in the transport's hands that the device has not taken.
+    var queued = 0
+    /// The transport found nothing and waits to be told.
+    var isIdle = true
+    var wantsSpace = false
+    var isClosed = false
+    var error: AccessoryError?
+    var onSpace: (@Sendable () -> Void)?
+    var onQueued: (@Sendable () -> Void)?
+  }
+
+  private let state = Mutex(State())
+  private let highWater: Int
+
+  /// A queue that is full when it holds `highWater` bytes; the offer that fills it may go beyond.
+  public init(highWater: Int = 16_384) { self.highWater = highWater }
+
+  // MARK: - The producers' side
+
+  /// Sets what is called, on the I/O thread, when there is space again after `full`, or never will be.
+  public func onSpace(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onSpace = body } }
+
+  /// Queues all of `bytes`, or nothing.
+  public func offer(_ bytes: UnsafeRawBufferPointer) -> Offered {
+    let (offered, notify) = state.withLock { state -> (Offered, (@Sendable () -> Void)?) in
+      if state.isClosed { return (.closed(state.error), nil) }
+      if state.queued >= highWater {
+        state.wantsSpace = true
+        return (.full, nil)
+      }
+      state.bytes.append(contentsOf: bytes)
+      state.queued += bytes.count
+      defer { state.isIdle = false }
+      return (.accepted, state.isIdle ? state.onQueued : nil)
+    }
+    notify?()
+    return offered
+  }
+
+  /// Queues all of `bytes`, or nothing.
+  public func offer(_ bytes: [UInt8]) -> Offered { bytes.withUnsafeBytes { offer($0) } }
+
+  /// True when an offer would be accepted.
+  public var hasSpaceAvailable: Bool { state.withLock { !$0.isClosed && $0.queued < highWater } }
+
+  /// Bytes that the device has not taken yet.
+  public var queuedCount: Int { state.withLock { $0.queued } }
+
+  // MARK: - The transport's side
+
+  /// Sets what is called, on the producer's thread, when there is something to write after `take` found nothing.
+  public func onQueued(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onQueued = body } }
+
+  /// Exchanges the written `buffer` for what is queued; false when nothing is.
+  public func take(into buffer: inout [UInt8]) -> Bool {
+    buffer.removeAll(keepingCapacity: true)
+    return state.withLock { state in
+      if state.bytes.isEmpty {
+        state.isIdle = true
+        return false
+      }
+      swap(&state.bytes, &buffer)
+      return true
+    }
+  }
+
+  /// The device has taken `count` bytes.
+  public func wrote(_ count: Int) {
+    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+      state.queued -= count
+      guard state.wantsSpace, state.queued <= highWater / 2 else { return nil }
+      state.wantsSpace = false
+      return state.onSpace
+    }
+    notify?()
+  }
+
+  /// Takes no more, drops what waits, and tells a producer that waits for space. The first call counts.
+  public func close(_ error: AccessoryError?) {
+    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+      guard !state.isClosed else { return nil }
+      state.isClosed = true
+      state.error = error
+      state.bytes = []
+      state.queued = 0
+      defer { state.wantsSpace = false }
+      return state.wantsSpace ? state.onSpace : nil
+    }
+    notify?()
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What Swift can't see of Linux: calls that Glibc's module map leaves out, variadic ioctls, and request numbers
+// that are C macros. Header only; nothing here holds state.
+
+#ifndef C_LINUX_SHIMS_H
+#define C_LINUX_SHIMS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#if defined(__mips__) || defined(__powerpc__) || defined(__sparc__) || defined(__alpha__)
+#error "termios2 has another layout on this architecture; see <asm/termbits.h>"
+#endif
+
+// The kernel's `struct termios2` (asm-generic/termbits.h). <asm/termbits.h> can't be included: it defines
+// `struct termios` a second time, differently from Glibc's.
+struct shim_termios2 {
+    uint32_t c_iflag;
+    uint32_t c_oflag;
+    uint32_t c_cflag;
+    uint32_t c_lflag;
+    uint8_t c_line;
+    uint8_t c_cc[19];
+    uint32_t c_ispeed;
+    uint32_t c_ospeed;
+};
+_Static_assert(sizeof(struct shim_termios2) == 44, "struct termios2 of asm-generic/termbits.h");
+
+// Request numbers of asm-generic/ioctls.h that are _IOR macros, which Swift doesn't import.
+#define SHIM_TCGETS2 _IOR('T', 0x2A, struct shim_termios2)
+#define SHIM_TCSETS2 _IOW('T', 0x2B, struct shim_termios2)
+#define SHIM_TIOCGEXCL _IOR('T', 0x40, int)
+
+// c_cflag bits of asm-generic/termbits.h: the baud rate is the number in c_ospeed.
+enum { SHIM_BOTHER = 0010000, SHIM_CBAUD = 0010017, SHIM_IBSHIFT = 16 };
+
+static inline int shim_tcgets2(int fd, struct shim_termios2 *settings) { return ioctl(fd, SHIM_TCGETS2, settings); }
+static inline int shim_tcsets2(int fd, const struct shim_termios2 *settings) {
+    return ioctl(fd, SHIM_TCSETS2, settings);
+}
+static inline int shim_tiocexcl(int fd) { return ioctl(fd, TIOCEXCL); }
+static inline int shim_tiocnxcl(int fd) { return ioctl(fd, TIOCNXCL); }
+static inline int shim_tiocgexcl(int fd, int *exclusive) { return ioctl(fd, SHIM_TIOCGEXCL, exclusive); }
+static inline int shim_tcflush(int fd, int queue) { return ioctl(fd, TCFLSH, queue); }
+
+static inline int shim_open(const char *path, int flags) { return open(path, flags); }
+static inline int shim_tiocsptlck(int fd, int locked) { return ioctl(fd, TIOCSPTLCK, &locked); }
+static inline int shim_tiocgptn(int fd, unsigned int *number) { return ioctl(fd, TIOCGPTN, number); }
+// `flock` the function hides behind `flock` the structure in Swift.
+static inline int shim_flock(int fd, int operation) { return flock(fd, operation); }
+static inline uint64_t shim_makedev(unsigned int major, unsigned int minor) { return makedev(major, minor); }
+static inline int shim_gettid(void) { return (int)syscall(SYS_gettid); }
+static inline int shim_thread_name(const char *name) { return prctl(PR_SET_NAME, name); }
+
+#endif
