@@ -12,11 +12,33 @@ let package = Package(
     .target(name: "CLinuxShims"),
     .target(name: "AccessoryProtocols"),
     .target(
+      name: "AccessoryLink",
+      dependencies: [
+        "AccessoryIO", "AccessoryProtocols", .product(name: "DequeModule", package: "swift-collections"),
+      ]),
+    .target(
       name: "AccessoryIO",
       dependencies: [
         "CLinuxShims",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "HeapModule", package: "swift-collections"),
+      ]),
+    .target(
+      name: "AccessoryDiscovery",
+      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")]),
+    .target(name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"]),
+    .target(
+      name: "AccessorySimulator",
+      dependencies: [
+        "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .executableTarget(
+      name: "bridge-cli",
+      dependencies: [
+        "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator", "AccessoryLink", "AccessoryIO",
+        "AccessoryProtocols",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -65,11 +65,6 @@ extension SystemCall {
       Glibc.write(descriptor.rawValue, buffer.baseAddress, buffer.count)
     }
   }
-
-  /// Takes the advisory lock that serial programs share; `EWOULDBLOCK` when somebody has it.
-  static func lockExclusively(_ descriptor: FileDescriptor) throws(Errno) {
-    _ = try run(.flock, on: descriptor.rawValue) { shim_flock(descriptor.rawValue, LOCK_EX | LOCK_NB) }
-  }
 }
 
 #if DEBUG

@@ -48,7 +48,7 @@ struct Terminal: Sendable {
       throw AccessoryError(error, "reading the settings of \(label)")
     }
     do throws(Errno) {
-      try SystemCall.lockExclusively(descriptor)
+      try FileLock.take(descriptor)
     } catch .wouldBlock {
       throw PortDiagnosis.busy(configuration.path, label: label)
     } catch {

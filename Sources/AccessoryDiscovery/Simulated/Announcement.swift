@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import FoundationEssentials
+import Glibc
+import SystemPackage
+
+/// What a simulator tells of itself: the contents of its file, as JSON.
+public struct Announcement: Codable, Sendable, Hashable {
+  /// The device node to open.
+  public var path: String
+  /// A link that the simulator keeps to it.
+  public var link: String?
+  /// The driver that speaks its protocol.
+  public var driver: String
+  /// What it calls itself.
+  public var name: String?
+  /// Who it says makes it.
+  public var manufacturer: String?
+  /// Which product it says it is.
+  public var model: String?
+  /// Which one of these.
+  public var serial: String?
+
+  /// An announcement of these facts.
+  public init(
+    path: String, link: String? = nil, driver: String, name: String? = nil, manufacturer: String? = nil,
+    model: String? = nil, serial: String? = nil
+  ) {
+    self.path = path
+    self.link = link
+    self.driver = driver
+    self.name = name
+    self.manufacturer = manufacturer
+    self.model = model
+    self.serial = serial
+  }
+
+  /// The device announced.
+  public var device: Device {
+    Device(
+      path: path, link: link, source: .simulator, driver: driver, name: name, manufacturer: manufacturer,
+      model: model, serialNumber: serial)
+  }
+}
+
+/// An announcement in the directory where others look for it, for as long as this process keeps it.
+///
+/// The file is locked while its owner lives: so a file that a killed simulator left behind is known by its lock, and
+/// the kernel tells watchers of its closing.
+public struct AnnouncementFile: Sendable {
+  private let path: String
+  private let descriptor: FileDescriptor
+
+  /// Bytes of the largest file that is read.
+  static let sizeLimit = 16_384
+
+  /// Announces. The file appears complete and locked.
+  public init(_ announcement: Announcement, name: String) throws(AccessoryError) {
+    let directory = try RuntimeDirectory.simulated()
+    let path = "\(directory)/\(name).json"
+    let temporary = "\(directory)/.\(name).\(getpid())"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw AccessoryError(Errno(rawValue: errno), "making \(temporary)") }
+    let isWritten =
+      lock(descriptor, shared: false) && Self.write(announcement, to: descriptor) && rename(temporary, path) == 0
+    guard isWritten else {
+      let error = AccessoryError(Errno(rawValue: errno), "writing \(path)")
+      unlink(temporary)
+      close(descriptor)
+      throw error
+    }
+    self.path = path
+    self.descriptor = FileDescriptor(rawValue: descriptor)
+  }
+
+  private static func write(_ announcement: Announcement, to descriptor: CInt) -> Bool {
+    guard let data = try? JSONEncoder().encode(announcement) else { return false }
+    return data.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
+  }
+
+  /// Takes the announcement back.
+  public func remove() {
+    unlink(path)
+    close(descriptor.rawValue)
+  }
+
+  /// Reads the announcement in a file of the directory; nil when its owner is dead (the file is then removed), when it
+  /// isn't ours, or makes no sense.
+  static func read(_ path: String) -> Announcement? {
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var file = stat()
+    guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG, file.st_uid == geteuid(),
+      file.st_size <= sizeLimit
+    else { return nil }
+    if lock(descriptor, shared: true) {
+      unlink(path)
+      return nil
+    }
+    guard let bytes = try? SmallFile.read(FileDescriptor(rawValue: descriptor), limit: sizeLimit) else { return nil }
+    return try? JSONDecoder().decode(Announcement.self, from: Data(bytes))
+  }
+}
+
+private func lock(_ descriptor: CInt, shared: Bool) -> Bool {
+  (try? FileLock.take(FileDescriptor(rawValue: descriptor), shared: shared)) != nil
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import SystemPackage
+
+/// The user's own directory for what lives no longer than the session.
+public enum RuntimeDirectory {
+  /// `$XDG_RUNTIME_DIR/accessory-bridge`, or, where that isn't set, a directory of the user's own below the temporary
+  /// one. Made if need be. Throws `misconfigured` when it belongs to somebody else or others may write there.
+  public static func path() throws(AccessoryError) -> String {
+    if let runtime = variable("XDG_RUNTIME_DIR") {
+      let path = runtime + "/accessory-bridge"
+      try make(path)
+      return path
+    }
+    let path = (variable("TMPDIR") ?? "/tmp") + "/accessory-bridge-\(geteuid())"
+    try make(path)
+    return path
+  }
+
+  /// Where simulators announce themselves. Made if need be.
+  public static func simulated() throws(AccessoryError) -> String {
+    let path = try path() + "/simulated"
+    try make(path)
+    return path
+  }
+
+  /// Makes a directory of the user's own, and sees to it that it is one: whoever could write there could pretend to
+  /// be an accessory.
+  private static func make(_ path: String) throws(AccessoryError) {
+    if mkdir(path, 0o700) != 0, errno != EEXIST {
+      throw AccessoryError(Errno(rawValue: errno), "making the directory \(path)")
+    }
+    var file = stat()
+    guard lstat(path, &file) == 0 else { throw AccessoryError(Errno(rawValue: errno), "looking at \(path)") }
+    guard file.st_mode & S_IFMT == S_IFDIR, file.st_uid == geteuid(), file.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+      throw AccessoryError(
+        .misconfigured, "\(path) must be a directory of your own that nobody else may write to: remove it")
+    }
+  }
+
+  private static func variable(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import SystemPackage
+
+/// The simulators that announce themselves in the user's runtime directory. Watches it; never polls.
+public actor SimulatorSource: DeviceSource {
+  private nonisolated let executor = DispatchExecutor(label: "accessory.discovery.simulated")
+  private nonisolated let io: IOThread
+  private var known: [String: Device] = [:]
+  private var watcher: FileWatcher?
+  private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
+  private var nextSubscriber = 0
+
+  /// Files looked at; more than that are no simulators.
+  private static let fileLimit = 1_024
+
+  /// The source's dispatch queue.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// A source whose directory is watched by `io`.
+  public init(io: IOThread = .shared) { self.io = io }
+
+  deinit { watcher?.stop() }
+
+  /// The simulators that run now, by path.
+  public func devices() -> [Device] {
+    guard let directory = try? RuntimeDirectory.simulated() else { return [] }
+    return Self.scan(directory).values.sorted { $0.path < $1.path }
+  }
+
+  /// The simulators that run now, then those that come and go.
+  public func events() throws(AccessoryError) -> AsyncStream<DeviceEvent> {
+    let directory = try RuntimeDirectory.simulated()
+    if watcher == nil {
+      do throws(Errno) {
+        let changes: FileWatcher.Changes = [.movedIn, .deleted, .closedAfterWriting]
+        watcher = try FileWatcher(directory, for: changes, io: io) { [weak self] _ in self?.post { $0.rescan(directory) } }
+      } catch {
+        throw AccessoryError(error, "watching \(directory)")
+      }
+      known = Self.scan(directory)
+    } else {
+      rescan(directory)
+    }
+    let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
+    for device in known.values.sorted(by: { $0.path < $1.path }) { continuation.yield(.added(device)) }
+    let key = nextSubscriber
+    nextSubscriber += 1
+    subscribers[key] = continuation
+    continuation.onTermination = { [weak self] _ in self?.post { $0.unsubscribe(key) } }
+    return stream
+  }
+
+  private nonisolated func post(_ body: @escaping @Sendable (isolated SimulatorSource) -> Void) {
+    executor.post { self.assumeIsolated(body) }
+  }
+
+  private func unsubscribe(_ key: Int) {
+    subscribers[key] = nil
+    guard subscribers.isEmpty else { return }
+    watcher?.stop()
+    watcher = nil
+  }
+
+  /// Compares the directory with what is known and tells the difference: those gone first, so that one that came back
+  /// under another path is never there twice.
+  private func rescan(_ directory: String) {
+    let found = Self.scan(directory)
+    let events =
+      known.filter { found[$0.key] != $0.value }.map { DeviceEvent.removed($0.value) }
+      + found.filter { known[$0.key] != $0.value }.map { DeviceEvent.added($0.value) }
+    known = found
+    for event in events {
+      for subscriber in subscribers.values { subscriber.yield(event) }
+    }
+  }
+
+  /// The announced devices by file name.
+  private static func scan(_ directory: String) -> [String: Device] {
+    var found: [String: Device] = [:]
+    for name in Directory.names(in: directory).prefix(fileLimit) where !name.hasPrefix(".") && name.hasSuffix(".json") {
+      if let announcement = AnnouncementFile.read("\(directory)/\(name)") { found[name] = announcement.device }
+    }
+    return found
+  }
+}

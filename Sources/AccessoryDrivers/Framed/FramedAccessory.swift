@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+
+/// An accessory that speaks the AF1 reference command set: the `framed` driver.
+public struct FramedAccessory: Sendable {
+  /// The name by which profiles and announcements ask for this driver.
+  public static let driverName = "framed"
+
+  /// What the accessory tells of its own accord.
+  public enum Event: Sendable, Hashable {
+    /// Its battery changed.
+    case battery(BatteryReading)
+    /// Its status changed.
+    case status(AccessoryStatus)
+    /// Something this driver doesn't know, or can't read.
+    case other(AF1Message)
+  }
+
+  /// The link, for what goes beyond this driver.
+  public let link: Link<AF1Exchange>
+
+  /// The accessory's name for people.
+  public var label: String { link.label }
+
+  /// Makes contact with the accessory at the other end of `session`, which belongs to it from now on.
+  ///
+  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported`.
+  public static func open(
+    _ session: AccessorySession, options: AF1Exchange.Options = .init(), clock: any TimerClock = IOThread.shared
+  ) async throws(AccessoryError) -> FramedAccessory {
+    let rules = AF1Exchange(label: session.label, options: options)
+    return FramedAccessory(link: try await Link.open(session, rules: rules, clock: clock))
+  }
+
+  /// Asks who it is. Throws what `request` throws, and `badData`.
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
+    AccessoryIdentity(try await ask(.identify, as: AF1Identity.self))
+  }
+
+  /// Asks what it is doing. Throws what `request` throws, and `badData`.
+  public func status() async throws(AccessoryError) -> AccessoryStatus {
+    AccessoryStatus(try await ask(.status, as: AF1StatusReply.self, largestReply: 16))
+  }
+
+  /// Asks for its battery. Throws what `request` throws, and `badData`.
+  public func battery() async throws(AccessoryError) -> BatteryReading {
+    BatteryReading(try await ask(.battery, as: AF1BatteryReply.self, largestReply: 16))
+  }
+
+  /// Sends bytes and gets them back. Throws what `request` throws, and `badData` when other bytes come back.
+  public func echo(_ bytes: [UInt8]) async throws(AccessoryError) -> [UInt8] {
+    let reply = try await link.request(AF1Request(.echo, payload: bytes, largestReply: bytes.count)).payload
+    guard reply == bytes else { throw AccessoryError(.badData, "\(label) did not echo what it was sent") }
+    return reply
+  }
+
+  /// Sends any command; commands that the specification doesn't know are not repeated unless that is safe.
+  ///
+  /// Throws `timedOut`, `refused`, `disconnected`, `cancelled`, `busy`.
+  public func request(_ command: AF1Command, payload: [UInt8] = []) async throws(AccessoryError) -> [UInt8] {
+    try await link.request(AF1Request(command, payload: payload)).payload
+  }
+
+  /// What the accessory tells of its own accord, from now on. Throws the link's error when the accessory goes, and
+  /// ends normally when it is closed here.
+  public func events() async -> some AsyncSequence<Event, any Error> & Sendable {
+    await link.events().map { Self.event($0) }
+  }
+
+  /// Closes the link; returns when the device is free for others.
+  public func close() async { await link.close() }
+
+  private func ask<Reply: AF1Payload>(
+    _ command: AF1Command, as type: Reply.Type, largestReply: Int? = nil
+  ) async throws(AccessoryError) -> Reply {
+    let message = try await link.request(AF1Request(command, largestReply: largestReply))
+    do throws(AF1PayloadError) {
+      return try Reply(decoding: message.payload)
+    } catch {
+      throw AccessoryError(.badData, "\(label) answers \(command.name) with something else: \(error)")
+    }
+  }
+
+  private static func event(_ message: AF1Message) -> Event {
+    switch message.command {
+    case .battery: (try? AF1BatteryReply(decoding: message.payload)).map { .battery(.init($0)) } ?? .other(message)
+    case .status: (try? AF1StatusReply(decoding: message.payload)).map { .status(.init($0)) } ?? .other(message)
+    default: .other(message)
+    }
+  }
+}

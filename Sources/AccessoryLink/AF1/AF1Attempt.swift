@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+
+extension AF1Exchange {
+  /// A request on its way.
+  struct Attempt: Sendable {
+    enum Purpose: Sendable {
+      /// A caller's request.
+      case request(RequestID)
+      /// The first HELLO.
+      case opening(RequestID)
+      /// A HELLO to see whether the accessory has restarted.
+      case probe
+
+      var id: RequestID? {
+        switch self {
+        case .request(let id), .opening(let id): id
+        case .probe: nil
+        }
+      }
+    }
+
+    var purpose: Purpose
+    var request: AF1Request
+    var header: AF1Header
+    /// The whole frame, the same at every try.
+    var frame: [UInt8]
+    /// Time for an answer, from when the frame is handed over.
+    var patience: Duration
+    var tries = 0
+    var deadline = MonotonicTime(nanoseconds: 0)
+    /// The accessory said that it is busy: the deadline ends a pause.
+    var isPausing = false
+  }
+
+  func helloRequest() -> AF1Request {
+    var payload: [UInt8] = []
+    AF1HelloRequest(nonce: nonce).encode(into: &payload)
+    return AF1Request(.hello, payload: payload, isIdempotent: true, largestReply: 16)
+  }
+
+  mutating func helloAttempt(_ purpose: Attempt.Purpose) -> Attempt { attempt(helloRequest(), purpose) }
+
+  private mutating func attempt(_ request: AF1Request, _ purpose: Attempt.Purpose) -> Attempt {
+    let header = AF1Header.request(request.command, number: nextNumber)
+    nextNumber &+= 1
+    var frame: [UInt8] = []
+    frame.reserveCapacity(request.payload.count + Self.overhead)
+    // The payload's length was compared with the accessory's limit, which is a 16-bit number like the codec's.
+    try? codec.encode(header, payload: request.payload, into: &frame)
+    let reply = (request.largestReply ?? largestPayload) + Self.overhead
+    return Attempt(
+      purpose: purpose, request: request, header: header, frame: frame,
+      patience: options.timeout + timing.time(of: frame.count + reply))
+  }
+
+  /// Bytes of a frame besides its payload.
+  private static var overhead: Int { 14 }
+
+  /// Sends the request whose turn it is, unless one is outstanding.
+  mutating func sendNext(now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>) {
+    guard current == nil, let next = queue.popFirst() else { return }
+    counters.requests += 1
+    send(attempt(next.request, .request(next.id)), now: now, effects: &effects)
+  }
+
+  /// Sends `attempt` for the first time or once more.
+  mutating func send(
+    _ attempt: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    var attempt = attempt
+    if attempt.tries > 0 { counters.retries += 1 }
+    attempt.tries += 1
+    attempt.isPausing = false
+    attempt.deadline = now + attempt.patience
+    effects.output += attempt.frame
+    current = attempt
+  }
+
+  /// Ends the outstanding request and sends the next.
+  mutating func finish(
+    _ result: Result<AF1Message, AccessoryError>, fate: NumberHistory.Fate, now: MonotonicTime,
+    effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    guard let attempt = current else { return }
+    current = nil
+    history.record(attempt.header.number, fate)
+    if let id = attempt.purpose.id {
+      effects.completions.append((id, result))
+    } else if let suspended {
+      // A probe that failed takes with it the request it was made for.
+      history.record(suspended.header.number, .givenUp)
+      self.suspended = nil
+      if let id = suspended.purpose.id { effects.completions.append((id, result)) }
+    }
+    sendNext(now: now, effects: &effects)
+  }
+
+  // MARK: - Time
+
+  /// Sends again what nobody answered, or gives it up.
+  public mutating func timePassed(now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>) {
+    guard let attempt = current, attempt.deadline <= now else { return }
+    if attempt.isPausing { return send(attempt, now: now, effects: &effects) }
+    counters.timeouts += 1
+    // The answer may lie behind the beginning of a frame that never came to its end.
+    codec.expire(into: &scratch)
+    let found = scratch
+    scratch.removeAll()
+    for index in 0..<found.count { receive(found, at: index, now: now, effects: &effects) }
+    guard let current, current.header.number == attempt.header.number, current.deadline <= now else { return }
+    retry(current, now: now, effects: &effects)
+  }
+
+  private mutating func retry(
+    _ attempt: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    if attempt.tries >= options.tries {
+      let times = attempt.tries == 1 ? "once" : "\(attempt.tries) times"
+      let what = attempt.request.command.name
+      let error = AccessoryError(
+        .timedOut, "\(label) does not answer (\(what) was sent \(times)): is it an AF1 accessory, and the baud right?")
+      finish(.failure(error), fate: .givenUp, now: now, effects: &effects)
+    } else if attempt.request.isIdempotent {
+      send(attempt, now: now, effects: &effects)
+    } else if hello == nil {
+      let error = AccessoryError(
+        .timedOut,
+        "\(label) does not answer; the request may have run, and is not repeated since it must not run twice")
+      finish(.failure(error), fate: .givenUp, now: now, effects: &effects)
+    } else {
+      suspended = attempt
+      send(helloAttempt(.probe), now: now, effects: &effects)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+
+extension AF1Exchange {
+  /// Sorts a frame into reply, refusal, event and noise.
+  public mutating func receive(
+    _ batch: FrameBatch<AF1Header>, at index: Int, now: MonotonicTime,
+    effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    let header = batch.header(at: index)
+    switch batch.outcome(at: index) {
+    case .whole: break
+    case .payloadDamaged: return damaged(header, now: now, effects: &effects)
+    case .otherVersion: return otherVersion(header, now: now, effects: &effects)
+    case .tooLong: return  // can't be: the codec's limit is the format's
+    }
+    let message = AF1Message(
+      command: header.command, number: header.number, payload: batch.payloadBytes(at: index))
+    if header.flags.contains(.event) {
+      event(message, effects: &effects)
+    } else if !header.flags.contains(.reply) {
+      counters.unexpected += 1
+    } else if let attempt = current, isAnswer(header, to: attempt) {
+      counters.replies += 1
+      if header.flags.contains(.refused) {
+        refused(attempt, message, now: now, effects: &effects)
+      } else {
+        answered(attempt, message, now: now, effects: &effects)
+      }
+    } else {
+      stray(header)
+    }
+  }
+
+  private func isAnswer(_ header: AF1Header, to attempt: Attempt) -> Bool {
+    header.number == attempt.header.number && header.command == attempt.header.command
+      && header.flags.contains(.reply)
+  }
+
+  private mutating func stray(_ header: AF1Header) {
+    switch history.fate(of: header.number) {
+    case .answered?: counters.duplicates += 1
+    case .givenUp?: counters.lateReplies += 1
+    case nil:
+      // The answer to a request that waits for a probe is late, too: what it says will be asked for again.
+      if let suspended, isAnswer(header, to: suspended) {
+        counters.lateReplies += 1
+      } else {
+        counters.unexpected += 1
+      }
+    }
+  }
+
+  private mutating func event(_ message: AF1Message, effects: inout Effects<AF1Message, AF1Message>) {
+    switch eventNumbers.place(message.number) {
+    case .double:
+      counters.duplicates += 1
+      return
+    case .new(let missing): counters.gaps += UInt64(missing)
+    case .restarted: break
+    }
+    counters.events += 1
+    effects.events.append(message)
+  }
+
+  // MARK: - Answers
+
+  private mutating func answered(
+    _ attempt: Attempt, _ message: AF1Message, now: MonotonicTime,
+    effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    if attempt.request.command == .hello, attempt.purpose.isHello {
+      greeted(attempt, message, now: now, effects: &effects)
+    } else {
+      finish(.success(message), fate: .answered, now: now, effects: &effects)
+    }
+  }
+
+  private mutating func greeted(
+    _ attempt: Attempt, _ message: AF1Message, now: MonotonicTime,
+    effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    let reply: AF1HelloReply
+    do throws(AF1PayloadError) {
+      reply = try AF1HelloReply(decoding: message.payload)
+    } catch {
+      let error = AccessoryError(.badData, "\(label) answers HELLO with something else: \(error)")
+      return finish(.failure(error), fate: .answered, now: now, effects: &effects)
+    }
+    let before = hello
+    hello = reply
+    if case .opening = attempt.purpose { phase = .ready }
+    guard let suspended else {
+      return finish(.success(message), fate: .answered, now: now, effects: &effects)
+    }
+    if before?.bootID == reply.bootID {
+      history.record(attempt.header.number, .answered)
+      self.suspended = nil
+      send(suspended, now: now, effects: &effects)
+    } else {
+      counters.restarts += 1
+      eventNumbers.forget()
+      let error = AccessoryError(
+        .disconnected, "\(label) restarted during the request, which ran once or not at all: ask for its state")
+      finish(.failure(error), fate: .answered, now: now, effects: &effects)
+    }
+  }
+
+  private mutating func refused(
+    _ attempt: Attempt, _ message: AF1Message, now: MonotonicTime,
+    effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    counters.refusals += 1
+    let reason = AF1RefusalReason(rawValue: message.payload.first ?? 0)
+    if case .opening = attempt.purpose, reason == .unknownCommand {
+      // An accessory of the first hour: served all the same, see `AF1HelloReply.assumedWithoutHello`.
+      phase = .ready
+      return finish(.success(message), fate: .answered, now: now, effects: &effects)
+    }
+    if attempt.tries < options.tries {
+      // It was not run, so the same number is safe.
+      if reason == .payloadDamaged { return send(attempt, now: now, effects: &effects) }
+      if reason == .busy {
+        var pausing = attempt
+        pausing.isPausing = true
+        pausing.deadline = now + options.busyPause
+        current = pausing
+        return
+      }
+    }
+    let error = AccessoryError(
+      .refused, code: .refusal(reason.rawValue), "\(label) refuses \(message.command.name): \(reason)")
+    finish(.failure(error), fate: .answered, now: now, effects: &effects)
+  }
+
+  // MARK: - What isn't whole
+
+  /// The header of a damaged frame is good: if it is our answer, there is no need to wait for the time limit.
+  private mutating func damaged(
+    _ header: AF1Header, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    guard let attempt = current, isAnswer(header, to: attempt), !attempt.isPausing,
+      attempt.request.isIdempotent, attempt.tries < options.tries
+    else { return }
+    send(attempt, now: now, effects: &effects)
+  }
+
+  private mutating func otherVersion(
+    _ header: AF1Header, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    guard let attempt = current, isAnswer(header, to: attempt) else { return }
+    let error = AccessoryError(
+      .unsupported,
+      "\(label) speaks AF1 version \(header.version), this program version \(AF1Header.currentVersion): update one")
+    finish(.failure(error), fate: .answered, now: now, effects: &effects)
+  }
+}
+
+extension AF1Exchange.Attempt.Purpose {
+  fileprivate var isHello: Bool {
+    if case .request = self { false } else { true }
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The numbers of the last requests and what became of them, to tell late replies from second ones.
+struct NumberHistory: Sendable {
+  enum Fate: Sendable {
+    case answered, givenUp
+  }
+
+  private var entries: [(number: UInt16, fate: Fate)] = []
+  private var next = 0
+  private static let capacity = 64
+
+  mutating func record(_ number: UInt16, _ fate: Fate) {
+    if entries.count < Self.capacity {
+      entries.append((number, fate))
+    } else {
+      entries[next] = (number, fate)
+      next = (next + 1) % Self.capacity
+    }
+  }
+
+  func fate(of number: UInt16) -> Fate? { entries.last { $0.number == number }?.fate }
+}
+
+/// The numbers of an accessory's events: which are missing, which came twice.
+struct EventNumbers: Sendable {
+  enum Place: Sendable, Equatable {
+    /// The next one; `missing` before it did not come.
+    case new(missing: UInt16)
+    /// It was there already.
+    case double
+    /// Older than the last, yet not one of the last few: the accessory counts from the start again.
+    case restarted
+  }
+
+  private var recent: [UInt16] = []
+  private static let memory = 16
+
+  mutating func place(_ number: UInt16) -> Place {
+    guard let last = recent.last else {
+      recent = [number]
+      return .new(missing: 0)
+    }
+    if recent.contains(number) { return .double }
+    if recent.count == Self.memory { recent.removeFirst() }
+    recent.append(number)
+    let missing = number &- last &- 1
+    return missing < 0x8000 ? .new(missing: missing) : .restarted
+  }
+
+  mutating func forget() { recent = [] }
+}

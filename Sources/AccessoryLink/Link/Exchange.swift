@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+
+/// Names one request of a link.
+public struct RequestID: Hashable, Sendable {
+  let rawValue: UInt64
+}
+
+/// What is to be done after an exchange was told something.
+public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
+  /// Bytes to write, after those of earlier calls.
+  public var output: [UInt8] = []
+  /// Requests that are over.
+  public var completions: [(id: RequestID, result: Result<Reply, AccessoryError>)] = []
+  /// Messages nobody asked for.
+  public var events: [Event] = []
+
+  /// Nothing to do.
+  public init() {}
+}
+
+/// The rules by which one protocol's requests and replies are exchanged, as a value: no I/O, no clock, no thread.
+///
+/// A `Link` tells it what happens, and when, and does what the effects say. It owns the protocol's codec, since some
+/// rules (giving up an unfinished frame when a request times out) concern both.
+public protocol Exchange: Sendable {
+  /// How messages are framed.
+  associatedtype Codec: FrameCodec
+  /// What can be asked.
+  associatedtype Request: Sendable
+  /// What comes back.
+  associatedtype Reply: Sendable
+  /// What comes unasked.
+  associatedtype Event: Sendable
+
+  /// How messages are framed.
+  var codec: Codec { get set }
+  /// What has been counted so far, without the codec's own.
+  var counters: LinkCounters { get }
+  /// When `timePassed` must be called next; nil while nothing waits for time.
+  var deadline: MonotonicTime? { get }
+
+  /// Learns how long bytes take; called once, first of all.
+  mutating func setTiming(_ timing: LineTiming)
+  /// Makes contact. `id` is completed when requests can be made, or when that failed.
+  mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>)
+  /// Takes a request, which is completed once, now or later.
+  mutating func submit(
+    _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>)
+  /// Gives a request up and completes it, unless that has happened.
+  mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>)
+  /// A frame has arrived: number `index` of `batch`.
+  mutating func receive(
+    _ batch: FrameBatch<Codec.Header>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>)
+  /// Time has passed, perhaps `deadline`.
+  mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>)
+  /// The accessory is gone or the link closed: completes all requests, and every later one, with `error`.
+  mutating func end(_ error: AccessoryError, effects: inout Effects<Reply, Event>)
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// An opened accessory: a stream of bytes in and one out, nothing added and nothing stripped.
+///
+/// A session that is let go without being closed is closed then.
+public final class AccessorySession: Sendable {
+  /// The channel beneath.
+  public let transport: any Transport
+  private let writers: SpaceWaiters
+
+  /// The accessory's name for people.
+  public var label: String { transport.label }
+
+  /// A session on an opened transport, which belongs to it from now on.
+  public init(_ transport: any Transport) {
+    self.transport = transport
+    writers = SpaceWaiters(transport.output)
+  }
+
+  /// Opens a serial port or another terminal. Throws what `DescriptorTransport.open` throws.
+  public static func open(
+    _ configuration: TerminalConfiguration, io: IOThread = .shared
+  ) async throws(AccessoryError) -> AccessorySession {
+    AccessorySession(try await DescriptorTransport.open(configuration, io: io))
+  }
+
+  deinit { transport.beginClose() }
+
+  /// The bytes that arrive, in pieces as they come. Has one consumer: either this, or a `Link`.
+  ///
+  /// Ends normally when the session is closed here, and throws once, behind the last byte, when the accessory goes.
+  public var input: ByteStream { ByteStream(transport.input) }
+
+  /// Writes bytes in order; returns when they are queued, which waits while the device takes nothing.
+  ///
+  /// Concurrent writes of up to 64 KiB each are not mixed. Throws `disconnected`, or `cancelled` when the session is
+  /// closed or the task cancelled; then a longer write may have been done in part.
+  public func write(_ bytes: some Collection<UInt8>) async throws(AccessoryError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let piece = rest.prefix(Self.writePiece)
+      try await writers.write(Array(piece), label: label)
+      rest = rest[piece.endIndex...]
+    }
+  }
+
+  private static let writePiece = 65_536
+
+  /// Closes; returns when the device is free for others. May be called again.
+  public func close() async { await transport.close() }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Synchronization
+
+/// Writers that wait for space in an output queue, first come, first served.
+final class SpaceWaiters: Sendable {
+  private struct State {
+    /// Counts the calls of `onSpace`, so that one that comes between an offer and the wait for it isn't missed.
+    var openings = 0
+    var nextID = 0
+    var waiting: [(id: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let output: OutputQueue
+  private let state = Mutex(State())
+
+  init(_ output: OutputQueue) {
+    self.output = output
+    output.onSpace { [weak self] in self?.opened() }
+  }
+
+  func write(_ bytes: [UInt8], label: String) async throws(AccessoryError) {
+    while true {
+      let seen = state.withLock { $0.openings }
+      switch output.offer(bytes) {
+      case .accepted: return
+      case .closed(let error): throw error ?? .closed(label)
+      case .full: await wait(since: seen)
+      }
+      if Task.isCancelled { throw AccessoryError(.cancelled, "the write to \(label) was cancelled") }
+    }
+  }
+
+  private func wait(since seen: Int) async {
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOpen = state.withLock { state in
+          if state.openings != seen || Task.isCancelled { return true }
+          state.waiting.append((id, continuation))
+          return false
+        }
+        if isOpen { continuation.resume() }
+      }
+    } onCancel: {
+      let mine = state.withLock { state in
+        state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0) }
+      }
+      mine?.continuation.resume()
+    }
+  }
+
+  private func opened() {
+    let waiting = state.withLock { state in
+      state.openings += 1
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for waiter in waiting { waiter.continuation.resume() }
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The reply to IDENTIFY: six texts, each ended by a zero byte.
+public struct AF1Identity: AF1Payload {
+  /// The longest text that is read or written, in bytes of UTF-8.
+  ///
+  /// A longer one is an error rather than cut short, as a cut serial number would pass for another accessory's. The
+  /// specification sets no limit; without one, an accessory could make a host keep and show sixty kilobytes of name.
+  public static let longestText = 256
+
+  /// Who makes the accessory.
+  public var manufacturer: String
+  /// What its user calls it.
+  public var name: String
+  /// Which product it is.
+  public var model: String
+  /// Which one of these products it is.
+  public var serialNumber: String
+  /// The version of its firmware.
+  public var firmwareVersion: String
+  /// The version of its hardware.
+  public var hardwareVersion: String
+
+  /// An identity with these texts.
+  public init(
+    manufacturer: String, name: String, model: String, serialNumber: String, firmwareVersion: String,
+    hardwareVersion: String
+  ) {
+    self.manufacturer = manufacturer
+    self.name = name
+    self.model = model
+    self.serialNumber = serialNumber
+    self.firmwareVersion = firmwareVersion
+    self.hardwareVersion = hardwareVersion
+  }
+
+  /// Reads six texts; invalid UTF-8 is repaired with U+FFFD. Bytes behind the sixth text are ignored.
+  ///
+  /// - Throws: `AF1PayloadError.textNotEnded` or `AF1PayloadError.textTooLong`.
+  public init(decoding payload: RawSpan) throws(AF1PayloadError) {
+    var offset = 0
+    var texts: [String] = []
+    for index in 0..<6 {
+      let end = CRCKernels.firstIndex(of: 0, in: payload, from: offset)
+      guard end < payload.byteCount else { throw .textNotEnded(index: index) }
+      texts.append(try payload.text(offset..<end))
+      offset = end + 1
+    }
+    self.init(
+      manufacturer: texts[0], name: texts[1], model: texts[2], serialNumber: texts[3], firmwareVersion: texts[4],
+      hardwareVersion: texts[5])
+  }
+
+  /// Appends the six texts.
+  ///
+  /// - Throws: `AF1PayloadError.textTooLong` or `AF1PayloadError.textContainsZero`.
+  public func encode(into output: inout [UInt8]) throws(AF1PayloadError) {
+    let texts = [manufacturer, name, model, serialNumber, firmwareVersion, hardwareVersion]
+    for text in texts { try AF1Text.check(text) }
+    for text in texts {
+      output.append(contentsOf: text.utf8)
+      output.append(0)
+    }
+  }
+}
+
+/// The rules for text in payloads.
+enum AF1Text {
+  /// - Throws: `AF1PayloadError` if `text` is too long or contains a zero byte.
+  static func check(_ text: String) throws(AF1PayloadError) {
+    guard text.utf8.count <= AF1Identity.longestText else {
+      throw .textTooLong(byteCount: text.utf8.count, maximum: AF1Identity.longestText)
+    }
+    guard !text.utf8.contains(0) else { throw .textContainsZero }
+  }
+}
+
+extension RawSpan {
+  /// The bytes of `range` as UTF-8, repaired where they are not.
+  ///
+  /// - Throws: `AF1PayloadError.textTooLong` if they are too many.
+  func text(_ range: Range<Int>) throws(AF1PayloadError) -> String {
+    guard range.count <= AF1Identity.longestText else {
+      throw .textTooLong(byteCount: range.count, maximum: AF1Identity.longestText)
+    }
+    return String(decoding: [UInt8](copying: extracting(range)), as: UTF8.self)
+  }
+}

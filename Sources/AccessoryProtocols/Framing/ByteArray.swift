@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Arrays and raw spans of bytes: the one place that copies through pointers.
+
+extension [UInt8] {
+  /// A copy of `bytes`.
+  init(copying bytes: RawSpan) {
+    self = []
+    append(contentsOf: bytes)
+  }
+
+  /// Appends a copy of `bytes`.
+  mutating func append(contentsOf bytes: RawSpan) {
+    if bytes.isEmpty { return }
+    bytes.withUnsafeBytes { append(contentsOf: $0) }
+  }
+
+  /// Appends `value`, least significant byte first.
+  mutating func append<Value: FixedWidthInteger>(littleEndian value: Value) {
+    Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+  }
+}
+
+extension RawSpan {
+  /// The integer at `offset`, least significant byte first.
+  ///
+  /// - Precondition: all its bytes lie within the span.
+  @inline(__always)
+  func load<Value: FixedWidthInteger & BitwiseCopyable>(littleEndianAt offset: Int, as type: Value.Type) -> Value {
+    Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
+  }
+
+  /// The byte at `offset`.
+  ///
+  /// - Precondition: `offset` lies within the span.
+  @inline(__always)
+  func byte(at offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+}

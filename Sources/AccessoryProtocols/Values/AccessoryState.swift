@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an accessory is doing, as the AF1 specification has it on the wire.
+public enum AccessoryState: UInt8, Sendable, Hashable, CaseIterable {
+  /// Ready and doing nothing.
+  case idle = 0x00
+  /// At work.
+  case busy = 0x01
+  /// Work is interrupted and can go on.
+  case paused = 0x02
+  /// Something failed; a fault code says what.
+  case fault = 0x03
+  /// The accessory does not know its state yet, or sent a value that is not known here.
+  case notInitialized = 0xFF
+
+  /// Reads a byte from the wire: any value without a meaning is `notInitialized`.
+  public init(wire byte: UInt8) {
+    self = AccessoryState(rawValue: byte) ?? .notInitialized
+  }
+}

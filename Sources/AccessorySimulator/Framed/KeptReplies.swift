@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+
+/// The last replies of an AF1 accessory, sent again when their request comes again.
+struct KeptReplies: Sendable {
+  private struct Key: Hashable, Sendable {
+    var number: UInt16
+    var command: AF1Command
+    var checksum: UInt32
+  }
+
+  private struct Entry: Sendable {
+    var key: Key
+    var answer: (header: AF1Header, payload: [UInt8])
+    var time: MonotonicTime
+  }
+
+  private var entries: [Entry] = []
+  /// As many as requests may be outstanding: the window that HELLO tells.
+  private static let capacity = 1
+  /// The AF1 specification's ten seconds.
+  private static let lifetime = Duration.seconds(10)
+
+  func reply(to header: AF1Header, _ payload: [UInt8], now: MonotonicTime) -> (AF1Header, [UInt8])? {
+    let key = Self.key(header, payload)
+    return entries.first { $0.key == key && now - $0.time < Self.lifetime }?.answer
+  }
+
+  mutating func keep(_ answer: (AF1Header, [UInt8]), to header: AF1Header, _ payload: [UInt8], now: MonotonicTime) {
+    if entries.count == Self.capacity { entries.removeFirst() }
+    entries.append(Entry(key: Self.key(header, payload), answer: answer, time: now))
+  }
+
+  mutating func forget() { entries = [] }
+
+  private static func key(_ header: AF1Header, _ payload: [UInt8]) -> Key {
+    Key(number: header.number, command: header.command, checksum: CRC32.checksum(of: payload.span.bytes, .crc32ISOHDLC))
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+import AccessoryProtocols
+import Glibc
+import SystemPackage
+
+/// The traces of a plugged-in simulator in the file system: its link and its announcement.
+struct Presence: Sendable {
+  private let link: String?
+  private let target: String
+  private let announcement: AnnouncementFile?
+
+  /// Makes them. The link replaces an older link to a terminal, and nothing else.
+  init(of path: String, _ configuration: FramedSimulator.Configuration) throws(AccessoryError) {
+    target = path
+    link = try configuration.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path) }
+    do throws(AccessoryError) {
+      announcement = configuration.isAnnounced ? try Self.announce(path, link: link, configuration) : nil
+    } catch {
+      if let link { unlink(link) }
+      throw error
+    }
+  }
+
+  func remove() {
+    announcement?.remove()
+    // Another simulator may have taken the link over.
+    if let link, Self.target(of: link) == target { unlink(link) }
+  }
+
+  private static func announce(
+    _ path: String, link: String?, _ configuration: FramedSimulator.Configuration
+  ) throws(AccessoryError) -> AnnouncementFile {
+    let identity = configuration.device.identity
+    let announcement = Announcement(
+      path: path, link: link, driver: "framed", name: identity.name, manufacturer: identity.manufacturer,
+      model: identity.model, serial: identity.serialNumber)
+    // "/dev/pts/7" is one terminal at a time, so its number names the announcement.
+    return try AnnouncementFile(announcement, name: "pts-" + path.drop { !$0.isNumber })
+  }
+
+  private static func makeLink(_ link: String, to path: String) throws(AccessoryError) -> String {
+    let absolute = link.hasPrefix("/") ? link : currentDirectory() + "/" + link
+    if let old = target(of: absolute), old.hasPrefix("/dev/pts/") { unlink(absolute) }
+    guard symlink(path, absolute) == 0 else {
+      let error = Errno(rawValue: errno)
+      if error == .fileExists {
+        throw AccessoryError(.misconfigured, code: .errno(EEXIST), "\(link) exists and is not a link to a terminal")
+      }
+      throw AccessoryError(error, "making the link \(link)")
+    }
+    return absolute
+  }
+
+  private static func target(of link: String) -> String? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(link, &buffer, buffer.count)
+    return count < 0 ? nil : String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func currentDirectory() -> String {
+    guard let path = getcwd(nil, 0) else { return "." }
+    defer { free(path) }
+    return String(cString: path)
+  }
+}

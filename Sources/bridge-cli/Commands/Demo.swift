@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+import AccessorySimulator
+import ArgumentParser
+
+struct Demo: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows everything at work on a pretended accessory, in a few seconds.",
+    discussion: """
+      Plugs a simulated accessory in, asks it who and how it is, follows its battery, pulls the cable in the middle of \
+      a request, and plugs it in again. Nothing is left behind.
+      """)
+
+  func run() async throws {
+    let stage = Stage()
+    let simulator = FramedSimulator(Self.simulated())
+    do {
+      try await play(stage, simulator)
+    } catch {
+      await simulator.stop()
+      throw error
+    }
+    await simulator.stop()
+    stage.say("")
+    stage.say("That was all. Your turn: bridge-cli simulate framed, and bridge-cli battery in another terminal.")
+  }
+
+  /// The serial number is the demo's own, so that other accessories on this machine don't mix in.
+  private static let serial = "DEMO-\(UInt16.random(in: 1_000...9_999))"
+
+  private static func simulated() -> FramedSimulator.Configuration {
+    var configuration = FramedSimulator.Configuration(seed: 1)
+    configuration.device.identity.name = "Demo gadget"
+    configuration.device.identity.serialNumber = serial
+    configuration.device.battery = AF1BatteryReply(level: .normal, percent: 24, millivolts: 3_516, charge: .discharging)
+    configuration.drain = 2.5
+    configuration.faults.delay = .milliseconds(60)
+    return configuration
+  }
+
+  private func play(_ stage: Stage, _ simulator: FramedSimulator) async throws {
+    var arrivals = try await SimulatorSource().events().makeAsyncIterator()
+
+    stage.scene("An accessory is plugged in")
+    try await simulator.plugIn()
+    let device = try await next(.connected, from: &arrivals)
+    stage.say("connected     \(device.id)  \(device.name ?? "")  \(device.path)")
+    let accessory = try await open(device)
+    try await converse(stage, accessory)
+    try await pullTheCable(stage, accessory, simulator)
+    await accessory.close()
+    stage.say("disconnected  \(try await next(.disconnected, from: &arrivals).id)")
+
+    stage.scene("And plugged in again")
+    try await simulator.plugIn()
+    let again = try await next(.connected, from: &arrivals)
+    stage.say("connected     \(again.id)  \(again.name ?? "")  \(again.path)")
+    let sameAccessory = try await open(again)
+    stage.say("battery       \(BatteryView.line(try await sameAccessory.battery()))")
+    await sameAccessory.close()
+  }
+
+  private func converse(_ stage: Stage, _ accessory: FramedAccessory) async throws {
+    stage.scene("Who and how are you?")
+    let identity = try await accessory.identify()
+    stage.say("identity      \(identity.manufacturer), \(identity.name), firmware \(identity.firmwareRevision)")
+    stage.say("status        \(try await accessory.status().stateName)")
+    let events = await accessory.events()
+    stage.say("battery       \(BatteryView.line(try await accessory.battery()))")
+
+    stage.scene("It tells when its battery changes; nobody asks")
+    var changes = 0
+    for try await event in events {
+      guard case .battery(let reading) = event else { continue }
+      stage.say("event         \(BatteryView.line(reading))")
+      changes += 1
+      if changes == 5 { break }
+    }
+  }
+
+  private func pullTheCable(_ stage: Stage, _ accessory: FramedAccessory, _ simulator: FramedSimulator) async throws {
+    stage.scene("The cable is pulled in the middle of a request")
+    let request = Task { try await accessory.echo(Array("are you there?".utf8)) }
+    await IOThread.shared.sleep(for: .milliseconds(20))
+    let pulled = ContinuousClock.now
+    await simulator.unplug()
+    switch await request.result {
+    case .success: throw AccessoryError(.badData, "the request was answered by an accessory that is gone")
+    case .failure(let error):
+      let time = (ContinuousClock.now - pulled).inNanoseconds / 1_000
+      stage.say("the request   failed \(BatteryView.decimal(Int(time))) ms after it: \(error)")
+    }
+  }
+
+  private func open(_ device: Device) async throws -> FramedAccessory {
+    try await FramedAccessory.open(try await AccessorySession.open(TerminalConfiguration(path: device.path)))
+  }
+
+  private enum Change {
+    case connected, disconnected
+  }
+
+  private func next(_ change: Change, from events: inout AsyncStream<DeviceEvent>.AsyncIterator) async throws -> Device {
+    while let event = await events.next() {
+      switch (change, event) {
+      case (.connected, .added(let device)) where device.serialNumber == Self.serial: return device
+      case (.disconnected, .removed(let device)) where device.serialNumber == Self.serial: return device
+      default: continue
+      }
+    }
+    throw CancellationError()
+  }
+}
+
+/// Where the demo speaks.
+private struct Stage {
+  func scene(_ title: String) {
+    Output.line("")
+    Output.line(Style.standardOutput.bold(title))
+  }
+
+  func say(_ text: String) { Output.line(text.isEmpty ? "" : "  " + text) }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryProtocols
+import ArgumentParser
+
+struct Request: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Sends one command to an accessory and prints its reply.",
+    usage: "bridge-cli request [<device>] <command> [<payload>] [--text] [--baud <rate>] [--json]",
+    discussion: """
+      COMMAND is identify, status, battery, echo, or a number like 0x7E. PAYLOAD is hexadecimal, or with --text taken \
+      as it is. The reply is printed in hexadecimal. A command that the AF1 specification doesn't know is not sent \
+      twice unless it is sure that the accessory has not restarted.
+
+      EXAMPLES
+        bridge-cli request ./acc echo 68656c6c6f
+        bridge-cli request ./acc 0x7E 68656c6c6f
+        bridge-cli request echo --text hello
+      """)
+
+  @Argument(help: ArgumentHelp("The device, unless there is just one; a command; its payload.", valueName: "word"))
+  var words: [String] = []
+  @Flag(help: "The payload is text, not hexadecimal.")
+  var text = false
+  @OptionGroup var line: LineOptions
+  @OptionGroup var output: OutputOptions
+
+  /// What the words mean.
+  struct Parts: Equatable {
+    var device: String?
+    var command: AF1Command
+    var payload: [UInt8]
+  }
+
+  private static let names: [String: AF1Command] = [
+    "identify": .identify, "status": .status, "battery": .battery, "echo": .echo,
+  ]
+
+  func validate() throws { _ = try parts() }
+
+  func parts() throws -> Parts {
+    guard let first = words.first else {
+      throw ValidationError("a command was expected: identify, status, battery, echo, or a number like 0x7E")
+    }
+    // A word that is a command can't be meant as a device, unless another command follows.
+    let leavesDeviceOut = Self.command(first) != nil && (words.count < 2 || Self.command(words[1]) == nil)
+    let device = leavesDeviceOut ? nil : first
+    let rest = leavesDeviceOut ? words[...] : words.dropFirst()
+    guard let word = rest.first else {
+      throw ValidationError("a command was expected after \(first): identify, status, battery, echo, or a number like 0x7E")
+    }
+    guard let command = Self.command(word) else {
+      throw ValidationError("\(word) is no command: identify, status, battery, echo, or a number from 0x00 to 0xFF")
+    }
+    guard rest.count <= 2 else {
+      throw ValidationError("one payload was expected; quote it if it has spaces")
+    }
+    let payload = rest.dropFirst().first ?? ""
+    if text { return Parts(device: device, command: command, payload: Array(payload.utf8)) }
+    guard let bytes = Hex.bytes(payload) else {
+      throw ValidationError("\(payload) is not hexadecimal, two digits a byte, like 68656c6c6f; for text say --text")
+    }
+    return Parts(device: device, command: command, payload: bytes)
+  }
+
+  private static func command(_ word: String) -> AF1Command? {
+    if let command = names[word.lowercased()] { return command }
+    guard word.lowercased().hasPrefix("0x") else { return nil }
+    return UInt8(word.dropFirst(2), radix: 16).map(AF1Command.init(rawValue:))
+  }
+
+  func run() async throws {
+    let parts = try parts()
+    try await Attachment.with(parts.device, line) { attachment in
+      let reply = try await ask(attachment.accessory, parts)
+      if output.json {
+        return Output.json(
+          RequestDocument(
+            device: DeviceDocument(attachment.device), command: parts.command.name.lowercased(),
+            command_byte: parts.command.rawValue,
+            reply: .init(payload_hex: Hex.string(reply), payload_bytes: reply.count)))
+      }
+      let style = Style.standardOutput
+      Output.line(Hex.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
+    }
+  }
+
+  private func ask(_ accessory: FramedAccessory, _ parts: Parts) async throws -> [UInt8] {
+    do {
+      return try await accessory.request(parts.command, payload: parts.payload)
+    } catch let error where error.kind == .misconfigured {
+      // The accessory's limit is known only now, but what exceeds it is what the user typed.
+      throw UsageError(description: error.message)
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+import AccessoryProtocols
+import AccessorySimulator
+import ArgumentParser
+
+struct Simulate: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Pretends to be an accessory.",
+    subcommands: [SimulateFramed.self])
+}
+
+struct SimulateFramed: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "framed",
+    abstract: "Pretends to be an accessory that speaks AF1, on a pseudo-terminal.",
+    discussion: """
+      The other commands find it by itself, in any terminal of the same user. It answers identify, status, battery, \
+      echo, and 0x40, which counts how often it was run. Ends with Ctrl-C.
+
+      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of requests.
+
+      EXAMPLES
+        bridge-cli simulate framed
+        bridge-cli simulate framed --link ./acc --percent 57 --voltage 3712 --charge discharging
+        bridge-cli simulate framed --percent 30 --drain 2
+        bridge-cli simulate framed --drop 0.1 --corrupt 0.1 --seed 7
+        bridge-cli simulate framed --unplug-after 5 --replug-after 2s
+      """)
+
+  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"))
+  var link: String?
+
+  @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
+  var percent: UInt8 = 100
+  @Option(help: "Battery level; follows the percent unless given.")
+  var level: LevelArgument?
+  @Option(help: ArgumentHelp("Battery voltage in millivolts; follows the percent unless given.", valueName: "mV"))
+  var voltage: UInt16?
+  @Option(help: "Whether the battery charges.")
+  var charge = ChargeArgument.discharging
+  @Option(help: ArgumentHelp("Percent that the battery loses a second.", valueName: "percent"))
+  var drain = 0.0
+  @Option(help: ArgumentHelp("Answer battery with exactly these bytes.", valueName: "hex"))
+  var batteryPayload: HexArgument?
+
+  @Option(help: "What it is doing.")
+  var state = StateArgument.idle
+  @Option(help: ArgumentHelp("Fault code, 0 for none.", valueName: "number"))
+  var faultCode: UInt16 = 0
+  @Option(help: ArgumentHelp("Progress of its work in percent, 0 to 100.", valueName: "percent"))
+  var progress: UInt8?
+
+  @Option(help: ArgumentHelp("Serial number; the first free of SIM0001, SIM0002, … unless given.", valueName: "text"))
+  var serial: String?
+  @Option(help: ArgumentHelp("Name.", valueName: "text")) var name = "Simulated accessory"
+  @Option(help: ArgumentHelp("Manufacturer.", valueName: "text")) var manufacturer = "Accessory Bridge"
+  @Option(help: ArgumentHelp("Model.", valueName: "text")) var model = "AF1-SIM"
+  @Option(help: ArgumentHelp("Version of its software.", valueName: "text")) var firmware = "1.0.0"
+  @Option(help: ArgumentHelp("Version of its hardware.", valueName: "text")) var hardware = "A"
+
+  @Option(help: ArgumentHelp("Share of its frames that are lost, 0 to 1.", valueName: "share"))
+  var drop = 0.0
+  @Option(help: ArgumentHelp("Share of its frames in which a bit is changed, 0 to 1.", valueName: "share"))
+  var corrupt = 0.0
+  @Option(help: ArgumentHelp("Time that every answer takes longer.", valueName: "time"))
+  var delay: TimeArgument?
+  @Option(help: ArgumentHelp("Unplug; at a request, amid its answer.", valueName: "when"))
+  var unplugAfter: MomentArgument?
+  @Option(help: ArgumentHelp("Plug in again this time after an unplug.", valueName: "time"))
+  var replugAfter: TimeArgument?
+  @Option(help: ArgumentHelp("Restart; at a request, after running it and before answering.", valueName: "when"))
+  var rebootAfter: MomentArgument?
+  @Option(help: ArgumentHelp("Repeat what was random in an earlier run.", valueName: "number"))
+  var seed: UInt64?
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard percent <= 100 else { throw ValidationError("--percent is 0 to 100") }
+    guard progress ?? 0 <= 100 else { throw ValidationError("--progress is 0 to 100") }
+    guard (0...1).contains(drop) else { throw ValidationError("--drop is a share from 0 to 1, for example 0.1") }
+    guard (0...1).contains(corrupt) else { throw ValidationError("--corrupt is a share from 0 to 1, for example 0.1") }
+    guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
+    if let link, link.isEmpty { throw ValidationError("--link wants a path, for example ./acc") }
+    for text in [serial ?? "", name, manufacturer, model, firmware, hardware] where text.utf8.count > 256 {
+      throw ValidationError("an accessory's texts have at most 256 bytes")
+    }
+  }
+
+  func run() async throws {
+    let configuration = try await simulated()
+    let simulator = FramedSimulator(configuration)
+    try await simulator.plugIn()
+    await withTaskCancellationHandler {
+      for await event in simulator.events {
+        show(event, configuration)
+        if event == .unplugged, replugAfter == nil { break }
+      }
+    } onCancel: {
+      Task { await simulator.stop() }
+    }
+    await simulator.stop()
+  }
+
+  private func simulated() async throws -> FramedSimulator.Configuration {
+    var configuration = FramedSimulator.Configuration(seed: seed ?? .random(in: 0 ... .max))
+    configuration.link = link
+    configuration.drain = drain
+    configuration.faults.drop = drop
+    configuration.faults.corrupt = corrupt
+    configuration.faults.delay = delay?.duration ?? .zero
+    configuration.faults.unplug = unplugAfter?.moment
+    configuration.faults.replug = replugAfter?.duration
+    configuration.faults.reboot = rebootAfter?.moment
+    configuration.device.identity = AF1Identity(
+      manufacturer: manufacturer, name: name, model: model, serialNumber: try await serialNumber(),
+      firmwareVersion: firmware, hardwareVersion: hardware)
+    configuration.device.status = AF1StatusReply(state: state.state, faultCode: faultCode, progress: progress)
+    configuration.device.battery = AF1BatteryReply(
+      level: level?.level ?? (percent <= 20 ? .low : percent < 80 ? .normal : .high), percent: percent,
+      millivolts: voltage ?? 3_300 + 9 * UInt16(percent), charge: charge.state)
+    configuration.device.batteryPayload = batteryPayload?.bytes
+    return configuration
+  }
+
+  private func serialNumber() async throws -> String {
+    if let serial { return serial }
+    let taken = Set(await SimulatorSource().devices().compactMap(\.serialNumber))
+    for number in 1... {
+      let digits = String(number)
+      let candidate = "SIM" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+      if !taken.contains(candidate) { return candidate }
+    }
+    return "SIM"
+  }
+
+  private func show(_ event: FramedSimulator.Event, _ configuration: FramedSimulator.Configuration) {
+    if output.json {
+      let (name, path): (String, String?) =
+        switch event {
+        case .pluggedIn(let path): ("plugged_in", path)
+        case .unplugged: ("unplugged", nil)
+        case .restarted: ("restarted", nil)
+        case .battery: ("battery", nil)
+        }
+      return Output.json(
+        SimulatorDocument(
+          event: name, path: OrNull(path), link: OrNull(path == nil ? nil : link), seed: configuration.seed))
+    }
+    switch event {
+    case .pluggedIn(let path):
+      let serial = SafeText.escape(configuration.device.identity.serialNumber)
+      Output.line("\(serial) is plugged in at \(path)" + (link.map { ", linked from \(SafeText.escape($0))" } ?? ""))
+      if configuration.faults.drop + configuration.faults.corrupt > 0 { Output.line("seed \(configuration.seed)") }
+    case .unplugged: Output.line("unplugged")
+    case .restarted: Output.line("restarted")
+    case .battery(let battery):
+      Output.line("battery \(battery.percent.map(String.init) ?? "-") %")
+    }
+  }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+
+// What `--json` prints. Names are in snake case with their units; what isn't known is null, never left out. Fields may
+// be added under the same schema name; a change of meaning gets a new one.
+
+let schemaName = "accessory-bridge/1"
+
+/// A value, or null: synthesised coding would leave it out.
+struct OrNull<Value: Encodable>: Encodable {
+  let value: Value?
+
+  init(_ value: Value?) { self.value = value }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if let value { try container.encode(value) } else { try container.encodeNil() }
+  }
+}
+
+struct DeviceDocument: Encodable {
+  let id, path, source: String
+  let link, driver, name, manufacturer, model, serial: OrNull<String>
+
+  init(_ device: Device) {
+    id = device.id
+    path = device.path
+    source = device.source.rawValue
+    link = OrNull(device.link)
+    driver = OrNull(device.driver)
+    name = OrNull(device.name)
+    manufacturer = OrNull(device.manufacturer)
+    model = OrNull(device.model)
+    serial = OrNull(device.serialNumber)
+  }
+}
+
+struct ListDocument: Encodable {
+  let schema = schemaName
+  let devices: [DeviceDocument]
+}
+
+struct WatchDocument: Encodable {
+  let schema = schemaName
+  let event: String
+  let time: Double
+  let device: DeviceDocument
+}
+
+struct BatteryDocument: Encodable {
+  struct Details: Encodable {
+    let level, level_origin, charge: String
+    let percent: OrNull<UInt8>
+    let voltage_mv, current_ma: OrNull<Int>
+
+    init(_ reading: BatteryReading) {
+      level = reading.level.rawValue
+      level_origin = reading.levelOrigin.rawValue
+      charge = reading.charge.rawValue
+      percent = OrNull(reading.percent)
+      voltage_mv = OrNull(reading.millivolts)
+      current_ma = OrNull(reading.milliamperes)
+    }
+  }
+
+  let schema = schemaName
+  let device: DeviceDocument
+  let battery: Details
+}
+
+struct IdentityDocument: Encodable {
+  let manufacturer, name, model, serial, firmware, hardware: String
+
+  init(_ identity: AccessoryIdentity) {
+    manufacturer = identity.manufacturer
+    name = identity.name
+    model = identity.model
+    serial = identity.serialNumber
+    firmware = identity.firmwareRevision
+    hardware = identity.hardwareRevision
+  }
+}
+
+struct StatusDocument: Encodable {
+  struct Details: Encodable {
+    let state: String
+    let fault_code: OrNull<UInt16>
+    let progress_percent: OrNull<UInt8>
+
+    init(_ status: AccessoryStatus) {
+      state = status.stateName
+      fault_code = OrNull(status.faultCode)
+      progress_percent = OrNull(status.progress)
+    }
+  }
+
+  let schema = schemaName
+  let device: DeviceDocument
+  let status: Details
+  let identity: IdentityDocument
+}
+
+struct InfoDocument: Encodable {
+  struct Line: Encodable {
+    let baud: UInt32
+    let data_bits = 8
+    let parity = "none"
+    let stop_bits = 1
+  }
+
+  struct ProtocolDetails: Encodable {
+    let name = "AF1"
+    let boot_id: OrNull<String>
+    let largest_payload_bytes: Int
+    let window: Int
+  }
+
+  let schema = schemaName
+  let device: DeviceDocument
+  let line: Line
+  let `protocol`: ProtocolDetails
+  let identity: IdentityDocument
+}
+
+struct RequestDocument: Encodable {
+  struct Reply: Encodable {
+    let payload_hex: String
+    let payload_bytes: Int
+  }
+
+  let schema = schemaName
+  let device: DeviceDocument
+  let command: String
+  let command_byte: UInt8
+  let reply: Reply
+}
+
+struct SimulatorDocument: Encodable {
+  let schema = schemaName
+  let event: String
+  let path: OrNull<String>
+  let link: OrNull<String>
+  let seed: UInt64
+}
+
+struct ErrorDocument: Encodable {
+  struct Details: Encodable {
+    let kind, message: String
+    let errno: OrNull<CInt>
+    let refusal: OrNull<UInt8>
+    let exit_status: CInt
+
+    init(kind: String, message: String, exitStatus: CInt) {
+      self.kind = kind
+      self.message = message
+      errno = OrNull(nil)
+      refusal = OrNull(nil)
+      exit_status = exitStatus
+    }
+
+    init(_ error: AccessoryError, exitStatus: CInt) {
+      kind = error.kind.rawValue
+      message = error.message
+      exit_status = exitStatus
+      if case .errno(let number)? = error.code { errno = OrNull(number) } else { errno = OrNull(nil) }
+      if case .refusal(let reason)? = error.code { refusal = OrNull(reason) } else { refusal = OrNull(nil) }
+    }
+  }
+
+  let schema = schemaName
+  let error: Details
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+import ArgumentParser
+import Glibc
+
+/// A mistake in how the command was used, found after its arguments were read.
+struct UsageError: Error, CustomStringConvertible {
+  var description: String
+}
+
+/// Tells of errors, and which exit status they have (sysexits.h).
+enum Failure {
+  /// Tells the error, as JSON if the command was asked for that, and returns the exit status.
+  static func report(_ error: any Error, of command: any ParsableCommand) -> CInt {
+    if let signal = Interruption.signal { return 128 + signal }
+    let status: CInt
+    let document: ErrorDocument.Details
+    switch error {
+    case let error as AccessoryError:
+      status = exitStatus(error.kind)
+      document = .init(error, exitStatus: status)
+    case let error as ResolutionError:
+      if case .ambiguous = error { status = EX_USAGE } else { status = EX_NOINPUT }
+      document = .init(kind: status == EX_USAGE ? "usage" : "not_found", message: error.description, exitStatus: status)
+    case let error as UsageError:
+      status = EX_USAGE
+      document = .init(kind: "usage", message: error.description, exitStatus: status)
+    case is CancellationError:
+      return EX_UNAVAILABLE
+    default:
+      // ArgumentParser's own: validation, help.
+      BridgeCLI.exit(withError: error)
+    }
+    if (command as? any JSONCommand)?.output.json == true {
+      Output.json(ErrorDocument(error: document))
+    } else {
+      Output.error(document.message)
+    }
+    return status
+  }
+
+  private static func exitStatus(_ kind: AccessoryError.Kind) -> CInt {
+    switch kind {
+    case .disconnected, .busy, .cancelled, .unsupported: EX_UNAVAILABLE
+    case .permissionDenied: EX_NOPERM
+    case .notFound: EX_NOINPUT
+    case .timedOut: EX_TEMPFAIL
+    case .refused: EX_PROTOCOL
+    case .badData: EX_DATAERR
+    case .misconfigured: EX_CONFIG
+    case .ioFailure: EX_IOERR
+    }
+  }
+}

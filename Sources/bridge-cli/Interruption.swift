@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import Synchronization
+
+/// Ctrl-C and its like: the first cancels the command, which then closes what it has open; the second ends at once.
+enum Interruption {
+  static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+  private static let received = Atomic<CInt>(0)
+
+  /// The signal that came, if one has.
+  static var signal: CInt? {
+    let signal = received.load(ordering: .relaxed)
+    return signal == 0 ? nil : signal
+  }
+
+  static func cancel(_ work: Task<CInt, Never>) {
+    // Without a signalfd the signals stay blocked, and only SIGKILL would help: then let them have their way.
+    let handler = try? Signals(signals) { signal in
+      if received.exchange(signal, ordering: .relaxed) != 0 { _exit(128 + signal) }
+      work.cancel()
+    }
+    if handler == nil {
+      var set = sigset_t()
+      sigemptyset(&set)
+      pthread_sigmask(SIG_SETMASK, &set, nil)
+    }
+  }
+}

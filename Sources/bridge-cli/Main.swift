@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import ArgumentParser
+import Glibc
+
+@main
+enum Main {
+  static func main() async {
+    // First of all, while there is one thread: so that a device is closed properly whatever ends us.
+    Signals.block(Interruption.signals)
+    let work = Task { await run() }
+    Interruption.cancel(work)
+    Glibc.exit(await work.value)
+  }
+
+  /// Runs what the command line says; returns the exit status.
+  private static func run() async -> CInt {
+    let command: any ParsableCommand
+    do {
+      command = try BridgeCLI.parseAsRoot()
+    } catch {
+      BridgeCLI.exit(withError: error)
+    }
+    do {
+      try await run(command)
+      return EXIT_SUCCESS
+    } catch {
+      return Failure.report(error, of: command)
+    }
+  }
+
+  private static func run(_ command: any ParsableCommand) async throws {
+    if var command = command as? any AsyncParsableCommand { return try await command.run() }
+    var command = command
+    try command.run()
+  }
+}
+
+struct BridgeCLI: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bridge-cli",
+    abstract: "Talks to accessories on serial lines.",
+    discussion: """
+      EXAMPLES
+        bridge-cli simulate framed --link ./acc &   pretend to be an accessory
+        bridge-cli list                             what is plugged in
+        bridge-cli battery                          of the only accessory there is
+        bridge-cli status /dev/ttyUSB0 --json       for programs
+        bridge-cli watch                            what comes and goes
+
+      DEVICE is a serial number, a name, a path, or an unambiguous beginning of one; leave it out when there is just \
+      one accessory.
+
+      EXIT STATUS
+        0 done, 64 wrong use, 65 senseless data from the device, 66 no such device, 69 disconnected, busy or \
+      unavailable, 70 internal error, 74 I/O error, 75 timed out, 76 refused by the device, 77 no permission, 78 wrong \
+      configuration, 130 interrupted
+      """,
+    version: version,
+    subcommands: [
+      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Simulate.self, Demo.self,
+    ])
+
+  static let version = "0.1.0"
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+import AccessorySimulator
+import ArgumentParser
+
+/// A time on the command line: "200ms", "3s", "1.5s", "2m".
+struct TimeArgument: ExpressibleByArgument {
+  let duration: Duration
+
+  init?(argument: String) {
+    let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60)]
+    guard let unit = units.first(where: { argument.hasSuffix($0.suffix) }),
+      let count = Double(argument.dropLast(unit.suffix.count)), count >= 0, count * unit.seconds <= 1e8
+    else { return nil }
+    duration = .nanoseconds(Int64(count * unit.seconds * 1e9))
+  }
+}
+
+/// A moment on the command line: a time, or a whole number of requests.
+struct MomentArgument: ExpressibleByArgument {
+  let moment: Faults.Moment
+
+  init?(argument: String) {
+    if let count = Int(argument) {
+      guard count > 0 else { return nil }
+      moment = .request(count)
+    } else {
+      guard let time = TimeArgument(argument: argument) else { return nil }
+      moment = .after(time.duration)
+    }
+  }
+}
+
+/// Bytes on the command line.
+struct HexArgument: ExpressibleByArgument {
+  let bytes: [UInt8]
+
+  init?(argument: String) {
+    guard let bytes = Hex.bytes(argument) else { return nil }
+    self.bytes = bytes
+  }
+}
+
+/// The battery levels that an AF1 accessory can tell.
+enum LevelArgument: String, ExpressibleByArgument, CaseIterable {
+  case low, normal, high, unknown
+
+  var level: BatteryLevel {
+    switch self {
+    case .low: .low
+    case .normal: .normal
+    case .high: .high
+    case .unknown: .notInitialized
+    }
+  }
+}
+
+/// What an AF1 accessory can tell of its charging.
+enum ChargeArgument: String, ExpressibleByArgument, CaseIterable {
+  case charging, discharging, full, unknown
+
+  var state: ChargeState {
+    switch self {
+    case .charging: .charging
+    case .discharging: .discharging
+    case .full: .full
+    case .unknown: .unknown
+    }
+  }
+}
+
+/// The states of an accessory.
+enum StateArgument: String, ExpressibleByArgument, CaseIterable {
+  case idle, busy, paused, fault, unknown
+
+  var state: AccessoryState {
+    switch self {
+    case .idle: .idle
+    case .busy: .busy
+    case .paused: .paused
+    case .fault: .fault
+    case .unknown: .notInitialized
+    }
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+
+/// Standard output and standard error. Every line goes out at once, also into a pipe.
+enum Output {
+  static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+
+  static func error(_ text: String) {
+    write("\(Style.standardError.red("bridge-cli:")) \(SafeText.escape(text, limit: 1_000))\n", to: STDERR_FILENO)
+  }
+
+  /// A remark for people, which doesn't belong to the result.
+  static func note(_ text: String) { write("\(text)\n", to: STDERR_FILENO) }
+
+  /// One document on one line.
+  static func json(_ document: some Encodable) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(document) else { return }
+    line(SafeText.escapeJSON(String(decoding: data, as: UTF8.self)))
+  }
+
+  private static func write(_ text: String, to descriptor: CInt) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 {
+        if errno == EINTR { continue }
+        if errno == EAGAIN {
+          var ready = pollfd(fd: descriptor, events: CShort(POLLOUT), revents: 0)
+          poll(&ready, 1, -1)
+          continue
+        }
+        Glibc.exit(EX_IOERR)  // nobody reads what we say, and nobody can be told
+      }
+      bytes = bytes.dropFirst(count)
+    }
+  }
+}
