@@ -48,7 +48,8 @@ public actor SimulatorSource: DeviceSource {
     let key = nextSubscriber
     nextSubscriber += 1
     subscribers[key] = continuation
-    continuation.onTermination = { [weak self] _ in self?.post { $0.unsubscribe(key) } }
+    // Keeps the source for as long as somebody reads.
+    continuation.onTermination = { _ in self.post { $0.unsubscribe(key) } }
     return stream
   }
 

@@ -64,6 +64,7 @@ public actor Link<Rules: Exchange> {
 
   deinit {
     if let timer { clock.cancel(timer.token) }
+    for subscriber in subscribers.values { subscriber.finish() }
   }
 
   private func begin() async throws(AccessoryError) {
