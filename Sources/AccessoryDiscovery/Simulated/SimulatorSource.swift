@@ -35,7 +35,9 @@ public actor SimulatorSource: DeviceSource {
     if watcher == nil {
       do throws(Errno) {
         let changes: FileWatcher.Changes = [.movedIn, .deleted, .closedAfterWriting]
-        watcher = try FileWatcher(directory, for: changes, io: io) { [weak self] _ in self?.post { $0.rescan(directory) } }
+        watcher = try FileWatcher(directory, for: changes, io: io) { [weak self] _ in
+          self?.post { $0.rescan(directory) }
+        }
       } catch {
         throw AccessoryError(error, "watching \(directory)")
       }

@@ -46,7 +46,8 @@ package enum SmallFile {
   ) throws(Errno) -> Int {
     let limit = min(limit, buffer.count)
     return try buffer.withUnsafeMutableBufferPointer { bytes throws(Errno) in
-      try SystemCall.read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[..<limit]))
+      try SystemCall.read(
+        descriptor, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[..<limit]))
     }
   }
 }

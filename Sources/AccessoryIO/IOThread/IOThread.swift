@@ -68,13 +68,15 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   private func start() {
     let context = Unmanaged.passRetained(self)
     var handle = pthread_t()
-    let result = pthread_create(&handle, nil, { context in
-      shim_thread_name("accessory-io")
-      let io = Unmanaged<IOThread>.fromOpaque(context!).takeRetainedValue()
-      io.thread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
-      io.run()
-      return nil
-    }, context.toOpaque())
+    let result = pthread_create(
+      &handle, nil,
+      { context in
+        shim_thread_name("accessory-io")
+        let io = Unmanaged<IOThread>.fromOpaque(context!).takeRetainedValue()
+        io.thread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
+        io.run()
+        return nil
+      }, context.toOpaque())
     guard result == 0 else { fatalError("no thread for I/O: \(Errno(rawValue: result))") }
     pthread_detach(handle)
   }

@@ -157,7 +157,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
       }
       do throws(Errno) {
         let count = try writing.withUnsafeBufferPointer { bytes throws(Errno) in
-          try SystemCall.write(descriptor, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[writtenCount...]))
+          try SystemCall.write(
+            descriptor, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[writtenCount...]))
         }
         writtenCount += count
         output.wrote(count)

@@ -105,7 +105,8 @@ struct Demo: AsyncParsableCommand {
     case connected, disconnected
   }
 
-  private func next(_ change: Change, from events: inout AsyncStream<DeviceEvent>.AsyncIterator) async throws -> Device {
+  private func next(_ change: Change, from events: inout AsyncStream<DeviceEvent>.AsyncIterator) async throws -> Device
+  {
     while let event = await events.next() {
       switch (change, event) {
       case (.connected, .added(let device)) where device.serialNumber == Self.serial: return device

@@ -49,7 +49,8 @@ struct Request: AsyncParsableCommand, JSONCommand {
     let device = leavesDeviceOut ? nil : first
     let rest = leavesDeviceOut ? words[...] : words.dropFirst()
     guard let word = rest.first else {
-      throw ValidationError("a command was expected after \(first): identify, status, battery, echo, or a number like 0x7E")
+      throw ValidationError(
+        "a command was expected after \(first): identify, status, battery, echo, or a number like 0x7E")
     }
     guard let command = Self.command(word) else {
       throw ValidationError("\(word) is no command: identify, status, battery, echo, or a number from 0x00 to 0xFF")

@@ -17,7 +17,9 @@ enum BatteryView {
     parts.append(paint(reading.level == .unknown ? "level unknown" : reading.level.rawValue, reading.level))
     if let millivolts = reading.millivolts { parts.append(decimal(millivolts) + " V") }
     if let milliamperes = reading.milliamperes { parts.append(decimal(milliamperes) + " A") }
-    if reading.charge != .unknown { parts.append(reading.charge == .notCharging ? "not charging" : reading.charge.rawValue) }
+    if reading.charge != .unknown {
+      parts.append(reading.charge == .notCharging ? "not charging" : reading.charge.rawValue)
+    }
     return parts.joined(separator: "  ")
   }
 
