@@ -43,3 +43,10 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
+if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
+  for target in package.targets where target.name != "CLinuxShims" {
+    target.swiftSettings = [.treatAllWarnings(as: .error)]
+  }
+}

@@ -14,6 +14,8 @@ struct UsageError: Error, CustomStringConvertible {
 enum Failure {
   /// Tells the error, as JSON if the command was asked for that, and returns the exit status.
   static func report(_ error: any Error, of command: any ParsableCommand) -> CInt {
+    // Commands that go on until they are interrupted end so, and that is no failure.
+    if error is CancellationError { return EXIT_SUCCESS }
     if let signal = Interruption.signal { return 128 + signal }
     let status: CInt
     let document: ErrorDocument.Details
@@ -27,8 +29,6 @@ enum Failure {
     case let error as UsageError:
       status = EX_USAGE
       document = .init(kind: "usage", message: error.description, exitStatus: status)
-    case is CancellationError:
-      return EX_UNAVAILABLE
     default:
       // ArgumentParser's own: validation, help.
       BridgeCLI.exit(withError: error)

@@ -61,11 +61,11 @@ public struct AnnouncementFile: Sendable {
     let path = "\(directory)/\(name).json"
     let temporary = "\(directory)/.\(name).\(getpid())"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw AccessoryError(Errno(rawValue: errno), "making \(temporary)") }
+    guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "making \(temporary)") }
     let isWritten =
       lock(descriptor, shared: false) && Self.write(announcement, to: descriptor) && rename(temporary, path) == 0
     guard isWritten else {
-      let error = AccessoryError(Errno(rawValue: errno), "writing \(path)")
+      let error = AccessoryError(errno: Errno(rawValue: errno), "writing \(path)")
       unlink(temporary)
       close(descriptor)
       throw error

@@ -39,7 +39,7 @@ public actor SimulatorSource: DeviceSource {
           self?.post { $0.rescan(directory) }
         }
       } catch {
-        throw AccessoryError(error, "watching \(directory)")
+        throw AccessoryError(errno: error, "watching \(directory)")
       }
       known = Self.scan(directory)
     } else {

@@ -54,7 +54,7 @@ private struct Pair: Sendable {
       (self.master, self.path, self.terminal) = (master, path, terminal)
     } catch {
       opened.forEach(SystemCall.close)
-      throw AccessoryError(error, "making a pseudo-terminal")
+      throw AccessoryError(errno: error, "making a pseudo-terminal")
     }
   }
 

@@ -45,14 +45,14 @@ struct Terminal: Sendable {
       throw AccessoryError(
         .unsupported, code: .errno(ENOTTY), "\(label) is not a serial port or another terminal")
     } catch {
-      throw AccessoryError(error, "reading the settings of \(label)")
+      throw AccessoryError(errno: error, "reading the settings of \(label)")
     }
     do throws(Errno) {
       try FileLock.take(descriptor)
     } catch .wouldBlock {
       throw PortDiagnosis.busy(configuration.path, label: label)
     } catch {
-      throw AccessoryError(error, "locking \(label)")
+      throw AccessoryError(errno: error, "locking \(label)")
     }
     var exclusive: CInt = 0
     if shim_tiocgexcl(descriptor.rawValue, &exclusive) == 0, exclusive != 0 {
@@ -69,7 +69,7 @@ struct Terminal: Sendable {
       actual = try LineSettings(of: descriptor)
     } catch {
       _ = shim_tiocnxcl(descriptor.rawValue)
-      throw AccessoryError(error, "setting \(label) to \(configuration.baudRate) baud")
+      throw AccessoryError(errno: error, "setting \(label) to \(configuration.baudRate) baud")
     }
     guard actual.isRaw else {
       try? original.apply(to: descriptor)

@@ -54,7 +54,7 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
   }
 
   /// A failed system call: the errno decides the kind. `action` says what was tried ("opening /dev/ttyUSB0").
-  public init(_ errno: Errno, _ action: String) {
+  public init(errno: Errno, _ action: String) {
     self.init(Kind(errno), code: .errno(errno.rawValue), "\(action): \(errno.summary)")
   }
 

@@ -67,7 +67,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
     do throws(Errno) {
       token = try io.watch(descriptor, for: interest, handler: self)
     } catch {
-      end(AccessoryError(error, "watching \(label)"))
+      end(AccessoryError(errno: error, "watching \(label)"))
     }
   }
 
@@ -95,7 +95,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
     do throws(Errno) {
       try io.change(descriptor, token, to: wanted)
     } catch {
-      end(AccessoryError(error, "watching \(label)"))
+      end(AccessoryError(errno: error, "watching \(label)"))
     }
   }
 
@@ -172,7 +172,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
 
   private func failure(_ errno: Errno, _ action: String) -> AccessoryError {
     AccessoryError.Kind(errno) == .disconnected
-      ? .disconnected(label, code: .errno(errno.rawValue)) : AccessoryError(errno, "\(action) \(label)")
+      ? .disconnected(label, code: .errno(errno.rawValue)) : AccessoryError(errno: errno, "\(action) \(label)")
   }
 
   // MARK: - The end

@@ -49,7 +49,7 @@ struct Presence: Sendable {
       if error == .fileExists {
         throw AccessoryError(.misconfigured, code: .errno(EEXIST), "\(link) exists and is not a link to a terminal")
       }
-      throw AccessoryError(error, "making the link \(link)")
+      throw AccessoryError(errno: error, "making the link \(link)")
     }
     return absolute
   }
