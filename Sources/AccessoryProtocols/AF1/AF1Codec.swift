@@ -20,13 +20,15 @@ public struct AF1Codec: FrameCodec {
 
   /// A codec at the start of a stream.
   ///
-  /// - Parameter maximumPayload: The longest payload that is taken or sent, in bytes. A longer frame is reported as
-  ///   `FrameOutcome.tooLong`. It bounds the memory, and the time that a hostile sender can cost.
+  /// - Parameters:
+  ///   - maximumPayload: The longest payload that is taken or sent, in bytes. A longer frame is reported as
+  ///     `FrameOutcome.tooLong`. It bounds the memory.
+  ///   - silence: Which frames are delivered from behind an unfinished one.
   /// - Precondition: `maximumPayload` is 1…65535.
-  public init(maximumPayload: Int) {
+  public init(maximumPayload: Int, silence: AF1SilenceRule = .everyFinished) {
     precondition((1...Int(UInt16.max)).contains(maximumPayload), "an AF1 payload has 1 to 65535 bytes")
     self.maximumPayload = maximumPayload
-    scanner = AF1Scanner(maximumPayload: maximumPayload)
+    scanner = AF1Scanner(maximumPayload: maximumPayload, silence: silence)
   }
 
   /// What has been seen since the codec was made.
@@ -37,6 +39,9 @@ public struct AF1Codec: FrameCodec {
 
   /// How many bytes are kept, at most `maximumPayload` + 14.
   public var unfinishedByteCount: Int { keptCount }
+
+  /// The room for kept bytes, for tests.
+  var keptCapacity: Int { kept.capacity }
 
   private var keptCount: Int { kept.count - keptStart }
 
@@ -80,6 +85,8 @@ public struct AF1Codec: FrameCodec {
   /// skipped.
   public mutating func expire(into batch: inout FrameBatch<AF1Header>) {
     guard keptCount > 0 else { return }
+    if scanner.silence == .onlyLast { idle(into: &batch) }
+    scanner.giveUp(to: position + keptCount)
     rescan(from: min(2, keptCount), into: &batch)
     if keptCount == 0 { dropKept() }
   }

@@ -41,7 +41,7 @@ public struct AF1Identity: AF1Payload {
     var offset = 0
     var texts: [String] = []
     for index in 0..<6 {
-      let end = CRCKernels.firstIndex(of: 0, in: payload, from: offset)
+      let end = ByteSearch.firstIndex(of: 0, in: payload, from: offset)
       guard end < payload.byteCount else { throw .textNotEnded(index: index) }
       texts.append(try payload.text(offset..<end))
       offset = end + 1

@@ -6,6 +6,7 @@
 /// the start of the stream.
 struct AF1Scanner: Sendable {
   let maximumPayload: Int
+  let silence: AF1SilenceRule
   var counters = FrameCounters()
 
   /// The end of the failed extent: a frame that ends at or before it may be part of a damaged frame's payload.
@@ -13,12 +14,18 @@ struct AF1Scanner: Sendable {
   /// Starts of frames that were delivered on silence, from behind an unfinished frame, in rising order.
   private var delivered: [Int] = []
 
+  /// The end of all extents whose payload was read and found damaged.
+  private var checkedEnd = 0
+  private var checkpoints = CRCCheckpoints()
   /// Copied to a local before use, as a span of a stored property would forbid to change any other.
   private let tables = (
     header: CRCTable.table(for: .crc16IBM3740), payload: CRCTable.table(for: .crc32ISOHDLC)
   )
 
-  init(maximumPayload: Int) { self.maximumPayload = maximumPayload }
+  init(maximumPayload: Int, silence: AF1SilenceRule) {
+    self.maximumPayload = maximumPayload
+    self.silence = silence
+  }
 
   /// Where a scan stopped.
   struct Stop {
@@ -28,22 +35,12 @@ struct AF1Scanner: Sendable {
     var needed: Int
   }
 
-  /// What a sync byte at some index turned out to begin.
-  private enum Candidate {
-    /// Nothing; the scan goes on at this index.
-    case none(next: Int)
-    /// A header with a bad checksum.
-    case badHeader
-    /// A good header.
-    case frame(AF1Header)
-    /// Too few bytes to tell.
-    case undecided
-  }
-
   /// Forgets what belongs to the stream, and keeps the counters.
   mutating func reset() {
     suspectEnd = 0
     delivered.removeAll()
+    checkedEnd = 0
+    checkpoints.reset()
   }
 
   /// Takes all frames out of `bytes` from `start` on, up to one that is unfinished.
@@ -56,28 +53,23 @@ struct AF1Scanner: Sendable {
     let headerTable = tables.header.entries.span
     let payloadTable = tables.payload.entries.span
     var index = start
+    var checkedEnd = checkedEnd
+    defer { self.checkedEnd = checkedEnd }
     // Bytes before this index are accounted for, as delivered or as skipped.
     var accounted = start
-    var stop = Stop(index: bytes.byteCount, needed: AF1Header.byteCount)
+    let stop: Stop
 
-    scan: while true {
-      let header: AF1Header
-      switch Self.candidate(in: bytes, at: index, headerTable) {
-      case .none(let next):
-        index = next
-        if index == bytes.byteCount { break scan }
-        continue
-      case .badHeader:
+    while true {
+      index = ByteSearch.firstPair(0x0F, 0xF0, in: bytes, from: index)
+      if bytes.byteCount - index < AF1Header.byteCount {
+        stop = Stop(index: index, needed: AF1Header.byteCount)
+        break
+      }
+      guard let header = Self.header(in: bytes, at: index, headerTable) else {
         if base + index >= suspectEnd { counters.headerErrors += 1 }
         index += 1
         continue
-      case .undecided:
-        stop.index = index
-        break scan
-      case .frame(let good):
-        header = good
       }
-
       let byteCount = header.frameByteCount
       let position = base + index
       if !delivered.isEmpty, wasDelivered(position) {
@@ -105,9 +97,11 @@ struct AF1Scanner: Sendable {
       }
       if byteCount > bytes.byteCount - index {
         stop = Stop(index: index, needed: byteCount)
-        break scan
+        break
       }
-      if let payload = Self.payload(of: header, in: bytes, at: index, payloadTable) {
+      let payload = payload(
+        of: header, in: bytes, at: index, base: base, checkedEnd: &checkedEnd, payloadTable)
+      if let payload {
         counters.frames += 1
         batch.append(.whole, header, payload: bytes.extracting(payload))
         counters.skippedBytes += UInt64(index - accounted)
@@ -134,29 +128,20 @@ struct AF1Scanner: Sendable {
     let headerTable = tables.header.entries.span
     let payloadTable = tables.payload.entries.span
     var suspectEnd = suspectEnd
+    var checkedEnd = checkedEnd
     var index = 2
-    while index < bytes.byteCount {
-      let header: AF1Header
-      switch Self.candidate(in: bytes, at: index, headerTable) {
-      case .none(let next):
-        index = next
-        continue
-      case .badHeader:
+    // Whole frames that follow one another without a gap, and where the last of them ends.
+    var chain: [(header: AF1Header, index: Int)] = []
+    var chainEnd = 0
+    while true {
+      index = ByteSearch.firstPair(0x0F, 0xF0, in: bytes, from: index)
+      if bytes.byteCount - index < AF1Header.byteCount { break }
+      guard let header = Self.header(in: bytes, at: index, headerTable) else {
         index += 1
         continue
-      case .undecided:
-        return
-      case .frame(let good):
-        header = good
       }
-
       let byteCount = header.frameByteCount
       let position = base + index
-      let mark = deliveredIndex(from: position)
-      if mark < delivered.count, delivered[mark] == position {
-        index += byteCount
-        continue
-      }
       let isPassedOver =
         position + byteCount <= suspectEnd || header.version != AF1Header.currentVersion
         || Int(header.payloadLength) > maximumPayload || byteCount > bytes.byteCount - index
@@ -164,16 +149,32 @@ struct AF1Scanner: Sendable {
         index += 2
         continue
       }
-      if let payload = Self.payload(of: header, in: bytes, at: index, payloadTable) {
-        counters.frames += 1
-        batch.append(.whole, header, payload: bytes.extracting(payload))
-        delivered.insert(position, at: mark)
+      let payload = payload(
+        of: header, in: bytes, at: index, base: base, checkedEnd: &checkedEnd, payloadTable)
+      if payload != nil {
+        if silence == .onlyLast, index != chainEnd { chain.removeAll() }
+        chain.append((header, index))
         index += byteCount
+        chainEnd = index
       } else {
         if position >= suspectEnd { suspectEnd = position + byteCount }
         index += 2
       }
     }
+    if silence == .onlyLast, chainEnd != bytes.byteCount { return }
+    for (header, index) in chain {
+      let mark = deliveredIndex(from: base + index)
+      if mark < delivered.count, delivered[mark] == base + index { continue }
+      delivered.insert(base + index, at: mark)
+      counters.frames += 1
+      let start = index + AF1Header.byteCount
+      batch.append(.whole, header, payload: bytes.extracting(start..<(start + Int(header.payloadLength))))
+    }
+  }
+
+  /// Prepares for the unfinished frame being given up, of which all bytes to `end` may be part.
+  mutating func giveUp(to end: Int) {
+    if silence == .onlyLast { suspectEnd = max(suspectEnd, end) }
   }
 
   /// Whether the frame at `position` was delivered already; forgets those before it.
@@ -193,35 +194,31 @@ struct AF1Scanner: Sendable {
     return low
   }
 
+  /// The header whose ten bytes are at `index`, or `nil` if its checksum fails.
   @inline(__always)
-  private static func candidate(in bytes: RawSpan, at index: Int, _ table: Span<UInt32>) -> Candidate {
-    let count = bytes.byteCount
-    if count - index >= AF1Header.byteCount {
-      let word = bytes.load(littleEndianAt: index, as: UInt64.self)
-      if UInt16(truncatingIfNeeded: word) == AF1Header.sync {
-        let stated = bytes.load(littleEndianAt: index + 8, as: UInt16.self)
-        return CRCKernels.ibm3740(word, table) == stated ? .frame(AF1Header(word: word)) : .badHeader
-      }
-      let isFirstSyncByte = UInt8(truncatingIfNeeded: word) == 0x0F
-      return .none(next: CRCKernels.firstIndex(of: 0x0F, in: bytes, from: isFirstSyncByte ? index + 1 : index))
-    }
-    guard index < count else { return .none(next: count) }
-    guard bytes.byte(at: index) == 0x0F else {
-      return .none(next: CRCKernels.firstIndex(of: 0x0F, in: bytes, from: index))
-    }
-    guard index + 1 < count, bytes.byte(at: index + 1) != 0xF0 else { return .undecided }
-    return .none(next: index + 1)
+  private static func header(in bytes: RawSpan, at index: Int, _ table: Span<UInt32>) -> AF1Header? {
+    let word = bytes.load(littleEndianAt: index, as: UInt64.self)
+    let stated = bytes.load(littleEndianAt: index + 8, as: UInt16.self)
+    return CRCKernels.ibm3740(word, table) == stated ? AF1Header(word: word) : nil
   }
 
   /// Where the payload of the frame at `index` lies, all of which is in `bytes`; `nil` if its checksum fails.
+  ///
+  /// `checkedEnd` is the end of what failed before. Bytes in front of it have been read once, and must not be read again
+  /// for every header among them.
   @inline(__always)
-  private static func payload(
-    of header: AF1Header, in bytes: RawSpan, at index: Int, _ table: Span<UInt32>
+  private mutating func payload(
+    of header: AF1Header, in bytes: RawSpan, at index: Int, base: Int, checkedEnd: inout Int, _ table: Span<UInt32>
   ) -> Range<Int>? {
     let start = index + AF1Header.byteCount
     let end = start + Int(header.payloadLength)
     if header.payloadLength == 0 { return start..<end }
-    let stated = bytes.load(littleEndianAt: end, as: UInt32.self)
-    return ~CRCKernels.reflected(.max, bytes.extracting(start..<end), table) == stated ? start..<end : nil
+    let found =
+      base + start < checkedEnd
+      ? checkpoints.checksum(of: start..<end, in: bytes, base: base, table)
+      : ~CRCKernels.reflected(.max, bytes.extracting(start..<end), table)
+    if found == bytes.load(littleEndianAt: end, as: UInt32.self) { return start..<end }
+    checkedEnd = max(checkedEnd, base + end)
+    return nil
   }
 }

@@ -12,23 +12,19 @@ enum CRCKernels {
     var register = register
     var offset = 0
     let count = bytes.byteCount
-    while count &- offset >= 16 {
-      let low = word(bytes, offset) ^ UInt64(register)
-      let high = word(bytes, offset &+ 8)
-      // Two chains, so that the lookups of the second word need not wait for the first.
-      let first =
-        entry(table, 15, low) ^ entry(table, 14, low >> 8) ^ entry(table, 13, low >> 16) ^ entry(table, 12, low >> 24)
-        ^ entry(table, 11, low >> 32) ^ entry(table, 10, low >> 40) ^ entry(table, 9, low >> 48)
-        ^ entry(table, 8, low >> 56)
-      let second =
-        entry(table, 7, high) ^ entry(table, 6, high >> 8) ^ entry(table, 5, high >> 16) ^ entry(table, 4, high >> 24)
-        ^ entry(table, 3, high >> 32) ^ entry(table, 2, high >> 40) ^ entry(table, 1, high >> 48)
-        ^ entry(table, 0, high >> 56)
-      register = first ^ second
+    if count >= 16 {
+      var ahead = last12(of: bytes, 0, table)
+      while count &- offset >= 32 {
+        let next = last12(of: bytes, offset &+ 16, table)
+        register = ahead ^ first4(bytes.halfWord(uncheckedAt: offset) ^ register, table)
+        ahead = next
+        offset &+= 16
+      }
+      register = ahead ^ first4(bytes.halfWord(uncheckedAt: offset) ^ register, table)
       offset &+= 16
     }
     while offset < count {
-      register = register >> 8 ^ entry(table, 0, UInt64(register) ^ UInt64(byte(bytes, offset)))
+      register = register >> 8 ^ entry(table, 0, UInt64(register) ^ UInt64(bytes.byte(uncheckedAt: offset)))
       offset &+= 1
     }
     return register
@@ -41,25 +37,44 @@ enum CRCKernels {
     var register = register
     var offset = 0
     let count = bytes.byteCount
-    while count &- offset >= 16 {
-      let low = word(bytes, offset) ^ UInt64(register.byteSwapped)
-      let high = word(bytes, offset &+ 8)
-      let first =
-        entry(table, 15, low) ^ entry(table, 14, low >> 8) ^ entry(table, 13, low >> 16) ^ entry(table, 12, low >> 24)
-        ^ entry(table, 11, low >> 32) ^ entry(table, 10, low >> 40) ^ entry(table, 9, low >> 48)
-        ^ entry(table, 8, low >> 56)
-      let second =
-        entry(table, 7, high) ^ entry(table, 6, high >> 8) ^ entry(table, 5, high >> 16) ^ entry(table, 4, high >> 24)
-        ^ entry(table, 3, high >> 32) ^ entry(table, 2, high >> 40) ^ entry(table, 1, high >> 48)
-        ^ entry(table, 0, high >> 56)
-      register = first ^ second
+    if count >= 16 {
+      var ahead = last12(of: bytes, 0, table)
+      while count &- offset >= 32 {
+        let next = last12(of: bytes, offset &+ 16, table)
+        register = ahead ^ first4(bytes.halfWord(uncheckedAt: offset) ^ register.byteSwapped, table)
+        ahead = next
+        offset &+= 16
+      }
+      register = ahead ^ first4(bytes.halfWord(uncheckedAt: offset) ^ register.byteSwapped, table)
       offset &+= 16
     }
     while offset < count {
-      register = register << 8 ^ entry(table, 0, UInt64(register >> 24) ^ UInt64(byte(bytes, offset)))
+      register = register << 8 ^ entry(table, 0, UInt64(register >> 24) ^ UInt64(bytes.byte(uncheckedAt: offset)))
       offset &+= 1
     }
     return register
+  }
+
+  /// What the last twelve of sixteen bytes leave in the register, which does not depend on what it held.
+  ///
+  /// The loops compute it one step ahead, so that only four lookups wait for the step before. Written as one
+  /// expression, the compiler puts all sixteen in one chain, at less than half the speed.
+  @inline(__always)
+  private static func last12(of bytes: RawSpan, _ offset: Int, _ table: Span<UInt32>) -> UInt32 {
+    let low = bytes.word(uncheckedAt: offset)
+    let high = bytes.word(uncheckedAt: offset &+ 8)
+    return entry(table, 11, low >> 32) ^ entry(table, 10, low >> 40) ^ entry(table, 9, low >> 48)
+      ^ entry(table, 8, low >> 56) ^ entry(table, 7, high) ^ entry(table, 6, high >> 8) ^ entry(table, 5, high >> 16)
+      ^ entry(table, 4, high >> 24) ^ entry(table, 3, high >> 32) ^ entry(table, 2, high >> 40)
+      ^ entry(table, 1, high >> 48) ^ entry(table, 0, high >> 56)
+  }
+
+  /// What the first four of sixteen bytes, combined with the register, leave in it.
+  @inline(__always)
+  private static func first4(_ bits: UInt32, _ table: Span<UInt32>) -> UInt32 {
+    let bits = UInt64(bits)
+    return entry(table, 15, bits) ^ entry(table, 14, bits >> 8) ^ entry(table, 13, bits >> 16)
+      ^ entry(table, 12, bits >> 24)
   }
 
   /// CRC-16/IBM-3740 over eight bytes, given as one little-endian word; `table` is that algorithm's.
@@ -75,39 +90,8 @@ enum CRCKernels {
     return UInt16(truncatingIfNeeded: register >> 16)
   }
 
-  /// The index of the first byte equal to `wanted` from `start` on, or the span's count.
-  @inline(__always)
-  static func firstIndex(of wanted: UInt8, in bytes: RawSpan, from start: Int) -> Int {
-    precondition(start >= 0)
-    let count = bytes.byteCount
-    let pattern = UInt64(wanted) &* 0x0101_0101_0101_0101
-    var offset = start
-    while count &- offset >= 8 {
-      // The lowest flag of the classic zero-byte test is exact, and only the lowest is used.
-      let difference = word(bytes, offset) ^ pattern
-      let flags = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
-      if flags != 0 { return offset &+ flags.trailingZeroBitCount >> 3 }
-      offset &+= 8
-    }
-    while offset < count {
-      if byte(bytes, offset) == wanted { return offset }
-      offset &+= 1
-    }
-    return count
-  }
-
   @inline(__always)
   private static func entry(_ table: Span<UInt32>, _ row: Int, _ bits: UInt64) -> UInt32 {
     table[unchecked: row &<< 8 | Int(truncatingIfNeeded: bits & 0xFF)]
-  }
-
-  @inline(__always)
-  private static func byte(_ bytes: RawSpan, _ offset: Int) -> UInt8 {
-    bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
-  }
-
-  @inline(__always)
-  private static func word(_ bytes: RawSpan, _ offset: Int) -> UInt64 {
-    UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
   }
 }

@@ -35,4 +35,22 @@ extension RawSpan {
   /// - Precondition: `offset` lies within the span.
   @inline(__always)
   func byte(at offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+
+  /// The byte at `offset`, which the caller has compared with the count.
+  @inline(__always)
+  func byte(uncheckedAt offset: Int) -> UInt8 {
+    unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
+  }
+
+  /// The eight bytes at `offset`, least significant first; the caller has compared `offset` + 8 with the count.
+  @inline(__always)
+  func word(uncheckedAt offset: Int) -> UInt64 {
+    UInt64(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
+  }
+
+  /// The four bytes at `offset`, least significant first; the caller has compared `offset` + 4 with the count.
+  @inline(__always)
+  func halfWord(uncheckedAt offset: Int) -> UInt32 {
+    UInt32(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
+  }
 }

@@ -76,7 +76,8 @@ public actor FramedSimulator {
     self.io = io
     line = FaultyLine(faults: configuration.faults, random: SeededGenerator(seed: configuration.seed))
     device = FramedDevice(configuration.device, bootID: UInt32(truncatingIfNeeded: line.random.next()))
-    codec = AF1Codec(maximumPayload: Int(max(1, configuration.device.largestPayload)))
+    // What lies within an unfinished frame may be its payload: never run that as a command.
+    codec = AF1Codec(maximumPayload: Int(max(1, configuration.device.largestPayload)), silence: .onlyLast)
     startTime = io.now
     (events, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
   }

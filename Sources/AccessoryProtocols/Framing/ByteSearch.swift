@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Searches in bytes, eight at a time.
+///
+/// They read without bounds checks; every offset is compared with the span's own count before.
+enum ByteSearch {
+  /// The index of the first `first` that `second` follows, from `start` on. Without one, the index of the last byte if
+  /// that is `first`, as the pair may be completed by later bytes; else the span's count.
+  @inline(__always)
+  static func firstPair(_ first: UInt8, _ second: UInt8, in bytes: RawSpan, from start: Int) -> Int {
+    precondition(start >= 0)
+    let count = bytes.byteCount
+    let firsts = UInt64(first) &* ones
+    let seconds = UInt64(second) &* ones
+    var offset = start
+    while count &- offset > 8 {
+      // A byte of this is zero exactly where both bytes match.
+      let difference = (bytes.word(uncheckedAt: offset) ^ firsts) | (bytes.word(uncheckedAt: offset &+ 1) ^ seconds)
+      let flags = zeroFlags(difference)
+      if flags != 0 { return offset &+ flags.trailingZeroBitCount >> 3 }
+      offset &+= 8
+    }
+    while offset < count {
+      if bytes.byte(uncheckedAt: offset) == first {
+        if offset &+ 1 == count || bytes.byte(uncheckedAt: offset &+ 1) == second { return offset }
+      }
+      offset &+= 1
+    }
+    return count
+  }
+
+  /// The index of the first byte equal to `wanted` from `start` on, or the span's count.
+  static func firstIndex(of wanted: UInt8, in bytes: RawSpan, from start: Int) -> Int {
+    precondition(start >= 0)
+    let count = bytes.byteCount
+    let pattern = UInt64(wanted) &* ones
+    var offset = start
+    while count &- offset >= 8 {
+      let flags = zeroFlags(bytes.word(uncheckedAt: offset) ^ pattern)
+      if flags != 0 { return offset &+ flags.trailingZeroBitCount >> 3 }
+      offset &+= 8
+    }
+    while offset < count {
+      if bytes.byte(uncheckedAt: offset) == wanted { return offset }
+      offset &+= 1
+    }
+    return count
+  }
+
+  @inline(__always)
+  private static var ones: UInt64 { 0x0101_0101_0101_0101 }
+
+  /// The high bit of each byte that is zero. Bits above the lowest one set can be wrong, so only that one counts.
+  @inline(__always)
+  private static func zeroFlags(_ word: UInt64) -> UInt64 { (word &- ones) & ~word & (ones << 7) }
+}
