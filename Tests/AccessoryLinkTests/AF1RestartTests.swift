@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import Testing
+
+@testable import AccessoryLink
+
+/// What must not run twice, doesn't.
+@Suite struct AF1RestartTests {
+  static let command = AF1Command(rawValue: 0x40)
+
+  @Test func aLostReplyIsAskedForAgainOnlyAfterTheAccessoryProvedToBeTheSame() {
+    var harness = ExchangeHarness.opened()
+    let id = harness.submit(AF1Request(Self.command, payload: [1], largestReply: 0))
+    let request = harness.takeSent()[0]
+    harness.advance(.milliseconds(500))
+    let probe = harness.takeSent()
+    #expect(probe.map(\.command) == [.hello])
+    // The nonce of this opening: the accessory is to keep what it remembers.
+    #expect(probe[0].payload == [0x78, 0x56, 0x34, 0x12])
+    #expect(probe[0].number != request.number)
+    greet(&harness, probe[0], bootID: 0xC0FF_EE01)
+    #expect(harness.takeSent() == [request])
+    harness.reply(request, [7])
+    #expect(harness.answer(id) == [7])
+    #expect(harness.exchange.counters.restarts == 0)
+  }
+
+  @Test func anAccessoryThatRestartedFailsTheRequestAsDisconnected() {
+    var harness = ExchangeHarness.opened()
+    let id = harness.submit(AF1Request(Self.command, largestReply: 0))
+    let request = harness.takeSent()[0]
+    let next = harness.submit(AF1Request(.battery))
+    harness.advance(.milliseconds(500))
+    greet(&harness, harness.takeSent()[0], bootID: 2)
+    #expect(harness.failure(id)?.kind == .disconnected)
+    #expect(harness.exchange.counters.restarts == 1)
+    // The request is never sent again, and the link goes on with the next.
+    let sent = harness.takeSent()
+    #expect(sent.map(\.command) == [.battery])
+    #expect(!sent.contains(request))
+    harness.reply(sent[0], [2])
+    #expect(harness.answer(next) == [2])
+  }
+
+  @Test func aProbeThatNobodyAnswersFailsTheRequest() {
+    var harness = ExchangeHarness.opened()
+    let id = harness.submit(AF1Request(Self.command, largestReply: 0))
+    harness.advance(.seconds(10))
+    #expect(harness.failure(id)?.kind == .timedOut)
+    #expect(harness.takeSent().map(\.command) == [Self.command, .hello, .hello, .hello])
+    #expect(harness.exchange.suspended == nil)
+    #expect(harness.exchange.deadline == nil)
+  }
+
+  @Test func aReplyThatComesDuringTheProbeIsNotTakenTwice() {
+    var harness = ExchangeHarness.opened()
+    let id = harness.submit(AF1Request(Self.command, largestReply: 0))
+    let request = harness.takeSent()[0]
+    harness.advance(.milliseconds(500))
+    let probe = harness.takeSent()[0]
+    harness.reply(request, [7])
+    #expect(harness.results[id] == nil)
+    greet(&harness, probe, bootID: 0xC0FF_EE01)
+    harness.reply(harness.takeSent()[0], [7])
+    #expect(harness.answer(id) == [7])
+    #expect(harness.completions == 2)
+  }
+
+  @Test func cancellingDuringTheProbeGivesBothUp() {
+    var harness = ExchangeHarness.opened()
+    let id = harness.submit(AF1Request(Self.command, largestReply: 0))
+    harness.advance(.milliseconds(500))
+    let probe = harness.takeSent()[1]
+    harness.cancel(id)
+    #expect(harness.failure(id)?.kind == .cancelled)
+    let next = harness.submit(AF1Request(.battery))
+    greet(&harness, probe, bootID: 2)
+    let sent = harness.takeSent()
+    #expect(sent.map(\.command) == [.battery])
+    harness.reply(sent[0], [3])
+    #expect(harness.answer(next) == [3])
+  }
+
+  @Test func theEndDuringTheProbeFailsTheRequestOnce() {
+    var harness = ExchangeHarness.opened()
+    let id = harness.submit(AF1Request(Self.command, largestReply: 0))
+    harness.advance(.milliseconds(500))
+    harness.end(.disconnected("gadget"))
+    #expect(harness.failure(id)?.kind == .disconnected)
+    #expect(harness.completions == 2)
+  }
+
+  private func greet(_ harness: inout ExchangeHarness, _ hello: ExchangeHarness.Sent, bootID: UInt32) {
+    var payload: [UInt8] = []
+    AF1HelloReply(bootID: bootID, largestPayload: 4_096, window: 1).encode(into: &payload)
+    harness.reply(hello, payload)
+  }
+}
+
+@Suite struct AF1EventTests {
+  @Test func eventsAreDeliveredInOrderAndGapsCounted() {
+    var harness = ExchangeHarness.opened()
+    for number: UInt16 in [0xFFFE, 0xFFFF, 0x0000, 0x0003] { harness.event(number) }
+    #expect(harness.events.map(\.number) == [0xFFFE, 0xFFFF, 0, 3])
+    #expect(harness.exchange.counters.gaps == 2)
+  }
+
+  @Test func doublesAreDropped() {
+    var harness = ExchangeHarness.opened()
+    for number: UInt16 in [4, 5, 5, 4, 6] { harness.event(number) }
+    #expect(harness.events.map(\.number) == [4, 5, 6])
+    #expect(harness.exchange.counters.duplicates == 2)
+    #expect(harness.exchange.counters.gaps == 0)
+  }
+
+  @Test func anAccessoryThatCountsFromTheStartAgainIsHeard() {
+    var harness = ExchangeHarness.opened()
+    for number: UInt16 in [1_000, 1_001, 0, 1] { harness.event(number) }
+    #expect(harness.events.map(\.number) == [1_000, 1_001, 0, 1])
+    #expect(harness.exchange.counters.gaps == 0)
+  }
+
+  @Test func requestsFromTheAccessoryAreNoEvents() {
+    var harness = ExchangeHarness.opened()
+    harness.deliver(ExchangeHarness.frame(.request(.battery, number: 1), []))
+    #expect(harness.events.isEmpty)
+    #expect(harness.exchange.counters.unexpected == 1)
+  }
+}
