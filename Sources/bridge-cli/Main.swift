@@ -53,9 +53,18 @@ struct BridgeCLI: AsyncParsableCommand {
       one accessory.
 
       EXIT STATUS
-        0 done, 64 wrong use, 65 senseless data from the device, 66 no such device, 69 disconnected, busy or \
-      unavailable, 70 internal error, 74 I/O error, 75 timed out, 76 refused by the device, 77 no permission, 78 wrong \
-      configuration, 130 interrupted
+        0   done
+        64  wrong use
+        65  senseless data from the device
+        66  no such device
+        69  disconnected, busy or unavailable
+        70  internal error
+        74  I/O error
+        75  no answer in time
+        76  refused by the device
+        77  no permission
+        78  wrong configuration
+        130 interrupted
       """,
     version: version,
     subcommands: [

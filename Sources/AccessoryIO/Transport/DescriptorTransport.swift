@@ -10,6 +10,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   public nonisolated let label: String
   /// How long bytes take on the wire.
   public nonisolated let timing: LineTiming
+  /// The line beside its bytes, where the descriptor is a terminal's.
+  public nonisolated let control: TerminalControl?
   /// What has arrived.
   public nonisolated let input = InputQueue()
   /// What is to be written.
@@ -42,10 +44,11 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   /// descriptor. Reading begins at once.
   public init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
-    release: @escaping @Sendable () -> Void
+    control: TerminalControl? = nil, release: @escaping @Sendable () -> Void
   ) {
     self.label = label
     self.timing = timing
+    self.control = control
     self.io = io
     self.setup = setup
     self.descriptor = descriptor
