@@ -26,6 +26,7 @@ public final class InputQueue: Sendable {
     var error: AccessoryError?
     var onReadable: (@Sendable () -> Void)?
     var onResume: (@Sendable () -> Void)?
+    var tap: (@Sendable (UnsafeRawBufferPointer) -> Void)?
 
     mutating func takeNotification() -> (@Sendable () -> Void)? {
       guard isWaiting else { return nil }
@@ -45,9 +46,14 @@ public final class InputQueue: Sendable {
   /// Sets what is called, on the consumer's thread, when a transport that was asked to pause is to go on.
   public func onResume(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onResume = body } }
 
+  /// Shows `body` all bytes that are appended from now on.
+  func listen(_ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) { state.withLock { $0.tap = body } }
+
   /// Appends bytes; false when the transport is to stop reading until it is asked to go on. What is given after that
   /// is kept all the same: bytes that left the kernel must not be lost.
   public func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let tap = state.withLock { $0.hasEnded ? nil : $0.tap }
+    tap?(bytes)
     let (notify, wantsMore) = state.withLock { state in
       guard !state.hasEnded else { return (Optional<@Sendable () -> Void>.none, false) }
       state.bytes.append(contentsOf: bytes)

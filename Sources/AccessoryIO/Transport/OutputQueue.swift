@@ -25,6 +25,7 @@ public final class OutputQueue: Sendable {
     var error: AccessoryError?
     var onSpace: (@Sendable () -> Void)?
     var onQueued: (@Sendable () -> Void)?
+    var tap: (@Sendable (UnsafeRawBufferPointer) -> Void)?
   }
 
   private let state = Mutex(State())
@@ -69,17 +70,18 @@ public final class OutputQueue: Sendable {
   /// Sets what is called, on the producer's thread, when there is something to write after `take` found nothing.
   public func onQueued(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onQueued = body } }
 
+  /// Shows `body` all bytes that the transport takes from now on.
+  func listen(_ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) { state.withLock { $0.tap = body } }
+
   /// Exchanges the written `buffer` for what is queued; false when nothing is.
   public func take(into buffer: inout [UInt8]) -> Bool {
     buffer.removeAll(keepingCapacity: true)
-    return state.withLock { state in
-      if state.bytes.isEmpty {
-        state.isIdle = true
-        return false
-      }
-      swap(&state.bytes, &buffer)
-      return true
+    let tap = state.withLock { state in
+      if state.bytes.isEmpty { state.isIdle = true } else { swap(&state.bytes, &buffer) }
+      return state.tap
     }
+    if let tap, !buffer.isEmpty { buffer.withUnsafeBytes(tap) }
+    return !buffer.isEmpty
   }
 
   /// The device has taken `count` bytes.
