@@ -39,6 +39,7 @@ let package = Package(
         "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator", "AccessoryLink", "AccessoryIO",
         "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),

@@ -41,7 +41,8 @@ enum Failure {
     return status
   }
 
-  private static func exitStatus(_ kind: AccessoryError.Kind) -> CInt {
+  /// The exit status of an error of this kind.
+  static func exitStatus(_ kind: AccessoryError.Kind) -> CInt {
     switch kind {
     case .disconnected, .busy, .cancelled, .unsupported: EX_UNAVAILABLE
     case .permissionDenied: EX_NOPERM

@@ -68,7 +68,8 @@ struct BridgeCLI: AsyncParsableCommand {
       """,
     version: version,
     subcommands: [
-      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Simulate.self, Demo.self,
+      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Trace.self, Doctor.self,
+      Simulate.self, Demo.self,
     ])
 
   static let version = "0.1.0"

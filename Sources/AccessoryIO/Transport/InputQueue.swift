@@ -17,6 +17,8 @@ public final class InputQueue: Sendable {
     case end(AccessoryError?)
   }
 
+  typealias Tap = @Sendable (UnsafeRawBufferPointer) -> Void
+
   private struct State {
     var bytes: [UInt8] = []
     var isPaused = false
@@ -26,7 +28,7 @@ public final class InputQueue: Sendable {
     var error: AccessoryError?
     var onReadable: (@Sendable () -> Void)?
     var onResume: (@Sendable () -> Void)?
-    var tap: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    var tap: Tap?
 
     mutating func takeNotification() -> (@Sendable () -> Void)? {
       guard isWaiting else { return nil }
@@ -47,19 +49,18 @@ public final class InputQueue: Sendable {
   public func onResume(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onResume = body } }
 
   /// Shows `body` all bytes that are appended from now on.
-  func listen(_ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) { state.withLock { $0.tap = body } }
+  func listen(_ body: @escaping Tap) { state.withLock { $0.tap = body } }
 
   /// Appends bytes; false when the transport is to stop reading until it is asked to go on. What is given after that
   /// is kept all the same: bytes that left the kernel must not be lost.
   public func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    let tap = state.withLock { $0.hasEnded ? nil : $0.tap }
-    tap?(bytes)
-    let (notify, wantsMore) = state.withLock { state in
-      guard !state.hasEnded else { return (Optional<@Sendable () -> Void>.none, false) }
+    let (tap, notify, wantsMore) = state.withLock { state -> (Tap?, (@Sendable () -> Void)?, Bool) in
+      guard !state.hasEnded else { return (nil, nil, false) }
       state.bytes.append(contentsOf: bytes)
       if state.bytes.count >= highWater { state.isPaused = true }
-      return (state.takeNotification(), !state.isPaused)
+      return (state.tap, state.takeNotification(), !state.isPaused)
     }
+    tap?(bytes)
     notify?()
     return wantsMore
   }

@@ -31,11 +31,16 @@ struct Attachment {
 
   /// Finds the device that `text` means and makes contact.
   static func open(_ text: String?, _ line: LineOptions) async throws -> Attachment {
-    let device = try DeviceResolver.resolve(text, among: await SimulatorSource().devices())
-    let transport = try await DescriptorTransport.open(
-      line.configuration(path: device.path, label: label(text, device)))
+    let (device, transport) = try await openTransport(text, line)
     let accessory = try await FramedAccessory.open(AccessorySession(transport))
     return Attachment(device: device, accessory: accessory, transport: transport)
+  }
+
+  /// Finds the device that `text` means and opens it.
+  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, DescriptorTransport) {
+    let device = try DeviceResolver.resolve(text, among: await SimulatorSource().devices())
+    let configuration = line.configuration(path: device.path, label: label(text, device))
+    return (device, try await DescriptorTransport.open(configuration))
   }
 
   /// A device is called in errors as the user called it, and otherwise by its path.
