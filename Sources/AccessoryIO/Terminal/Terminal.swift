@@ -55,10 +55,11 @@ struct Terminal: Sendable {
       throw AccessoryError(errno: error, "locking \(label)")
     }
     var exclusive: CInt = 0
-    if shim_tiocgexcl(descriptor.rawValue, &exclusive) == 0, exclusive != 0 {
-      throw PortDiagnosis.busy(configuration.path, label: label)
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocgexcl(descriptor.rawValue, &exclusive) }
+    if exclusive != 0 {
+      throw PortDiagnosis.busy(configuration.path, label: label, hasLock: true)
     }
-    _ = shim_tiocexcl(descriptor.rawValue)
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocexcl(descriptor.rawValue) }
 
     var wanted = original
     wanted.makeRaw()
@@ -68,24 +69,32 @@ struct Terminal: Sendable {
       try wanted.apply(to: descriptor)
       actual = try LineSettings(of: descriptor)
     } catch {
-      _ = shim_tiocnxcl(descriptor.rawValue)
+      putBack(original, descriptor)
       throw AccessoryError(errno: error, "setting \(label) to \(configuration.baudRate) baud")
     }
     guard actual.isRaw else {
-      try? original.apply(to: descriptor)
-      _ = shim_tiocnxcl(descriptor.rawValue)
+      putBack(original, descriptor)
       throw AccessoryError(.unsupported, "\(label) can't pass bytes unchanged (raw, 8 data bits, no parity)")
     }
     // What came before we opened is not for us: an answer to somebody else, or half a message.
-    _ = shim_tcflush(descriptor.rawValue, TCIOFLUSH)
+    flush(descriptor)
     return (original, actual)
+  }
+
+  private static func flush(_ descriptor: FileDescriptor) {
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcflush(descriptor.rawValue, TCIOFLUSH) }
+  }
+
+  /// Fails when the device is gone, and then there is nothing to put back.
+  private static func putBack(_ original: LineSettings, _ descriptor: FileDescriptor) {
+    try? original.apply(to: descriptor)
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocnxcl(descriptor.rawValue) }
   }
 
   /// Puts the settings back and closes. Discards what the device has not taken: waiting for that could take for ever.
   func release() {
-    _ = shim_tcflush(descriptor.rawValue, TCIOFLUSH)
-    try? original.apply(to: descriptor)  // fails when the device is gone, and then there is nothing to put back
-    _ = shim_tiocnxcl(descriptor.rawValue)
+    Self.flush(descriptor)
+    Self.putBack(original, descriptor)
     SystemCall.close(descriptor)
   }
 }
