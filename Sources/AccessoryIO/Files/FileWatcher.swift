@@ -85,6 +85,7 @@ public actor FileWatcher: EventHandler {
     isOver = true
     if let token { io.unwatch(descriptor, token) }
     token = nil
-    SystemCall.close(descriptor)
+    // Closing takes the kernel some 16 ms: it waits until nobody can be looking at the watches any more.
+    SetupQueue(label: "inotify").post { [descriptor] in SystemCall.close(descriptor) }
   }
 }
