@@ -64,6 +64,7 @@ static inline int shim_tiocgptn(int fd, unsigned int *number) { return ioctl(fd,
 static inline int shim_flock(int fd, int operation) { return flock(fd, operation); }
 static inline uint64_t shim_makedev(unsigned int major, unsigned int minor) { return makedev(major, minor); }
 static inline int shim_gettid(void) { return (int)syscall(SYS_gettid); }
+static inline int shim_tgkill(int thread, int signal) { return (int)syscall(SYS_tgkill, getpid(), thread, signal); }
 static inline int shim_thread_name(const char *name) { return prctl(PR_SET_NAME, name); }
 
 #endif
