@@ -22,8 +22,9 @@ public actor Signals: EventHandler {
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Blocks `signals` in the calling thread, and in those that it starts.
-  static func block(_ signals: [CInt]) {
+  /// Blocks `signals` in the calling thread and in those that it starts: a program's first act, when they must not end
+  /// it before its `Signals` are there.
+  public static func block(_ signals: [CInt]) {
     var set = set(of: signals)
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }

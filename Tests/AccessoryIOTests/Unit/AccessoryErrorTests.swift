@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func theMessageSaysWhatWasTriedAndWhatTheSystemSaid() {
-    let error = AccessoryError(Errno(rawValue: EMFILE), "opening /dev/ttyUSB0")
+    let error = AccessoryError(errno: Errno(rawValue: EMFILE), "opening /dev/ttyUSB0")
     #expect(error.code == .errno(EMFILE))
     #expect(error.description == "opening /dev/ttyUSB0: too many open files")
   }
