@@ -21,11 +21,11 @@ public struct Hang: Error, CustomStringConvertible {
 /// Waits until `condition` holds, for facts that the system announces by no event (`/proc`, a process' state); looks
 /// every other millisecond. Where there is an event, wait for that: see `Watched`.
 public func eventually(
-  _ what: String, within limit: Duration = .seconds(20), _ condition: () throws -> Bool
+  _ what: @autoclosure () -> String, within limit: Duration = .seconds(20), _ condition: () throws -> Bool
 ) async throws {
   let end = ContinuousClock.now + limit
   while try !condition() {
-    if ContinuousClock.now > end { throw Hang(what) }
+    if ContinuousClock.now > end { throw Hang(what()) }
     try await Task.sleep(for: .milliseconds(2))
   }
 }

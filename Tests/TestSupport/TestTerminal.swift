@@ -74,12 +74,6 @@ public final class TestTerminal: Sendable {
 
   // MARK: - Bytes
 
-  /// True when the terminal takes no byte now.
-  public func writeSomeWouldFail() throws -> Bool {
-    var entry = pollfd(fd: master, events: Int16(POLLOUT), revents: 0)
-    return poll(&entry, 1, 0) == 0
-  }
-
   /// Writes at once what fits; nil when nothing does.
   public func writeSome(_ bytes: [UInt8]) throws -> Int? {
     let count = Glibc.write(master, bytes, bytes.count)

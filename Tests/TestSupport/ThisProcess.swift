@@ -5,10 +5,14 @@ import Glibc
 
 /// What this process holds, as `/proc/self` tells it.
 public enum ThisProcess {
-  /// Its open descriptors, without the one that was needed to look.
+  /// Its open descriptors, without the one that was needed to look, and without timerfds: the dispatch library opens
+  /// and closes those for its own timers, such as the time limits of tests.
   public static var descriptors: Set<CInt> {
     // The directory's own descriptor is the lowest free one, and closed again by the time it would be seen twice.
-    Set(Directory.names(in: "/proc/self/fd").compactMap { CInt($0) }.filter { isOpen($0) })
+    Set(
+      Directory.names(in: "/proc/self/fd").compactMap { CInt($0) }.filter {
+        path(of: $0) != "anon_inode:[timerfd]" && isOpen($0)
+      })
   }
 
   /// The number of its open descriptors.
@@ -32,6 +36,14 @@ public enum ThisProcess {
 }
 
 extension ThisProcess {
+  /// Waits until no descriptor is open that isn't in `descriptors`.
+  public static func waitForNoDescriptors(except descriptors: Set<CInt>) async throws {
+    try await eventually("these to be closed: \(self.descriptors.subtracting(descriptors).map { path(of: $0) ?? "?" })")
+    {
+      self.descriptors.isSubset(of: descriptors)
+    }
+  }
+
   private static func isOpen(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
 
   private static func path(of descriptor: CInt) -> String? {

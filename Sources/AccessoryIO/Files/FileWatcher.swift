@@ -30,6 +30,7 @@ public actor FileWatcher: EventHandler {
   private let body: @Sendable (Changes) -> Void
   private var token: EventToken?
   private var isOver = false
+  private static let closing = SetupQueue(label: "inotify")
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -86,6 +87,6 @@ public actor FileWatcher: EventHandler {
     if let token { io.unwatch(descriptor, token) }
     token = nil
     // Closing takes the kernel some 16 ms: it waits until nobody can be looking at the watches any more.
-    SetupQueue(label: "inotify").post { [descriptor] in SystemCall.close(descriptor) }
+    Self.closing.post { [descriptor] in SystemCall.close(descriptor) }
   }
 }

@@ -13,7 +13,7 @@ extension ProcessWide {
       let threads = ThisProcess.threadCount
       let descriptors = ThisProcess.descriptors
       for number in 0..<cycles { try await cycle(number) }
-      try await eventually("descriptors to be as they were") { ThisProcess.descriptors.isSubset(of: descriptors) }
+      try await ThisProcess.waitForNoDescriptors(except: descriptors)
       try await eventually("threads to be as they were, but for the pool's") { ThisProcess.threadCount <= threads + 8 }
       try await eventually("one I/O thread") { ThisProcess.threadCount(named: "accessory-io") == 1 }
     }

@@ -18,7 +18,7 @@ extension ProcessWide {
       _ = IOThread.shared
       let before = ThisProcess.descriptors
       try await body()
-      try await eventually("all descriptors to be closed") { ThisProcess.descriptors.isSubset(of: before) }
+      try await ThisProcess.waitForNoDescriptors(except: before)
     }
 
     // MARK: - Opening

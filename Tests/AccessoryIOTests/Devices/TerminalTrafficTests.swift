@@ -46,21 +46,19 @@ extension ProcessWide {
         let descriptor = try await log.first(.ioctl).descriptor
         try await log.first(.epollControl, on: descriptor)  // watched
         let bytes = pattern(1_000_000)
-        let accepted = Watched(0)
-        async let sending: Void = {
-          var sent = 0
-          while sent < bytes.count {
-            let piece = Array(bytes[sent..<min(sent + 4_096, bytes.count)])
-            try await terminal.write(piece)
-            sent += piece.count
-            accepted.update { [sent] in $0 = sent }
+        var sent = 0
+        while log.count(.epollControl, on: descriptor) < 2 {  // until it is no longer watched for reading
+          if let count = try terminal.writeSome(Array(bytes[sent...].prefix(4_096))) {
+            sent += count
+          } else {
+            await IOThread.shared.barrier()
           }
-        }()
-        try await log.first(.epollControl, on: descriptor, after: 1)  // no longer for reading
+        }
         let reads = log.count(.read, on: descriptor)
-        try await eventually("the producer to stand still") { try terminal.writeSomeWouldFail() }
-        #expect(accepted.value < 256 * 1_024, "memory is bounded")
+        while let count = try terminal.writeSome(Array(bytes[sent...].prefix(4_096))) { sent += count }
+        #expect(sent < 256 * 1_024, "the producer is refused, and memory is bounded")
         #expect(log.count(.read, on: descriptor) == reads, "a paused descriptor is not read")
+        async let sending: Void = terminal.write(Array(bytes[sent...]))
         let reader = InputReader(transport.input)
         #expect(try await reader.read(bytes.count) == bytes)
         try await sending

@@ -104,7 +104,7 @@ extension ProcessWide {
       }
     }
 
-    /// At the master's end the kernel keeps what was written until it is read: all of it must come, and then the end.
+    /// A socket keeps what was written until it is read: all of it must come, and then the end.
     @Test(arguments: [false, true]) func nothingInTheKernelIsLost(isPaused: Bool) async throws {
       var ends: [CInt] = [-1, -1]
       try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_NONBLOCK | O_CLOEXEC, 0, &ends) == 0)
@@ -137,6 +137,7 @@ extension ProcessWide {
       #expect(released.value == 1)
     }
 
+    /// So does a terminal for its master, other than the other way round.
     @Test func aPseudoTerminalsMasterKeepsTheLastWords() async throws {
       var (master, slave): (CInt, CInt) = (-1, -1)
       try #require(openpty(&master, &slave, nil, nil, nil) == 0)
