@@ -43,6 +43,12 @@ let package = Package(
       ]),
     .testTarget(name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),
+    .target(
+      name: "TestSupport",
+      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/TestSupport"),
+    .executableTarget(name: "TestChild", dependencies: ["AccessoryIO", "CLinuxShims"], path: "Tests/TestChild"),
+    .testTarget(name: "AccessoryIOTests", dependencies: ["AccessoryIO", "CLinuxShims", "TestChild", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

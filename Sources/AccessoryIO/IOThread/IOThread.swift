@@ -72,6 +72,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
       &handle, nil,
       { context in
         shim_thread_name("accessory-io")
+        Signals.block([SIGPIPE])  // a write to a socket whose other end is gone fails with EPIPE, and that is enough
         let io = Unmanaged<IOThread>.fromOpaque(context!).takeRetainedValue()
         io.thread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
         io.run()

@@ -52,7 +52,9 @@ struct Terminal: Sendable {
   }
 
   /// Throws away what has arrived and what was not sent.
-  func discard() { _ = shim_tcflush(descriptor.rawValue, TCIOFLUSH) }
+  func discard() {
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcflush(descriptor.rawValue, TCIOFLUSH) }
+  }
 
   /// Puts the settings back and closes. Discards what the device has not taken: waiting for that could take for ever.
   func release() {
@@ -88,10 +90,11 @@ extension Terminal {
       throw AccessoryError(errno: error, "locking \(label)")
     }
     var exclusive: CInt = 0
-    if shim_tiocgexcl(descriptor.rawValue, &exclusive) == 0, exclusive != 0 {
-      throw PortDiagnosis.busy(configuration.path, label: label)
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocgexcl(descriptor.rawValue, &exclusive) }
+    if exclusive != 0 {
+      throw PortDiagnosis.busy(configuration.path, label: label, hasLock: true)
     }
-    _ = shim_tiocexcl(descriptor.rawValue)
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocexcl(descriptor.rawValue) }
   }
 
   /// Sets what only some drivers know. Low latency is a wish; RS-485 is a need.
@@ -161,6 +164,6 @@ extension Terminal {
     try? original.settings.apply(to: descriptor)
     if let isLowLatency = original.isLowLatency { _ = descriptor.setLowLatency(isLowLatency) }
     if let rs485 = original.rs485 { try? descriptor.set(rs485) }
-    _ = shim_tiocnxcl(descriptor.rawValue)
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocnxcl(descriptor.rawValue) }
   }
 }

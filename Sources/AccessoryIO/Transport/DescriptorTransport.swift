@@ -34,6 +34,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   private static let streamingRead = 1_024
   /// Reads for one event, so that a busy device doesn't keep others waiting.
   private static let readsPerEvent = 4
+  /// Writes for one event, likewise.
+  private static let writesPerEvent = 4
   /// Bytes read after the other end is gone; more than any kernel buffer holds, and a limit all the same.
   private static let lastBytes = 4 << 20
 
@@ -153,7 +155,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
 
   private func flush() {
     guard closing == nil else { return }
-    while true {
+    for _ in 0..<Self.writesPerEvent {
       if writtenCount == writing.count {
         writtenCount = 0
         guard output.take(into: &writing) else { return watch(removing: .write) }
@@ -171,6 +173,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
         return readToTheEnd(failure(error, "writing to"))
       }
     }
+    io.post(self)  // go on when the others had their turn
   }
 
   private func failure(_ errno: Errno, _ action: String) -> AccessoryError {

@@ -46,7 +46,9 @@ public final class InputQueue: Sendable {
   // MARK: - The transport's side
 
   /// Sets what is called, on the consumer's thread, when a transport that was asked to pause is to go on.
-  public func onResume(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onResume = body } }
+  public func onResume(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { if !$0.hasEnded { $0.onResume = body } }
+  }
 
   /// Shows `body` all bytes that are appended from now on.
   func listen(_ body: @escaping Tap) { state.withLock { $0.tap = body } }
@@ -65,23 +67,30 @@ public final class InputQueue: Sendable {
     return wantsMore
   }
 
-  /// Ends the queue behind what is in it; the first end counts.
+  /// Ends the queue behind what is in it; the first end counts. The handlers are let go: neither is called again.
   public func finish(_ error: AccessoryError?) {
-    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+    let handlers = state.withLock { state -> Handlers? in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
       state.error = error
-      return state.takeNotification()
+      let notification = state.takeNotification()
+      defer { (state.onReadable, state.onResume) = (nil, nil) }
+      return (notification, state.onReadable, state.onResume)
     }
-    notify?()
+    handlers?.notification?()
   }
+
+  /// Let go outside the lock: what they hold may come back here when it is freed.
+  private typealias Handlers = (
+    notification: (@Sendable () -> Void)?, onReadable: (@Sendable () -> Void)?, onResume: (@Sendable () -> Void)?
+  )
 
   // MARK: - The consumer's side
 
   /// Sets what is called, on the I/O thread, when there is something to take. Called at once if there is already.
   public func onReadable(_ body: @escaping @Sendable () -> Void) {
     let isReadable = state.withLock { state in
-      state.onReadable = body
+      if !state.hasEnded { state.onReadable = body }
       let isReadable = !state.bytes.isEmpty || state.hasEnded
       state.isWaiting = !isReadable
       return isReadable
@@ -105,6 +114,9 @@ public final class InputQueue: Sendable {
     resume?()
     return taken
   }
+
+  /// Bytes that wait to be taken.
+  public var count: Int { state.withLock { $0.bytes.count } }
 
   /// True when a `take` would find bytes.
   public var hasBytesAvailable: Bool { state.withLock { !$0.bytes.isEmpty } }

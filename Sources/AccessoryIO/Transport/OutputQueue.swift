@@ -37,7 +37,9 @@ public final class OutputQueue: Sendable {
   // MARK: - The producers' side
 
   /// Sets what is called, on the I/O thread, when there is space again after `full`, or never will be.
-  public func onSpace(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onSpace = body } }
+  public func onSpace(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { if !$0.isClosed { $0.onSpace = body } }
+  }
 
   /// Queues all of `bytes`, or nothing.
   public func offer(_ bytes: UnsafeRawBufferPointer) -> Offered {
@@ -68,7 +70,9 @@ public final class OutputQueue: Sendable {
   // MARK: - The transport's side
 
   /// Sets what is called, on the producer's thread, when there is something to write after `take` found nothing.
-  public func onQueued(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onQueued = body } }
+  public func onQueued(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { if !$0.isClosed { $0.onQueued = body } }
+  }
 
   /// Shows `body` all bytes that the transport takes from now on.
   func listen(_ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) { state.withLock { $0.tap = body } }
@@ -95,17 +99,23 @@ public final class OutputQueue: Sendable {
     notify?()
   }
 
-  /// Takes no more, drops what waits, and tells a producer that waits for space. The first call counts.
+  /// Takes no more, drops what waits, and tells a producer that waits for space. The first call counts. The handlers
+  /// are let go: neither is called again.
   public func close(_ error: AccessoryError?) {
-    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+    let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed else { return nil }
       state.isClosed = true
       state.error = error
       state.bytes = []
       state.queued = 0
-      defer { state.wantsSpace = false }
-      return state.wantsSpace ? state.onSpace : nil
+      defer { (state.onSpace, state.onQueued) = (nil, nil) }
+      return (state.wantsSpace, state.onSpace, state.onQueued)
     }
-    notify?()
+    if let handlers, handlers.wantsSpace { handlers.onSpace?() }
   }
+
+  /// Let go outside the lock: what they hold may come back here when it is freed.
+  private typealias Handlers = (
+    wantsSpace: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?
+  )
 }

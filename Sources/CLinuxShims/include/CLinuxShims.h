@@ -90,6 +90,7 @@ static inline uint64_t shim_makedev(unsigned int major, unsigned int minor) { re
 static inline unsigned int shim_major(uint64_t device) { return major(device); }
 static inline unsigned int shim_minor(uint64_t device) { return minor(device); }
 static inline int shim_gettid(void) { return (int)syscall(SYS_gettid); }
+static inline int shim_tgkill(int thread, int signal) { return (int)syscall(SYS_tgkill, getpid(), thread, signal); }
 static inline int shim_thread_name(const char *name) { return prctl(PR_SET_NAME, name); }
 
 #endif
