@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// A request is put together where its caller runs, and its reply resumes the caller there: no hop in between.
+let callersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 let package = Package(
   name: "accessory-bridge",
   dependencies: [
@@ -15,7 +18,8 @@ let package = Package(
       name: "AccessoryLink",
       dependencies: [
         "AccessoryIO", "AccessoryProtocols", .product(name: "DequeModule", package: "swift-collections"),
-      ]),
+      ],
+      swiftSettings: callersExecutor),
     .target(
       name: "AccessoryIO",
       dependencies: [
@@ -26,7 +30,9 @@ let package = Package(
     .target(
       name: "AccessoryDiscovery",
       dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")]),
-    .target(name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"]),
+    .target(
+      name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
+      swiftSettings: callersExecutor),
     .target(
       name: "AccessorySimulator",
       dependencies: [
@@ -56,6 +62,6 @@ let package = Package(
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
   for target in package.targets where target.name != "CLinuxShims" {
-    target.swiftSettings = [.treatAllWarnings(as: .error)]
+    target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 }

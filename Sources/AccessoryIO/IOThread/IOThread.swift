@@ -178,14 +178,18 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     var work: [Work] = []
     var events: [QueuedEvent] = []
     while true {
-      let hasMore = inbox.withLock { inbox in
+      let isStopping = inbox.withLock { inbox in
         swap(&inbox.work, &work)
-        inbox.isAsleep = work.isEmpty && !inbox.isStopping
-        return !inbox.isAsleep
+        return inbox.isStopping
       }
-      if hasMore && work.isEmpty { return }  // stopping
+      if isStopping && work.isEmpty { return }
       for item in work { perform(item) }
       work.removeAll(keepingCapacity: true)
+      // Work that was queued meanwhile comes after the events that are there, so that neither keeps the other waiting.
+      let hasMore = inbox.withLock { inbox in
+        inbox.isAsleep = inbox.work.isEmpty && !inbox.isStopping
+        return !inbox.isAsleep
+      }
       do throws(Errno) {
         try queue.wait(into: &events, poll: hasMore)
       } catch {

@@ -70,7 +70,7 @@ struct Demo: AsyncParsableCommand {
     let identity = try await accessory.identify()
     stage.say("identity      \(identity.manufacturer), \(identity.name), firmware \(identity.firmwareRevision)")
     stage.say("status        \(try await accessory.status().stateName)")
-    let events = await accessory.events()
+    let events = accessory.events()
     stage.say("battery       \(BatteryView.line(try await accessory.battery()))")
 
     stage.scene("It tells when its battery changes; nobody asks")

@@ -19,7 +19,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
     try await Attachment.with(device.text, line) { attachment in
       let facts = try await attachment.transport.control?.facts()
       let identity = try await attachment.accessory.identify()
-      let exchange = await attachment.accessory.link.exchange
+      let exchange = attachment.accessory.link.exchange
       let bootID = exchange.hello.map { Hex.string(withUnsafeBytes(of: $0.bootID.bigEndian) { Array($0) }) }
       let window = Int(exchange.hello?.window ?? 1)
       let device = attachment.device

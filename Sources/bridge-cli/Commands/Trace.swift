@@ -80,7 +80,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
       throw CancellationError()
     }
     let accessory = try await FramedAccessory.open(session)
-    let events = await accessory.events()
+    let events = accessory.events()
     let listener = Task { for try await _ in events {} }
     defer { listener.cancel() }
     _ = try await accessory.identify()
