@@ -6,6 +6,15 @@ let callersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsen
 
 let package = Package(
   name: "accessory-bridge",
+  products: [
+    .library(name: "AccessoryProtocols", targets: ["AccessoryProtocols"]),
+    .library(name: "AccessoryIO", targets: ["AccessoryIO"]),
+    .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
+    .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
+    .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
+    .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
+    .executable(name: "bridge-cli", targets: ["bridge-cli"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),

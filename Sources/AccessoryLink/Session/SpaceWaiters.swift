@@ -20,6 +20,14 @@ final class SpaceWaiters: Sendable {
     output.onSpace { [weak self] in self?.opened() }
   }
 
+  /// Queues bytes that lie in one piece of at most `limit`, if there is space: the usual case, without an array of their
+  /// own. False when there is more to do.
+  func writeAtOnce(_ bytes: some Collection<UInt8>, limit: Int) -> Bool {
+    bytes.withContiguousStorageIfAvailable { bytes in
+      bytes.count <= limit && output.offer(UnsafeRawBufferPointer(bytes)) == .accepted
+    } ?? false
+  }
+
   func write(_ bytes: [UInt8], label: String) async throws(AccessoryError) {
     while true {
       let seen = state.withLock { $0.openings }
