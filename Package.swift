@@ -56,7 +56,8 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .testTarget(name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols"]),
+    .testTarget(
+      name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),
     .target(
       name: "TestSupport",
