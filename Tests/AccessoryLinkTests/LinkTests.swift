@@ -2,7 +2,6 @@
 
 import AccessoryIO
 import AccessoryProtocols
-import Synchronization
 import TestSupport
 import Testing
 
@@ -17,7 +16,7 @@ final class PretendedAccessory: Sendable {
   let requests: Watched<[AF1Header]>
 
   init(timing: LineTiming = .instant, answer: @escaping Answer = { (.reply(to: $0), $1) }) {
-    let codec = Mutex(AF1Codec(maximumPayload: 65_535))
+    let codec = Locked(AF1Codec(maximumPayload: 65_535))
     let requests = Watched<[AF1Header]>([])
     self.requests = requests
     transport = MemoryTransport(label: "gadget", timing: timing) { transport, bytes in

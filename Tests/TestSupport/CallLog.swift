@@ -2,7 +2,6 @@
 
 #if DEBUG
   import AccessoryIO
-  import Synchronization
   import SystemPackage
 
   /// The system calls that the module makes while `record` runs, and the way to make them fail.
@@ -11,7 +10,7 @@
   package final class CallLog: Sendable {
     /// All calls so far, in order.
     package let calls = Watched<[SystemCall.Invocation]>([])
-    private let counts = Mutex<[CInt: [SystemCall: Int]]>([:])
+    private let counts = Locked<[CInt: [SystemCall: Int]]>([:])
     private let decide: @Sendable (SystemCall.Invocation, _ nth: Int) -> Errno?
 
     private init(_ decide: @escaping @Sendable (SystemCall.Invocation, _ nth: Int) -> Errno?) { self.decide = decide }

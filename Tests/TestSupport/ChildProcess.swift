@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
 import Glibc
-import Synchronization
 import SystemPackage
 
 /// Another process, spoken to through its standard input and output.
@@ -10,8 +10,8 @@ public final class ChildProcess: Sendable {
   public let pid: pid_t
   private let input: CInt
   private let output: CInt
-  private let status = Mutex<CInt?>(nil)
-  private let isInputOpen = Mutex(true)
+  private let status = Locked<CInt?>(nil)
+  private let isInputOpen = Locked(true)
 
   /// Starts the package's `TestChild`, which lies beside the test program, with these arguments.
   public convenience init(_ arguments: String...) throws {

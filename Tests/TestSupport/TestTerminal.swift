@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
 import Glibc
-import Synchronization
 import SystemPackage
 
 /// Makes a pseudo-terminal with the C library alone, independently of the code under test.
@@ -14,7 +14,7 @@ public final class TestTerminal: Sendable {
   private let master: CInt
   /// Keeps the settings alive while nobody else has the terminal open.
   private let slave: CInt
-  private let isPlugged = Mutex(true)
+  private let isPlugged = Locked(true)
 
   init(raw: Bool) throws {
     var (master, slave): (CInt, CInt) = (-1, -1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import AccessoryIO
 
 /// A value that tests can wait on: a change made on any thread wakes exactly those whose condition it fulfils.
 public final class Watched<Value: Sendable>: Sendable {
@@ -16,10 +16,10 @@ public final class Watched<Value: Sendable>: Sendable {
     var nextID: UInt64 = 0
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   /// Starts with `value`.
-  public init(_ value: Value) { state = Mutex(State(value: value)) }
+  public init(_ value: Value) { state = Locked(State(value: value)) }
 
   /// The value at this moment.
   public var value: Value { state.withLock { $0.value } }

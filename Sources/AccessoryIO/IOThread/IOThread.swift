@@ -52,9 +52,9 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   }
 
   private let queue: any EventQueue
-  private let inbox = Mutex(Inbox())
-  private let handlers = Mutex<[EventToken: any EventHandler]>([:])
-  private let timers = Mutex(Timers())
+  private let inbox = Locked(Inbox())
+  private let handlers = Locked<[EventToken: any EventHandler]>([:])
+  private let timers = Locked(Timers())
   private let nextToken = Atomic<UInt64>(0)
   private let thread = Atomic<UInt>(0)
   private let wakeUpCount = Atomic<UInt64>(0)

@@ -2,7 +2,6 @@
 
 import CLinuxShims
 import Glibc
-import Synchronization
 import SystemPackage
 
 /// A pair of a terminal that others can open like a serial port, and the transport at its other end.
@@ -70,7 +69,7 @@ private struct Pair: Sendable {
 /// The terminal's own end, for as long as it is open. Used on the setup queue.
 private final class TerminalEnd: Sendable {
   private let descriptor: FileDescriptor
-  private let isOpen = Mutex(true)
+  private let isOpen = Locked(true)
 
   init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
 

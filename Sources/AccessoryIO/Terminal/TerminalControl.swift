@@ -2,7 +2,6 @@
 
 import CLinuxShims
 import Glibc
-import Synchronization
 import SystemPackage
 
 /// The line beside its bytes: its settings as they really are, its modem lines, break.
@@ -37,7 +36,7 @@ public final class TerminalControl: Sendable {
   private let terminal: Terminal
   private let setup: SetupQueue
   private let label: String
-  private let isReleased = Mutex(false)
+  private let isReleased = Locked(false)
 
   init(_ terminal: Terminal, label: String, setup: SetupQueue) {
     self.terminal = terminal

@@ -23,7 +23,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   private let release: @Sendable () -> Void
   private var token: EventToken?
   private var interest: Interest = .read
-  private var closing: Task<Void, Never>?
+  private var isOver = false
   /// What the device has not taken of the last batch, from `writtenCount` on.
   private var writing: [UInt8] = []
   private var writtenCount = 0
@@ -68,7 +68,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   }
 
   private func start() {
-    guard closing == nil else { return }
+    guard !isOver else { return }
     do throws(Errno) {
       token = try io.watch(descriptor, for: interest, handler: self)
     } catch {
@@ -89,7 +89,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
       readToTheEnd()
     } else {
       if readiness.contains(.readable) { readAvailable() }
-      if readiness.contains(.writable), closing == nil { flush() }
+      if readiness.contains(.writable), !isOver { flush() }
     }
   }
 
@@ -154,7 +154,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   // MARK: - Writing
 
   private func flush() {
-    guard closing == nil else { return }
+    guard !isOver else { return }
     for _ in 0..<Self.writesPerEvent {
       if writtenCount == writing.count {
         writtenCount = 0
@@ -186,11 +186,11 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   /// Ends both queues, once, and gives the descriptor back to the setup queue at once: while it stays open, a device
   /// that is plugged in again gets another name.
   private func end(_ error: AccessoryError?) {
-    guard closing == nil else { return }
+    guard !isOver else { return }
     if let token { io.unwatch(descriptor, token) }
     token = nil
-    let (setup, release) = (setup, release)
-    closing = Task { await setup.run(release) }
+    isOver = true
+    setup.post(release)
     output.close(error)
     input.finish(error)
   }
@@ -198,7 +198,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   /// Stops, and returns when the device is free for others.
   public func close() async {
     end(nil)
-    await closing?.value
+    await setup.run {}  // behind the release
   }
 
   /// Stops, without waiting.

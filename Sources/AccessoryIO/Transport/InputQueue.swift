@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// The bytes between a transport, which appends on the I/O thread, and its one consumer on any other thread.
 ///
 /// Handing over costs no copy: the consumer swaps its emptied buffer for the filled one. The consumer is told when
@@ -37,7 +35,7 @@ public final class InputQueue: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let highWater: Int
 
   /// A queue that asks for a pause when it holds `highWater` bytes.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// The bytes between producers on any thread and a transport that writes them on the I/O thread, in order.
 public final class OutputQueue: Sendable {
   /// What became of bytes that were offered.
@@ -28,7 +26,7 @@ public final class OutputQueue: Sendable {
     var tap: (@Sendable (UnsafeRawBufferPointer) -> Void)?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let highWater: Int
 
   /// A queue that is full when it holds `highWater` bytes; the offer that fills it may go beyond.

@@ -2,7 +2,6 @@
 
 import AccessoryIO
 import AccessoryProtocols
-import Synchronization
 
 /// Requests, replies and events over a session.
 ///
@@ -15,7 +14,7 @@ public final class Link<Rules: Exchange>: Sendable {
 
   let session: AccessorySession
   let clock: any TimerClock
-  let state: Mutex<LinkState<Rules>>
+  let state: Locked<LinkState<Rules>>
   private let queue: DispatchExecutor
 
   /// Events that a subscriber may be behind before it loses the oldest.
@@ -25,7 +24,7 @@ public final class Link<Rules: Exchange>: Sendable {
     self.session = session
     self.clock = clock
     label = session.label
-    state = Mutex(LinkState(rules: rules, timing: session.transport.timing, label: session.label))
+    state = Locked(LinkState(rules: rules, timing: session.transport.timing, label: session.label))
     queue = DispatchExecutor(label: "accessory.link.\(session.label)")
   }
 

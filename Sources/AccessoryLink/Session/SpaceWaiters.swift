@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
-import Synchronization
 
 /// Writers that wait for space in an output queue, first come, first served.
 final class SpaceWaiters: Sendable {
@@ -13,7 +12,7 @@ final class SpaceWaiters: Sendable {
   }
 
   private let output: OutputQueue
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ output: OutputQueue) {
     self.output = output

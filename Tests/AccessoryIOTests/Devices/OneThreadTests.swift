@@ -2,7 +2,6 @@
 
 import AccessoryIO
 import Glibc
-import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
