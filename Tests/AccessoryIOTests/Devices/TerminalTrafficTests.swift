@@ -48,6 +48,8 @@ extension ProcessWide {
         let bytes = pattern(1_000_000)
         var sent = 0
         while log.count(.epollControl, on: descriptor) < 2 {  // until it is no longer watched for reading
+          try Task.checkCancellation()
+          try #require(sent < bytes.count, "the producer was never refused")
           if let count = try terminal.writeSome(Array(bytes[sent...].prefix(4_096))) {
             sent += count
           } else {
@@ -98,6 +100,7 @@ extension ProcessWide {
     ) async throws -> Int {
       var count = 0
       while log.count(.epollControl, on: descriptor) < 2 {  // watched; watched for writing as well
+        try Task.checkCancellation()
         count += try writer.fill { from in pattern(1_000, from: count + from) }
         await IOThread.shared.barrier()
       }

@@ -122,6 +122,7 @@ extension ProcessWide {
       if isPaused {
         // More than the queue takes: the rest stays in the kernel.
         while transport.input.count < 65_536 {
+          try Task.checkCancellation()
           send()
           await IOThread.shared.barrier()
         }
