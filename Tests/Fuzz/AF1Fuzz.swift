@@ -5,8 +5,9 @@ import AccessoryProtocols
 // A target for libFuzzer. The first byte seeds the cuts and the limit, and says whether checksums are repaired; the rest
 // is the stream.
 //
-// To build it, both with `-sanitize=fuzzer,address -O -parse-as-library`: first the module, from all its sources, with
-// `-emit-module -emit-library -static -module-name AccessoryProtocols`, then this file against it.
+// `run`, next to this file, builds and runs this and the other targets: first the module, from all its sources, with
+// `-emit-module -emit-library -static -module-name AccessoryProtocols`, then this file against it, both with
+// `-sanitize=fuzzer,address -O -parse-as-library`.
 
 /// One entry of a batch.
 private struct Entry: Equatable {

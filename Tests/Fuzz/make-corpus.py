@@ -1,23 +1,71 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a few streams of AF1 frames into the directory given, for the fuzzer to begin with."""
+"""Writes the streams in Corpus, with which the fuzzer begins: a directory for each target, a few small files in each."""
 import binascii, os, random, struct, sys, zlib
 
 
-def frame(number, payload=b"", flags=0x11, command=0x7E):
+def af1(number, payload=b"", flags=0x11, command=0x7E):
     head = struct.pack("<2sBBHH", b"\x0f\xf0", flags, command, number, len(payload))
     tail = struct.pack("<I", zlib.crc32(payload)) if payload else b""
     return head + struct.pack("<H", binascii.crc_hqx(head, 0xFFFF)) + payload + tail
 
 
+def ubx(number, payload=b""):
+    body = struct.pack("<BBH", 1, number & 0xFF, len(payload)) + payload
+    first = second = 0
+    for byte in body:
+        first = first + byte & 0xFF
+        second = second + first & 0xFF
+    return b"\xb5\x62" + body + bytes([first, second])
+
+
+def length_prefixed(number, payload=b""):
+    return struct.pack("<H", len(payload)) + payload
+
+
+def line(number, payload=b""):
+    return payload.hex().encode() + b"\r\n"
+
+
+def slip(number, payload=b""):
+    return b"\xc0" + payload.replace(b"\xdb", b"\xdb\xdd").replace(b"\xc0", b"\xdb\xdc") + b"\xc0"
+
+
+def cobs(number, payload=b""):
+    return b"".join(bytes([len(part) + 1]) + part for part in payload.split(b"\0")) + b"\0"
+
+
+def window(number, payload=b""):
+    return bytes([number & 0x3F, number & 0x7F, 0x3A, 0x3A])
+
+
+def reply(number, payload=b""):
+    return random.choice([b"OK", b"OK+CONN", b"OK+CONNA", b"OK+Get:100", b"OK+NAME:HM\r\n", b"OK+CONN:001122AABBCC"])
+
+
+# What makes a frame, and the choices that the target's first byte makes.
+targets = {
+    "AF1": (af1, [0x03, 0x83, 0x04, 0x85]),
+    "Header": (None, [24, 25, 19, 146]),
+    "LengthPrefixed": (length_prefixed, [0x11, 0x15, 0x19, 0x38]),
+    "Delimited": (line, [20, 22, 23, 24]),
+    "SLIP": (slip, [8, 9, 10, 14]),
+    "COBS": (cobs, [8, 9, 10, 14]),
+    "Window": (window, [0, 1, 2, 3]),
+    "Reply": (reply, [3, 4, 5, 6]),
+}
+
 random.seed(1)
-os.makedirs(sys.argv[1], exist_ok=True)
-for index in range(40):
-    stream = bytes([index * 5 & 0xFF])
-    for number in range(random.randrange(1, 8)):
-        inner = b"".join(frame(100 + k, random.randbytes(random.randrange(9))) for k in range(random.randrange(4)))
-        wire = frame(number, random.choice([inner, random.randbytes(random.randrange(30)), b""]))
-        cut = random.randrange(len(wire))
-        stream += random.choice([wire, wire, wire[:cut], wire[:cut] + wire[cut + 1:], random.randbytes(5)])
-    with open(os.path.join(sys.argv[1], f"seed{index:02}"), "wb") as file:
-        file.write(stream)
+root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "Corpus")
+for name, (make, choices) in targets.items():
+    os.makedirs(os.path.join(root, name), exist_ok=True)
+    for index, choice in enumerate(choices):
+        frame = make or [af1, ubx][choice % 2]
+        stream = bytes([choice])
+        for number in range(5):
+            inner = b"".join(frame(100 + k, random.randbytes(random.randrange(9))) for k in range(random.randrange(3)))
+            wire = frame(number, random.choice([inner, random.randbytes(random.randrange(30)), b""]))
+            cut = random.randrange(len(wire))
+            stream += random.choice([wire, wire, wire[:cut], wire[:cut] + wire[cut + 1:], random.randbytes(5)])
+        with open(os.path.join(root, name, f"seed{index}"), "wb") as file:
+            file.write(stream)

@@ -14,7 +14,7 @@ extension AF1Exchange {
     case .whole: break
     case .payloadDamaged: return damaged(header, now: now, effects: &effects)
     case .otherVersion: return otherVersion(header, now: now, effects: &effects)
-    case .tooLong: return  // can't be: the codec's limit is the format's
+    case .tooLong, .malformed: return  // can't be: the codec's limit is the format's, and it finds nothing malformed
     }
     let message = AF1Message(
       command: header.command, number: header.number, payload: batch.payloadBytes(at: index))

@@ -28,7 +28,7 @@ public struct AF1RefusalReason: RawRepresentable, Sendable, Hashable {
   public init?(_ outcome: FrameOutcome) {
     switch outcome {
     case .whole: return nil
-    case .payloadDamaged: self = .payloadDamaged
+    case .payloadDamaged, .malformed: self = .payloadDamaged
     case .tooLong: self = .tooLong
     case .otherVersion: self = .unsupportedVersion
     }

@@ -47,6 +47,47 @@ enum ByteSearch {
     return count
   }
 
+  /// The index of the first byte from `start` on that is among `wanted`, or the span's count.
+  static func firstIndex(ofAny wanted: Needles, in bytes: RawSpan, from start: Int) -> Int {
+    precondition(start >= 0)
+    let count = bytes.byteCount
+    var offset = start
+    while count &- offset >= 8 {
+      let word = bytes.word(uncheckedAt: offset)
+      // Each has its lowest flag right, so the lowest of all is right.
+      let flags =
+        zeroFlags(word ^ wanted.patterns.0) | zeroFlags(word ^ wanted.patterns.1)
+        | zeroFlags(word ^ wanted.patterns.2) | zeroFlags(word ^ wanted.patterns.3)
+      if flags != 0 { return offset &+ flags.trailingZeroBitCount >> 3 }
+      offset &+= 8
+    }
+    while offset < count {
+      if wanted.contains(bytes.byte(uncheckedAt: offset)) { return offset }
+      offset &+= 1
+    }
+    return count
+  }
+
+  /// One to four bytes to look for.
+  struct Needles: Sendable {
+    /// Each byte eight times; the first one stands in for those that are not there.
+    fileprivate let patterns: (UInt64, UInt64, UInt64, UInt64)
+
+    /// - Precondition: `bytes` are one to four.
+    init(_ bytes: [UInt8]) {
+      precondition((1...4).contains(bytes.count))
+      func pattern(_ index: Int) -> UInt64 { UInt64(index < bytes.count ? bytes[index] : bytes[0]) &* ones }
+      patterns = (pattern(0), pattern(1), pattern(2), pattern(3))
+    }
+
+    /// Whether `byte` is one of them.
+    @inline(__always)
+    func contains(_ byte: UInt8) -> Bool {
+      let pattern = UInt64(byte) &* ones
+      return pattern == patterns.0 || pattern == patterns.1 || pattern == patterns.2 || pattern == patterns.3
+    }
+  }
+
   @inline(__always)
   private static var ones: UInt64 { 0x0101_0101_0101_0101 }
 

@@ -23,7 +23,7 @@ public struct FrameBatch<Header: Sendable>: Sendable {
 
   @usableFromInline var entries: [Entry] = []
 
-  /// The payloads of all entries, one after another; `payloadRange(at:)` says which is whose.
+  /// The payloads of all entries in their order; `payloadRange(at:)` says which is whose.
   public internal(set) var payloadStore: [UInt8] = []
 
   /// An empty batch.
@@ -78,5 +78,17 @@ public struct FrameBatch<Header: Sendable>: Sendable {
     let start = payloadStore.count
     payloadStore.append(contentsOf: payload)
     entries.append(Entry(outcome: outcome, header: header, start: start, end: payloadStore.count))
+  }
+  /// Takes the last `byteCount` bytes off the payload of frame `index`.
+  mutating func shortenPayload(at index: Int, by byteCount: Int) {
+    let entry = entries[index]
+    entries[index] = Entry(
+      outcome: entry.outcome, header: entry.header, start: entry.start, end: entry.end - byteCount)
+  }
+
+  /// Turns frame `index` into one with a damaged payload, which is dropped.
+  mutating func markPayloadDamaged(at index: Int) {
+    let entry = entries[index]
+    entries[index] = Entry(outcome: .payloadDamaged, header: entry.header, start: entry.start, end: entry.start)
   }
 }

@@ -34,14 +34,14 @@ public protocol FrameCodec: Sendable {
 
   /// Appends one frame to `output`.
   ///
-  /// - Throws: `FrameEncodingError.payloadTooLong`, and leaves `output` as it was.
+  /// - Throws: `FrameEncodingError` if the framing has no such frame, and leaves `output` as it was.
   func encode(_ header: Header, payload: RawSpan, into output: inout [UInt8]) throws(FrameEncodingError)
 }
 
 extension FrameCodec {
   /// Appends one frame to `output`, with its payload from an array.
   ///
-  /// - Throws: `FrameEncodingError.payloadTooLong`, and leaves `output` as it was.
+  /// - Throws: `FrameEncodingError` if the framing has no such frame, and leaves `output` as it was.
   public func encode(
     _ header: Header, payload: [UInt8], into output: inout [UInt8]
   ) throws(FrameEncodingError) {

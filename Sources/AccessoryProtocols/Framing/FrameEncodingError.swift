@@ -4,6 +4,10 @@
 public enum FrameEncodingError: Error, Sendable, Hashable {
   /// The payload has `byteCount` bytes and the codec allows `limit`.
   case payloadTooLong(byteCount: Int, limit: Int)
+  /// The payload has `byteCount` bytes and a frame of this framing has at least `minimum`.
+  case payloadTooShort(byteCount: Int, minimum: Int)
+  /// The byte at `offset` of the payload would be taken for something else: a delimiter, or a frame out of step.
+  case unencodableByte(offset: Int)
 }
 
 extension FrameEncodingError: CustomStringConvertible {
@@ -12,6 +16,10 @@ extension FrameEncodingError: CustomStringConvertible {
     switch self {
     case .payloadTooLong(let byteCount, let limit):
       "a payload of \(byteCount) bytes is longer than the limit of \(limit)"
+    case .payloadTooShort(let byteCount, let minimum):
+      "a payload of \(byteCount) bytes is shorter than the minimum of \(minimum)"
+    case .unencodableByte(let offset):
+      "byte \(offset) of the payload cannot be sent in this framing"
     }
   }
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A `FrameChecksum` at work. It holds the tables; the state belongs to the caller.
+///
+/// All of these checksums are linear: two states can be added and subtracted, and what zero bytes make of a sum is the
+/// sum of what they make of its parts. `ChecksumCheckpoints` lives on that.
+struct ChecksumEngine: Sendable {
+  private enum Kind: Sendable {
+    /// The polynomial is as the register has it: reflected at the low end, or at the high end.
+    case crc(CRCTable, polynomial: UInt32, width: Int, reflected: Bool)
+    case sum
+    case xor
+    /// The plain sum in the low sixteen bits, the sum of sums in the high ones.
+    case fletcher
+  }
+
+  /// Bytes of zero that `shift(_:blocks:)` takes as one.
+  static let blockByteCount = 128
+
+  let checksum: FrameChecksum
+  /// The state before the first byte.
+  let start: UInt32
+  let byteCount: Int
+
+  private let kind: Kind
+  /// For a CRC, x to the power of 8 · `blockByteCount` · 2ⁱ at index i, modulo the polynomial.
+  private let powers: [UInt32]
+
+  init(_ checksum: FrameChecksum) {
+    self.checksum = checksum
+    byteCount = checksum.byteCount
+    switch checksum {
+    case .crc(let parameters):
+      let unused = UInt32(32 - parameters.width)
+      let initial = parameters.initial << unused
+      let polynomial = parameters.polynomial << unused
+      let reflected = parameters.reflected
+      start = reflected ? initial.bitReversed : initial
+      kind = .crc(
+        CRCTable.table(for: parameters), polynomial: reflected ? polynomial.bitReversed : polynomial,
+        width: parameters.width, reflected: reflected)
+    case .sum8, .negatedSum8:
+      start = 0
+      kind = .sum
+    case .xor8:
+      start = 0
+      kind = .xor
+    case .fletcher8:
+      start = 0
+      kind = .fletcher
+    }
+    powers = Self.powers(kind)
+  }
+
+  /// The state `state` after `bytes`.
+  func advance(_ state: UInt32, over bytes: RawSpan) -> UInt32 {
+    switch kind {
+    case .crc(let table, _, _, let reflected):
+      return reflected
+        ? CRCKernels.reflected(state, bytes, table.entries.span)
+        : CRCKernels.forward(state, bytes, table.entries.span)
+    case .sum:
+      var sum = state
+      for offset in 0..<bytes.byteCount { sum &+= UInt32(bytes.byte(uncheckedAt: offset)) }
+      return sum
+    case .xor:
+      var value = state
+      for offset in 0..<bytes.byteCount { value ^= UInt32(bytes.byte(uncheckedAt: offset)) }
+      return value
+    case .fletcher:
+      var sum = state & 0xFFFF
+      var sums = state >> 16
+      for offset in 0..<bytes.byteCount {
+        // Wrapping is harmless, as only the lowest bits count.
+        sum &+= UInt32(bytes.byte(uncheckedAt: offset))
+        sums &+= sum
+      }
+      return sums << 16 | sum & 0xFFFF
+    }
+  }
+
+  /// The checksum that `state` stands for.
+  func value(_ state: UInt32) -> UInt32 {
+    switch checksum {
+    case .crc(let parameters):
+      return (parameters.reflected ? state : state >> UInt32(32 - parameters.width)) ^ parameters.xorOut
+    case .sum8, .xor8: return state & 0xFF
+    case .negatedSum8: return (0 &- state) & 0xFF
+    case .fletcher8: return state & 0xFF | (state >> 16 & 0xFF) << 8
+    }
+  }
+
+  /// What must be added to `right` to give `left`.
+  func difference(_ left: UInt32, _ right: UInt32) -> UInt32 {
+    switch kind {
+    case .crc, .xor: left ^ right
+    case .sum: left &- right
+    case .fletcher: ((left >> 16) &- (right >> 16)) << 16 | (left &- right) & 0xFFFF
+    }
+  }
+
+  /// The sum of two states.
+  func sum(_ left: UInt32, _ right: UInt32) -> UInt32 {
+    switch kind {
+    case .crc, .xor: left ^ right
+    case .sum: left &+ right
+    case .fletcher: ((left >> 16) &+ (right >> 16)) << 16 | (left &+ right) & 0xFFFF
+    }
+  }
+
+  /// What `blocks` times `blockByteCount` bytes of zero make of `state`.
+  func shift(_ state: UInt32, blocks: Int) -> UInt32 {
+    switch kind {
+    case .sum, .xor: return state
+    case .fletcher:
+      let count = UInt32(truncatingIfNeeded: blocks &* Self.blockByteCount)
+      return ((state >> 16) &+ count &* (state & 0xFFFF)) << 16 | state & 0xFFFF
+    case .crc(_, let polynomial, let width, let reflected):
+      var state = state
+      var blocks = blocks
+      while blocks != 0 {
+        state = Self.product(state, powers[blocks.trailingZeroBitCount], polynomial, width, reflected)
+        blocks &= blocks - 1
+      }
+      return state
+    }
+  }
+
+  private static func powers(_ kind: Kind) -> [UInt32] {
+    guard case .crc(let table, let polynomial, let width, let reflected) = kind else { return [] }
+    let one: UInt32 = reflected ? 1 << UInt32(width - 1) : 1 << UInt32(32 - width)
+    let zeros = [UInt8](repeating: 0, count: blockByteCount)
+    let first =
+      reflected
+      ? CRCKernels.reflected(one, zeros.span.bytes, table.entries.span)
+      : CRCKernels.forward(one, zeros.span.bytes, table.entries.span)
+    var powers = [first]
+    while FramingLimits.largestPayload >> powers.count >= blockByteCount {
+      let last = powers[powers.count - 1]
+      powers.append(product(last, last, polynomial, width, reflected))
+    }
+    return powers
+  }
+
+  /// The product of two polynomials modulo a third, all in the form of the register.
+  private static func product(
+    _ left: UInt32, _ right: UInt32, _ polynomial: UInt32, _ width: Int, _ reflected: Bool
+  ) -> UInt32 {
+    var result: UInt32 = 0
+    // From the highest coefficient of `right` down to its lowest.
+    for step in 0..<UInt32(width) {
+      if reflected {
+        result = result >> 1 ^ (polynomial & (0 &- (result & 1)))
+        result ^= left & (0 &- (right >> step & 1))
+      } else {
+        result = result << 1 ^ (polynomial & (0 &- (result >> 31)))
+        result ^= left & (0 &- (right >> (31 - step) & 1))
+      }
+    }
+    return result
+  }
+}

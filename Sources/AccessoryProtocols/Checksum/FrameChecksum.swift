@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a frame can be protected with: any cyclic redundancy check, or one of the simple sums of small devices.
+public enum FrameChecksum: Sendable, Hashable {
+  /// A cyclic redundancy check; it takes as many whole bytes as its width needs.
+  case crc(CRCParameters)
+  /// One byte: the sum of all bytes, modulo 256.
+  case sum8
+  /// One byte: what makes the sum of all bytes and itself 0 modulo 256, as in Modbus ASCII and Intel HEX.
+  case negatedSum8
+  /// One byte: the exclusive or of all bytes, as in the STM32 boot loader.
+  case xor8
+  /// Two bytes: the sum of all bytes and the sum of these sums, both modulo 256; the 8-bit Fletcher algorithm of
+  /// RFC 1145, which UBX uses. In little-endian order the plain sum comes first.
+  case fletcher8
+}
+
+extension FrameChecksum {
+  /// How many bytes it takes in a frame, 1…4.
+  public var byteCount: Int {
+    switch self {
+    case .crc(let parameters): (parameters.width + 7) / 8
+    case .sum8, .negatedSum8, .xor8: 1
+    case .fletcher8: 2
+    }
+  }
+
+  /// The checksum of `bytes`, in the lowest `byteCount` bytes.
+  ///
+  /// For an algorithm outside `CRCParameters.catalogue` this makes its tables each time; a codec makes them once.
+  public func value(of bytes: RawSpan) -> UInt32 {
+    let engine = ChecksumEngine(self)
+    return engine.value(engine.advance(engine.start, over: bytes))
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Any framing with a checksum added at the end of each payload, as many protocols add one to SLIP, COBS or lines.
+///
+/// The checksum covers the payload that is delivered, without itself and before any stuffing. A frame that fails it, or
+/// is shorter than it, is reported as `FrameOutcome.payloadDamaged`.
+public struct CheckedCodec<Base: FrameCodec>: FrameCodec {
+  /// What says besides the payload in the framing below.
+  public typealias Header = Base.Header
+
+  /// The framing below. Its limits include the checksum.
+  public private(set) var base: Base
+  /// The algorithm.
+  public var checksum: FrameChecksum { engine.checksum }
+  /// The byte order of the checksum.
+  public let byteOrder: ByteOrder
+
+  private let engine: ChecksumEngine
+  /// Frames that the framing below took for whole.
+  private var failures: UInt64 = 0
+  /// Their payload bytes.
+  private var failedBytes: UInt64 = 0
+
+  /// `base` with a checksum behind each payload.
+  public init(_ base: Base, _ checksum: FrameChecksum, byteOrder: ByteOrder = .littleEndian) {
+    self.base = base
+    self.byteOrder = byteOrder
+    engine = ChecksumEngine(checksum)
+  }
+
+  /// What has been seen since the codec was made.
+  ///
+  /// Of a frame that failed its checksum, the payload bytes count as skipped.
+  public var counters: FrameCounters {
+    var counters = base.counters
+    counters.frames -= failures
+    counters.payloadErrors += failures
+    counters.skippedBytes += failedBytes
+    return counters
+  }
+
+  /// Whether bytes are kept that may begin a frame.
+  public var hasUnfinishedFrame: Bool { base.hasUnfinishedFrame }
+
+  /// Takes the next bytes of the stream and appends to `batch` every frame that they complete.
+  public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<Header>) {
+    let first = batch.count
+    base.decode(bytes, into: &batch)
+    check(&batch, from: first)
+  }
+
+  /// Tells that the line has been silent.
+  public mutating func idle(into batch: inout FrameBatch<Header>) {
+    let first = batch.count
+    base.idle(into: &batch)
+    check(&batch, from: first)
+  }
+
+  /// Gives up the unfinished frame.
+  public mutating func expire(into batch: inout FrameBatch<Header>) {
+    let first = batch.count
+    base.expire(into: &batch)
+    check(&batch, from: first)
+  }
+
+  /// Forgets everything but the counters.
+  public mutating func reset() { base.reset() }
+
+  /// Appends one frame to `output`.
+  ///
+  /// - Throws: As the framing below does for the payload with its checksum.
+  public func encode(
+    _ header: Header, payload: RawSpan, into output: inout [UInt8]
+  ) throws(FrameEncodingError) {
+    var joined: [UInt8] = []
+    joined.reserveCapacity(payload.byteCount + engine.byteCount)
+    joined.append(contentsOf: payload)
+    joined.append(
+      engine.value(engine.advance(engine.start, over: payload)), byteCount: engine.byteCount, byteOrder)
+    try base.encode(header, payload: joined, into: &output)
+  }
+
+  /// Checks the frames of `batch` from `first` on.
+  private mutating func check(_ batch: inout FrameBatch<Header>, from first: Int) {
+    for index in first..<batch.count where batch.outcome(at: index) == .whole {
+      let range = batch.payloadRange(at: index)
+      if isIntact(batch.payloadStore.span.bytes.extracting(range)) {
+        batch.shortenPayload(at: index, by: engine.byteCount)
+      } else {
+        batch.markPayloadDamaged(at: index)
+        failures += 1
+        failedBytes += UInt64(range.count)
+      }
+    }
+  }
+
+  private func isIntact(_ bytes: RawSpan) -> Bool {
+    let end = bytes.byteCount - engine.byteCount
+    guard end >= 0 else { return false }
+    return engine.value(engine.advance(engine.start, over: bytes.extracting(0..<end)))
+      == bytes.integer(at: end, byteCount: engine.byteCount, byteOrder)
+  }
+}

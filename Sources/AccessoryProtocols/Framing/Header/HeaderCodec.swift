@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The framing of any `HeaderFormat`: finds frames in a stream of bytes, and finds them again after damage.
+///
+/// Where the header has a checksum of its own, its length is believed once that is good, and only then: a damaged header
+/// costs one byte. If the payload of such a frame is damaged, frames wholly inside it are not delivered, as they may be
+/// payload. One changed or lost byte then costs the frame it is in and no other.
+///
+/// Where it has none, any sync bytes with a length within the limit must be waited for, so a damaged length can hold
+/// back up to `maximumPayload` bytes: `idle` delivers what is finished behind it, `expire` gives it up. If the frame's
+/// checksum fails, the length itself may be wrong, so the frames inside are delivered. Without any checksum a frame
+/// can be damaged unnoticed.
+///
+/// Whatever was wrong, the search goes on one byte behind the start of what was given up. Its cost per byte does not
+/// depend on the lengths that false headers announce. Only the bytes of an unfinished frame are kept.
+public struct HeaderCodec: FrameCodec {
+  /// The form of the frames.
+  public var format: HeaderFormat { scanner.layout.format }
+  /// The longest payload that is taken or sent, in bytes.
+  public var maximumPayload: Int { scanner.layout.maximumPayload }
+
+  private var scanner: HeaderScanner
+  /// Kept bytes are those from `keptStart` on; they begin with an unfinished frame.
+  private var kept: [UInt8] = []
+  private var keptStart = 0
+  /// How many kept bytes there must be before another scan can tell more.
+  private var needed = 0
+  /// The position in the stream of the first kept byte, or of the next byte of input if there is none.
+  private var position = 0
+
+  /// A codec at the start of a stream.
+  ///
+  /// - Parameters:
+  ///   - format: The form of the frames.
+  ///   - maximumPayload: The longest payload that is taken or sent, in bytes. A longer frame is reported as
+  ///     `FrameOutcome.tooLong`. It bounds the memory.
+  ///   - silence: Which frames are delivered from behind an unfinished one.
+  /// - Throws: `FramingParameterError` if there can be no such frames.
+  public init(
+    _ format: HeaderFormat, maximumPayload: Int, silence: SilenceRule = .everyFinished
+  ) throws(FramingParameterError) {
+    scanner = HeaderScanner(try HeaderLayout(format, maximumPayload: maximumPayload), silence: silence)
+  }
+
+  /// What has been seen since the codec was made.
+  public var counters: FrameCounters { scanner.counters }
+
+  /// Whether bytes are kept that may begin a frame, be it a single sync byte.
+  public var hasUnfinishedFrame: Bool { keptCount > 0 }
+
+  /// How many bytes are kept, fewer than the longest frame has.
+  public var unfinishedByteCount: Int { keptCount }
+
+  /// The room for kept bytes, for tests.
+  var keptCapacity: Int { kept.capacity }
+
+  private var keptCount: Int { kept.count - keptStart }
+
+  /// Takes the next bytes of the stream and appends to `batch` every frame that they complete.
+  public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<HeaderBytes>) {
+    let headerByteCount = scanner.layout.format.headerByteCount
+    var offset = 0
+    while keptCount > 0 {
+      let taken = min(needed - keptCount, bytes.byteCount - offset)
+      keep(bytes.extracting(offset..<(offset + taken)))
+      offset += taken
+      // Within a header every byte can tell more; behind it, only the frame's last one can.
+      if keptCount < needed, needed > headerByteCount || taken == 0 { return }
+      rescan(from: 0, into: &batch)
+      if keptCount <= offset {
+        // What is left came with this call: go on in the input itself.
+        offset -= keptCount
+        dropKept()
+      } else if keptCount < needed, offset == bytes.byteCount {
+        return
+      }
+    }
+    let stop = scanner.scan(bytes, from: offset, base: position - offset, into: &batch)
+    position += stop.index - offset
+    needed = stop.needed
+    keep(bytes.extracting(stop.index..<bytes.byteCount))
+  }
+
+  /// Tells that the line has been silent: whole frames behind the unfinished one are delivered, each only once.
+  ///
+  /// The unfinished frame is kept. All else is reported only once it is finished or given up.
+  public mutating func idle(into batch: inout FrameBatch<HeaderBytes>) {
+    guard keptCount > scanner.layout.format.headerByteCount else { return }
+    let kept = kept
+    scanner.lookPast(kept.span.bytes.extracting(keptStart..<kept.count), base: position, into: &batch)
+  }
+
+  /// Gives up the unfinished frame, and looks for others in the bytes behind its start.
+  ///
+  /// What follows it may be unfinished as well; that is kept. The frame given up is not reported, its bytes count as
+  /// skipped.
+  public mutating func expire(into batch: inout FrameBatch<HeaderBytes>) {
+    guard keptCount > 0 else { return }
+    if scanner.silence == .onlyLast { idle(into: &batch) }
+    scanner.giveUp(to: position + keptCount)
+    rescan(from: 1, into: &batch)
+    if keptCount == 0 { dropKept() }
+  }
+
+  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  public mutating func reset() {
+    scanner.reset()
+    dropKept()
+    position = 0
+  }
+
+  /// Appends one frame to `output`. Sync bytes, length and checksums of `header` are filled in.
+  ///
+  /// - Throws: `FrameEncodingError` if the payload is longer than `maximumPayload`, or shorter than the length field
+  ///   can say.
+  public func encode(
+    _ header: HeaderBytes, payload: RawSpan, into output: inout [UInt8]
+  ) throws(FrameEncodingError) {
+    guard payload.byteCount <= maximumPayload else {
+      throw .payloadTooLong(byteCount: payload.byteCount, limit: maximumPayload)
+    }
+    guard payload.byteCount >= format.minimumPayload else {
+      throw .payloadTooShort(byteCount: payload.byteCount, minimum: format.minimumPayload)
+    }
+    let start = output.count
+    for offset in 0..<format.headerByteCount { output.append(header[offset]) }
+    scanner.layout.complete(&output, at: start, payload: payload)
+  }
+
+  /// Scans the kept bytes and drops those that are done with.
+  private mutating func rescan(from index: Int, into batch: inout FrameBatch<HeaderBytes>) {
+    // A local reference, not a copy: a span of the stored property would forbid to change the scanner.
+    let kept = kept
+    // Bytes jumped over belong to a frame given up.
+    scanner.counters.skippedBytes += UInt64(index)
+    let bytes = kept.span.bytes.extracting(keptStart..<kept.count)
+    let stop = scanner.scan(bytes, from: index, base: position, into: &batch)
+    keptStart += stop.index
+    position += stop.index
+    needed = stop.needed
+  }
+
+  /// Appends to the kept bytes.
+  private mutating func keep(_ bytes: RawSpan) {
+    let limit = scanner.layout.maximumFrame
+    let count = keptCount + bytes.byteCount
+    assert(count <= limit)
+    if keptStart > 0, keptStart + count > kept.capacity {
+      kept.removeSubrange(..<keptStart)
+      keptStart = 0
+    }
+    if count > kept.capacity {
+      // Room for the frame at once, or twice as much as before; an array left to grow by itself would exceed the limit.
+      kept.reserveCapacity(min(limit, max(needed, 2 * kept.capacity)))
+    }
+    kept.append(contentsOf: bytes)
+  }
+
+  private mutating func dropKept() {
+    kept.removeAll(keepingCapacity: true)
+    keptStart = 0
+  }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds frames of a `HeaderFormat` in a run of bytes, and keeps what the rules need to know from one run to the next.
+///
+/// It holds no bytes itself: `HeaderCodec` calls it on its input, or on the bytes it has kept. Positions count bytes
+/// from the start of the stream.
+struct HeaderScanner: Sendable {
+  let layout: HeaderLayout
+  let silence: SilenceRule
+  var counters = FrameCounters()
+
+  /// The end of the failed extent: a frame that ends at or before it may be part of a damaged frame's payload.
+  private var suspectEnd = 0
+  /// Starts of frames that were delivered on silence, from behind an unfinished frame, in rising order.
+  private var delivered: [Int] = []
+  /// The end of all extents whose payload was read and found damaged.
+  private var checkedEnd = 0
+  private var checkpoints: ChecksumCheckpoints
+
+  init(_ layout: HeaderLayout, silence: SilenceRule) {
+    self.layout = layout
+    self.silence = silence
+    checkpoints = ChecksumCheckpoints(longestRange: layout.maximumPayload)
+  }
+
+  /// Where a scan stopped.
+  struct Stop {
+    /// The index of the first byte that must be kept.
+    var index: Int
+    /// How many bytes from there on are needed before it makes sense to scan again.
+    var needed: Int
+  }
+
+  /// Forgets what belongs to the stream, and keeps the counters.
+  mutating func reset() {
+    suspectEnd = 0
+    delivered.removeAll()
+    checkedEnd = 0
+    checkpoints.reset()
+  }
+
+  /// Takes all frames out of `bytes` from `start` on, up to one that is unfinished.
+  ///
+  /// `base` is the position of the first byte of `bytes`.
+  mutating func scan(
+    _ bytes: RawSpan, from start: Int, base: Int, into batch: inout FrameBatch<HeaderBytes>
+  ) -> Stop {
+    let headerByteCount = layout.format.headerByteCount
+    var index = start
+    // Bytes before this index are accounted for, as delivered or as skipped.
+    var accounted = start
+    let stop: Stop
+
+    while true {
+      index = layout.firstSync(in: bytes, from: index)
+      if bytes.byteCount - index < headerByteCount {
+        stop = Stop(index: index, needed: headerByteCount)
+        break
+      }
+      let position = base + index
+      let isSuspect = position < suspectEnd
+      let payload: Int
+      switch layout.read(bytes, at: index) {
+      case .noHeader:
+        if !isSuspect { counters.headerErrors += 1 }
+        index += 1
+        continue
+      case .impossibleLength:
+        if position + headerByteCount > suspectEnd { report(.malformed, bytes, at: index, into: &batch) }
+        index += 1
+        continue
+      case .otherVersion(let length):
+        if position + layout.frameByteCount(payload: length) > suspectEnd {
+          report(.otherVersion, bytes, at: index, into: &batch)
+        }
+        index += 1
+        continue
+      case .header(let length): payload = length
+      }
+      let byteCount = layout.frameByteCount(payload: payload)
+      if !delivered.isEmpty, wasDelivered(position) {
+        counters.skippedBytes += UInt64(index - accounted)
+        index += byteCount
+        accounted = index
+        continue
+      }
+      if isSuspect, position + byteCount <= suspectEnd {
+        index += 1
+        continue
+      }
+      if payload > layout.maximumPayload {
+        report(.tooLong, bytes, at: index, into: &batch)
+        index += 1
+        continue
+      }
+      if byteCount > bytes.byteCount - index {
+        stop = Stop(index: index, needed: byteCount)
+        break
+      }
+      if isIntact(bytes, at: index, payload: payload, base: base) {
+        deliver(bytes, at: index, payload: payload, into: &batch)
+        counters.skippedBytes += UInt64(index - accounted)
+        index += byteCount
+        accounted = index
+      } else {
+        report(.payloadDamaged, bytes, at: index, into: &batch)
+        // A suspect may be payload itself, so its failure says nothing about the frames behind it. Nor does the length
+        // for which nothing vouches: it may be what was damaged.
+        if !isSuspect, layout.isVouchedFor { suspectEnd = position + byteCount }
+        index += 1
+      }
+    }
+    counters.skippedBytes += UInt64(stop.index - accounted)
+    return stop
+  }
+
+  /// Delivers frames that are whole in `bytes`, which begin with an unfinished frame, and remembers them.
+  ///
+  /// Whatever else there is to report is left for `scan`.
+  mutating func lookPast(_ bytes: RawSpan, base: Int, into batch: inout FrameBatch<HeaderBytes>) {
+    var suspectEnd = suspectEnd
+    var index = 1
+    // Whole frames that follow one another without a gap, and where the last of them ends.
+    var chain: [(index: Int, payload: Int)] = []
+    var chainEnd = 0
+    // What is found damaged here is found again by `scan`.
+    let checkedBefore = checkedEnd
+    defer { checkedEnd = checkedBefore }
+    while true {
+      index = layout.firstSync(in: bytes, from: index)
+      if bytes.byteCount - index < layout.format.headerByteCount { break }
+      guard case .header(let payload) = layout.read(bytes, at: index) else {
+        index += 1
+        continue
+      }
+      let byteCount = layout.frameByteCount(payload: payload)
+      let position = base + index
+      let isPassedOver =
+        position + byteCount <= suspectEnd || payload > layout.maximumPayload || byteCount > bytes.byteCount - index
+      if isPassedOver {
+        index += 1
+        continue
+      }
+      if isIntact(bytes, at: index, payload: payload, base: base) {
+        if silence == .onlyLast, index != chainEnd { chain.removeAll() }
+        chain.append((index, payload))
+        index += byteCount
+        chainEnd = index
+      } else {
+        if position >= suspectEnd, layout.isVouchedFor { suspectEnd = position + byteCount }
+        index += 1
+      }
+    }
+    if silence == .onlyLast, chainEnd != bytes.byteCount { return }
+    for (index, payload) in chain {
+      let mark = deliveredIndex(from: base + index)
+      if mark < delivered.count, delivered[mark] == base + index { continue }
+      delivered.insert(base + index, at: mark)
+      deliver(bytes, at: index, payload: payload, into: &batch)
+    }
+  }
+
+  /// Prepares for the unfinished frame being given up, of which all bytes to `end` may be part.
+  mutating func giveUp(to end: Int) {
+    if silence == .onlyLast { suspectEnd = max(suspectEnd, end) }
+  }
+
+  private mutating func isIntact(_ bytes: RawSpan, at index: Int, payload: Int, base: Int) -> Bool {
+    let start = index + layout.format.headerByteCount
+    // Bytes that were read once must not be read again for every header among them.
+    let isIntact = layout.isIntact(
+      bytes, at: index, payload: payload, base: base, checkpoints: &checkpoints,
+      usesCheckpoints: base + start < checkedEnd)
+    if !isIntact { checkedEnd = max(checkedEnd, base + start + payload) }
+    return isIntact
+  }
+
+  private mutating func deliver(
+    _ bytes: RawSpan, at index: Int, payload: Int, into batch: inout FrameBatch<HeaderBytes>
+  ) {
+    counters.frames += 1
+    let start = index + layout.format.headerByteCount
+    batch.append(
+      .whole, HeaderBytes(copying: bytes, at: index, count: layout.format.headerByteCount),
+      payload: bytes.extracting(start..<(start + payload)))
+  }
+
+  private mutating func report(
+    _ outcome: FrameOutcome, _ bytes: RawSpan, at index: Int, into batch: inout FrameBatch<HeaderBytes>
+  ) {
+    counters.count(outcome)
+    batch.append(outcome, HeaderBytes(copying: bytes, at: index, count: layout.format.headerByteCount))
+  }
+
+  /// Whether the frame at `position` was delivered already; forgets those before it.
+  private mutating func wasDelivered(_ position: Int) -> Bool {
+    delivered.removeFirst(deliveredIndex(from: position))
+    return delivered.first == position
+  }
+
+  /// The index of the first delivered frame at `position` or behind it.
+  private func deliveredIndex(from position: Int) -> Int {
+    var low = 0
+    var high = delivered.count
+    while low < high {
+      let middle = (low + high) / 2
+      if delivered[middle] < position { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// COBS, consistent overhead byte stuffing (Cheshire and Baker, IEEE/ACM Transactions on Networking 7, 1999): packets
+/// without zeros inside, and a zero behind each.
+///
+/// A packet is made of blocks. A block begins with a code n, 1…255, followed by n − 1 bytes; if n is not 255 and another
+/// block follows, it stands for these bytes and a zero. Codes are invalid only if fewer bytes follow before the zero that
+/// ends the packet: that is reported. So is a packet longer than the limit, once; it is skipped to the next zero. Zeros
+/// with nothing in between are passed over. There is no checksum: see `CheckedCodec`.
+///
+/// A codec that begins in the middle of a packet can deliver its end as if it were one. Silence changes nothing; what has
+/// expired is forgotten, and the next byte begins a packet.
+public struct COBSCodec: FrameCodec {
+  /// The longest packet that is taken or sent, in bytes, before stuffing.
+  public let maximumPayload: Int
+
+  private var record: RecordBuffer
+  /// How many bytes are left of the block.
+  private var remaining = 0
+  /// Whether a zero comes before the next block, if there is one.
+  private var isZeroDue = false
+
+  /// The longest run of a block, in bytes.
+  private static let longestRun = 254
+
+  /// A codec at the start of a packet.
+  ///
+  /// - Parameter maximumPayload: The longest packet that is taken or sent, in bytes. It bounds the memory.
+  /// - Throws: `FramingParameterError` if the limit is out of bounds.
+  public init(maximumPayload: Int) throws(FramingParameterError) {
+    self.maximumPayload = maximumPayload
+    record = try RecordBuffer(maximumPayload: maximumPayload)
+  }
+
+  /// What has been seen since the codec was made.
+  public var counters: FrameCounters { record.counters }
+
+  /// Whether a packet has begun that has not ended.
+  public var hasUnfinishedFrame: Bool { !record.isAtStart }
+
+  /// How many bytes are kept, at most `maximumPayload`.
+  public var unfinishedByteCount: Int { record.byteCount }
+
+  /// The room for kept bytes, for tests.
+  var keptCapacity: Int { record.capacity }
+
+  /// Takes the next bytes of the stream and appends to `batch` every packet that they complete.
+  public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<NoHeader>) {
+    let count = bytes.byteCount
+    var offset = 0
+    while offset < count {
+      if record.isSpoiled {
+        let zero = ByteSearch.firstIndex(of: 0, in: bytes, from: offset)
+        record.consume(zero - offset)
+        offset = zero
+        if offset == count { return }
+        offset += 1
+        end(into: &batch)
+      } else if remaining > 0 {
+        let block = bytes.extracting(offset..<min(count, offset + remaining))
+        let length = ByteSearch.firstIndex(of: 0, in: block, from: 0)
+        record.consume(length)
+        record.append(block.extracting(0..<length), into: &batch)
+        remaining -= length
+        offset += length
+        if length < block.byteCount { record.spoil(.malformed, into: &batch) }
+      } else {
+        let code = bytes.byte(at: offset)
+        offset += 1
+        if code == 0 {
+          end(into: &batch)
+          continue
+        }
+        record.consume(1)
+        if isZeroDue { record.append(0, into: &batch) }
+        remaining = Int(code) - 1
+        isZeroDue = remaining < Self.longestRun
+      }
+    }
+  }
+
+  /// Silence ends no packet.
+  public mutating func idle(into batch: inout FrameBatch<NoHeader>) {}
+
+  /// Gives up the unfinished packet; its bytes count as skipped. The next byte begins a packet.
+  public mutating func expire(into batch: inout FrameBatch<NoHeader>) {
+    record.giveUp()
+    forgetBlock()
+  }
+
+  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  public mutating func reset() {
+    record.forget()
+    forgetBlock()
+  }
+
+  /// Appends one packet to `output`.
+  ///
+  /// - Throws: `FrameEncodingError.payloadTooLong` if it is longer than `maximumPayload`.
+  public func encode(
+    _ header: NoHeader, payload: RawSpan, into output: inout [UInt8]
+  ) throws(FrameEncodingError) {
+    guard payload.byteCount <= maximumPayload else {
+      throw .payloadTooLong(byteCount: payload.byteCount, limit: maximumPayload)
+    }
+    var offset = 0
+    while true {
+      let block = payload.extracting(offset..<min(payload.byteCount, offset + Self.longestRun))
+      let length = ByteSearch.firstIndex(of: 0, in: block, from: 0)
+      output.append(UInt8(length + 1))
+      output.append(contentsOf: block.extracting(0..<length))
+      offset += length
+      if length < block.byteCount {
+        // The zero itself. A packet that ends with it has another block, of no bytes.
+        offset += 1
+      } else if offset == payload.byteCount {
+        break
+      }
+    }
+    output.append(0)
+  }
+
+  private mutating func end(into batch: inout FrameBatch<NoHeader>) {
+    record.end(keepsEmpty: !record.isAtStart, into: &batch)
+    forgetBlock()
+  }
+
+  private mutating func forgetBlock() {
+    remaining = 0
+    isZeroDue = false
+  }
+}
