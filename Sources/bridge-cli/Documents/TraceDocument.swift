@@ -46,6 +46,7 @@ struct TraceDocument: Encodable {
     case .payloadDamaged: "payload_damaged"
     case .tooLong: "too_long"
     case .otherVersion: "other_version"
+    case .malformed: "malformed"
     }
   }
 }

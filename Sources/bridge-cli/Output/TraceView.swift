@@ -62,6 +62,7 @@ extension FrameOutcome {
     case .payloadDamaged: "damaged: the payload's checksum fails"
     case .tooLong: "too long: \(header.payloadLength) bytes"
     case .otherVersion: "of protocol version \(header.version)"
+    case .malformed: "malformed"
     }
   }
 }
