@@ -59,19 +59,35 @@ let package = Package(
     .testTarget(
       name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),
+    .target(name: "CTestShims", path: "Tests/CTestShims"),
     .target(
       name: "TestSupport",
-      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: [
+        "AccessoryIO", "AccessoryProtocols", "CTestShims", .product(name: "SystemPackage", package: "swift-system"),
+      ],
       path: "Tests/TestSupport"),
     .executableTarget(name: "TestChild", dependencies: ["AccessoryIO", "CLinuxShims"], path: "Tests/TestChild"),
     .testTarget(name: "AccessoryIOTests", dependencies: ["AccessoryIO", "CLinuxShims", "TestChild", "TestSupport"]),
+    .testTarget(name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestSupport"]),
+    .testTarget(
+      name: "AccessorySimulatorTests",
+      dependencies: [
+        "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
+        "AccessoryProtocols", "TestSupport",
+      ]),
+    .testTarget(
+      name: "AccessoryDriversTests",
+      dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
-  for target in package.targets where target.name != "CLinuxShims" {
+  for target in package.targets where !["CLinuxShims", "CTestShims"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 }

@@ -20,7 +20,7 @@ enum Main {
     do {
       command = try BridgeCLI.parseAsRoot()
     } catch {
-      BridgeCLI.exit(withError: error)
+      return Failure.report(parsing: error)
     }
     do {
       try await run(command)

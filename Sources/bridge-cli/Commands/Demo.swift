@@ -14,6 +14,9 @@ struct Demo: AsyncParsableCommand {
     discussion: """
       Plugs a simulated accessory in, asks it who and how it is, follows its battery, pulls the cable in the middle of \
       a request, and plugs it in again. Nothing is left behind.
+
+      EXAMPLES
+        bridge-cli demo
       """)
 
   func run() async throws {

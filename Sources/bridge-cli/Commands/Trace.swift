@@ -23,7 +23,9 @@ struct Trace: AsyncParsableCommand, JSONCommand {
   var source: String?
   @Option(help: ArgumentHelp("Keep what passes in this file; appended to if it exists.", valueName: "file"))
   var record: String?
-  @Option(help: ArgumentHelp("Ask for status and battery again and again, this long apart.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("Ask for status and battery again and again, this long apart.", valueName: "time"),
+    transform: TimeArgument.read)
   var poll: TimeArgument?
   @Flag(help: "Send nothing.")
   var listen = false

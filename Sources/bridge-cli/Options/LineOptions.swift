@@ -23,9 +23,11 @@ struct LineOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "RS-485 with RTS while sending: high or low, then if need be milliseconds before and after, like high,1,1.",
-      valueName: "level"))
+      valueName: "level"), transform: RS485Argument.read)
   var rs485: RS485Argument?
-  @Option(help: ArgumentHelp("Wait this long after opening, for a board that resets then.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("Wait this long after opening, for a board that resets then.", valueName: "time"),
+    transform: TimeArgument.read)
   var settle: TimeArgument?
 
   func validate() throws {
@@ -56,7 +58,8 @@ extension TerminalConfiguration.FlowControl: ExpressibleByArgument {}
 extension TerminalConfiguration.LineState: ExpressibleByArgument {}
 
 /// RS-485 on the command line: "high" or "low", then delays in milliseconds.
-struct RS485Argument: ExpressibleByArgument {
+struct RS485Argument: FormArgument {
+  static let form = "high or low, then if need be milliseconds before and after, like high,1,1,"
   let settings: TerminalConfiguration.RS485
 
   init?(argument: String) {
