@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -11,7 +11,7 @@ final class Sandbox: Sendable {
   let directory: TemporaryDirectory
   /// `XDG_RUNTIME_DIR` of the commands.
   let runtime: TemporaryDirectory
-  private let programs = Mutex<[Program]>([])
+  private let programs = Locked<[Program]>([])
 
   private init() throws {
     directory = try TemporaryDirectory()
