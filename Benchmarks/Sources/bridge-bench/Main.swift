@@ -9,6 +9,7 @@ enum Main {
       let options = try Options(CommandLine.arguments.dropFirst())
       let machine = Machine()
       print(machine.text)
+      if let warning = machine.warning { print(warning) }
       var rows: [Row] = []
       for group in Suite.groups where options.groups.isEmpty || options.groups.contains(group.name) {
         note("measuring \(group.name) …")

@@ -27,6 +27,12 @@ struct Machine: Sendable, Encodable {
     #endif
   }
 
+  /// A warning when others keep the machine busy; nil when it is quiet.
+  var warning: String? {
+    guard let load = Double(load), load > 0.5 * Double(cores) else { return nil }
+    return "This machine is busy (load \(self.load) on \(cores) cores): the ratios are unsure, those of streams most."
+  }
+
   var text: String { "\(cpu), \(cores) cores, Linux \(kernel), Swift \(swift), load \(load)" }
 
   /// The text of a file of /proc; empty when there is none.
