@@ -11,4 +11,10 @@ package enum FileLock {
     let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
     _ = try SystemCall.run(.flock, on: descriptor.rawValue) { shim_flock(descriptor.rawValue, operation) }
   }
+
+  /// Gives the lock up, also for a child process that is being started and has the descriptor for the moment: closing
+  /// would not.
+  package static func release(_ descriptor: FileDescriptor) {
+    _ = try? SystemCall.run(.flock, on: descriptor.rawValue) { shim_flock(descriptor.rawValue, LOCK_UN) }
+  }
 }

@@ -2,10 +2,11 @@
 
 import CLinuxShims
 import Glibc
+import Synchronization
 import SystemPackage
 
-/// Tells of changes to one file or directory (inotify). Its descriptor is served by the I/O thread.
-public actor FileWatcher: EventHandler {
+/// Tells of changes to one file or directory (inotify(7)), on the I/O thread.
+public final class FileWatcher: Sendable {
   /// What to be told of; several can be combined.
   public struct Changes: OptionSet, Sendable, Hashable {
     /// The bits of inotify(7).
@@ -25,68 +26,30 @@ public actor FileWatcher: EventHandler {
     public static let gone = Changes(rawValue: UInt32(IN_IGNORED))
   }
 
-  private nonisolated let io: IOThread
-  private let descriptor: FileDescriptor
-  private let body: @Sendable (Changes) -> Void
-  private var token: EventToken?
-  private var isOver = false
-  private static let closing = SetupQueue(label: "inotify")
-
-  /// The I/O thread.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+  let changes: Changes
+  let body: @Sendable (Changes) -> Void
+  private let inotify: Inotify
+  private let isOver = Atomic<Bool>(false)
 
   /// Watches `path` and calls `body` on the I/O thread with what changed, everything since the last call in one.
   /// Call `stop` in the end. Throws the errno of inotify_add_watch(2).
   public init(
     _ path: String, for changes: Changes, io: IOThread = .shared, _ body: @escaping @Sendable (Changes) -> Void
   ) throws(Errno) {
-    self.io = io
+    self.changes = changes
     self.body = body
-    let descriptor = FileDescriptor(
-      rawValue: try SystemCall.run(.inotify) { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) })
-    do throws(Errno) {
-      _ = try SystemCall.run(.inotify, on: descriptor.rawValue) {
-        inotify_add_watch(descriptor.rawValue, path, changes.rawValue)
-      }
-    } catch {
-      SystemCall.close(descriptor)
-      throw error
-    }
-    self.descriptor = descriptor
-    io.post { self.assumeIsolated { $0.start() } }
+    inotify = try io.inotify()
+    try inotify.add(self, path)
   }
 
-  private func start() {
-    guard !isOver else { return }
-    token = try? io.watch(descriptor, for: .read, handler: self)
-  }
-
-  /// Called by the loop.
-  public nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.read() } }
-
-  private func read() {
-    var changes: Changes = []
-    withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
-      guard let count = try? SystemCall.read(descriptor, into: buffer) else { return }
-      var offset = 0
-      while offset + MemoryLayout<inotify_event>.size <= count {
-        let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
-        changes.insert(Changes(rawValue: event.mask))
-        offset += MemoryLayout<inotify_event>.size + Int(event.len)
-      }
-    }
-    if !changes.isEmpty { body(changes) }
+  /// Calls `body` with what concerns this watcher.
+  func tell(_ seen: Changes) {
+    let told = seen.intersection(changes.union([.overflow, .gone]))
+    if !told.isEmpty, !isOver.load(ordering: .relaxed) { body(told) }
   }
 
   /// Ends the watch; a call that is under way finishes.
-  public nonisolated func stop() { io.post { self.assumeIsolated { $0.finish() } } }
-
-  private func finish() {
-    guard !isOver else { return }
-    isOver = true
-    if let token { io.unwatch(descriptor, token) }
-    token = nil
-    // Closing takes the kernel some 16 ms: it waits until nobody can be looking at the watches any more.
-    Self.closing.post { [descriptor] in SystemCall.close(descriptor) }
+  public func stop() {
+    if !isOver.exchange(true, ordering: .relaxed) { inotify.remove(self) }
   }
 }

@@ -55,6 +55,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   private let inbox = Locked(Inbox())
   private let handlers = Locked<[EventToken: any EventHandler]>([:])
   private let timers = Locked(Timers())
+  private let sharedInotify = Locked<Inotify?>(nil)
   private let nextToken = Atomic<UInt64>(0)
   private let thread = Atomic<UInt>(0)
   private let wakeUpCount = Atomic<UInt64>(0)
@@ -121,6 +122,17 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     queue.remove(descriptor)
     let handler = handlers.withLock { $0.removeValue(forKey: token) }
     _ = handler  // let go outside the lock: its deinit may come back here
+  }
+
+  /// The inotify descriptor that this thread serves.
+  func inotify() throws(Errno) -> Inotify {
+    try sharedInotify.withLock { inotify throws(Errno) in
+      if let inotify { return inotify }
+      let new = try Inotify(io: self)
+      try new.start()
+      inotify = new
+      return new
+    }
   }
 
   // MARK: - Work

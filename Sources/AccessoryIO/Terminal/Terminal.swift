@@ -165,5 +165,6 @@ extension Terminal {
     if let isLowLatency = original.isLowLatency { _ = descriptor.setLowLatency(isLowLatency) }
     if let rs485 = original.rs485 { try? descriptor.set(rs485) }
     _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocnxcl(descriptor.rawValue) }
+    FileLock.release(descriptor)
   }
 }

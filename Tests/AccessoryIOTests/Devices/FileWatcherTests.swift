@@ -76,25 +76,41 @@ extension ProcessWide {
       watcher.stop()
     }
 
-    @Test func afterStopNothingIsToldAndNothingStaysOpen() async throws {
-      try await CallLog.record { log in
-        try await withDirectory(.closedAfterWriting) { path, watcher, seen in
-          let descriptor = try await log.first(.inotify, after: 1).descriptor  // adding the watch
-          watcher.stop()
-          watcher.stop()
-          await IOThread.shared.barrier()
-          touch("\(path)/file")
-          await IOThread.shared.barrier()
-          #expect(seen.value == [])
-          let closing = try await log.close(of: descriptor, since: .inotify)
-          let io = try await log.first(.epollWait).thread
-          #expect(closing.thread != io, "the kernel takes many milliseconds for it")
-          #expect(log.closeCount(of: descriptor, since: .inotify) == 1)
-        }
+    @Test func afterStopNothingIsTold() async throws {
+      try await withDirectory(.closedAfterWriting) { path, watcher, seen in
+        watcher.stop()
+        watcher.stop()
+        await IOThread.shared.barrier()
+        touch("\(path)/file")
+        await IOThread.shared.barrier()
+        #expect(seen.value == [])
       }
     }
 
+    @Test func manyWatchersShareOneDescriptor() async throws {
+      let path = "/tmp/accessory-io-shared-\(getpid())"
+      touch(path)
+      defer { unlink(path) }
+      let seen = Watched<[Int]>([])
+      // A watcher each for what others are told too: one file has one watch in the kernel.
+      let first = try FileWatcher(path, for: .closedAfterWriting) { _ in seen.update { $0.append(0) } }
+      let before = ThisProcess.descriptors
+      let others = try (1..<200).map { number in
+        try FileWatcher(path, for: .closedAfterWriting) { _ in seen.update { $0.append(number) } }
+      }
+      #expect(ThisProcess.descriptors == before)
+      touch(path)
+      try await seen.wait { $0.count == 200 }
+      first.stop()
+      others[1...].forEach { $0.stop() }
+      touch(path)
+      try await seen.wait { $0.count == 201 }
+      #expect(seen.value.last == 1)
+      others[0].stop()
+    }
+
     @Test func whatIsNotThereCanNotBeWatched() async throws {
+      try FileWatcher("/tmp", for: .deleted) { _ in }.stop()
       let before = ThisProcess.descriptors
       #expect(throws: Errno.noSuchFileOrDirectory) { try FileWatcher("/nowhere/at/all", for: .deleted) { _ in } }
       #expect(ThisProcess.descriptors == before)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxShims
+import Glibc
+import SystemPackage
+
+/// The inotify descriptor of an I/O thread, which all its watchers share: a user may have no more than 128.
+actor Inotify: EventHandler {
+  private struct Watch: Sendable {
+    var path: String
+    var watchers: [FileWatcher]
+  }
+
+  private nonisolated let io: IOThread
+  private nonisolated let descriptor: FileDescriptor
+  private nonisolated let watches = Locked<[CInt: Watch]>([:])
+
+  /// The I/O thread.
+  nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  init(io: IOThread) throws(Errno) {
+    self.io = io
+    descriptor = FileDescriptor(
+      rawValue: try SystemCall.run(.inotify) { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) })
+  }
+
+  /// Begins to serve the descriptor, for as long as the thread runs.
+  nonisolated func start() throws(Errno) {
+    do throws(Errno) {
+      _ = try io.watch(descriptor, for: .read, handler: self)
+    } catch {
+      SystemCall.close(descriptor)
+      throw error
+    }
+  }
+
+  /// Watches `path` for `watcher`. One file has one watch, whoever wants to know of it.
+  nonisolated func add(_ watcher: FileWatcher, _ path: String) throws(Errno) {
+    // Under the lock, so that no event is looked up before its watcher is there, and no watch ends meanwhile.
+    try watches.withLock { watches throws(Errno) in
+      let watch = try SystemCall.run(.inotify, on: descriptor.rawValue) {
+        inotify_add_watch(descriptor.rawValue, path, watcher.changes.rawValue | UInt32(IN_MASK_ADD))
+      }
+      watches[watch, default: Watch(path: path, watchers: [])].watchers.append(watcher)
+    }
+  }
+
+  /// Ends the watch of `watcher`.
+  nonisolated func remove(_ watcher: FileWatcher) {
+    watches.withLock { watches in
+      guard let watch = watches.first(where: { $0.value.watchers.contains { $0 === watcher } })?.key else { return }
+      watches[watch]?.watchers.removeAll { $0 === watcher }
+      guard watches[watch]?.watchers.isEmpty == true else { return }
+      watches[watch] = nil
+      // Fails when the file is gone, and its watch with it.
+      _ = try? SystemCall.run(.inotify, on: descriptor.rawValue) { inotify_rm_watch(descriptor.rawValue, watch) }
+    }
+  }
+
+  /// Called by the loop.
+  nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.read() } }
+
+  private func read() {
+    var seen: [CInt: FileWatcher.Changes] = [:]
+    withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
+      guard let count = try? SystemCall.read(descriptor, into: buffer) else { return }
+      var offset = 0
+      while offset + MemoryLayout<inotify_event>.size <= count {
+        let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
+        seen[event.wd, default: []].insert(FileWatcher.Changes(rawValue: event.mask))
+        offset += MemoryLayout<inotify_event>.size + Int(event.len)
+      }
+    }
+    let lost = seen.removeValue(forKey: -1)  // more happened than was kept: it concerns all
+    let told = watches.withLock { watches in
+      watches.flatMap { watch, entry in
+        entry.watchers.map { ($0, (seen[watch] ?? []).union(lost ?? [])) }
+      }
+    }
+    for (watcher, changes) in told { watcher.tell(changes) }
+  }
+}
