@@ -1,8 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// A request is put together where its caller runs, and its reply resumes the caller there: no hop in between.
+let callersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 let package = Package(
   name: "accessory-bridge",
+  products: [
+    .library(name: "AccessoryProtocols", targets: ["AccessoryProtocols"]),
+    .library(name: "AccessoryIO", targets: ["AccessoryIO"]),
+    .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
+    .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
+    .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
+    .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
+    .executable(name: "bridge-cli", targets: ["bridge-cli"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
@@ -15,7 +27,8 @@ let package = Package(
       name: "AccessoryLink",
       dependencies: [
         "AccessoryIO", "AccessoryProtocols", .product(name: "DequeModule", package: "swift-collections"),
-      ]),
+      ],
+      swiftSettings: callersExecutor),
     .target(
       name: "AccessoryIO",
       dependencies: [
@@ -26,7 +39,9 @@ let package = Package(
     .target(
       name: "AccessoryDiscovery",
       dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")]),
-    .target(name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"]),
+    .target(
+      name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
+      swiftSettings: callersExecutor),
     .target(
       name: "AccessorySimulator",
       dependencies: [
@@ -39,16 +54,40 @@ let package = Package(
         "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator", "AccessoryLink", "AccessoryIO",
         "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .testTarget(name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols"]),
+    .testTarget(
+      name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),
+    .target(name: "CTestShims", path: "Tests/CTestShims"),
+    .target(
+      name: "TestSupport",
+      dependencies: [
+        "AccessoryIO", "AccessoryProtocols", "CTestShims", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/TestSupport"),
+    .executableTarget(name: "TestChild", dependencies: ["AccessoryIO", "CLinuxShims"], path: "Tests/TestChild"),
+    .testTarget(name: "AccessoryIOTests", dependencies: ["AccessoryIO", "CLinuxShims", "TestChild", "TestSupport"]),
+    .testTarget(name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestSupport"]),
+    .testTarget(
+      name: "AccessorySimulatorTests",
+      dependencies: [
+        "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
+        "AccessoryProtocols", "TestSupport",
+      ]),
+    .testTarget(
+      name: "AccessoryDriversTests",
+      dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
-  for target in package.targets where target.name != "CLinuxShims" {
-    target.swiftSettings = [.treatAllWarnings(as: .error)]
+  for target in package.targets where !["CLinuxShims", "CTestShims"].contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 }

@@ -30,8 +30,7 @@ enum Failure {
       status = EX_USAGE
       document = .init(kind: "usage", message: error.description, exitStatus: status)
     default:
-      // ArgumentParser's own: validation, help.
-      BridgeCLI.exit(withError: error)
+      return report(parsing: error)
     }
     if (command as? any JSONCommand)?.output.json == true {
       Output.json(ErrorDocument(error: document))
@@ -41,7 +40,19 @@ enum Failure {
     return status
   }
 
-  private static func exitStatus(_ kind: AccessoryError.Kind) -> CInt {
+  /// Tells ArgumentParser's own errors, and shows the help that was asked for; returns the exit status.
+  static func report(parsing error: any Error) -> CInt {
+    let status = BridgeCLI.exitCode(for: error).rawValue
+    // There is no command to ask whether it was to print JSON.
+    let options = CommandLine.arguments.prefix { $0 != "--" }
+    guard status == EX_USAGE, options.contains("--json") else { BridgeCLI.exit(withError: error) }
+    let message = BridgeCLI.message(for: error)
+    Output.json(ErrorDocument(error: .init(kind: "usage", message: message, exitStatus: status)))
+    return status
+  }
+
+  /// The exit status of an error of this kind.
+  static func exitStatus(_ kind: AccessoryError.Kind) -> CInt {
     switch kind {
     case .disconnected, .busy, .cancelled, .unsupported: EX_UNAVAILABLE
     case .permissionDenied: EX_NOPERM

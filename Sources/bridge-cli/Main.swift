@@ -20,7 +20,7 @@ enum Main {
     do {
       command = try BridgeCLI.parseAsRoot()
     } catch {
-      BridgeCLI.exit(withError: error)
+      return Failure.report(parsing: error)
     }
     do {
       try await run(command)
@@ -53,13 +53,23 @@ struct BridgeCLI: AsyncParsableCommand {
       one accessory.
 
       EXIT STATUS
-        0 done, 64 wrong use, 65 senseless data from the device, 66 no such device, 69 disconnected, busy or \
-      unavailable, 70 internal error, 74 I/O error, 75 timed out, 76 refused by the device, 77 no permission, 78 wrong \
-      configuration, 130 interrupted
+        0   done
+        64  wrong use
+        65  senseless data from the device
+        66  no such device
+        69  disconnected, busy or unavailable
+        70  internal error
+        74  I/O error
+        75  no answer in time
+        76  refused by the device
+        77  no permission
+        78  wrong configuration
+        130 interrupted
       """,
     version: version,
     subcommands: [
-      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Simulate.self, Demo.self,
+      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Trace.self, Doctor.self,
+      Simulate.self, Demo.self,
     ])
 
   static let version = "0.1.0"

@@ -50,7 +50,7 @@ import Testing
     harness.advance(.seconds(10))
     #expect(harness.failure(id)?.kind == .timedOut)
     #expect(harness.takeSent().map(\.command) == [Self.command, .hello, .hello, .hello])
-    #expect(harness.exchange.suspended == nil)
+    #expect(harness.exchange.suspended.isEmpty)
     #expect(harness.exchange.deadline == nil)
   }
 

@@ -133,10 +133,10 @@ struct ExchangeHarness {
   }
 
   /// Answers the HELLO that is outstanding.
-  mutating func greet(bootID: UInt32 = 0xC0FF_EE01, largestPayload: UInt16 = 4_096) {
+  mutating func greet(bootID: UInt32 = 0xC0FF_EE01, largestPayload: UInt16 = 4_096, window: UInt8 = 1) {
     guard let hello = takeSent().last, hello.command == .hello else { return }
     var payload: [UInt8] = []
-    AF1HelloReply(bootID: bootID, largestPayload: largestPayload, window: 1).encode(into: &payload)
+    AF1HelloReply(bootID: bootID, largestPayload: largestPayload, window: window).encode(into: &payload)
     reply(hello, payload)
   }
 }

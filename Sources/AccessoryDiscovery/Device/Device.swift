@@ -47,7 +47,7 @@ public struct Device: Sendable, Hashable {
   }
 
   /// Stays the same when the accessory is unplugged and comes back: the serial number, or the path without one.
-  public var id: String { serialNumber ?? path }
+  public var id: String { if let serialNumber, !serialNumber.isEmpty { serialNumber } else { path } }
 }
 
 /// A device that came or went.

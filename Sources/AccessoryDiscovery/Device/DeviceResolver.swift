@@ -26,7 +26,13 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
     }
   }
 
-  private static func names(_ devices: [Device]) -> String { devices.map(\.id).sorted().joined(separator: ", ") }
+  /// Their identities, with the paths of those that have the same.
+  private static func names(_ devices: [Device]) -> String {
+    let namesakes = Dictionary(grouping: devices, by: \.id)
+    return devices.map { device in
+      namesakes[device.id]?.count == 1 ? device.id : "\(device.id) at \(device.path)"
+    }.sorted().joined(separator: ", ")
+  }
 }
 
 /// Turns what a user typed into one device.
@@ -41,6 +47,7 @@ public enum DeviceResolver {
       guard devices.count == 1 else { throw .ambiguous(nil, devices) }
       return only
     }
+    if text.isEmpty { throw .noMatch("\"\"") }
     if text.contains("/") {
       if let device = byPath(text, devices) ?? byPath("/dev/" + text, devices) { return device }
       throw .noMatch(text)
@@ -62,7 +69,7 @@ public enum DeviceResolver {
   private static func exact(_ text: String, _ device: Device) -> Bool { names(device).contains(text) }
 
   private static func prefix(_ text: String, _ device: Device) -> Bool {
-    !text.isEmpty && names(device).contains { $0.hasPrefix(text) }
+    names(device).contains { $0.hasPrefix(text) }
   }
 
   private static func byPath(_ text: String, _ devices: [Device]) -> Device? {

@@ -55,9 +55,9 @@ public struct AnnouncementFile: Sendable {
   /// Bytes of the largest file that is read.
   static let sizeLimit = 16_384
 
-  /// Announces. The file appears complete and locked.
-  public init(_ announcement: Announcement, name: String) throws(AccessoryError) {
-    let directory = try RuntimeDirectory.simulated()
+  /// Announces, in the user's own directory unless another is given. The file appears complete and locked.
+  public init(_ announcement: Announcement, name: String, directory: String? = nil) throws(AccessoryError) {
+    let directory = if let directory { directory } else { try RuntimeDirectory.simulated() }
     let path = "\(directory)/\(name).json"
     let temporary = "\(directory)/.\(name).\(getpid())"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -96,7 +96,9 @@ public struct AnnouncementFile: Sendable {
       file.st_size <= sizeLimit
     else { return nil }
     if lock(descriptor, shared: true) {
-      unlink(path)
+      // Unless a simulator of the same name has put its own there meanwhile.
+      var present = stat()
+      if lstat(path, &present) == 0, present.st_ino == file.st_ino { unlink(path) }
       return nil
     }
     guard let bytes = try? SmallFile.read(FileDescriptor(rawValue: descriptor), limit: sizeLimit) else { return nil }

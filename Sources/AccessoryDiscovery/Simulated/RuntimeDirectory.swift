@@ -8,7 +8,9 @@ import SystemPackage
 public enum RuntimeDirectory {
   /// `$XDG_RUNTIME_DIR/accessory-bridge`, or, where that isn't set, a directory of the user's own below the temporary
   /// one. Made if need be. Throws `misconfigured` when it belongs to somebody else or others may write there.
-  public static func path() throws(AccessoryError) -> String {
+  public static func path() throws(AccessoryError) -> String { try path(variable) }
+
+  static func path(_ variable: (String) -> String?) throws(AccessoryError) -> String {
     if let runtime = variable("XDG_RUNTIME_DIR") {
       let path = runtime + "/accessory-bridge"
       try make(path)

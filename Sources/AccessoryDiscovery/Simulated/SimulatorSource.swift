@@ -7,6 +7,7 @@ import SystemPackage
 public actor SimulatorSource: DeviceSource {
   private nonisolated let executor = DispatchExecutor(label: "accessory.discovery.simulated")
   private nonisolated let io: IOThread
+  private nonisolated let directory: String?
   private var known: [String: Device] = [:]
   private var watcher: FileWatcher?
   private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
@@ -18,20 +19,27 @@ public actor SimulatorSource: DeviceSource {
   /// The source's dispatch queue.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// A source whose directory is watched by `io`.
-  public init(io: IOThread = .shared) { self.io = io }
+  /// A source whose directory is watched by `io`. The directory is the user's own unless another is given.
+  public init(directory: String? = nil, io: IOThread = .shared) {
+    self.directory = directory
+    self.io = io
+  }
 
   deinit { watcher?.stop() }
 
   /// The simulators that run now, by path.
   public func devices() -> [Device] {
-    guard let directory = try? RuntimeDirectory.simulated() else { return [] }
+    guard let directory = try? watchedDirectory() else { return [] }
     return Self.scan(directory).values.sorted { $0.path < $1.path }
+  }
+
+  private func watchedDirectory() throws(AccessoryError) -> String {
+    if let directory { directory } else { try RuntimeDirectory.simulated() }
   }
 
   /// The simulators that run now, then those that come and go.
   public func events() throws(AccessoryError) -> AsyncStream<DeviceEvent> {
-    let directory = try RuntimeDirectory.simulated()
+    let directory = try watchedDirectory()
     if watcher == nil {
       do throws(Errno) {
         let changes: FileWatcher.Changes = [.movedIn, .deleted, .closedAfterWriting]

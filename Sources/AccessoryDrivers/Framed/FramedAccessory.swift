@@ -66,8 +66,8 @@ public struct FramedAccessory: Sendable {
 
   /// What the accessory tells of its own accord, from now on. Throws the link's error when the accessory goes, and
   /// ends normally when it is closed here.
-  public func events() async -> some AsyncSequence<Event, any Error> & Sendable {
-    await link.events().map { Self.event($0) }
+  public func events() -> some AsyncSequence<Event, any Error> & Sendable {
+    link.events().map { Self.event($0) }
   }
 
   /// Closes the link; returns when the device is free for others.

@@ -30,6 +30,7 @@ public actor FileWatcher: EventHandler {
   private let body: @Sendable (Changes) -> Void
   private var token: EventToken?
   private var isOver = false
+  private static let closing = SetupQueue(label: "inotify")
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -85,6 +86,7 @@ public actor FileWatcher: EventHandler {
     isOver = true
     if let token { io.unwatch(descriptor, token) }
     token = nil
-    SystemCall.close(descriptor)
+    // Closing takes the kernel some 16 ms: it waits until nobody can be looking at the watches any more.
+    Self.closing.post { [descriptor] in SystemCall.close(descriptor) }
   }
 }

@@ -7,7 +7,11 @@ package final class DispatchExecutor: SerialExecutor {
   private let queue: DispatchQueue
 
   /// An executor over a new queue.
-  package init(label: String) { queue = DispatchQueue(label: label) }
+  ///
+  /// It is served by the threads that serve Swift's tasks: so the thread that finds a reply goes on with the task that
+  /// waited for it. A serial queue has threads of another pool unless told so, and one of them would have to wake one
+  /// of these.
+  package init(label: String) { queue = DispatchQueue(label: label, target: .global()) }
 
   /// Runs an actor's job; called by the Swift runtime.
   package func enqueue(_ job: consuming ExecutorJob) {

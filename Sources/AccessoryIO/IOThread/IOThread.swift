@@ -52,9 +52,9 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   }
 
   private let queue: any EventQueue
-  private let inbox = Mutex(Inbox())
-  private let handlers = Mutex<[EventToken: any EventHandler]>([:])
-  private let timers = Mutex(Timers())
+  private let inbox = Locked(Inbox())
+  private let handlers = Locked<[EventToken: any EventHandler]>([:])
+  private let timers = Locked(Timers())
   private let nextToken = Atomic<UInt64>(0)
   private let thread = Atomic<UInt>(0)
   private let wakeUpCount = Atomic<UInt64>(0)
@@ -72,6 +72,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
       &handle, nil,
       { context in
         shim_thread_name("accessory-io")
+        Signals.block([SIGPIPE])  // a write to a socket whose other end is gone fails with EPIPE, and that is enough
         let io = Unmanaged<IOThread>.fromOpaque(context!).takeRetainedValue()
         io.thread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
         io.run()
@@ -177,14 +178,18 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     var work: [Work] = []
     var events: [QueuedEvent] = []
     while true {
-      let hasMore = inbox.withLock { inbox in
+      let isStopping = inbox.withLock { inbox in
         swap(&inbox.work, &work)
-        inbox.isAsleep = work.isEmpty && !inbox.isStopping
-        return !inbox.isAsleep
+        return inbox.isStopping
       }
-      if hasMore && work.isEmpty { return }  // stopping
+      if isStopping && work.isEmpty { return }
       for item in work { perform(item) }
       work.removeAll(keepingCapacity: true)
+      // Work that was queued meanwhile comes after the events that are there, so that neither keeps the other waiting.
+      let hasMore = inbox.withLock { inbox in
+        inbox.isAsleep = inbox.work.isEmpty && !inbox.isStopping
+        return !inbox.isAsleep
+      }
       do throws(Errno) {
         try queue.wait(into: &events, poll: hasMore)
       } catch {

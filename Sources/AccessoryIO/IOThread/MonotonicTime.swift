@@ -20,14 +20,16 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
   /// True when `a` is earlier than `b`.
   public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 
-  /// The moment `duration` later.
+  /// The moment `duration` later; the last one there is if that is beyond.
   public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
-    MonotonicTime(nanoseconds: time.nanoseconds + duration.inNanoseconds)
+    let added = duration.inNanoseconds
+    let (sum, overflow) = time.nanoseconds.addingReportingOverflow(added)
+    return MonotonicTime(nanoseconds: overflow ? (added < 0 ? .min : .max) : sum)
   }
 
   /// The time from `b` to `a`.
   public static func - (a: MonotonicTime, b: MonotonicTime) -> Duration {
-    .nanoseconds(a.nanoseconds - b.nanoseconds)
+    .nanoseconds(a.nanoseconds) - .nanoseconds(b.nanoseconds)
   }
 }
 
@@ -35,8 +37,8 @@ extension Duration {
   /// Whole nanoseconds; saturates at about 292 years.
   public var inNanoseconds: Int64 {
     let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    if overflow { return seconds < 0 ? .min / 2 : .max / 2 }
-    return whole + attoseconds / 1_000_000_000
+    let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isTooLongBySome) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+    return isTooLong || isTooLongBySome ? (seconds < 0 ? .min : .max) : sum
   }
 }

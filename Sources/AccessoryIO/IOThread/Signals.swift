@@ -2,9 +2,17 @@
 
 import CLinuxShims
 import Glibc
+import Synchronization
 import SystemPackage
 
+/// The kernel's id of the thread that signals are handed on to. Outside the type, for the handler's sake.
+private let receivingThread = Atomic<CInt>(0)
+
 /// Signals of this process, taken by the I/O thread from a signalfd.
+///
+/// A signalfd only gets what every thread blocks, and not every thread can be made to: after an asynchronous `main`
+/// the runtime leaves the main thread waiting with no signal blocked. So there is a handler too, for threads that let
+/// a signal through: it hands the signal on to the I/O thread, which blocks it.
 public actor Signals: EventHandler {
   private nonisolated let io: IOThread
   private let descriptor: FileDescriptor
@@ -14,25 +22,37 @@ public actor Signals: EventHandler {
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Keeps `signals` from doing what they do by default. Call this first of all, while the process has one thread:
-  /// threads inherit it.
+  /// Blocks `signals` in the calling thread and in those that it starts: a program's first act, when they must not end
+  /// it before its `Signals` are there.
   public static func block(_ signals: [CInt]) {
     var set = set(of: signals)
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Calls `body` on the I/O thread with the number of each of `signals` that comes; they must be blocked. Lasts for
-  /// the life of the process. Throws the errno of signalfd(2).
+  /// Calls `body` on the I/O thread with the number of each of `signals` that comes, instead of what they do by
+  /// default. Lasts for the life of the process; programs that it starts are not affected. Throws the errno of signalfd(2).
   public init(_ signals: [CInt], io: IOThread = .shared, _ body: @escaping @Sendable (CInt) -> Void) throws(Errno) {
     self.io = io
     self.body = body
     var set = Self.set(of: signals)
     descriptor = FileDescriptor(
       rawValue: try SystemCall.run(.signalfd) { signalfd(-1, &set, CInt(SFD_CLOEXEC | SFD_NONBLOCK)) })
-    io.post { self.assumeIsolated { $0.start() } }
+    io.post { self.assumeIsolated { $0.start(signals) } }
   }
 
-  private func start() { token = try? io.watch(descriptor, for: .read, handler: self) }
+  private func start(_ signals: [CInt]) {
+    token = try? io.watch(descriptor, for: .read, handler: self)
+    Self.block(signals)
+    receivingThread.store(shim_gettid(), ordering: .sequentiallyConsistent)
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = { number in
+      let saved = errno
+      _ = shim_tgkill(receivingThread.load(ordering: .relaxed), number)
+      errno = saved
+    }
+    action.sa_flags = SA_RESTART
+    for signal in signals { sigaction(signal, &action, nil) }
+  }
 
   /// Called by the loop.
   public nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.read() } }

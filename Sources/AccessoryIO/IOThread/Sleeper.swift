@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// One task that waits for one signal, which may come first.
 final class Sleeper: Sendable {
   private enum State {
@@ -10,7 +8,7 @@ final class Sleeper: Sendable {
     case finished
   }
 
-  private let state = Mutex(State.idle)
+  private let state = Locked(State.idle)
 
   func wait() async {
     await withCheckedContinuation { continuation in

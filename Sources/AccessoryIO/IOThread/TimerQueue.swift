@@ -4,7 +4,10 @@ import HeapModule
 
 /// Names a scheduled action, to cancel it.
 public struct TimerToken: Hashable, Sendable {
-  let rawValue: UInt64
+  /// The number that a clock knows the action by.
+  public let rawValue: UInt64
+  /// The token of the action that a clock knows by this number.
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Actions waiting for their moment, earliest first. A value without a clock of its own.
@@ -18,6 +21,9 @@ struct TimerQueue: Sendable {
   private var heap = Heap<Entry>()
   private var actions: [UInt64: @Sendable () -> Void] = [:]
   private var nextID: UInt64 = 0
+
+  /// Entries that the queue keeps, cancelled ones included.
+  var entryCount: Int { heap.count }
 
   /// The moment of the earliest action that was not cancelled.
   var earliest: MonotonicTime? {

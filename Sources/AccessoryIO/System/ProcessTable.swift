@@ -32,17 +32,25 @@ enum ProcessTable {
   /// A process, other than this one, that has this device node open; only those of one's own user can be seen, unless one is root.
   static func opener(of file: stat) -> Entry? {
     for name in Directory.names(in: "/proc") {
-      guard let pid = CInt(name), pid != getpid() else { continue }
-      for descriptor in Directory.names(in: "/proc/\(pid)/fd") {
-        var opened = stat()
-        if stat("/proc/\(pid)/fd/\(descriptor)", &opened) == 0, opened.st_mode & S_IFMT == S_IFCHR,
-          opened.st_rdev == file.st_rdev
-        {
-          return entry(pid)
-        }
-      }
+      if let pid = CInt(name), pid != getpid(), !descriptors(of: name, on: file).isEmpty { return entry(pid) }
     }
     return nil
+  }
+
+  /// True when the terminal of `descriptor` is open once more, in this process or another.
+  static func isOpenElsewhere(_ descriptor: FileDescriptor) -> Bool {
+    var file = stat()
+    guard fstat(descriptor.rawValue, &file) == 0 else { return false }
+    return descriptors(of: "self", on: file) != ["\(descriptor.rawValue)"] || opener(of: file) != nil
+  }
+
+  /// The descriptors of a process that are open on this device.
+  private static func descriptors(of process: String, on file: stat) -> [String] {
+    Directory.names(in: "/proc/\(process)/fd").filter { descriptor in
+      var opened = stat()
+      return stat("/proc/\(process)/fd/\(descriptor)", &opened) == 0 && opened.st_mode & S_IFMT == S_IFCHR
+        && opened.st_rdev == file.st_rdev
+    }
   }
 
   private static func entry(_ pid: CInt) -> Entry {

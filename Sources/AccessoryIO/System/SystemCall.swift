@@ -84,7 +84,7 @@ extension SystemCall {
     /// Debug builds only: lets a test watch calls and make them fail.
     package enum Interception {
       private static let isOn = Atomic<Bool>(false)
-      private static let observer = Mutex<(@Sendable (Invocation) -> Errno?)?>(nil)
+      private static let observer = Locked<(@Sendable (Invocation) -> Errno?)?>(nil)
 
       /// Installs `body`, which sees each call and may return the error it is to fail with; `nil` takes it out.
       package static func install(_ body: (@Sendable (Invocation) -> Errno?)?) {

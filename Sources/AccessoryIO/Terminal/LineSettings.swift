@@ -21,25 +21,24 @@ struct LineSettings: Sendable, Equatable {
     _ = try SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcsets2(descriptor.rawValue, &raw) }
   }
 
-  /// Bits a second that the line sends with; after reading back, what the hardware really does.
-  var baudRate: UInt32 { raw.c_ospeed }
-
-  /// Sets both directions to any rate.
-  mutating func setBaudRate(_ rate: UInt32) {
-    let both = { (bits: Int) in UInt32(bits) | UInt32(bits) << UInt32(SHIM_IBSHIFT) }
-    raw.c_cflag = raw.c_cflag & ~both(SHIM_CBAUD) | both(SHIM_BOTHER)
-    raw.c_ispeed = rate
-    raw.c_ospeed = rate
+  /// Sets all that `configuration` says of the line.
+  mutating func set(_ configuration: TerminalConfiguration) {
+    makeRaw()
+    baudRate = configuration.baudRate
+    dataBits = configuration.dataBits
+    parity = configuration.parity
+    stopBits = configuration.stopBits
+    flowControl = configuration.flowControl
+    if configuration.dtr == .keep { lowersLinesOnClose = false }
   }
 
-  /// Every byte passes as it is, both ways: no line editing, no echo, no signals, no translation of line ends, no
-  /// XON/XOFF (cfmakeraw(3)); eight data bits, no parity, one stop bit; modem lines ignored. A read waits for a byte.
+  /// Every byte passes as it is, both ways: no line editing, no echo, no signals, no translation of line ends
+  /// (cfmakeraw(3)); modem lines ignored. A read waits for a byte.
   mutating func makeRaw() {
-    raw.c_iflag &= ~UInt32(IGNBRK | BRKINT | PARMRK | INPCK | ISTRIP | INLCR | IGNCR | ICRNL | IXON | IXOFF | IXANY)
+    raw.c_iflag &= ~Self.translatingInput
     raw.c_oflag &= ~UInt32(OPOST)
-    raw.c_lflag &= ~UInt32(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
-    raw.c_cflag &= ~UInt32(CSIZE | PARENB | PARODD | CSTOPB) & ~0o20_000_000_000  // CRTSCTS, a macro with a cast
-    raw.c_cflag |= UInt32(CS8 | CREAD | CLOCAL)
+    raw.c_lflag &= ~Self.editing
+    raw.c_cflag |= UInt32(CREAD | CLOCAL)
     withUnsafeMutableBytes(of: &raw.c_cc) { characters in
       characters[Int(VMIN)] = 1
       characters[Int(VTIME)] = 0
@@ -48,12 +47,83 @@ struct LineSettings: Sendable, Equatable {
 
   /// True when bytes pass unchanged. Drivers may silently ignore what they can't do, so settings are read back.
   var isRaw: Bool {
-    var wanted = self
-    wanted.makeRaw()
-    return wanted == self
+    raw.c_iflag & Self.translatingInput == 0 && raw.c_oflag & UInt32(OPOST) == 0 && raw.c_lflag & Self.editing == 0
   }
+
+  private static let translatingInput = UInt32(
+    IGNBRK | BRKINT | PARMRK | INPCK | ISTRIP | INLCR | IGNCR | ICRNL | IXANY)
+  private static let editing = UInt32(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
 
   static func == (a: LineSettings, b: LineSettings) -> Bool {
     withUnsafeBytes(of: a.raw) { a in withUnsafeBytes(of: b.raw) { b in a.elementsEqual(b) } }
+  }
+}
+
+// MARK: - The parts
+
+extension LineSettings {
+  /// Bits a second, both ways; after reading back, what the hardware really does.
+  var baudRate: UInt32 {
+    get { raw.c_ospeed }
+    set {
+      let both = { (bits: Int) in UInt32(bits) | UInt32(bits) << UInt32(SHIM_IBSHIFT) }
+      raw.c_cflag = raw.c_cflag & ~both(SHIM_CBAUD) | both(SHIM_BOTHER)
+      raw.c_ispeed = newValue
+      raw.c_ospeed = newValue
+    }
+  }
+
+  var dataBits: Int {
+    get { [CS5: 5, CS6: 6, CS7: 7, CS8: 8][CInt(bitPattern: raw.c_cflag) & CSIZE] ?? 8 }
+    set { raw.c_cflag = raw.c_cflag & ~UInt32(CSIZE) | UInt32([5: CS5, 6: CS6, 7: CS7][newValue] ?? CS8) }
+  }
+
+  var stopBits: Int {
+    get { raw.c_cflag & UInt32(CSTOPB) == 0 ? 1 : 2 }
+    set { set(UInt32(CSTOPB), newValue == 2) }
+  }
+
+  var parity: TerminalConfiguration.Parity {
+    get {
+      guard raw.c_cflag & UInt32(PARENB) != 0 else { return .none }
+      let isOdd = raw.c_cflag & UInt32(PARODD) != 0
+      let isStick = raw.c_cflag & SHIM_CMSPAR != 0
+      return isStick ? (isOdd ? .mark : .space) : (isOdd ? .odd : .even)
+    }
+    set {
+      set(UInt32(PARENB), newValue != .none)
+      set(UInt32(PARODD), newValue == .odd || newValue == .mark)
+      set(SHIM_CMSPAR, newValue == .mark || newValue == .space)
+    }
+  }
+
+  var flowControl: TerminalConfiguration.FlowControl {
+    get {
+      if raw.c_cflag & SHIM_CRTSCTS != 0 { return .hardware }
+      return raw.c_iflag & UInt32(IXON | IXOFF) != 0 ? .software : .none
+    }
+    set {
+      set(SHIM_CRTSCTS, newValue == .hardware)
+      raw.c_iflag = raw.c_iflag & ~UInt32(IXON | IXOFF) | (newValue == .software ? UInt32(IXON | IXOFF) : 0)
+    }
+  }
+
+  /// Whether the last close lowers DTR and RTS (HUPCL).
+  var lowersLinesOnClose: Bool {
+    get { raw.c_cflag & UInt32(HUPCL) != 0 }
+    set { set(UInt32(HUPCL), newValue) }
+  }
+
+  private mutating func set(_ bit: UInt32, _ isOn: Bool) {
+    raw.c_cflag = isOn ? raw.c_cflag | bit : raw.c_cflag & ~bit
+  }
+
+  /// What is not as wanted, in words.
+  func difference(from wanted: LineSettings) -> String? {
+    if dataBits != wanted.dataBits { return "\(wanted.dataBits) data bits" }
+    if parity != wanted.parity { return "\(wanted.parity.rawValue) parity" }
+    if stopBits != wanted.stopBits { return "\(wanted.stopBits) stop bits" }
+    if flowControl != wanted.flowControl { return "\(wanted.flowControl.rawValue) flow control" }
+    return nil
   }
 }

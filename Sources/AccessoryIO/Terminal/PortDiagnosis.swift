@@ -23,13 +23,14 @@ enum PortDiagnosis {
     }
   }
 
-  /// The error for a port that somebody has.
-  static func busy(_ path: String, label: String) -> AccessoryError {
+  /// The error for a port that somebody has. `hasLock` when the caller got the advisory lock: then it is no use to
+  /// ask who has that.
+  static func busy(_ path: String, label: String, hasLock: Bool = false) -> AccessoryError {
     var file = stat()
     let who: String
     if stat(path, &file) != 0 {
       who = "is in use"
-    } else if let holder = ProcessTable.lockHolder(of: file) ?? ProcessTable.opener(of: file) {
+    } else if let holder = (hasLock ? nil : ProcessTable.lockHolder(of: file)) ?? ProcessTable.opener(of: file) {
       who = holder.pid == getpid() ? "is open already in this program" : "is in use by \(holder)"
     } else {
       who = "is in use by another user's process (root can see which: sudo fuser \(path))"

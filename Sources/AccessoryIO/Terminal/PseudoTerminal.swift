@@ -16,7 +16,7 @@ public struct PseudoTerminal: Sendable {
   /// Throws `ioFailure` when the system has none left.
   public static func open(io: IOThread = .shared) async throws(AccessoryError) -> PseudoTerminal {
     let setup = SetupQueue(label: "ptmx")
-    let pair = try await setup.run { () throws(AccessoryError) in try Pair(io: io) }
+    let pair = try await setup.run { () throws(AccessoryError) in try Pair(io: io, setup: setup) }
     let transport = DescriptorTransport(
       descriptor: pair.master, label: pair.path, timing: .instant, io: io, setup: setup, release: pair.release)
     return PseudoTerminal(path: pair.path, transport: transport)
@@ -30,10 +30,10 @@ public struct PseudoTerminal: Sendable {
 private struct Pair: Sendable {
   let master: FileDescriptor
   let path: String
-  private let terminal: FileDescriptor
+  private let terminal: TerminalEnd
   private let watcher: FileWatcher
 
-  init(io: IOThread) throws(AccessoryError) {
+  init(io: IOThread, setup: SetupQueue) throws(AccessoryError) {
     var opened: [FileDescriptor] = []
     do throws(Errno) {
       let master = try SystemCall.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
@@ -48,10 +48,11 @@ private struct Pair: Sendable {
       settings.makeRaw()
       try settings.apply(to: terminal)
       // Since this end keeps the terminal alive, the exclusive mode of a program that was killed would outlive it.
+      let end = TerminalEnd(terminal)
       watcher = try FileWatcher(path, for: .closedAfterWriting, io: io) { _ in
-        _ = shim_tiocnxcl(terminal.rawValue)
+        setup.post { end.endStaleExclusiveMode() }
       }
-      (self.master, self.path, self.terminal) = (master, path, terminal)
+      (self.master, self.path, self.terminal) = (master, path, end)
     } catch {
       opened.forEach(SystemCall.close)
       throw AccessoryError(errno: error, "making a pseudo-terminal")
@@ -61,6 +62,30 @@ private struct Pair: Sendable {
   func release() {
     watcher.stop()
     SystemCall.close(master)
-    SystemCall.close(terminal)
+    terminal.close()
+  }
+}
+
+/// The terminal's own end, for as long as it is open. Used on the setup queue.
+private final class TerminalEnd: Sendable {
+  private let descriptor: FileDescriptor
+  private let isOpen = Locked(true)
+
+  init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+
+  /// Ends the exclusive mode when nobody else has the terminal open. Whoever still has it may be its owner.
+  func endStaleExclusiveMode() {
+    isOpen.withLock { isOpen in
+      guard isOpen else { return }
+      var exclusive: CInt = 0
+      _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocgexcl(descriptor.rawValue, &exclusive) }
+      guard exclusive != 0, !ProcessTable.isOpenElsewhere(descriptor) else { return }
+      _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocnxcl(descriptor.rawValue) }
+    }
+  }
+
+  func close() {
+    isOpen.withLock { $0 = false }
+    SystemCall.close(descriptor)
   }
 }

@@ -9,9 +9,17 @@ import SystemPackage
 /// Everything here may block, and runs on the device's setup queue.
 struct Terminal: Sendable {
   let descriptor: FileDescriptor
-  private let original: LineSettings
+  /// What is put back on close.
+  private let original: Original
   /// The settings as the driver took them.
   let settings: LineSettings
+
+  private struct Original: Sendable {
+    var settings: LineSettings
+    /// Nil: was not changed.
+    var isLowLatency: Bool?
+    var rs485: serial_rs485?
+  }
 
   /// Opens a terminal for this process alone.
   ///
@@ -19,34 +27,61 @@ struct Terminal: Sendable {
   /// the exclusive mode without one, set the exclusive mode. Each of the two binds programs that the other doesn't.
   init(_ configuration: TerminalConfiguration) throws(AccessoryError) {
     let label = configuration.label
-    let descriptor: FileDescriptor
     do throws(Errno) {
       descriptor = try SystemCall.open(configuration.path, O_RDWR | O_NOCTTY | O_NONBLOCK)
     } catch {
       throw PortDiagnosis.error(opening: configuration.path, label: label, error)
     }
+    var original: Original?
     do throws(AccessoryError) {
-      (original, settings) = try Self.prepare(descriptor, configuration)
+      let found = try Self.readSettings(descriptor, label)
+      try Self.lock(descriptor, configuration)
+      original = Original(settings: found)  // from here on the port is ours to put back
+      try Self.setDriver(descriptor, configuration, &original)
+      settings = try Self.setLine(descriptor, configuration, &original)
+      try Self.setModemLines(descriptor, configuration)
     } catch {
+      if let original { Self.restore(descriptor, original) }
       SystemCall.close(descriptor)
       throw error
     }
-    self.descriptor = descriptor
+    guard let original else { throw AccessoryError(.ioFailure, "reading the settings of \(label)") }
+    self.original = original
+    // What came before we opened is not for us: an answer to somebody else, or half a message.
+    discard()
   }
 
-  private static func prepare(
-    _ descriptor: FileDescriptor, _ configuration: TerminalConfiguration
-  ) throws(AccessoryError) -> (original: LineSettings, settings: LineSettings) {
-    let label = configuration.label
-    let original: LineSettings
+  /// Throws away what has arrived and what was not sent.
+  func discard() {
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcflush(descriptor.rawValue, TCIOFLUSH) }
+  }
+
+  /// Puts the settings back and closes. Discards what the device has not taken: waiting for that could take for ever.
+  func release() {
+    discard()
+    Self.restore(descriptor, original)
+    SystemCall.close(descriptor)
+  }
+}
+
+// MARK: - Steps
+
+extension Terminal {
+  private static func readSettings(_ descriptor: FileDescriptor, _ label: String) throws(AccessoryError) -> LineSettings
+  {
     do throws(Errno) {
-      original = try LineSettings(of: descriptor)
+      return try LineSettings(of: descriptor)
     } catch .inappropriateIOCTLForDevice {
-      throw AccessoryError(
-        .unsupported, code: .errno(ENOTTY), "\(label) is not a serial port or another terminal")
+      throw AccessoryError(.unsupported, code: .errno(ENOTTY), "\(label) is not a serial port or another terminal")
     } catch {
       throw AccessoryError(errno: error, "reading the settings of \(label)")
     }
+  }
+
+  private static func lock(
+    _ descriptor: FileDescriptor, _ configuration: TerminalConfiguration
+  ) throws(AccessoryError) {
+    let label = configuration.label
     do throws(Errno) {
       try FileLock.take(descriptor)
     } catch .wouldBlock {
@@ -55,53 +90,80 @@ struct Terminal: Sendable {
       throw AccessoryError(errno: error, "locking \(label)")
     }
     var exclusive: CInt = 0
-    if shim_tiocgexcl(descriptor.rawValue, &exclusive) == 0, exclusive != 0 {
-      throw PortDiagnosis.busy(configuration.path, label: label)
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocgexcl(descriptor.rawValue, &exclusive) }
+    if exclusive != 0 {
+      throw PortDiagnosis.busy(configuration.path, label: label, hasLock: true)
     }
-    _ = shim_tiocexcl(descriptor.rawValue)
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocexcl(descriptor.rawValue) }
+  }
 
-    var wanted = original
-    wanted.makeRaw()
-    wanted.setBaudRate(configuration.baudRate)
+  /// Sets what only some drivers know. Low latency is a wish; RS-485 is a need.
+  private static func setDriver(
+    _ descriptor: FileDescriptor, _ configuration: TerminalConfiguration, _ original: inout Original?
+  ) throws(AccessoryError) {
+    if configuration.lowLatency, descriptor.isLowLatency == false, descriptor.setLowLatency(true) {
+      original?.isLowLatency = false
+    }
+    guard let rs485 = configuration.rs485 else { return }
+    let before = descriptor.rawRS485
+    do throws(Errno) {
+      try descriptor.set(rs485.raw)
+    } catch {
+      throw AccessoryError(
+        .unsupported, code: .errno(error.rawValue), "the driver of \(configuration.label) can't control RS-485")
+    }
+    original?.rs485 = before
+  }
+
+  private static func setLine(
+    _ descriptor: FileDescriptor, _ configuration: TerminalConfiguration, _ original: inout Original?
+  ) throws(AccessoryError) -> LineSettings {
+    let label = configuration.label
+    guard var wanted = original?.settings else { throw AccessoryError(.ioFailure, "no settings of \(label)") }
+    wanted.set(configuration)
     let actual: LineSettings
     do throws(Errno) {
       try wanted.apply(to: descriptor)
       actual = try LineSettings(of: descriptor)
     } catch {
-      _ = shim_tiocnxcl(descriptor.rawValue)
       throw AccessoryError(errno: error, "setting \(label) to \(configuration.baudRate) baud")
     }
-    guard actual.isRaw else {
-      try? original.apply(to: descriptor)
-      _ = shim_tiocnxcl(descriptor.rawValue)
-      throw AccessoryError(.unsupported, "\(label) can't pass bytes unchanged (raw, 8 data bits, no parity)")
+    // A driver may take the call and do something else.
+    guard actual.isRaw else { throw AccessoryError(.unsupported, "\(label) can't pass bytes unchanged") }
+    if let difference = actual.difference(from: wanted), !isPseudoTerminal(descriptor) {
+      throw AccessoryError(.unsupported, "\(label) can't do \(difference)")
     }
-    // What came before we opened is not for us: an answer to somebody else, or half a message.
-    _ = shim_tcflush(descriptor.rawValue, TCIOFLUSH)
-    return (original, actual)
+    if configuration.dtr == .keep { original?.settings.lowersLinesOnClose = false }
+    return actual
   }
 
-  /// Puts the settings back and closes. Discards what the device has not taken: waiting for that could take for ever.
-  func release() {
-    _ = shim_tcflush(descriptor.rawValue, TCIOFLUSH)
-    try? original.apply(to: descriptor)  // fails when the device is gone, and then there is nothing to put back
-    _ = shim_tiocnxcl(descriptor.rawValue)
-    SystemCall.close(descriptor)
+  /// A pseudo-terminal has no line: it takes any data bits and parity for eight and none.
+  private static func isPseudoTerminal(_ descriptor: FileDescriptor) -> Bool {
+    var file = stat()
+    // Majors 136 to 143 are the Unix98 pseudo-terminals (Documentation/admin-guide/devices.txt).
+    return fstat(descriptor.rawValue, &file) == 0 && (136...143).contains(shim_major(UInt64(file.st_rdev)))
   }
-}
 
-extension DescriptorTransport {
-  /// Opens a terminal on a setup queue and hands it to `io`.
-  ///
-  /// Throws `notFound`, `permissionDenied` (with the group to join), `busy` (with the process that holds it),
-  /// `unsupported` when the path is no terminal, `disconnected` when it goes away meanwhile.
-  public static func open(
-    _ configuration: TerminalConfiguration, io: IOThread = .shared
-  ) async throws(AccessoryError) -> DescriptorTransport {
-    let setup = SetupQueue(label: configuration.path)
-    let terminal = try await setup.run { () throws(AccessoryError) in try Terminal(configuration) }
-    return DescriptorTransport(
-      descriptor: terminal.descriptor, label: configuration.label,
-      timing: .serial(baudRate: terminal.settings.baudRate), io: io, setup: setup, release: terminal.release)
+  private static func setModemLines(
+    _ descriptor: FileDescriptor, _ configuration: TerminalConfiguration
+  ) throws(AccessoryError) {
+    for (line, name, state) in [(ModemLines.dtr, "DTR", configuration.dtr), (.rts, "RTS", configuration.rts)]
+    where state != .keep {
+      do throws(Errno) {
+        try descriptor.set(line, state == .on)
+      } catch .inappropriateIOCTLForDevice, .invalidArgument {
+        throw AccessoryError(.unsupported, "\(configuration.label) has no \(name) line to turn \(state.rawValue)")
+      } catch {
+        throw AccessoryError(errno: error, "turning \(name) of \(configuration.label) \(state.rawValue)")
+      }
+    }
+  }
+
+  /// Fails when the device is gone, and then there is nothing to put back.
+  private static func restore(_ descriptor: FileDescriptor, _ original: Original) {
+    try? original.settings.apply(to: descriptor)
+    if let isLowLatency = original.isLowLatency { _ = descriptor.setLowLatency(isLowLatency) }
+    if let rs485 = original.rs485 { try? descriptor.set(rs485) }
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocnxcl(descriptor.rawValue) }
   }
 }

@@ -1,18 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a terminal is opened: raw, eight data bits, no parity, one stop bit.
+/// How a terminal is opened: raw, with these settings of the line.
 public struct TerminalConfiguration: Sendable, Hashable {
+  /// A parity bit behind the data bits.
+  public enum Parity: String, Sendable, Hashable, CaseIterable {
+    /// No parity bit.
+    case none
+    /// Makes the number of ones odd.
+    case odd
+    /// Makes the number of ones even.
+    case even
+    /// Always one.
+    case mark
+    /// Always zero.
+    case space
+  }
+
+  /// Who tells whom to pause.
+  public enum FlowControl: String, Sendable, Hashable, CaseIterable {
+    /// Nobody.
+    case none
+    /// The RTS and CTS lines.
+    case hardware
+    /// The bytes XON (11) and XOFF (13), which then can't be data.
+    case software
+  }
+
+  /// What becomes of a modem line on opening.
+  public enum LineState: String, Sendable, Hashable, CaseIterable {
+    /// Left as it is. (The kernel raises DTR and RTS at the first open, whatever anybody wants.)
+    case keep
+    /// Raised.
+    case on
+    /// Lowered.
+    case off
+  }
+
+  /// The direction control of an RS-485 transceiver, done by the kernel's driver (linux/serial.h).
+  public struct RS485: Sendable, Hashable {
+    /// Level of RTS while sending.
+    public var rtsOnSend = true
+    /// Level of RTS at other times.
+    public var rtsAfterSend = false
+    /// Milliseconds from RTS to the first bit.
+    public var delayBeforeSend: UInt32 = 0
+    /// Milliseconds from the last bit to RTS.
+    public var delayAfterSend: UInt32 = 0
+    /// Whether one's own bytes are received too.
+    public var receivesWhileSending = false
+
+    /// RTS high while sending, no delays.
+    public init() {}
+  }
+
   /// The device node, or a link to it.
   public var path: String
-  /// Bits a second; any integer that the hardware can make.
-  public var baudRate: UInt32
   /// What to call the device in errors; the path, unless said otherwise.
   public var label: String
+  /// Bits a second; any integer that the hardware can make.
+  public var baudRate: UInt32
+  /// Data bits of a character, 5…8.
+  public var dataBits = 8
+  /// The parity bit.
+  public var parity = Parity.none
+  /// Stop bits of a character, 1 or 2.
+  public var stopBits = 1
+  /// Who tells whom to pause.
+  public var flowControl = FlowControl.none
+  /// Data Terminal Ready. A board that resets when it changes wants `keep`: then it isn't lowered on close either
+  /// (HUPCL stays off), so that the next open doesn't reset the board again.
+  public var dtr = LineState.keep
+  /// Request To Send. Not with hardware flow control, which moves it by itself.
+  public var rts = LineState.keep
+  /// RS-485 direction control; nil leaves the driver's.
+  public var rs485: RS485?
+  /// Asks the driver not to wait for more before it delivers (ASYNC_LOW_LATENCY), where it can be had.
+  public var lowLatency = true
+  /// Time after opening until the first byte is sent or taken: for boards that reset when they are opened.
+  public var settle = Duration.zero
 
-  /// The terminal at `path`, with 115,200 baud unless said otherwise.
+  /// The terminal at `path`: 115,200 baud unless said otherwise, eight data bits, no parity, one stop bit.
   public init(path: String, baudRate: UInt32 = 115_200, label: String? = nil) {
     self.path = path
     self.baudRate = baudRate
     self.label = label ?? path
   }
+
+  /// Bits of a character on the line with start, parity and stop bits.
+  var bitsPerCharacter: Int { 1 + dataBits + (parity == .none ? 0 : 1) + stopBits }
 }

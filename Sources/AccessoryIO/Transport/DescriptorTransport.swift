@@ -10,6 +10,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   public nonisolated let label: String
   /// How long bytes take on the wire.
   public nonisolated let timing: LineTiming
+  /// The line beside its bytes, where the descriptor is a terminal's.
+  public nonisolated let control: TerminalControl?
   /// What has arrived.
   public nonisolated let input = InputQueue()
   /// What is to be written.
@@ -21,7 +23,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   private let release: @Sendable () -> Void
   private var token: EventToken?
   private var interest: Interest = .read
-  private var closing: Task<Void, Never>?
+  private var isOver = false
   /// What the device has not taken of the last batch, from `writtenCount` on.
   private var writing: [UInt8] = []
   private var writtenCount = 0
@@ -32,6 +34,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   private static let streamingRead = 1_024
   /// Reads for one event, so that a busy device doesn't keep others waiting.
   private static let readsPerEvent = 4
+  /// Writes for one event, likewise.
+  private static let writesPerEvent = 4
   /// Bytes read after the other end is gone; more than any kernel buffer holds, and a limit all the same.
   private static let lastBytes = 4 << 20
 
@@ -42,10 +46,11 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   /// descriptor. Reading begins at once.
   public init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
-    release: @escaping @Sendable () -> Void
+    control: TerminalControl? = nil, release: @escaping @Sendable () -> Void
   ) {
     self.label = label
     self.timing = timing
+    self.control = control
     self.io = io
     self.setup = setup
     self.descriptor = descriptor
@@ -63,7 +68,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   }
 
   private func start() {
-    guard closing == nil else { return }
+    guard !isOver else { return }
     do throws(Errno) {
       token = try io.watch(descriptor, for: interest, handler: self)
     } catch {
@@ -84,7 +89,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
       readToTheEnd()
     } else {
       if readiness.contains(.readable) { readAvailable() }
-      if readiness.contains(.writable), closing == nil { flush() }
+      if readiness.contains(.writable), !isOver { flush() }
     }
   }
 
@@ -149,8 +154,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   // MARK: - Writing
 
   private func flush() {
-    guard closing == nil else { return }
-    while true {
+    guard !isOver else { return }
+    for _ in 0..<Self.writesPerEvent {
       if writtenCount == writing.count {
         writtenCount = 0
         guard output.take(into: &writing) else { return watch(removing: .write) }
@@ -168,6 +173,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
         return readToTheEnd(failure(error, "writing to"))
       }
     }
+    io.post(self)  // go on when the others had their turn
   }
 
   private func failure(_ errno: Errno, _ action: String) -> AccessoryError {
@@ -180,11 +186,11 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   /// Ends both queues, once, and gives the descriptor back to the setup queue at once: while it stays open, a device
   /// that is plugged in again gets another name.
   private func end(_ error: AccessoryError?) {
-    guard closing == nil else { return }
+    guard !isOver else { return }
     if let token { io.unwatch(descriptor, token) }
     token = nil
-    let (setup, release) = (setup, release)
-    closing = Task { await setup.run(release) }
+    isOver = true
+    setup.post(release)
     output.close(error)
     input.finish(error)
   }
@@ -192,7 +198,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   /// Stops, and returns when the device is free for others.
   public func close() async {
     end(nil)
-    await closing?.value
+    await setup.run {}  // behind the release
   }
 
   /// Stops, without waiting.

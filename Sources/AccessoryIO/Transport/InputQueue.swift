@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// The bytes between a transport, which appends on the I/O thread, and its one consumer on any other thread.
 ///
 /// Handing over costs no copy: the consumer swaps its emptied buffer for the filled one. The consumer is told when
@@ -17,6 +15,8 @@ public final class InputQueue: Sendable {
     case end(AccessoryError?)
   }
 
+  typealias Tap = @Sendable (UnsafeRawBufferPointer) -> Void
+
   private struct State {
     var bytes: [UInt8] = []
     var isPaused = false
@@ -26,6 +26,7 @@ public final class InputQueue: Sendable {
     var error: AccessoryError?
     var onReadable: (@Sendable () -> Void)?
     var onResume: (@Sendable () -> Void)?
+    var tap: Tap?
 
     mutating func takeNotification() -> (@Sendable () -> Void)? {
       guard isWaiting else { return nil }
@@ -34,7 +35,7 @@ public final class InputQueue: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let highWater: Int
 
   /// A queue that asks for a pause when it holds `highWater` bytes.
@@ -43,38 +44,51 @@ public final class InputQueue: Sendable {
   // MARK: - The transport's side
 
   /// Sets what is called, on the consumer's thread, when a transport that was asked to pause is to go on.
-  public func onResume(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onResume = body } }
+  public func onResume(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { if !$0.hasEnded { $0.onResume = body } }
+  }
+
+  /// Shows `body` all bytes that are appended from now on.
+  func listen(_ body: @escaping Tap) { state.withLock { $0.tap = body } }
 
   /// Appends bytes; false when the transport is to stop reading until it is asked to go on. What is given after that
   /// is kept all the same: bytes that left the kernel must not be lost.
   public func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    let (notify, wantsMore) = state.withLock { state in
-      guard !state.hasEnded else { return (Optional<@Sendable () -> Void>.none, false) }
+    let (tap, notify, wantsMore) = state.withLock { state -> (Tap?, (@Sendable () -> Void)?, Bool) in
+      guard !state.hasEnded else { return (nil, nil, false) }
       state.bytes.append(contentsOf: bytes)
       if state.bytes.count >= highWater { state.isPaused = true }
-      return (state.takeNotification(), !state.isPaused)
+      return (state.tap, state.takeNotification(), !state.isPaused)
     }
+    tap?(bytes)
     notify?()
     return wantsMore
   }
 
-  /// Ends the queue behind what is in it; the first end counts.
+  /// Ends the queue behind what is in it; the first end counts. The handlers are let go: neither is called again.
   public func finish(_ error: AccessoryError?) {
-    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+    let handlers = state.withLock { state -> Handlers? in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
       state.error = error
-      return state.takeNotification()
+      let notification = state.takeNotification()
+      defer { (state.onReadable, state.onResume) = (nil, nil) }
+      return (notification, state.onReadable, state.onResume)
     }
-    notify?()
+    handlers?.notification?()
   }
+
+  /// Let go outside the lock: what they hold may come back here when it is freed.
+  private typealias Handlers = (
+    notification: (@Sendable () -> Void)?, onReadable: (@Sendable () -> Void)?, onResume: (@Sendable () -> Void)?
+  )
 
   // MARK: - The consumer's side
 
   /// Sets what is called, on the I/O thread, when there is something to take. Called at once if there is already.
   public func onReadable(_ body: @escaping @Sendable () -> Void) {
     let isReadable = state.withLock { state in
-      state.onReadable = body
+      if !state.hasEnded { state.onReadable = body }
       let isReadable = !state.bytes.isEmpty || state.hasEnded
       state.isWaiting = !isReadable
       return isReadable
@@ -98,6 +112,9 @@ public final class InputQueue: Sendable {
     resume?()
     return taken
   }
+
+  /// Bytes that wait to be taken.
+  public var count: Int { state.withLock { $0.bytes.count } }
 
   /// True when a `take` would find bytes.
   public var hasBytesAvailable: Bool { state.withLock { !$0.bytes.isEmpty } }

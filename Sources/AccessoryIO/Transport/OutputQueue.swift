@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// The bytes between producers on any thread and a transport that writes them on the I/O thread, in order.
 public final class OutputQueue: Sendable {
   /// What became of bytes that were offered.
@@ -25,9 +23,10 @@ public final class OutputQueue: Sendable {
     var error: AccessoryError?
     var onSpace: (@Sendable () -> Void)?
     var onQueued: (@Sendable () -> Void)?
+    var tap: (@Sendable (UnsafeRawBufferPointer) -> Void)?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let highWater: Int
 
   /// A queue that is full when it holds `highWater` bytes; the offer that fills it may go beyond.
@@ -36,7 +35,9 @@ public final class OutputQueue: Sendable {
   // MARK: - The producers' side
 
   /// Sets what is called, on the I/O thread, when there is space again after `full`, or never will be.
-  public func onSpace(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onSpace = body } }
+  public func onSpace(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { if !$0.isClosed { $0.onSpace = body } }
+  }
 
   /// Queues all of `bytes`, or nothing.
   public func offer(_ bytes: UnsafeRawBufferPointer) -> Offered {
@@ -67,19 +68,22 @@ public final class OutputQueue: Sendable {
   // MARK: - The transport's side
 
   /// Sets what is called, on the producer's thread, when there is something to write after `take` found nothing.
-  public func onQueued(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onQueued = body } }
+  public func onQueued(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { if !$0.isClosed { $0.onQueued = body } }
+  }
+
+  /// Shows `body` all bytes that the transport takes from now on.
+  func listen(_ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) { state.withLock { $0.tap = body } }
 
   /// Exchanges the written `buffer` for what is queued; false when nothing is.
   public func take(into buffer: inout [UInt8]) -> Bool {
     buffer.removeAll(keepingCapacity: true)
-    return state.withLock { state in
-      if state.bytes.isEmpty {
-        state.isIdle = true
-        return false
-      }
-      swap(&state.bytes, &buffer)
-      return true
+    let tap = state.withLock { state in
+      if state.bytes.isEmpty { state.isIdle = true } else { swap(&state.bytes, &buffer) }
+      return state.tap
     }
+    if let tap, !buffer.isEmpty { buffer.withUnsafeBytes(tap) }
+    return !buffer.isEmpty
   }
 
   /// The device has taken `count` bytes.
@@ -93,17 +97,23 @@ public final class OutputQueue: Sendable {
     notify?()
   }
 
-  /// Takes no more, drops what waits, and tells a producer that waits for space. The first call counts.
+  /// Takes no more, drops what waits, and tells a producer that waits for space. The first call counts. The handlers
+  /// are let go: neither is called again.
   public func close(_ error: AccessoryError?) {
-    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+    let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed else { return nil }
       state.isClosed = true
       state.error = error
       state.bytes = []
       state.queued = 0
-      defer { state.wantsSpace = false }
-      return state.wantsSpace ? state.onSpace : nil
+      defer { (state.onSpace, state.onQueued) = (nil, nil) }
+      return (state.wantsSpace, state.onSpace, state.onQueued)
     }
-    notify?()
+    if let handlers, handlers.wantsSpace { handlers.onSpace?() }
   }
+
+  /// Let go outside the lock: what they hold may come back here when it is freed.
+  private typealias Handlers = (
+    wantsSpace: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?
+  )
 }

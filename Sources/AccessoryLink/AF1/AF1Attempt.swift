@@ -14,6 +14,14 @@ extension AF1Exchange {
       /// A HELLO to see whether the accessory has restarted.
       case probe
 
+      var isProbe: Bool {
+        if case .probe = self { true } else { false }
+      }
+
+      var isHello: Bool {
+        if case .request = self { false } else { true }
+      }
+
       var id: RequestID? {
         switch self {
         case .request(let id), .opening(let id): id
@@ -59,14 +67,22 @@ extension AF1Exchange {
   /// Bytes of a frame besides its payload.
   private static var overhead: Int { 14 }
 
-  /// Sends the request whose turn it is, unless one is outstanding.
-  mutating func sendNext(now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>) {
-    guard current == nil, let next = queue.popFirst() else { return }
-    counters.requests += 1
-    send(attempt(next.request, .request(next.id)), now: now, effects: &effects)
+  /// Whether another request may be outstanding.
+  var hasRoom: Bool {
+    outstanding.count < min(options.pacing.window, Int((hello ?? .assumedWithoutHello).window))
+      && !outstanding.contains { $0.purpose.isHello }
   }
 
-  /// Sends `attempt` for the first time or once more.
+  /// Sends the requests whose turn it is.
+  mutating func sendNext(now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>) {
+    while hasRoom, nextSending <= now, let next = queue.popFirst() {
+      counters.requests += 1
+      nextSending = now + options.pacing.gap
+      send(attempt(next.request, .request(next.id)), now: now, effects: &effects)
+    }
+  }
+
+  /// Sends `attempt`, which is not outstanding, for the first time or once more.
   mutating func send(
     _ attempt: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
@@ -76,24 +92,28 @@ extension AF1Exchange {
     attempt.isPausing = false
     attempt.deadline = now + attempt.patience
     effects.output += attempt.frame
-    current = attempt
+    outstanding.append(attempt)
   }
 
-  /// Ends the outstanding request and sends the next.
+  /// Takes the outstanding attempt with this number out.
+  mutating func take(_ number: UInt16) -> Attempt? {
+    outstanding.firstIndex { $0.header.number == number }.map { outstanding.remove(at: $0) }
+  }
+
+  /// Completes an attempt, which is no longer outstanding, and sends what may be sent now. A probe that failed takes
+  /// with it the requests it was made for.
   mutating func finish(
-    _ result: Result<AF1Message, AccessoryError>, fate: NumberHistory.Fate, now: MonotonicTime,
+    _ attempt: Attempt, _ result: Result<AF1Message, AccessoryError>, fate: NumberHistory.Fate, now: MonotonicTime,
     effects: inout Effects<AF1Message, AF1Message>
   ) {
-    guard let attempt = current else { return }
-    current = nil
     history.record(attempt.header.number, fate)
-    if let id = attempt.purpose.id {
-      effects.completions.append((id, result))
-    } else if let suspended {
-      // A probe that failed takes with it the request it was made for.
-      history.record(suspended.header.number, .givenUp)
-      self.suspended = nil
-      if let id = suspended.purpose.id { effects.completions.append((id, result)) }
+    if let id = attempt.purpose.id { effects.completions.append((id, result)) }
+    if attempt.purpose.isProbe {
+      for request in suspended {
+        history.record(request.header.number, .givenUp)
+        if let id = request.purpose.id { effects.completions.append((id, result)) }
+      }
+      suspended = []
     }
     sendNext(now: now, effects: &effects)
   }
@@ -102,18 +122,29 @@ extension AF1Exchange {
 
   /// Sends again what nobody answered, or gives it up.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>) {
-    guard let attempt = current, attempt.deadline <= now else { return }
-    if attempt.isPausing { return send(attempt, now: now, effects: &effects) }
-    counters.timeouts += 1
-    // The answer may lie behind the beginning of a frame that never came to its end.
-    codec.expire(into: &scratch)
-    let found = scratch
-    scratch.removeAll()
-    for index in 0..<found.count { receive(found, at: index, now: now, effects: &effects) }
-    guard let current, current.header.number == attempt.header.number, current.deadline <= now else { return }
-    retry(current, now: now, effects: &effects)
+    let due = outstanding.filter { $0.deadline <= now }
+    if due.contains(where: { !$0.isPausing }) {
+      // The answer may lie behind the beginning of a frame that never came to its end.
+      codec.expire(into: &scratch)
+      let found = scratch
+      scratch.removeAll()
+      for index in 0..<found.count { receive(found, at: index, now: now, effects: &effects) }
+    }
+    for number in due.map(\.header.number) {
+      guard let attempt = take(number) else { continue }  // answered just now
+      if attempt.deadline > now {
+        outstanding.append(attempt)
+      } else if attempt.isPausing {
+        send(attempt, now: now, effects: &effects)
+      } else {
+        counters.timeouts += 1
+        retry(attempt, now: now, effects: &effects)
+      }
+    }
+    sendNext(now: now, effects: &effects)
   }
 
+  /// Sends an attempt again, which is no longer outstanding, or suspends it, or gives it up.
   private mutating func retry(
     _ attempt: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
@@ -122,17 +153,19 @@ extension AF1Exchange {
       let what = attempt.request.command.name
       let error = AccessoryError(
         .timedOut, "\(label) does not answer (\(what) was sent \(times)): is it an AF1 accessory, and the baud right?")
-      finish(.failure(error), fate: .givenUp, now: now, effects: &effects)
+      finish(attempt, .failure(error), fate: .givenUp, now: now, effects: &effects)
     } else if attempt.request.isIdempotent {
       send(attempt, now: now, effects: &effects)
     } else if hello == nil {
       let error = AccessoryError(
         .timedOut,
         "\(label) does not answer; the request may have run, and is not repeated since it must not run twice")
-      finish(.failure(error), fate: .givenUp, now: now, effects: &effects)
+      finish(attempt, .failure(error), fate: .givenUp, now: now, effects: &effects)
     } else {
-      suspended = attempt
-      send(helloAttempt(.probe), now: now, effects: &effects)
+      suspended.append(attempt)
+      if !outstanding.contains(where: { $0.purpose.isProbe }) {
+        send(helloAttempt(.probe), now: now, effects: &effects)
+      }
     }
   }
 }

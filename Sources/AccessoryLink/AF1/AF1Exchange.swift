@@ -4,8 +4,8 @@ import AccessoryIO
 import AccessoryProtocols
 import DequeModule
 
-/// How requests and replies of the AF1 protocol are exchanged: HELLO first, one request at a time, three tries with
-/// the same number, and nothing run twice that must not be.
+/// How requests and replies of the AF1 protocol are exchanged: HELLO first, requests at the agreed pace, three tries
+/// with the same number, and nothing run twice that must not be.
 ///
 /// The accessory keeps its last replies and sends a kept one again when a request comes again. That makes a repeat
 /// safe for as long as the accessory remembers; it forgets when it restarts, and when another host says HELLO. So
@@ -21,8 +21,12 @@ public struct AF1Exchange: Exchange {
     public var timeout = Duration.milliseconds(500)
     /// Pause after the accessory said that it is busy.
     public var busyPause = Duration.milliseconds(100)
-    /// Requests that may wait for their turn; one more fails as `busy`.
+    /// When the next request may be sent.
+    public var pacing = Pacing.reply
+    /// Requests that may wait for their turn.
     public var queueLimit = 64
+    /// What becomes of one more.
+    public var overflow = Overflow.refuse
 
     /// The protocol's defaults.
     public init() {}
@@ -43,10 +47,12 @@ public struct AF1Exchange: Exchange {
   var history = NumberHistory()
   var eventNumbers = EventNumbers()
   var queue: Deque<(id: RequestID, request: AF1Request)> = []
-  /// The one request that is outstanding.
-  var current: Attempt?
-  /// The request that waits until `current`, a HELLO, has shown that the accessory is still the same.
-  var suspended: Attempt?
+  /// What was sent and has not been answered, oldest first.
+  var outstanding: [Attempt] = []
+  /// Requests that wait until a HELLO, which is outstanding, has shown that the accessory is still the same.
+  var suspended: [Attempt] = []
+  /// When the next new request may be sent, by the pacing's gap.
+  var nextSending = MonotonicTime(nanoseconds: .min)
   var phase = Phase.closed
   var scratch = FrameBatch<AF1Header>()
 
@@ -74,8 +80,11 @@ public struct AF1Exchange: Exchange {
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When the outstanding request is to be sent again or given up.
-  public var deadline: MonotonicTime? { current?.deadline }
+  /// When something outstanding is to be sent again or given up, or the next request may go.
+  public var deadline: MonotonicTime? {
+    let next = !queue.isEmpty && hasRoom ? nextSending : nil
+    return (outstanding.map(\.deadline) + [next].compactMap { $0 }).min()
+  }
 
   /// Says HELLO.
   public mutating func begin(
@@ -101,7 +110,10 @@ public struct AF1Exchange: Exchange {
           "\(request.payload.count) bytes are too many for \(label): it takes at most \(largestPayload) at a time"))
     }
     if queue.count >= options.queueLimit {
-      return refuse(AccessoryError(.busy, "\(queue.count) requests wait for \(label) already: try again later"))
+      let error = AccessoryError(.busy, "\(queue.count) requests wait for \(label) already: try again later")
+      guard options.overflow == .dropOldest, let oldest = queue.popFirst() else { return refuse(error) }
+      counters.overflows += 1
+      effects.completions.append((oldest.id, .failure(error)))
     }
     queue.append((id, request))
     sendNext(now: now, effects: &effects)
@@ -114,27 +126,29 @@ public struct AF1Exchange: Exchange {
     let error = AccessoryError(.cancelled, "a request to \(label) was cancelled")
     if let index = queue.firstIndex(where: { $0.id == id }) {
       queue.remove(at: index)
-    } else if let attempt = [current, suspended].compactMap({ $0 }).first(where: { $0.purpose.id == id }) {
-      history.record(attempt.header.number, .givenUp)
-      // A HELLO said for a request that is given up goes with it.
-      if let current { history.record(current.header.number, .givenUp) }
-      (current, suspended) = (nil, nil)
-      sendNext(now: now, effects: &effects)
+    } else if let index = outstanding.firstIndex(where: { $0.purpose.id == id }) {
+      history.record(outstanding.remove(at: index).header.number, .givenUp)
+    } else if let index = suspended.firstIndex(where: { $0.purpose.id == id }) {
+      history.record(suspended.remove(at: index).header.number, .givenUp)
+      // A HELLO said for requests that are all given up goes with them.
+      if suspended.isEmpty, let probe = outstanding.firstIndex(where: { $0.purpose.isProbe }) {
+        history.record(outstanding.remove(at: probe).header.number, .givenUp)
+      }
     } else {
       return
     }
     effects.completions.append((id, .failure(error)))
+    sendNext(now: now, effects: &effects)
   }
 
   /// Fails everything that waits, and all that comes.
   public mutating func end(_ error: AccessoryError, effects: inout Effects<AF1Message, AF1Message>) {
     if case .ended = phase { return }
     phase = .ended(error)
-    for id in [current, suspended].compactMap({ $0?.purpose.id }) + queue.map(\.id) {
+    for id in (outstanding + suspended).compactMap(\.purpose.id) + queue.map(\.id) {
       effects.completions.append((id, .failure(error)))
     }
-    (current, suspended) = (nil, nil)
-    queue = []
+    (outstanding, suspended, queue) = ([], [], [])
     effects.output = []
   }
 }

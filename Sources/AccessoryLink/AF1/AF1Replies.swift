@@ -22,7 +22,7 @@ extension AF1Exchange {
       event(message, effects: &effects)
     } else if !header.flags.contains(.reply) {
       counters.unexpected += 1
-    } else if let attempt = current, isAnswer(header, to: attempt) {
+    } else if let attempt = takeAnswered(by: header) {
       counters.replies += 1
       if header.flags.contains(.refused) {
         refused(attempt, message, now: now, effects: &effects)
@@ -39,13 +39,18 @@ extension AF1Exchange {
       && header.flags.contains(.reply)
   }
 
+  /// Takes out the outstanding attempt that `header` answers.
+  private mutating func takeAnswered(by header: AF1Header) -> Attempt? {
+    outstanding.contains { isAnswer(header, to: $0) } ? take(header.number) : nil
+  }
+
   private mutating func stray(_ header: AF1Header) {
     switch history.fate(of: header.number) {
     case .answered?: counters.duplicates += 1
     case .givenUp?: counters.lateReplies += 1
     case nil:
       // The answer to a request that waits for a probe is late, too: what it says will be asked for again.
-      if let suspended, isAnswer(header, to: suspended) {
+      if suspended.contains(where: { isAnswer(header, to: $0) }) {
         counters.lateReplies += 1
       } else {
         counters.unexpected += 1
@@ -71,10 +76,10 @@ extension AF1Exchange {
     _ attempt: Attempt, _ message: AF1Message, now: MonotonicTime,
     effects: inout Effects<AF1Message, AF1Message>
   ) {
-    if attempt.request.command == .hello, attempt.purpose.isHello {
+    if attempt.purpose.isHello {
       greeted(attempt, message, now: now, effects: &effects)
     } else {
-      finish(.success(message), fate: .answered, now: now, effects: &effects)
+      finish(attempt, .success(message), fate: .answered, now: now, effects: &effects)
     }
   }
 
@@ -87,25 +92,31 @@ extension AF1Exchange {
       reply = try AF1HelloReply(decoding: message.payload)
     } catch {
       let error = AccessoryError(.badData, "\(label) answers HELLO with something else: \(error)")
-      return finish(.failure(error), fate: .answered, now: now, effects: &effects)
+      return finish(attempt, .failure(error), fate: .answered, now: now, effects: &effects)
     }
     let before = hello
     hello = reply
     if case .opening = attempt.purpose { phase = .ready }
-    guard let suspended else {
-      return finish(.success(message), fate: .answered, now: now, effects: &effects)
+    if attempt.purpose.isProbe, before?.bootID != reply.bootID {
+      return restarted(attempt, now: now, effects: &effects)
     }
-    if before?.bootID == reply.bootID {
-      history.record(attempt.header.number, .answered)
-      self.suspended = nil
-      send(suspended, now: now, effects: &effects)
-    } else {
-      counters.restarts += 1
-      eventNumbers.forget()
-      let error = AccessoryError(
-        .disconnected, "\(label) restarted during the request, which ran once or not at all: ask for its state")
-      finish(.failure(error), fate: .answered, now: now, effects: &effects)
-    }
+    let again = suspended
+    suspended = []
+    for request in again { send(request, now: now, effects: &effects) }
+    finish(attempt, .success(message), fate: .answered, now: now, effects: &effects)
+  }
+
+  /// The accessory has forgotten what it ran: nothing that must not run twice may be sent again.
+  private mutating func restarted(
+    _ probe: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    counters.restarts += 1
+    eventNumbers.forget()
+    suspended += outstanding.filter { !$0.request.isIdempotent }
+    outstanding.removeAll { !$0.request.isIdempotent }
+    let error = AccessoryError(
+      .disconnected, "\(label) restarted during the request, which ran once or not at all: ask for its state")
+    finish(probe, .failure(error), fate: .answered, now: now, effects: &effects)
   }
 
   private mutating func refused(
@@ -117,7 +128,7 @@ extension AF1Exchange {
     if case .opening = attempt.purpose, reason == .unknownCommand {
       // An accessory of the first hour: served all the same, see `AF1HelloReply.assumedWithoutHello`.
       phase = .ready
-      return finish(.success(message), fate: .answered, now: now, effects: &effects)
+      return finish(attempt, .success(message), fate: .answered, now: now, effects: &effects)
     }
     if attempt.tries < options.tries {
       // It was not run, so the same number is safe.
@@ -126,13 +137,12 @@ extension AF1Exchange {
         var pausing = attempt
         pausing.isPausing = true
         pausing.deadline = now + options.busyPause
-        current = pausing
-        return
+        return outstanding.append(pausing)
       }
     }
     let error = AccessoryError(
       .refused, code: .refusal(reason.rawValue), "\(label) refuses \(message.command.name): \(reason)")
-    finish(.failure(error), fate: .answered, now: now, effects: &effects)
+    finish(attempt, .failure(error), fate: .answered, now: now, effects: &effects)
   }
 
   // MARK: - What isn't whole
@@ -141,25 +151,21 @@ extension AF1Exchange {
   private mutating func damaged(
     _ header: AF1Header, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
-    guard let attempt = current, isAnswer(header, to: attempt), !attempt.isPausing,
-      attempt.request.isIdempotent, attempt.tries < options.tries
-    else { return }
-    send(attempt, now: now, effects: &effects)
+    guard let attempt = takeAnswered(by: header) else { return }
+    if attempt.request.isIdempotent, !attempt.isPausing, attempt.tries < options.tries {
+      send(attempt, now: now, effects: &effects)
+    } else {
+      outstanding.append(attempt)
+    }
   }
 
   private mutating func otherVersion(
     _ header: AF1Header, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
-    guard let attempt = current, isAnswer(header, to: attempt) else { return }
+    guard let attempt = takeAnswered(by: header) else { return }
     let error = AccessoryError(
       .unsupported,
       "\(label) speaks AF1 version \(header.version), this program version \(AF1Header.currentVersion): update one")
-    finish(.failure(error), fate: .answered, now: now, effects: &effects)
-  }
-}
-
-extension AF1Exchange.Attempt.Purpose {
-  fileprivate var isHello: Bool {
-    if case .request = self { false } else { true }
+    finish(attempt, .failure(error), fate: .answered, now: now, effects: &effects)
   }
 }

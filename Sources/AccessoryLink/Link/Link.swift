@@ -5,45 +5,27 @@ import AccessoryProtocols
 
 /// Requests, replies and events over a session.
 ///
-/// Bytes are decoded on the link's own serial dispatch queue, on which this actor runs; never on the I/O thread and
-/// never on the caller's. When the accessory goes, every request that waits fails with the same error, at once.
-public actor Link<Rules: Exchange> {
-  private nonisolated let executor: DispatchExecutor
-  private let session: AccessorySession
-  private let clock: any TimerClock
-
-  private var rules: Rules
-  private var effects = Effects<Rules.Reply, Rules.Event>()
-  private var batch = FrameBatch<Rules.Codec.Header>()
-  private var buffer: [UInt8] = []
-  private var nextID: UInt64 = 0
-  private var waiting: [RequestID: CheckedContinuation<Result<Rules.Reply, AccessoryError>, Never>] = [:]
-  private var subscribers: [UInt64: AsyncThrowingStream<Rules.Event, any Error>.Continuation] = [:]
-  private var droppedEvents: UInt64 = 0
-  private var ended: Result<Void, AccessoryError>?
-  /// When the line counts as silent, if an unfinished frame waits for it.
-  private var silence: MonotonicTime?
-  private var timer: (deadline: MonotonicTime, token: TimerToken)?
-
+/// Bytes are decoded on the link's own serial dispatch queue; never on the I/O thread and never on the caller's. A
+/// request is put together on the caller's thread, and its reply resumes the caller directly: what both sides share is
+/// behind a lock. When the accessory goes, every request that waits fails with the same error, at once.
+public final class Link<Rules: Exchange>: Sendable {
   /// The accessory's name for people.
-  public nonisolated let label: String
+  public let label: String
 
-  /// The link's dispatch queue.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  let session: AccessorySession
+  let clock: any TimerClock
+  let state: Locked<LinkState<Rules>>
+  private let queue: DispatchExecutor
 
   /// Events that a subscriber may be behind before it loses the oldest.
   private static var eventBuffer: Int { 256 }
-  /// The shortest silence that ends an unfinished frame's hold on what follows it; on slow lines it is longer.
-  private static var shortestSilence: Duration { .milliseconds(50) }
-  private static var silentCharacters: Int { 20 }
 
-  /// A link over `session`, which belongs to it from now on. Call `open` before the first request.
   init(_ session: AccessorySession, rules: Rules, clock: any TimerClock) {
     self.session = session
-    self.rules = rules
     self.clock = clock
     label = session.label
-    executor = DispatchExecutor(label: "accessory.link.\(session.label)")
+    state = Locked(LinkState(rules: rules, timing: session.transport.timing, label: session.label))
+    queue = DispatchExecutor(label: "accessory.link.\(session.label)")
   }
 
   /// Makes contact over a session, which belongs to the link from now on, and is closed if that fails.
@@ -63,21 +45,19 @@ public actor Link<Rules: Exchange> {
   }
 
   deinit {
+    let (timer, subscribers) = state.withLock { ($0.timer, $0.subscribers) }
     if let timer { clock.cancel(timer.token) }
     for subscriber in subscribers.values { subscriber.finish() }
   }
 
   private func begin() async throws(AccessoryError) {
-    rules.setTiming(session.transport.timing)
-    session.transport.output.onSpace { [weak self] in self?.post { $0.perform() } }
+    session.transport.output.onSpace { [weak self] in self?.post { $0.change { _, _ in } } }
     session.transport.input.onReadable { [weak self] in self?.post { $0.drain() } }
-    _ = try await complete { link, id in link.rules.begin(id, now: link.clock.now, effects: &link.effects) }
+    _ = try await complete { state, id, now in state.rules.begin(id, now: now, effects: &state.effects) }
   }
 
   /// Runs `body` on the link's queue, in the order of the calls.
-  private nonisolated func post(_ body: @escaping @Sendable (isolated Link) -> Void) {
-    executor.post { self.assumeIsolated(body) }
-  }
+  private func post(_ body: @escaping @Sendable (Link) -> Void) { queue.post { body(self) } }
 
   // MARK: - Requests
 
@@ -86,31 +66,27 @@ public actor Link<Rules: Exchange> {
   /// Throws `timedOut`, `refused`, `disconnected`, `cancelled` (the task was cancelled, or the link closed), `busy`
   /// when too many requests wait already.
   public func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
-    try await complete { link, id in
-      link.rules.submit(id, request, now: link.clock.now, effects: &link.effects)
-    }
+    try await complete { state, id, now in state.rules.submit(id, request, now: now, effects: &state.effects) }
   }
 
   private func complete(
-    _ submit: (isolated Link, RequestID) -> Void
+    _ submit: (inout LinkState<Rules>, RequestID, MonotonicTime) -> Void
   ) async throws(AccessoryError) -> Rules.Reply {
-    let id = RequestID(rawValue: nextID)
-    nextID += 1
+    let id = state.withLock { $0.newID() }
     return try await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        waiting[id] = continuation
-        submit(self, id)
-        perform()
+        change { state, now in
+          state.waiting[id] = continuation
+          submit(&state, id, now)
+          // The handler may have run before there was anything to cancel.
+          if Task.isCancelled { state.rules.cancel(id, now: now, effects: &state.effects) }
+        }
       }
     } onCancel: {
-      post { $0.cancel(id) }
+      change { state, now in
+        if state.waiting[id] != nil { state.rules.cancel(id, now: now, effects: &state.effects) }
+      }
     }.get()
-  }
-
-  private func cancel(_ id: RequestID) {
-    guard waiting[id] != nil else { return }
-    rules.cancel(id, now: clock.now, effects: &effects)
-    perform()
   }
 
   // MARK: - Events
@@ -120,110 +96,82 @@ public actor Link<Rules: Exchange> {
   public func events() -> AsyncThrowingStream<Rules.Event, any Error> {
     let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.eventBuffer))
-    switch ended {
-    case .success?: continuation.finish()
-    case .failure(let error)?: continuation.finish(throwing: error)
-    case nil:
-      let key = nextID
-      nextID += 1
-      subscribers[key] = continuation
-      continuation.onTermination = { [weak self] _ in
-        self?.post { _ = $0.subscribers.removeValue(forKey: key) }
-      }
+    let key = state.withLock { $0.newID() }
+    continuation.onTermination = { [weak self] _ in
+      let subscriber = self?.state.withLock { $0.subscribers.removeValue(forKey: key) }
+      _ = subscriber  // let go outside the lock
     }
+    let ended = state.withLock { state in
+      if state.ended == nil { state.subscribers[key] = continuation }
+      return state.ended
+    }
+    if let ended { continuation.finish(throwing: ended.error) }
     return stream
   }
 
   /// What has been counted so far.
   public var statistics: LinkStatistics {
-    LinkStatistics(link: rules.counters, frames: rules.codec.counters, droppedEvents: droppedEvents)
+    state.withLock { state in
+      LinkStatistics(
+        link: state.rules.counters, frames: state.rules.codec.counters, droppedEvents: state.droppedEvents)
+    }
   }
 
   /// The rules with what they have learned of the accessory.
-  public var exchange: Rules { rules }
+  public var exchange: Rules { state.withLock { $0.rules } }
 
   // MARK: - Arrivals
 
   private func drain() {
-    while true {
-      switch session.transport.input.take(into: &buffer) {
-      case .nothing: return
-      case .bytes:
-        let bytes = buffer
-        rules.codec.decode(bytes.span.bytes, into: &batch)
-        silence = rules.codec.hasUnfinishedFrame ? clock.now + silenceLimit : nil
-        deliver()
-      case .end(let error): return end(error)
+    var hasMore = true
+    while hasMore {
+      hasMore = change { state, now in state.receive(from: session.transport.input, now: now) }
+    }
+  }
+
+  /// Changes the state under the lock and does what follows: bytes are queued and the timer is set before anybody else
+  /// can change it again; callers and subscribers go on when the lock is free.
+  @discardableResult
+  private func change<Result>(_ body: (inout LinkState<Rules>, MonotonicTime) -> Result) -> Result {
+    let (result, news) = state.withLock { state in
+      let now = clock.now
+      let result = body(&state, now)
+      state.send(to: session.transport.output)
+      arm(&state)
+      return (result, state.takeNews())
+    }
+    for (continuation, result) in news.completions { continuation.resume(returning: result) }
+    guard !news.events.isEmpty || news.end != nil else { return result }
+    var dropped: UInt64 = 0
+    for subscriber in news.subscribers {
+      for event in news.events {
+        if case .dropped = subscriber.yield(event) { dropped += 1 }
       }
+      if let end = news.end { subscriber.finish(throwing: end.error) }
     }
+    if dropped > 0 { state.withLock { $0.droppedEvents += dropped } }
+    return result
   }
 
-  private var silenceLimit: Duration {
-    max(Self.shortestSilence, session.transport.timing.time(of: Self.silentCharacters))
-  }
-
-  /// Hands the decoded frames to the rules.
-  private func deliver() {
-    let now = clock.now
-    for index in 0..<batch.count { rules.receive(batch, at: index, now: now, effects: &effects) }
-    batch.removeAll()
-    perform()
-  }
-
-  private func end(_ error: AccessoryError?) {
-    guard ended == nil else { return }
-    ended = error.map { .failure($0) } ?? .success(())
-    silence = nil
-    rules.end(error ?? .closed(label), effects: &effects)
-    perform()
-    for subscriber in subscribers.values { subscriber.finish(throwing: error) }
-    subscribers = [:]
-  }
-
-  // MARK: - Effects and time
-
-  private func perform() {
-    if !effects.output.isEmpty, session.transport.output.offer(effects.output) != .full {
-      effects.output.removeAll(keepingCapacity: true)
-    }
-    // Taken out first: a caller that goes on may come back here.
-    let (completions, events) = (effects.completions, effects.events)
-    effects.completions.removeAll(keepingCapacity: true)
-    effects.events.removeAll(keepingCapacity: true)
-    arm()
-    for completion in completions {
-      waiting.removeValue(forKey: completion.id)?.resume(returning: completion.result)
-    }
-    for event in events {
-      for subscriber in subscribers.values {
-        if case .dropped = subscriber.yield(event) { droppedEvents += 1 }
-      }
-    }
-  }
+  // MARK: - Time
 
   /// Sees to it that the timer fires no later than the next deadline. One that fires too early costs one wake-up;
   /// moving it at every reply would cost more.
-  private func arm() {
-    let deadlines = [rules.deadline, silence].compactMap { $0 }
-    guard let next = deadlines.min() else { return }
-    if let timer {
+  private func arm(_ state: inout LinkState<Rules>) {
+    guard let next = state.deadline else { return }
+    if let timer = state.timer {
       if timer.deadline <= next { return }
       clock.cancel(timer.token)
     }
     let token = clock.schedule(at: next) { [weak self] in self?.post { $0.timerFired() } }
-    timer = (next, token)
+    state.timer = (next, token)
   }
 
   private func timerFired() {
-    timer = nil
-    let now = clock.now
-    if let silence, silence <= now {
-      self.silence = nil
-      rules.codec.idle(into: &batch)
-      deliver()
+    change { state, now in
+      state.timer = nil
+      state.timePassed(now: now)
     }
-    rules.timePassed(now: now, effects: &effects)
-    perform()
   }
 
   // MARK: - The end
@@ -231,6 +179,6 @@ public actor Link<Rules: Exchange> {
   /// Closes the link and its session. Requests that wait fail with `cancelled`. Returns when the device is free.
   public func close() async {
     await session.close()
-    end(nil)
+    change { state, _ in state.end(nil) }
   }
 }

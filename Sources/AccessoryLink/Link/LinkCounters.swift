@@ -14,6 +14,8 @@ public struct LinkCounters: Sendable, Hashable {
   public var retries: UInt64 = 0
   /// Tries that nobody answered in time.
   public var timeouts: UInt64 = 0
+  /// Requests that were dropped for newer ones.
+  public var overflows: UInt64 = 0
   /// Replies to a request that had been given up.
   public var lateReplies: UInt64 = 0
   /// Replies to a request that was answered already, and events that came twice.

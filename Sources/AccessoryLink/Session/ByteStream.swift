@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
-import Synchronization
 
 /// The bytes that arrive from an accessory, as an asynchronous sequence of pieces. For one consumer.
 public struct ByteStream: AsyncSequence, Sendable {
@@ -56,7 +55,7 @@ private final class Signal: Sendable {
     var continuation: CheckedContinuation<Void, Never>?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   func raise() {
     let waiting = state.withLock { state in

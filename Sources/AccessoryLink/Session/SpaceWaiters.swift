@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
-import Synchronization
 
 /// Writers that wait for space in an output queue, first come, first served.
 final class SpaceWaiters: Sendable {
@@ -13,11 +12,19 @@ final class SpaceWaiters: Sendable {
   }
 
   private let output: OutputQueue
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ output: OutputQueue) {
     self.output = output
     output.onSpace { [weak self] in self?.opened() }
+  }
+
+  /// Queues bytes that lie in one piece of at most `limit`, if there is space: the usual case, without an array of their
+  /// own. False when there is more to do.
+  func writeAtOnce(_ bytes: some Collection<UInt8>, limit: Int) -> Bool {
+    bytes.withContiguousStorageIfAvailable { bytes in
+      bytes.count <= limit && output.offer(UnsafeRawBufferPointer(bytes)) == .accepted
+    } ?? false
   }
 
   func write(_ bytes: [UInt8], label: String) async throws(AccessoryError) {

@@ -19,6 +19,8 @@ public struct FramedDevice: Sendable {
     public var batteryPayload: [UInt8]?
     /// Bytes of the largest payload it takes.
     public var largestPayload: UInt16 = 4_096
+    /// Requests that may be outstanding at a time, at least 1: as many replies are kept.
+    public var window: UInt8 = 1
 
     /// An accessory with a full battery.
     public init() {}
@@ -35,13 +37,14 @@ public struct FramedDevice: Sendable {
   /// How often the counting command was run.
   public private(set) var runs: UInt32 = 0
   private var nonce: UInt32?
-  private var kept = KeptReplies()
+  private var kept: KeptReplies
   private var nextEvent: UInt16 = 0
 
   /// An accessory that has just been switched on.
   public init(_ configuration: Configuration, bootID: UInt32) {
     self.configuration = configuration
     self.bootID = bootID
+    kept = KeptReplies(capacity: Int(max(1, configuration.window)))
   }
 
   /// Switches it off and on: it forgets what it was asked.
@@ -86,7 +89,9 @@ public struct FramedDevice: Sendable {
       // The same nonce again is the same host, making sure of us: what we remember is still for it.
       if hello.nonce != nonce { kept.forget() }
       nonce = hello.nonce
-      return encoded(AF1HelloReply(bootID: bootID, largestPayload: configuration.largestPayload, window: 1))
+      return encoded(
+        AF1HelloReply(
+          bootID: bootID, largestPayload: configuration.largestPayload, window: max(1, configuration.window)))
     case .identify: return payload.isEmpty ? encoded(configuration.identity) : .refusal(.badArgument)
     case .status: return payload.isEmpty ? encoded(configuration.status) : .refusal(.badArgument)
     case .battery: return payload.isEmpty ? .reply(batteryPayload) : .refusal(.badArgument)

@@ -21,6 +21,8 @@ public actor FramedSimulator {
     public var link: String?
     /// Whether others are told of it.
     public var isAnnounced = true
+    /// Where to announce it; nil for the user's own directory, where others look.
+    public var announcementDirectory: String?
 
     /// An accessory in good order.
     public init(seed: UInt64 = .random(in: 0 ... .max)) { self.seed = seed }
@@ -84,10 +86,19 @@ public actor FramedSimulator {
 
   // MARK: - Plug and unplug
 
-  /// Plugs it in; returns the path of its terminal. Throws `ioFailure`, and `misconfigured` when the link can't be made.
+  /// Plugs it in, unless it is; returns the path of its terminal.
+  ///
+  /// Throws `ioFailure`, `misconfigured` when the link can't be made, and `cancelled` after `stop`.
   @discardableResult
   public func plugIn() async throws(AccessoryError) -> String {
+    if let terminal { return terminal.path }
     let terminal = try await PseudoTerminal.open(io: io)
+    // Much may have happened meanwhile.
+    if isStopped || self.terminal != nil {
+      await terminal.transport.close()
+      guard let other = self.terminal else { throw AccessoryError(.cancelled, "the simulator was stopped") }
+      return other.path
+    }
     let presence: Presence
     do throws(AccessoryError) {
       presence = try Presence(of: terminal.path, configuration)

@@ -19,9 +19,11 @@ struct KeptReplies: Sendable {
 
   private var entries: [Entry] = []
   /// As many as requests may be outstanding: the window that HELLO tells.
-  private static let capacity = 1
+  private let capacity: Int
   /// The AF1 specification's ten seconds.
   private static let lifetime = Duration.seconds(10)
+
+  init(capacity: Int) { self.capacity = capacity }
 
   func reply(to header: AF1Header, _ payload: [UInt8], now: MonotonicTime) -> (AF1Header, [UInt8])? {
     let key = Self.key(header, payload)
@@ -29,7 +31,7 @@ struct KeptReplies: Sendable {
   }
 
   mutating func keep(_ answer: (AF1Header, [UInt8]), to header: AF1Header, _ payload: [UInt8], now: MonotonicTime) {
-    if entries.count == Self.capacity { entries.removeFirst() }
+    if entries.count == capacity { entries.removeFirst() }
     entries.append(Entry(key: Self.key(header, payload), answer: answer, time: now))
   }
 

@@ -38,11 +38,12 @@ struct Presence: Sendable {
       path: path, link: link, driver: "framed", name: identity.name, manufacturer: identity.manufacturer,
       model: identity.model, serial: identity.serialNumber)
     // "/dev/pts/7" is one terminal at a time, so its number names the announcement.
-    return try AnnouncementFile(announcement, name: "pts-" + path.drop { !$0.isNumber })
+    return try AnnouncementFile(
+      announcement, name: "pts-" + path.drop { !$0.isNumber }, directory: configuration.announcementDirectory)
   }
 
   private static func makeLink(_ link: String, to path: String) throws(AccessoryError) -> String {
-    let absolute = link.hasPrefix("/") ? link : currentDirectory() + "/" + link
+    let absolute = absolute(link)
     if let old = target(of: absolute), old.hasPrefix("/dev/pts/") { unlink(absolute) }
     guard symlink(path, absolute) == 0 else {
       let error = Errno(rawValue: errno)
@@ -52,6 +53,12 @@ struct Presence: Sendable {
       throw AccessoryError(errno: error, "making the link \(link)")
     }
     return absolute
+  }
+
+  /// The path from the root, without the components that say nothing.
+  private static func absolute(_ path: String) -> String {
+    let full = path.hasPrefix("/") ? path : currentDirectory() + "/" + path
+    return "/" + full.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
   }
 
   private static func target(of link: String) -> String? {

@@ -7,6 +7,7 @@
 #define C_LINUX_SHIMS_H
 
 #include <errno.h>
+#include <linux/serial.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -47,6 +48,15 @@ _Static_assert(sizeof(struct shim_termios2) == 44, "struct termios2 of asm-gener
 
 // c_cflag bits of asm-generic/termbits.h: the baud rate is the number in c_ospeed.
 enum { SHIM_BOTHER = 0010000, SHIM_CBAUD = 0010017, SHIM_IBSHIFT = 16 };
+static const uint32_t SHIM_CMSPAR = 010000000000;
+static const uint32_t SHIM_CRTSCTS = 020000000000;
+
+// Flags of <linux/serial.h> that are macros with shifts.
+static const int SHIM_LOW_LATENCY = ASYNC_LOW_LATENCY;
+static const uint32_t SHIM_RS485_ENABLED = SER_RS485_ENABLED;
+static const uint32_t SHIM_RS485_RTS_ON_SEND = SER_RS485_RTS_ON_SEND;
+static const uint32_t SHIM_RS485_RTS_AFTER_SEND = SER_RS485_RTS_AFTER_SEND;
+static const uint32_t SHIM_RS485_RX_DURING_TX = SER_RS485_RX_DURING_TX;
 
 static inline int shim_tcgets2(int fd, struct shim_termios2 *settings) { return ioctl(fd, SHIM_TCGETS2, settings); }
 static inline int shim_tcsets2(int fd, const struct shim_termios2 *settings) {
@@ -57,13 +67,30 @@ static inline int shim_tiocnxcl(int fd) { return ioctl(fd, TIOCNXCL); }
 static inline int shim_tiocgexcl(int fd, int *exclusive) { return ioctl(fd, SHIM_TIOCGEXCL, exclusive); }
 static inline int shim_tcflush(int fd, int queue) { return ioctl(fd, TCFLSH, queue); }
 
+// Modem lines, break, and what only some drivers know.
+static inline int shim_tiocmget(int fd, int *lines) { return ioctl(fd, TIOCMGET, lines); }
+static inline int shim_tiocmbis(int fd, int lines) { return ioctl(fd, TIOCMBIS, &lines); }
+static inline int shim_tiocmbic(int fd, int lines) { return ioctl(fd, TIOCMBIC, &lines); }
+static inline int shim_tiocsbrk(int fd) { return ioctl(fd, TIOCSBRK); }
+static inline int shim_tioccbrk(int fd) { return ioctl(fd, TIOCCBRK); }
+static inline int shim_tiocoutq(int fd, int *waiting) { return ioctl(fd, TIOCOUTQ, waiting); }
+static inline int shim_tiocgserial(int fd, struct serial_struct *serial) { return ioctl(fd, TIOCGSERIAL, serial); }
+static inline int shim_tiocsserial(int fd, const struct serial_struct *serial) {
+    return ioctl(fd, TIOCSSERIAL, serial);
+}
+static inline int shim_tiocgrs485(int fd, struct serial_rs485 *rs485) { return ioctl(fd, TIOCGRS485, rs485); }
+static inline int shim_tiocsrs485(int fd, const struct serial_rs485 *rs485) { return ioctl(fd, TIOCSRS485, rs485); }
+
 static inline int shim_open(const char *path, int flags) { return open(path, flags); }
 static inline int shim_tiocsptlck(int fd, int locked) { return ioctl(fd, TIOCSPTLCK, &locked); }
 static inline int shim_tiocgptn(int fd, unsigned int *number) { return ioctl(fd, TIOCGPTN, number); }
 // `flock` the function hides behind `flock` the structure in Swift.
 static inline int shim_flock(int fd, int operation) { return flock(fd, operation); }
 static inline uint64_t shim_makedev(unsigned int major, unsigned int minor) { return makedev(major, minor); }
+static inline unsigned int shim_major(uint64_t device) { return major(device); }
+static inline unsigned int shim_minor(uint64_t device) { return minor(device); }
 static inline int shim_gettid(void) { return (int)syscall(SYS_gettid); }
+static inline int shim_tgkill(int thread, int signal) { return (int)syscall(SYS_tgkill, getpid(), thread, signal); }
 static inline int shim_thread_name(const char *name) { return prctl(PR_SET_NAME, name); }
 
 #endif

@@ -22,7 +22,7 @@ struct Battery: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     try await Attachment.with(device.text, line) { attachment in
       // Subscribed before the question, so that no change falls between.
-      let events = await attachment.accessory.events()
+      let events = attachment.accessory.events()
       show(try await attachment.accessory.battery(), attachment)
       guard watch else { return }
       for try await event in events {

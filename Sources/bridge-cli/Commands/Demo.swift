@@ -14,6 +14,9 @@ struct Demo: AsyncParsableCommand {
     discussion: """
       Plugs a simulated accessory in, asks it who and how it is, follows its battery, pulls the cable in the middle of \
       a request, and plugs it in again. Nothing is left behind.
+
+      EXAMPLES
+        bridge-cli demo
       """)
 
   func run() async throws {
@@ -70,7 +73,7 @@ struct Demo: AsyncParsableCommand {
     let identity = try await accessory.identify()
     stage.say("identity      \(identity.manufacturer), \(identity.name), firmware \(identity.firmwareRevision)")
     stage.say("status        \(try await accessory.status().stateName)")
-    let events = await accessory.events()
+    let events = accessory.events()
     stage.say("battery       \(BatteryView.line(try await accessory.battery()))")
 
     stage.scene("It tells when its battery changes; nobody asks")

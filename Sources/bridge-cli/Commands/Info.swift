@@ -17,15 +17,16 @@ struct Info: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     try await Attachment.with(device.text, line) { attachment in
+      let facts = try await attachment.transport.control?.facts()
       let identity = try await attachment.accessory.identify()
-      let exchange = await attachment.accessory.link.exchange
+      let exchange = attachment.accessory.link.exchange
       let bootID = exchange.hello.map { Hex.string(withUnsafeBytes(of: $0.bootID.bigEndian) { Array($0) }) }
       let window = Int(exchange.hello?.window ?? 1)
       let device = attachment.device
       if output.json {
         return Output.json(
           InfoDocument(
-            device: DeviceDocument(device), line: .init(baud: line.baud),
+            device: DeviceDocument(device), line: OrNull(facts.map(LineDocument.init)),
             protocol: .init(
               boot_id: OrNull(bootID), largest_payload_bytes: exchange.largestPayload, window: window),
             identity: IdentityDocument(identity)))
@@ -36,7 +37,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
           ("Link", device.link.map { SafeText.escape($0, limit: 200) } ?? "-"),
           ("Source", device.source.rawValue),
           ("Driver", device.driver.map { SafeText.escape($0) } ?? "framed (assumed)"),
-          ("Line", "\(line.baud) baud, 8 data bits, no parity, 1 stop bit"),
+        ] + (facts.map(LineView.facts) ?? []) + [
           ("Protocol", "AF1, payloads up to \(exchange.largestPayload) bytes, window \(window)"),
           ("Boot id", bootID ?? "- (the accessory doesn't know HELLO)"),
         ] + identity.facts

@@ -30,5 +30,8 @@ struct List: AsyncParsableCommand, JSONCommand {
     table.lines.forEach(Output.line)
   }
 
-  private func text(_ value: String?) -> String { value.map { SafeText.escape($0, limit: 32) } ?? "-" }
+  private func text(_ value: String?) -> String {
+    guard let value, !value.isEmpty else { return "-" }
+    return SafeText.escape(value, limit: 32)
+  }
 }

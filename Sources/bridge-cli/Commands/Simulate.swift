@@ -9,6 +9,11 @@ import ArgumentParser
 struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Pretends to be an accessory.",
+    discussion: """
+      EXAMPLES
+        bridge-cli simulate framed
+        bridge-cli simulate framed --link ./acc --percent 57
+      """,
     subcommands: [SimulateFramed.self])
 }
 
@@ -37,13 +42,17 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
   var percent: UInt8 = 100
   @Option(help: "Battery level; follows the percent unless given.")
   var level: LevelArgument?
-  @Option(help: ArgumentHelp("Battery voltage in millivolts; follows the percent unless given.", valueName: "mV"))
+  @Option(
+    help: ArgumentHelp("Battery voltage in millivolts, up to 65535; follows the percent unless given.", valueName: "mV")
+  )
   var voltage: UInt16?
   @Option(help: "Whether the battery charges.")
   var charge = ChargeArgument.discharging
   @Option(help: ArgumentHelp("Percent that the battery loses a second.", valueName: "percent"))
   var drain = 0.0
-  @Option(help: ArgumentHelp("Answer battery with exactly these bytes.", valueName: "hex"))
+  @Option(
+    help: ArgumentHelp("Answer battery with exactly these bytes.", valueName: "hex"),
+    transform: HexArgument.read)
   var batteryPayload: HexArgument?
 
   @Option(help: "What it is doing.")
@@ -65,13 +74,21 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
   var drop = 0.0
   @Option(help: ArgumentHelp("Share of its frames in which a bit is changed, 0 to 1.", valueName: "share"))
   var corrupt = 0.0
-  @Option(help: ArgumentHelp("Time that every answer takes longer.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("Time that every answer takes longer.", valueName: "time"),
+    transform: TimeArgument.read)
   var delay: TimeArgument?
-  @Option(help: ArgumentHelp("Unplug; at a request, amid its answer.", valueName: "when"))
+  @Option(
+    help: ArgumentHelp("Unplug; at a request, amid its answer.", valueName: "when"),
+    transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
-  @Option(help: ArgumentHelp("Plug in again this time after an unplug.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("Plug in again this time after an unplug.", valueName: "time"),
+    transform: TimeArgument.read)
   var replugAfter: TimeArgument?
-  @Option(help: ArgumentHelp("Restart; at a request, after running it and before answering.", valueName: "when"))
+  @Option(
+    help: ArgumentHelp("Restart; at a request, after running it and before answering.", valueName: "when"),
+    transform: MomentArgument.read)
   var rebootAfter: MomentArgument?
   @Option(help: ArgumentHelp("Repeat what was random in an earlier run.", valueName: "number"))
   var seed: UInt64?

@@ -104,14 +104,33 @@ struct StatusDocument: Encodable {
   let identity: IdentityDocument
 }
 
-struct InfoDocument: Encodable {
-  struct Line: Encodable {
-    let baud: UInt32
-    let data_bits = 8
-    let parity = "none"
-    let stop_bits = 1
-  }
+struct LineDocument: Encodable {
+  let baud: UInt32
+  let data_bits, stop_bits: Int
+  let parity, flow_control: String
+  let lowers_lines_on_close: Bool
+  let modem_lines: OrNull<[String: Bool]>
+  let low_latency, rs485: OrNull<Bool>
+  let latency_timer_ms: OrNull<Int>
 
+  init(_ facts: TerminalControl.Facts) {
+    baud = facts.baudRate
+    data_bits = facts.dataBits
+    stop_bits = facts.stopBits
+    parity = facts.parity.rawValue
+    flow_control = facts.flowControl.rawValue
+    lowers_lines_on_close = facts.lowersLinesOnClose
+    modem_lines = OrNull(
+      facts.modemLines.map { lines in
+        Dictionary(uniqueKeysWithValues: ModemLines.names.map { ($0.name.lowercased(), lines.contains($0.line)) })
+      })
+    low_latency = OrNull(facts.isLowLatency)
+    rs485 = OrNull(facts.rs485 != nil)
+    latency_timer_ms = OrNull(facts.latencyTimer)
+  }
+}
+
+struct InfoDocument: Encodable {
   struct ProtocolDetails: Encodable {
     let name = "AF1"
     let boot_id: OrNull<String>
@@ -121,7 +140,7 @@ struct InfoDocument: Encodable {
 
   let schema = schemaName
   let device: DeviceDocument
-  let line: Line
+  let line: OrNull<LineDocument>
   let `protocol`: ProtocolDetails
   let identity: IdentityDocument
 }

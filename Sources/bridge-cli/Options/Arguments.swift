@@ -4,8 +4,24 @@ import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
 
+/// An argument with a form of its own, which a mistaken user is told.
+protocol FormArgument {
+  /// What to type: "a time with its unit, like 200ms".
+  static var form: String { get }
+  init?(argument: String)
+}
+
+extension FormArgument {
+  /// Reads the argument, as the transformation of an `@Option`.
+  static func read(_ text: String) throws -> Self {
+    guard let argument = Self(argument: text) else { throw ValidationError("\(form) was expected") }
+    return argument
+  }
+}
+
 /// A time on the command line: "200ms", "3s", "1.5s", "2m".
-struct TimeArgument: ExpressibleByArgument {
+struct TimeArgument: FormArgument {
+  static let form = "a time with its unit, like 200ms, 1.5s or 2m,"
   let duration: Duration
 
   init?(argument: String) {
@@ -18,7 +34,8 @@ struct TimeArgument: ExpressibleByArgument {
 }
 
 /// A moment on the command line: a time, or a whole number of requests.
-struct MomentArgument: ExpressibleByArgument {
+struct MomentArgument: FormArgument {
+  static let form = "a number of requests, or a time with its unit, like 5 or 200ms,"
   let moment: Faults.Moment
 
   init?(argument: String) {
@@ -33,7 +50,8 @@ struct MomentArgument: ExpressibleByArgument {
 }
 
 /// Bytes on the command line.
-struct HexArgument: ExpressibleByArgument {
+struct HexArgument: FormArgument {
+  static let form = "hexadecimal, two digits a byte, like 0239800e02,"
   let bytes: [UInt8]
 
   init?(argument: String) {

@@ -17,16 +17,6 @@ protocol JSONCommand {
   var output: OutputOptions { get }
 }
 
-/// How a device is opened.
-struct LineOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Bits a second, any number the port can do.", valueName: "rate"))
-  var baud: UInt32 = 115_200
-
-  func validate() throws {
-    guard baud > 0 else { throw ValidationError("a baud rate is at least 1, for example 9600 or 115200") }
-  }
-}
-
 /// Which device.
 struct DeviceArgument: ParsableArguments {
   @Argument(help: ArgumentHelp("The accessory; may be left out when there is just one.", valueName: "device"))
@@ -37,13 +27,20 @@ struct DeviceArgument: ParsableArguments {
 struct Attachment {
   let device: Device
   let accessory: FramedAccessory
+  let transport: DescriptorTransport
 
   /// Finds the device that `text` means and makes contact.
   static func open(_ text: String?, _ line: LineOptions) async throws -> Attachment {
+    let (device, transport) = try await openTransport(text, line)
+    let accessory = try await FramedAccessory.open(AccessorySession(transport))
+    return Attachment(device: device, accessory: accessory, transport: transport)
+  }
+
+  /// Finds the device that `text` means and opens it.
+  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, DescriptorTransport) {
     let device = try DeviceResolver.resolve(text, among: await SimulatorSource().devices())
-    let configuration = TerminalConfiguration(path: device.path, baudRate: line.baud, label: label(text, device))
-    let session = try await AccessorySession.open(configuration)
-    return Attachment(device: device, accessory: try await FramedAccessory.open(session))
+    let configuration = line.configuration(path: device.path, label: label(text, device))
+    return (device, try await DescriptorTransport.open(configuration))
   }
 
   /// A device is called in errors as the user called it, and otherwise by its path.

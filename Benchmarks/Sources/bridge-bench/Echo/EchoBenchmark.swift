@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import CFloor
+
+/// Requests and replies, one at a time, in microseconds: ECHO with 16 bytes.
+enum EchoBenchmark {
+  private static let payload = [UInt8](0..<16)
+
+  static func run(_ options: Options) async throws -> [Row] {
+    let count = options.isQuick ? 2_000 : 5_000
+    let rounds = options.isQuick ? 3 : 9
+    let device = try Device(.echo)
+
+    let floor = Contender("C") {
+      var times = [Int64](repeating: 0, count: count)
+      try device.asCProgram { descriptor in
+        _ = try Failure.check(cfloor_host_echo(descriptor, payload.count, count, &times), "ECHO in C")
+      }
+      return summary(times)
+    }
+    let inline = Contender("transport, on the I/O thread") {
+      try await device.withTransport { transport in
+        summary(try await EchoClient(transport, payload: payload, count: count, queue: nil).run())
+      }
+    }
+    let queued = Contender("transport, on a dispatch queue") {
+      try await device.withTransport { transport in
+        summary(
+          try await EchoClient(transport, payload: payload, count: count, queue: .init(label: "bench.echo")).run())
+      }
+    }
+    let link = Contender("Link.request") {
+      try await device.withTransport { transport in
+        let accessory = try await FramedAccessory.open(AccessorySession(transport))
+        var times: [Int64] = []
+        times.reserveCapacity(count)
+        for _ in 0..<count {
+          let start = cfloor_now()
+          let request = AF1Request(.echo, payload: payload, largestReply: payload.count)
+          let reply = try await accessory.link.request(request)
+          times.append(cfloor_now() - start)
+          guard reply.payload == payload else { throw Failure("the device echoed something else") }
+        }
+        await accessory.close()
+        return summary(times)
+      }
+    }
+    let driver = Contender("FramedAccessory.echo") {
+      try await device.withTransport { transport in
+        let accessory = try await FramedAccessory.open(AccessorySession(transport))
+        var times: [Int64] = []
+        times.reserveCapacity(count)
+        for _ in 0..<count {
+          let start = cfloor_now()
+          _ = try await accessory.echo(payload)
+          times.append(cfloor_now() - start)
+        }
+        await accessory.close()
+        return summary(times)
+      }
+    }
+
+    let contenders = [inline, queued, link, driver]
+    let figures = try await Rounds.run(rounds, [floor] + contenders)
+    return zip(contenders, figures.dropFirst()).flatMap { contender, ours in
+      ["median", "p99"].enumerated().map { index, name in
+        Row(
+          "echo", "\(contender.name): \(name)", unit: "µs", ours: ours.map { $0[index] },
+          c: figures[0].map { $0[index] }, requirement: contender.name == driver.name ? .ratioAtMost(4) : nil)
+      }
+    }
+  }
+
+  private static func summary(_ nanoseconds: [Int64]) -> [Double] {
+    let microseconds = nanoseconds.map { Double($0) / 1_000 }
+    return [microseconds.median, microseconds.quantile(0.99)]
+  }
+}

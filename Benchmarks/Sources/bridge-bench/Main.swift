@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+@main
+enum Main {
+  static func main() async {
+    do {
+      let options = try Options(CommandLine.arguments.dropFirst())
+      let machine = Machine()
+      print(machine.text)
+      if let warning = machine.warning { print(warning) }
+      var rows: [Row] = []
+      for group in Suite.groups where options.groups.isEmpty || options.groups.contains(group.name) {
+        note("measuring \(group.name) …")
+        rows += try await group.run(options)
+      }
+      print("", Table.text(rows), separator: "\n", terminator: "")
+      if let path = options.jsonPath {
+        try Document(quick: options.isQuick, machine: machine, rows: rows).write(to: path)
+      }
+    } catch {
+      note("bridge-bench: \(error)")
+      exit(1)
+    }
+  }
+}

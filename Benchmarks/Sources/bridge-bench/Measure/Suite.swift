@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All there is to measure.
+enum Suite {
+  struct Group: Sendable {
+    let name: String
+    let run: @Sendable (Options) async throws -> [Row]
+  }
+
+  static let groups = [
+    Group(name: "receive", run: StreamBenchmark.receive), Group(name: "send", run: StreamBenchmark.send),
+    Group(name: "echo", run: EchoBenchmark.run), Group(name: "decode", run: DecodeBenchmark.run),
+    Group(name: "idle", run: IdleBenchmark.run), Group(name: "start", run: StartBenchmark.run),
+  ]
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if THREAD_SANITIZER
+  import Glibc
+
+  /// A value behind a lock of pthreads, which the thread sanitizer knows; it doesn't see what `Mutex` does.
+  package struct Locked<Value>: ~Copyable, @unchecked Sendable {
+    // Sendable: the value is only reached through `withLock`, and the mutex sees to it that one thread is there.
+    // Raw memory, as the sanitizer takes an access to a class's property for one to the whole object.
+    private let value: UnsafeMutablePointer<Value>
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+    /// Puts `value` behind a lock.
+    package init(_ value: consuming sending Value) {
+      self.value = .allocate(capacity: 1)
+      self.value.initialize(to: value)
+      mutex = .allocate(capacity: 1)
+      pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+      pthread_mutex_destroy(mutex)
+      mutex.deallocate()
+      value.deinitialize(count: 1)
+      value.deallocate()
+    }
+
+    /// Runs `body` while nobody else has the lock.
+    package borrowing func withLock<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      pthread_mutex_lock(mutex)
+      defer { pthread_mutex_unlock(mutex) }
+      return try body(&value.pointee)
+    }
+  }
+#else
+  import Synchronization
+
+  /// A value behind a lock.
+  package typealias Locked = Mutex
+#endif

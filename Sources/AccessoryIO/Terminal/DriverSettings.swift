@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxShims
+import Glibc
+import SystemPackage
+
+// What only some serial drivers know; the others answer ENOTTY or EINVAL.
+
+extension FileDescriptor {
+  /// The driver's flags; nil when it has none.
+  private var serial: serial_struct? {
+    var serial = serial_struct()
+    return (try? SystemCall.run(.ioctl, on: rawValue) { shim_tiocgserial(rawValue, &serial) }) == nil ? nil : serial
+  }
+
+  /// Whether bytes are delivered without waiting for more; nil when the driver doesn't say.
+  var isLowLatency: Bool? { serial.map { $0.flags & SHIM_LOW_LATENCY != 0 } }
+
+  /// Asks for low latency; true when the driver took it.
+  func setLowLatency(_ isOn: Bool) -> Bool {
+    guard var serial else { return false }
+    serial.flags = isOn ? serial.flags | SHIM_LOW_LATENCY : serial.flags & ~SHIM_LOW_LATENCY
+    return (try? SystemCall.run(.ioctl, on: rawValue) { shim_tiocsserial(rawValue, &serial) }) != nil
+  }
+
+  /// The RS-485 settings; nil when the driver has none or they are off.
+  var rs485: TerminalConfiguration.RS485? {
+    guard let raw = rawRS485, raw.flags & SHIM_RS485_ENABLED != 0 else { return nil }
+    return TerminalConfiguration.RS485(raw)
+  }
+
+  /// The RS-485 settings as the kernel has them, to be put back later; nil when the driver has none.
+  var rawRS485: serial_rs485? {
+    var raw = serial_rs485()
+    return (try? SystemCall.run(.ioctl, on: rawValue) { shim_tiocgrs485(rawValue, &raw) }) == nil ? nil : raw
+  }
+
+  func set(_ rs485: serial_rs485) throws(Errno) {
+    var rs485 = rs485
+    _ = try SystemCall.run(.ioctl, on: rawValue) { shim_tiocsrs485(rawValue, &rs485) }
+  }
+}
+
+extension TerminalConfiguration.RS485 {
+  init(_ raw: serial_rs485) {
+    rtsOnSend = raw.flags & SHIM_RS485_RTS_ON_SEND != 0
+    rtsAfterSend = raw.flags & SHIM_RS485_RTS_AFTER_SEND != 0
+    receivesWhileSending = raw.flags & SHIM_RS485_RX_DURING_TX != 0
+    delayBeforeSend = raw.delay_rts_before_send
+    delayAfterSend = raw.delay_rts_after_send
+  }
+
+  var raw: serial_rs485 {
+    var raw = serial_rs485()
+    raw.flags =
+      SHIM_RS485_ENABLED | (rtsOnSend ? SHIM_RS485_RTS_ON_SEND : 0) | (rtsAfterSend ? SHIM_RS485_RTS_AFTER_SEND : 0)
+      | (receivesWhileSending ? SHIM_RS485_RX_DURING_TX : 0)
+    raw.delay_rts_before_send = delayBeforeSend
+    raw.delay_rts_after_send = delayAfterSend
+    return raw
+  }
+}

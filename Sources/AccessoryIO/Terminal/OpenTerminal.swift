@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DescriptorTransport {
+  /// Opens a terminal on a setup queue and hands it to `io`. Returns after the time it needs to settle.
+  ///
+  /// Throws `notFound`, `permissionDenied` (with the group to join), `busy` (with the process that holds it),
+  /// `unsupported` when the path is no terminal or can't be set like that, `disconnected` when it goes away meanwhile,
+  /// `cancelled` when the task is cancelled while it settles.
+  public static func open(
+    _ configuration: TerminalConfiguration, io: IOThread = .shared
+  ) async throws(AccessoryError) -> DescriptorTransport {
+    let setup = SetupQueue(label: configuration.path)
+    let terminal = try await setup.run { () throws(AccessoryError) in try Terminal(configuration) }
+    let control = TerminalControl(terminal, label: configuration.label, setup: setup)
+    if configuration.settle > .zero {
+      await io.sleep(for: configuration.settle)
+      await setup.run { terminal.discard() }
+    }
+    if Task.isCancelled {
+      await setup.run { control.release() }
+      throw AccessoryError(.cancelled, "opening \(configuration.label) was cancelled")
+    }
+    return DescriptorTransport(
+      descriptor: terminal.descriptor, label: configuration.label,
+      timing: .serial(baudRate: terminal.settings.baudRate, bits: configuration.bitsPerCharacter), io: io,
+      setup: setup, control: control, release: control.release)
+  }
+}

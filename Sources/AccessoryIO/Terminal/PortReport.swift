@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SystemPackage
+
+/// What stands in the way of opening a port, found without opening it.
+public struct PortReport: Sendable, Hashable {
+  /// One thing that was looked at.
+  public struct Finding: Sendable, Hashable {
+    /// How bad it is.
+    public enum Severity: String, Sendable, Hashable {
+      /// As it should be.
+      case ok
+      /// May be in the way.
+      case warning
+      /// Is in the way.
+      case problem
+    }
+
+    /// What was looked at: "permission", "holder", …
+    public var subject: String
+    /// How bad it is.
+    public var severity: Severity
+    /// What was found, and what to do.
+    public var message: String
+    /// The kind of error that opening would give; nil when it would give none for this.
+    public var kind: AccessoryError.Kind?
+  }
+
+  /// The device node.
+  public var path: String
+  /// What was found, in the order in which opening would meet it.
+  public var findings: [Finding]
+
+  /// Looks at the port at `path`. May block: call it where that is allowed.
+  public init(path: String) {
+    self.path = path
+    findings = []
+    var file = stat()
+    guard stat(path, &file) == 0 else {
+      let error = PortDiagnosis.error(opening: path, label: path, Errno(rawValue: errno))
+      add("device", .problem, error.message, error.kind)
+      return
+    }
+    guard file.st_mode & S_IFMT == S_IFCHR else {
+      add("device", .problem, "\(path) is not a serial port or another terminal", .unsupported)
+      return
+    }
+    add("device", .ok, "\(path) is there")
+    lookAtPermission()
+    lookAtHolder(file)
+    lookAtLockFile()
+  }
+
+  private mutating func add(
+    _ subject: String, _ severity: Finding.Severity, _ message: String, _ kind: AccessoryError.Kind? = nil
+  ) {
+    findings.append(Finding(subject: subject, severity: severity, message: message, kind: kind))
+  }
+
+  private mutating func lookAtPermission() {
+    if access(path, R_OK | W_OK) == 0 {
+      add("permission", .ok, "you may read and write it")
+    } else {
+      let error = PortDiagnosis.error(opening: path, label: path, Errno(rawValue: errno))
+      add("permission", .problem, error.message, error.kind)
+    }
+  }
+
+  private mutating func lookAtHolder(_ file: stat) {
+    if let holder = ProcessTable.lockHolder(of: file) {
+      add("holder", .problem, "\(holder) holds it: end that, or wait for it", .busy)
+    } else if let opener = ProcessTable.opener(of: file) {
+      add("holder", .warning, "\(opener) has it open, without a lock")
+    } else {
+      add("holder", .ok, "nobody that you can see has it open")
+    }
+  }
+
+  /// The lock files of UUCP's days, which some programs still use and most don't; `LCK..` and the node's name, in them
+  /// the owner's pid in ten characters (Filesystem Hierarchy Standard, /var/lock).
+  private mutating func lookAtLockFile() {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    for directory in ["/var/lock", "/run/lock", "/run/lock/lockdev"] {
+      let lock = "\(directory)/LCK..\(name)"
+      guard let bytes = try? SmallFile.read(lock, limit: 64) else { continue }
+      let text = String(decoding: bytes.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      if let pid = CInt(text), pid > 0, kill(pid, 0) == 0 || errno == EPERM {
+        add("lock file", .warning, "\(lock) says that process \(pid) uses it; this program does not heed lock files")
+      } else {
+        add("lock file", .warning, "\(lock) was left behind by a process that is gone: rm \(lock)")
+      }
+      return
+    }
+    add("lock file", .ok, "there is none")
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A transport without a device, like a port whose two data pins are joined: what is written comes back.
+///
+/// Pressure passes through as well: a consumer that doesn't read makes the output full.
+public actor LoopbackTransport: Transport, IOWork {
+  /// "loop-back", unless said otherwise.
+  public nonisolated let label: String
+  /// No line.
+  public nonisolated let timing = LineTiming.instant
+  /// What was written.
+  public nonisolated let input = InputQueue()
+  /// What is to come back.
+  public nonisolated let output = OutputQueue()
+
+  private nonisolated let io: IOThread
+  private var buffer: [UInt8] = []
+  private var isPaused = false
+
+  /// The I/O thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// A loop on the I/O thread `io`.
+  public init(label: String = "loop-back", io: IOThread = .shared) {
+    self.label = label
+    self.io = io
+    connect()
+  }
+
+  private nonisolated func connect() {
+    output.onQueued { [weak self, io] in if let self { io.post(self) } }
+    input.onResume { [weak self, io] in
+      guard let self else { return }
+      io.post { self.assumeIsolated { $0.resume() } }
+    }
+  }
+
+  /// Called by the loop when there is something to pass.
+  public nonisolated func perform() { assumeIsolated { $0.pass() } }
+
+  private func pass() {
+    while !isPaused, output.take(into: &buffer) {
+      isPaused = !buffer.withUnsafeBytes { input.append($0) }
+      output.wrote(buffer.count)
+    }
+  }
+
+  private func resume() {
+    isPaused = false
+    pass()
+  }
+
+  /// Ends both directions.
+  public func close() {
+    output.close(nil)
+    input.finish(nil)
+  }
+
+  /// As `close()`, without waiting.
+  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.close() } } }
+}

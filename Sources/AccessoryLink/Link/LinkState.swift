@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+
+/// What a link has behind its lock.
+struct LinkState<Rules: Exchange>: Sendable {
+  typealias Continuation = CheckedContinuation<Result<Rules.Reply, AccessoryError>, Never>
+  typealias Subscriber = AsyncThrowingStream<Rules.Event, any Error>.Continuation
+
+  /// How a link ended.
+  struct End: Sendable {
+    /// Nil: it was closed here.
+    var error: AccessoryError?
+  }
+
+  /// What others are to be told when the lock is free.
+  struct News {
+    var completions: [(Continuation, Result<Rules.Reply, AccessoryError>)] = []
+    var events: [Rules.Event] = []
+    var subscribers: [Subscriber] = []
+    var end: End?
+  }
+
+  var rules: Rules
+  var effects = Effects<Rules.Reply, Rules.Event>()
+  var waiting: [RequestID: Continuation] = [:]
+  var subscribers: [RequestID: Subscriber] = [:]
+  var droppedEvents: UInt64 = 0
+  var ended: End?
+  var timer: (deadline: MonotonicTime, token: TimerToken)?
+
+  private let label: String
+  private var batch = FrameBatch<Rules.Codec.Header>()
+  private var buffer: [UInt8] = []
+  private var nextID: UInt64 = 0
+  /// When the line counts as silent, if an unfinished frame waits for it.
+  private var silence: MonotonicTime?
+  private let silenceLimit: Duration
+  private var mustTellEnd = false
+
+  /// The shortest silence that ends an unfinished frame's hold on what follows it; on slow lines it is 20 characters.
+  static var shortestSilence: Duration { .milliseconds(50) }
+  private static var silentCharacters: Int { 20 }
+
+  init(rules: Rules, timing: LineTiming, label: String) {
+    self.rules = rules
+    self.label = label
+    self.rules.setTiming(timing)
+    silenceLimit = max(Self.shortestSilence, timing.time(of: Self.silentCharacters))
+  }
+
+  mutating func newID() -> RequestID {
+    nextID += 1
+    return RequestID(rawValue: nextID)
+  }
+
+  /// When `timePassed` must be called next.
+  var deadline: MonotonicTime? {
+    switch (rules.deadline, silence) {
+    case (let deadline?, let silence?): min(deadline, silence)
+    case (let deadline, let silence): deadline ?? silence
+    }
+  }
+
+  // MARK: - What happens
+
+  /// Takes what has arrived and hands its frames to the rules; false when there is nothing more.
+  mutating func receive(from input: InputQueue, now: MonotonicTime) -> Bool {
+    switch input.take(into: &buffer) {
+    case .nothing: return false
+    case .bytes:
+      let bytes = buffer
+      rules.codec.decode(bytes.span.bytes, into: &batch)
+      silence = rules.codec.hasUnfinishedFrame ? now + silenceLimit : nil
+      deliver(now: now)
+      return true
+    case .end(let error):
+      end(error)
+      return false
+    }
+  }
+
+  private mutating func deliver(now: MonotonicTime) {
+    for index in 0..<batch.count { rules.receive(batch, at: index, now: now, effects: &effects) }
+    batch.removeAll()
+  }
+
+  mutating func timePassed(now: MonotonicTime) {
+    if let silence, silence <= now {
+      self.silence = nil
+      rules.codec.idle(into: &batch)
+      deliver(now: now)
+    }
+    rules.timePassed(now: now, effects: &effects)
+  }
+
+  mutating func end(_ error: AccessoryError?) {
+    guard ended == nil else { return }
+    ended = End(error: error)
+    mustTellEnd = true
+    silence = nil
+    rules.end(error ?? .closed(label), effects: &effects)
+  }
+
+  // MARK: - What follows
+
+  /// Queues what is to be written; what there is no space for waits until the next call.
+  mutating func send(to output: OutputQueue) {
+    if !effects.output.isEmpty, output.offer(effects.output) != .full {
+      effects.output.removeAll(keepingCapacity: true)
+    }
+  }
+
+  mutating func takeNews() -> News {
+    var news = News()
+    for completion in effects.completions {
+      if let continuation = waiting.removeValue(forKey: completion.id) {
+        news.completions.append((continuation, completion.result))
+      }
+    }
+    effects.completions.removeAll(keepingCapacity: true)
+    guard !effects.events.isEmpty || mustTellEnd else { return news }
+    swap(&news.events, &effects.events)
+    news.subscribers = Array(subscribers.values)
+    if mustTellEnd {
+      mustTellEnd = false
+      news.end = ended
+      subscribers = [:]
+    }
+    return news
+  }
+}

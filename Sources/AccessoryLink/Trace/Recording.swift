@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// The text format in which a trace is kept.
+///
+/// A line a record: seconds since the trace began with nine decimals, `<` from the device or `>` to it, the bytes in
+/// hexadecimal:
+///
+///     #accessory-bridge-recording 1 silence 0.050000000
+///     0.000412000 > 0ff01100172a0400095f78563412d2876daf
+///     0.000893521 < 0ff01200172a080084d401eeffc0001001009bd3fbf2
+///
+/// The first line begins a trace; `silence` is the pause in seconds after which an unfinished frame no longer holds up
+/// what follows it. A file may have several traces one after another, so a recording can simply be appended to. Other
+/// lines that begin with `#` are remarks. A record is written in one piece with its line end, and what has no line end
+/// was cut off: so a file that was cut anywhere reads to its last whole record.
+public enum Recording {
+  /// What a line says.
+  public enum Line: Sendable, Hashable {
+    /// A trace begins.
+    case start(silence: Duration)
+    /// Bytes passed.
+    case record(TraceRecord)
+    /// A remark, or nothing.
+    case remark
+  }
+
+  /// How a recording begins.
+  public static let signature = "#accessory-bridge-recording 1"
+
+  /// The line that begins a trace, with its line end.
+  public static func start(silence: Duration) -> String { "\(signature) silence \(seconds(silence))\n" }
+
+  /// The line of a record, with its line end.
+  public static func line(_ record: TraceRecord) -> String {
+    var line = seconds(record.time)
+    line += record.direction == .fromDevice ? " < " : " > "
+    line.reserveCapacity(line.utf8.count + 2 * record.bytes.count + 1)
+    for byte in record.bytes {
+      line.unicodeScalars.append(digit(byte >> 4))
+      line.unicodeScalars.append(digit(byte & 0xF))
+    }
+    return line + "\n"
+  }
+
+  /// Reads a line without its line end. Throws `badData` when it is no line of a recording.
+  public static func parse(_ line: some StringProtocol) throws(AccessoryError) -> Line {
+    if line.hasPrefix("#accessory-bridge-recording ") {
+      let words = line.split(separator: " ")
+      guard words.count == 4, words[1] == "1", words[2] == "silence", let silence = duration(words[3]) else {
+        throw AccessoryError(.badData, "this recording is of a form that this version doesn't know")
+      }
+      return .start(silence: silence)
+    }
+    if line.isEmpty || line.hasPrefix("#") { return .remark }
+    let words = line.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 3, let time = duration(words[0]), words[1] == "<" || words[1] == ">",
+      let bytes = bytes(words[2]), !bytes.isEmpty
+    else { throw AccessoryError(.badData, "not a record: time, < or >, and hexadecimal were expected") }
+    return .record(TraceRecord(time: time, direction: words[1] == "<" ? .fromDevice : .toDevice, bytes: bytes))
+  }
+
+  private static func digit(_ value: UInt8) -> Unicode.Scalar {
+    Unicode.Scalar(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10)
+  }
+
+  /// Seconds with nine decimals.
+  public static func seconds(_ time: Duration) -> String {
+    let nanoseconds = String(time.inNanoseconds % 1_000_000_000)
+    return "\(time.inNanoseconds / 1_000_000_000)." + String(repeating: "0", count: 9 - nanoseconds.utf8.count)
+      + nanoseconds
+  }
+
+  private static func duration(_ text: some StringProtocol) -> Duration? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].utf8.count == 9, let seconds = UInt32(parts[0]), let nanoseconds = UInt32(parts[1])
+    else { return nil }
+    return .seconds(Int64(seconds)) + .nanoseconds(Int64(nanoseconds))
+  }
+
+  private static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 2)
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+import ArgumentParser
+
+struct Doctor: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Explains why a port can't be opened, and how to mend it.",
+    discussion: """
+      Looks, and changes nothing. Without a device it looks at every serial port and every accessory there is. The \
+      exit status is that which opening would give.
+
+      EXAMPLES
+        bridge-cli doctor
+        bridge-cli doctor /dev/ttyUSB0
+      """)
+
+  @OptionGroup var device: DeviceArgument
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let devices = await SimulatorSource().devices()
+    let paths: [String]
+    if let text = device.text {
+      // A path that isn't there is what a doctor is asked about.
+      paths = [(try? DeviceResolver.resolve(text, among: devices).path) ?? (text.contains("/") ? text : "/dev/\(text)")]
+    } else {
+      paths = SerialPorts.paths() + devices.map(\.path)
+    }
+    let reports = await SetupQueue(label: "doctor").run { paths.map(PortReport.init) }
+    if output.json {
+      Output.json(DoctorDocument(reports))
+    } else {
+      show(reports)
+    }
+    if let finding = reports.flatMap(\.findings).first(where: { $0.kind != nil }), let kind = finding.kind {
+      throw ExitCode(Failure.exitStatus(kind))
+    }
+  }
+
+  private func show(_ reports: [PortReport]) {
+    if reports.isEmpty {
+      return Output.line(
+        "There is no serial port and no accessory. Is the cable plugged in, and the driver loaded (dmesg)?")
+    }
+    let style = Style.standardOutput
+    for report in reports {
+      Output.line(style.bold(SafeText.escape(report.path, limit: 200)))
+      for finding in report.findings {
+        let mark =
+          switch finding.severity {
+          case .ok: style.green("ok      ")
+          case .warning: style.yellow("warning ")
+          case .problem: style.red("problem ")
+          }
+        let subject = finding.subject + String(repeating: " ", count: max(0, 10 - finding.subject.count))
+        Output.line("  \(mark) \(subject)  \(SafeText.escape(finding.message, limit: 400))")
+      }
+    }
+  }
+}
+
+struct DoctorDocument: Encodable {
+  struct Report: Encodable {
+    let path: String
+    let findings: [Finding]
+  }
+
+  struct Finding: Encodable {
+    let subject, severity, message: String
+    let kind: OrNull<String>
+  }
+
+  let schema = schemaName
+  let ports: [Report]
+
+  init(_ reports: [PortReport]) {
+    ports = reports.map { report in
+      Report(
+        path: report.path,
+        findings: report.findings.map {
+          Finding(
+            subject: $0.subject, severity: $0.severity.rawValue, message: $0.message,
+            kind: OrNull($0.kind?.rawValue))
+        })
+    }
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryLink
+import Glibc
+import SystemPackage
+
+/// A recording on disk.
+struct RecordingFile: Sendable {
+  private let descriptor: CInt
+  private let path: String
+
+  /// Opens a file, or makes one, to write a new trace behind what is there.
+  init(appendingTo path: String, silence: Duration) throws(AccessoryError) {
+    self.path = path
+    descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
+    do throws(AccessoryError) {
+      try repair()
+      try write(Recording.start(silence: silence))
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  /// Takes a record off the end that was cut off, so that it doesn't swallow the line that begins the next trace. Throws
+  /// `misconfigured` when the file is something else than a recording.
+  private func repair() throws(AccessoryError) {
+    let size = lseek(descriptor, 0, SEEK_END)
+    guard size > 0 else { return }
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    let signature = Array(Recording.signature.utf8)
+    guard pread(descriptor, &buffer, signature.count, 0) == signature.count, buffer.starts(with: signature) else {
+      throw AccessoryError(.misconfigured, "\(path) is there and is not a recording: choose another file")
+    }
+    let start = max(0, size - off_t(buffer.count))
+    let count = pread(descriptor, &buffer, buffer.count, start)
+    guard count > 0, let end = buffer[..<count].lastIndex(of: UInt8(ascii: "\n")) else { return }
+    _ = ftruncate(descriptor, start + off_t(end) + 1)
+  }
+
+  /// Adds a record, with one call of write(2).
+  func append(_ record: TraceRecord) throws(AccessoryError) { try write(Recording.line(record)) }
+
+  private func write(_ text: String) throws(AccessoryError) {
+    var text = text
+    let count = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    guard count == text.utf8.count else {
+      let error = count < 0 ? Errno(rawValue: errno) : .noSpace
+      throw AccessoryError(.ioFailure, code: .errno(error.rawValue), "writing to \(path): \(error)")
+    }
+  }
+
+  func close() { Glibc.close(descriptor) }
+
+  /// Whether there is an ordinary file at `path`.
+  static func isRegular(_ path: String) -> Bool {
+    var file = stat()
+    return stat(path, &file) == 0 && file.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Reads a recording and shows its entries. Throws `badData` with the line that is wrong.
+  static func decode(_ path: String, _ show: (TraceEntry) -> Void) throws(AccessoryError) {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
+    defer { Glibc.close(descriptor) }
+    var reader = RecordingReader()
+    var tracer: FrameTracer?
+    var lines: [Recording.Line] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      guard count >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "reading \(path)") }
+      if count == 0 { break }
+      do throws(AccessoryError) {
+        try reader.read(buffer[..<count], into: &lines)
+      } catch {
+        throw AccessoryError(error.kind, "\(path), \(error.message)")
+      }
+      for line in lines {
+        switch line {
+        case .start(let silence):
+          tracer?.finish().forEach(show)
+          tracer = FrameTracer(silence: silence)
+        case .record(let record): tracer?.add(record).forEach(show)
+        case .remark: break
+        }
+      }
+      lines.removeAll(keepingCapacity: true)
+    }
+    tracer?.finish().forEach(show)
+    if reader.isCutOff { Output.note("\(path) was cut off: its last record is not whole") }
+  }
+}

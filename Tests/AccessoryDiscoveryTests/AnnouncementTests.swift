@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AccessoryDiscovery
+
+@Suite struct AnnouncementTests {
+  static let announcement = Announcement(
+    path: "/dev/pts/7", link: "/home/me/acc", driver: "framed", name: "Gadget", manufacturer: "Maker", model: "M",
+    serial: "S-1")
+  static let text = #"{"path":"/dev/pts/7","driver":"framed"}"#
+
+  @Test func life() throws {
+    let directory = try TemporaryDirectory()
+    let file = try AnnouncementFile(Self.announcement, name: "one", directory: directory.path)
+    #expect(directory.names() == ["one.json"])
+    let path = directory.path + "/one.json"
+    #expect(AnnouncementFile.read(path) == Self.announcement)
+    #expect(AnnouncementFile.read(path) == Self.announcement, "looking changes nothing")
+    var facts = stat()
+    #expect(stat(path, &facts) == 0)
+    #expect(facts.st_mode & 0o777 == 0o600)
+    file.remove()
+    #expect(directory.names() == [])
+    #expect(AnnouncementFile.read(path) == nil)
+  }
+
+  @Test func theDevice() {
+    #expect(
+      Self.announcement.device
+        == Device(
+          path: "/dev/pts/7", link: "/home/me/acc", source: .simulator, driver: "framed", name: "Gadget",
+          manufacturer: "Maker", model: "M", serialNumber: "S-1"))
+  }
+
+  /// Whose owner is gone: the lock tells.
+  @Test func aFileThatNobodyHolds() throws {
+    let directory = try TemporaryDirectory()
+    try directory.write(Array(Self.text.utf8), to: "stale.json")
+    #expect(AnnouncementFile.read(directory.path + "/stale.json") == nil)
+    #expect(directory.names() == [])
+  }
+
+  @Test func aFileThatSomebodyHolds() throws {
+    let file = try HeldFile(Array(Self.text.utf8))
+    #expect(AnnouncementFile.read(file.path) == Announcement(path: "/dev/pts/7", driver: "framed"))
+    file.letGo()
+    #expect(AnnouncementFile.read(file.path) == nil)
+    #expect(!exists(file.path))
+  }
+
+  @Test(arguments: [
+    "", "{", "[]", "null", "{}", #"{"path":"/dev/pts/7"}"#, #"{"path":7,"driver":"framed"}"#, "\u{0}\u{0}",
+    #"{"path":"/dev/pts/7","driver":"framed","name":{"a":[]}}"#, String(repeating: "[", count: 16_000),
+  ])
+  func nonsense(text: String) throws {
+    let file = try HeldFile(Array(text.utf8))
+    #expect(AnnouncementFile.read(file.path) == nil)
+    #expect(exists(file.path), "somebody holds it, so it isn't ours to remove")
+  }
+
+  @Test func invalidUTF8() throws {
+    let bytes = Array(#"{"path":"/dev/pts/7","driver":"framed","name":""#.utf8) + [0xFF, 0xC0] + Array(#""}"#.utf8)
+    let file = try HeldFile(bytes)
+    // Left out or repaired, but nothing that isn't text.
+    #expect(
+      AnnouncementFile.read(file.path)?.name?.unicodeScalars.allSatisfy { $0.isASCII || $0 == "\u{FFFD}" } ?? true)
+  }
+
+  /// 16 KiB are read, and not a byte more.
+  @Test(arguments: [(16_384, true), (16_385, false)]) func size(count: Int, isRead: Bool) throws {
+    let padding = String(repeating: " ", count: count - Self.text.utf8.count)
+    let file = try HeldFile(Array((Self.text + padding).utf8))
+    #expect((AnnouncementFile.read(file.path) != nil) == isRead)
+    #expect(exists(file.path))
+  }
+
+  /// In a directory of one's own there can still be a file that somebody else made, by a link.
+  @Test(.enabled(if: geteuid() == 0, "only root can give files away")) func aForeignFile() throws {
+    let file = try HeldFile(Array(Self.text.utf8))
+    #expect(AnnouncementFile.read(file.path) != nil)
+    #expect(chown(file.path, 65_534, 65_534) == 0)
+    #expect(AnnouncementFile.read(file.path) == nil)
+    file.letGo()
+    #expect(AnnouncementFile.read(file.path) == nil)
+    #expect(exists(file.path))
+  }
+
+  @Test func whatIsNoFile() throws {
+    let file = try HeldFile(Array(Self.text.utf8))
+    let directory = try TemporaryDirectory()
+    #expect(symlink(file.path, directory.path + "/link.json") == 0)
+    #expect(mkdir(directory.path + "/directory.json", 0o700) == 0)
+    #expect(mkfifo(directory.path + "/pipe.json", 0o600) == 0)
+    for name in directory.names() {
+      #expect(AnnouncementFile.read(directory.path + "/" + name) == nil, "\(name)")
+    }
+    #expect(directory.names().count == 3)
+  }
+
+  @Test func noDirectory() {
+    let error = #expect(throws: AccessoryError.self) {
+      try AnnouncementFile(Self.announcement, name: "one", directory: "/no/such/directory")
+    }
+    #expect(error?.message.contains("/no/such/directory") == true)
+  }
+}
+
+/// A file that this process holds as a simulator would, with contents that a simulator would never write.
+final class HeldFile {
+  let path: String
+  private let directory: TemporaryDirectory
+  private var descriptor: CInt
+
+  init(_ bytes: [UInt8]) throws {
+    directory = try TemporaryDirectory()
+    path = directory.path + "/held.json"
+    try directory.write(bytes, to: "held.json")
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+  }
+
+  func letGo() {
+    if descriptor >= 0 { close(descriptor) }
+    descriptor = -1
+  }
+
+  deinit { letGo() }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+extension ProcessWide {
+  @Suite struct PseudoTerminalTests {
+    private func open(_ path: String) async throws -> DescriptorTransport {
+      try await DescriptorTransport.open(.init(path: path))
+    }
+
+    @Test func bothEndsTalk() async throws {
+      let pair = try await PseudoTerminal.open()
+      let near = pair.transport
+      #expect(near.label == pair.path)
+      let far = try await open(pair.path)
+      let (nearReader, farReader) = (InputReader(near.input), InputReader(far.input))
+      let bytes = pattern(100_000)
+      async let sendingThere: Void = OutputWriter(near.output).write(bytes)
+      async let sendingHere: Void = OutputWriter(far.output).write(bytes)
+      async let there = farReader.read(bytes.count)
+      #expect(try await nearReader.read(bytes.count) == bytes)
+      #expect(try await there == bytes)
+      try await sendingThere
+      try await sendingHere
+      await far.close()
+      await near.close()
+    }
+
+    @Test func nothingIsEchoedBeforeSomebodyOpensIt() async throws {
+      let pair = try await PseudoTerminal.open()
+      try await OutputWriter(pair.transport.output).write(Array("hello\r\n\u{3}".utf8))
+      let far = try await open(pair.path)
+      try await OutputWriter(far.output).write([1])
+      #expect(try await InputReader(pair.transport.input).read(1) == [1])
+      await far.close()
+      await pair.transport.close()
+    }
+
+    @Test func whoHasItOpenSeesAnUnplugWhenItCloses() async throws {
+      let pair = try await PseudoTerminal.open()
+      let far = try await open(pair.path)
+      await pair.transport.close()
+      #expect(try await InputReader(far.input).readToEnd().error?.kind == .disconnected)
+      await far.close()
+      #expect(access(pair.path, F_OK) != 0)
+    }
+
+    @Test func itStaysWhenItsUserGoesAndComesBack() async throws {
+      let pair = try await PseudoTerminal.open()
+      let reader = InputReader(pair.transport.input)
+      for round in 0..<10 {
+        let far = try await open(pair.path)
+        try await OutputWriter(far.output).write([UInt8(round)])
+        #expect(try await reader.read(1) == [UInt8(round)])
+        await far.close()
+      }
+      #expect(!pair.transport.input.hasBytesAvailable)
+      await pair.transport.close()
+    }
+
+    /// With its own end closed, epoll would report a hang-up without end.
+    @Test func nobodyThereIsQuiet() async throws {
+      try await withIOThread { io in
+        let pair = try await PseudoTerminal.open(io: io)
+        await (try await DescriptorTransport.open(.init(path: pair.path), io: io)).close()
+        for _ in 0..<3 { await io.barrier() }
+        let before = io.wakeUps
+        for _ in 0..<3 { await io.barrier() }
+        #expect(io.wakeUps - before <= 3 + 1, "one for each of our own, and the notice of the close at most")
+        await pair.transport.close()
+      }
+    }
+
+    @Test func closingItLeavesNothingOpen() async throws {
+      await (try await PseudoTerminal.open()).transport.close()
+      await IOThread.shared.barrier()
+      let before = ThisProcess.openPaths(beginningWith: "/dev/pt").count
+      let pair = try await PseudoTerminal.open()
+      #expect(ThisProcess.openPaths(beginningWith: "/dev/pt").count == before + 2)
+      await pair.transport.close()
+      #expect(ThisProcess.openPaths(beginningWith: "/dev/pt").count == before)
+      try await eventually("the watcher to be closed") {
+        ThisProcess.openPaths(beginningWith: "anon_inode:inotify").isEmpty
+      }
+    }
+  }
+}

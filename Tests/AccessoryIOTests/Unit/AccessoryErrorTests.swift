@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import SystemPackage
+import Testing
+
+@Suite struct AccessoryErrorTests {
+  @Test(arguments: [
+    (EIO, AccessoryError.Kind.disconnected), (ENXIO, .disconnected), (ENODEV, .disconnected), (EPIPE, .disconnected),
+    (ECONNRESET, .disconnected), (EBUSY, .busy), (EAGAIN, .busy), (EACCES, .permissionDenied),
+    (EPERM, .permissionDenied), (ENOENT, .notFound), (ENOTDIR, .notFound), (ELOOP, .notFound), (ETIMEDOUT, .timedOut),
+    (ENOTTY, .unsupported), (EOPNOTSUPP, .unsupported), (EISDIR, .unsupported), (EINVAL, .misconfigured),
+    (ENOMEM, .ioFailure), (EMFILE, .ioFailure), (ENOSPC, .ioFailure), (12_345, .ioFailure),
+  ])
+  func kindOfAnErrno(_ number: CInt, _ kind: AccessoryError.Kind) {
+    #expect(AccessoryError.Kind(Errno(rawValue: number)) == kind)
+  }
+
+  @Test func theMessageSaysWhatWasTriedAndWhatTheSystemSaid() {
+    let error = AccessoryError(errno: Errno(rawValue: EMFILE), "opening /dev/ttyUSB0")
+    #expect(error.code == .errno(EMFILE))
+    #expect(error.description == "opening /dev/ttyUSB0: too many open files")
+  }
+
+  @Test func namesOfKindsAreStableForPrograms() {
+    #expect(
+      AccessoryError.Kind.allCases.map(\.rawValue) == [
+        "disconnected", "busy", "permission_denied", "not_found", "timed_out", "cancelled", "refused", "bad_data",
+        "unsupported", "misconfigured", "io_failure",
+      ])
+  }
+
+  @Test func twoEndsOfALink() {
+    #expect(AccessoryError.disconnected("X", code: .errno(EIO)).message == "X was disconnected")
+    #expect(AccessoryError.disconnected("X", code: .errno(EIO)).code == .errno(EIO))
+    #expect(AccessoryError.closed("X").kind == .cancelled)
+  }
+}

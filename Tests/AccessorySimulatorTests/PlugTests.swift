@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AccessorySimulator
+
+/// A simulator's coming and going, and its traces in the file system.
+@Suite(.timeLimit(.minutes(1))) struct PlugTests {
+  private let directory: TemporaryDirectory
+  private let announcements: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    announcements = try TemporaryDirectory()
+  }
+
+  private var link: String { directory.path + "/acc" }
+
+  private func simulator(_ change: (inout FramedSimulator.Configuration) -> Void = { _ in }) -> FramedSimulator {
+    var configuration = FramedSimulator.Configuration(seed: 1)
+    configuration.announcementDirectory = announcements.path
+    configuration.link = link
+    change(&configuration)
+    return FramedSimulator(configuration)
+  }
+
+  private func open(_ path: String) async throws -> FramedAccessory {
+    try await FramedAccessory.open(try await AccessorySession.open(TerminalConfiguration(path: path)))
+  }
+
+  private func devices() async -> [Device] { await SimulatorSource(directory: announcements.path).devices() }
+
+  @Test func aWholeLife() async throws {
+    let simulator = simulator { $0.device.identity.name = "Gadget" }
+    let path = try await simulator.plugIn()
+    #expect(linkTarget(link) == path)
+    #expect(
+      await devices() == [
+        Device(
+          path: path, link: link, source: .simulator, driver: "framed", name: "Gadget",
+          manufacturer: "Accessory Bridge", model: "AF1-SIM", serialNumber: "SIM0001")
+      ])
+    await simulator.unplug()
+    #expect(directory.names() == [])
+    #expect(announcements.names() == [])
+    let again = try await simulator.plugIn()
+    #expect(linkTarget(link) == again)
+    #expect(await devices().map(\.path) == [again])
+    let accessory = try await open(link)
+    #expect(try await accessory.battery().percent == 100)
+    await accessory.close()
+    await simulator.stop()
+    #expect(directory.names() == [])
+    #expect(announcements.names() == [])
+    var seen: [FramedSimulator.Event] = []
+    for await event in simulator.events { seen.append(event) }
+    #expect(seen == [.pluggedIn(path: path), .unplugged, .pluggedIn(path: again), .unplugged])
+  }
+
+  /// The boot id shows that nothing but the cable was pulled.
+  @Test func unpluggingIsNoRestart() async throws {
+    let simulator = simulator()
+    let first = try await open(try await simulator.plugIn())
+    let before = first.link.exchange.hello?.bootID
+    await simulator.unplug()
+    let error = await #expect(throws: AccessoryError.self) { try await first.battery() }
+    #expect(error?.kind == .disconnected)
+    await first.close()
+    let second = try await open(try await simulator.plugIn())
+    #expect(before != nil)
+    #expect(second.link.exchange.hello?.bootID == before)
+    await second.close()
+    await simulator.stop()
+  }
+
+  @Test func unpluggedAmidAnAnswer() async throws {
+    let simulator = simulator { $0.faults.unplug = .request(2) }
+    let accessory = try await open(try await simulator.plugIn())
+    #expect(try await accessory.echo([1]) == [1])
+    let error = await #expect(throws: AccessoryError.self) { try await accessory.echo([2]) }
+    #expect(error?.kind == .disconnected)
+    await accessory.close()
+    await simulator.stop()
+  }
+
+  @Test func pluggedInAgainByItself() async throws {
+    let simulator = simulator {
+      $0.faults.unplug = .request(1)
+      $0.faults.replug = .milliseconds(1)
+    }
+    var events = simulator.events.makeAsyncIterator()
+    let path = try await simulator.plugIn()
+    #expect(await events.next() == .pluggedIn(path: path))
+    for _ in 0..<3 {
+      let accessory = try await open(link)
+      await #expect(throws: AccessoryError.self) { try await accessory.battery() }
+      await accessory.close()
+      #expect(await events.next() == .unplugged)
+      guard case .pluggedIn = await events.next() else {
+        Issue.record("it is not plugged in again")
+        break
+      }
+    }
+    await simulator.stop()
+  }
+
+  /// The command that counts runs is run before the restart, and never again.
+  @Test func aRestartAmidARequest() async throws {
+    let simulator = simulator { $0.faults.reboot = .request(1) }
+    let accessory = try await open(try await simulator.plugIn())
+    let error = await #expect(throws: AccessoryError.self) { try await accessory.request(FramedDevice.count) }
+    #expect(error?.kind == .disconnected)
+    #expect(await simulator.runs == 1)
+    #expect(try await accessory.request(FramedDevice.count) == [2, 0, 0, 0])
+    await accessory.close()
+    await simulator.stop()
+  }
+
+  // MARK: - Misuse
+
+  @Test func pluggingInTwiceIsPluggingInOnce() async throws {
+    let simulator = simulator()
+    let path = try await simulator.plugIn()
+    #expect(try await simulator.plugIn() == path)
+    #expect(announcements.names().count == 1)
+    await simulator.stop()
+    #expect(announcements.names() == [])
+    #expect(directory.names() == [])
+  }
+
+  /// At the same time, before there is a terminal.
+  @Test func pluggingInTwiceAtOnce() async throws {
+    let simulator = simulator()
+    async let one = simulator.plugIn()
+    async let two = simulator.plugIn()
+    #expect(try await one == two)
+    #expect(announcements.names().count == 1)
+    await simulator.stop()
+    #expect(announcements.names() == [])
+  }
+
+  @Test func afterTheEnd() async throws {
+    let simulator = simulator()
+    try await simulator.plugIn()
+    await simulator.stop()
+    await simulator.stop()
+    let error = await #expect(throws: AccessoryError.self) { try await simulator.plugIn() }
+    #expect(error?.kind == .cancelled)
+    await simulator.unplug()
+    #expect(announcements.names() == [])
+  }
+
+  @Test func aLinkThatCanNotBeMade() async throws {
+    try directory.write(Array("precious".utf8), to: "acc")
+    let simulator = simulator()
+    let error = await #expect(throws: AccessoryError.self) { try await simulator.plugIn() }
+    #expect(error?.kind == .misconfigured)
+    #expect(try SmallFile.read(link, limit: 100) == Array("precious".utf8))
+    #expect(announcements.names() == [])
+    await simulator.stop()
+    #expect(exists(link))
+  }
+
+  @Test func anAnnouncementThatCanNotBeMade() async throws {
+    let simulator = simulator { $0.announcementDirectory = "/no/such/directory" }
+    await #expect(throws: AccessoryError.self) { try await simulator.plugIn() }
+    #expect(directory.names() == [], "the link goes too")
+    await simulator.stop()
+  }
+
+  /// Whoever made a link over ours keeps it.
+  @Test func aLinkThatSomebodyTookOver() async throws {
+    let simulator = simulator()
+    try await simulator.plugIn()
+    #expect(unlink(link) == 0)
+    #expect(symlink("elsewhere", link) == 0)
+    await simulator.stop()
+    #expect(linkTarget(link) == "elsewhere")
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+/// Commands that go on until they are told to end, and what they leave behind.
+@Suite(.timeLimit(.minutes(2))) struct EndingTests {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func aSimulatorLeavesNothingBehind(signal: CInt) async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate("--link", "acc")
+      #expect(linkTarget(box.directory.path + "/acc") == simulator.path)
+      #expect(box.announcements.count == 1)
+      simulator.program.signal(signal)
+      let ended = try await simulator.program.end()
+      #expect(ended.status == 0)
+      #expect(ended.errorText == "")
+      #expect(box.directory.names() == [])
+      #expect(box.runtime.names(in: "accessory-bridge/simulated") == [])
+    }
+  }
+
+  @Test func watch() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate()
+      let watch = try box.start("watch")
+      _ = try await watch.lines(1)
+      watch.signal(SIGINT)
+      #expect(try await watch.end().status == 0)
+    }
+  }
+
+  /// As `stty` would show it before and after.
+  @Test(arguments: [SIGINT, SIGTERM]) func batteryWatchPutsThePortBack(signal: CInt) async throws {
+    let accessory = ScriptedAccessory { $0.command == .battery ? .reply([2]) : .silence }
+    let terminal = try await accessory.onPseudoTerminal()
+    let port = Glibc.open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    defer { close(port) }
+    try setCooked(port)
+    let before = try settings(port)
+    try await Sandbox.with { box in
+      let battery = try box.start("battery", terminal.path, "--watch")
+      _ = try await battery.lines(1)
+      #expect(try settings(port) != before)
+      battery.signal(signal)
+      #expect(try await battery.end().status == 0)
+      let after = try settings(port)
+      #expect(after == before)
+      var exclusive: CInt = 1
+      #expect(ioctl(port, 0x8004_5440, &exclusive) == 0)
+      #expect(exclusive == 0)
+    }
+    await terminal.transport.close()
+  }
+
+  /// Interrupted before there was a result: no success. The slow line makes for a time limit of minutes.
+  @Test func batteryBeforeItsAnswer() async throws {
+    let accessory = ScriptedAccessory { _ in .silence }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await Sandbox.with { box in
+      let request = try box.start("request", terminal.path, "0x40", "--baud", "300")
+      try await accessory.requests.wait { $0.count == 2 }
+      request.signal(SIGINT)
+      let ended = try await request.end()
+      #expect(ended.status == 128 + SIGINT)
+      #expect(ended.outputText == "")
+    }
+    await terminal.transport.close()
+  }
+
+  @Test func aLinkIsNotMadeOverAFile() async throws {
+    try await Sandbox.with { box in
+      try box.directory.write(Array("precious".utf8), to: "acc")
+      let simulator = try await box.run("simulate", "framed", "--link", "acc")
+      #expect(simulator.status == EX_CONFIG)
+      #expect(simulator.errorText.contains("acc exists"))
+      #expect(try SmallFile.read(box.directory.path + "/acc", limit: 100) == Array("precious".utf8))
+      #expect(box.announcements == [])
+    }
+  }
+
+  @Test(arguments: ["/etc/hostname", "nowhere"]) func norOverALinkToSomethingElse(target: String) async throws {
+    try await Sandbox.with { box in
+      #expect(symlink(target, box.directory.path + "/acc") == 0)
+      let simulator = try await box.run("simulate", "framed", "--link", "acc", "--json")
+      #expect(simulator.status == EX_CONFIG)
+      #expect(try simulator.json()["error"]?["kind"] == "misconfigured")
+      #expect(linkTarget(box.directory.path + "/acc") == target)
+    }
+  }
+
+  @Test func aLinkThatAKilledSimulatorLeftIsReplaced() async throws {
+    try await Sandbox.with { box in
+      let killed = try await box.simulate("--link", "acc")
+      killed.program.signal(SIGKILL)
+      try await killed.program.end()
+      #expect(linkTarget(box.directory.path + "/acc") == killed.path)
+      // The terminal's number must not happen to be the same again.
+      let other = try await PseudoTerminal.open()
+      let next = try await box.simulate("--link", "acc")
+      #expect(linkTarget(box.directory.path + "/acc") == next.path)
+      #expect(try await box.run("battery", "acc").status == 0)
+      await other.transport.close()
+    }
+  }
+
+  @Test func aLinkInADirectoryThatIsNotThere() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.run("simulate", "framed", "--link", "missing/acc")
+      #expect(simulator.status == EX_NOINPUT)
+      #expect(simulator.errorText.contains("missing/acc"))
+      #expect(box.announcements == [])
+    }
+  }
+
+  @Test func demoEndsByItself() async throws {
+    try await Sandbox.with { box in
+      let demo = try await box.run("demo")
+      #expect(demo.status == 0)
+      #expect(demo.errorText == "")
+      for text in ["connected", "identity", "status        idle", "event", "was disconnected", "disconnected  DEMO-"] {
+        #expect(demo.outputText.contains(text), "\(text)")
+      }
+      #expect(box.announcements == [])
+    }
+  }
+
+  // MARK: - Terminal settings
+
+  private func settings(_ port: CInt) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 44)
+    let result = bytes.withUnsafeMutableBytes { ioctl(port, 0x802C_542A, $0.baseAddress!) }
+    try #require(result == 0)
+    return bytes
+  }
+
+  /// Lines edited and echoed, 9600 baud, 7 bits: as little raw as can be. Without HUPCL, which `--dtr keep` leaves cleared.
+  private func setCooked(_ port: CInt) throws {
+    var settings = termios()
+    try #require(tcgetattr(port, &settings) == 0)
+    settings.c_iflag |= tcflag_t(ICRNL | IXON)
+    settings.c_oflag |= tcflag_t(OPOST | ONLCR)
+    settings.c_lflag |= tcflag_t(ICANON | ISIG)
+    settings.c_cflag = settings.c_cflag & ~tcflag_t(CSIZE | HUPCL) | tcflag_t(CS7 | PARENB)
+    cfsetspeed(&settings, speed_t(B9600))
+    try #require(tcsetattr(port, TCSANOW, &settings) == 0)
+  }
+}

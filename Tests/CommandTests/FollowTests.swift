@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+import Glibc
+import TestSupport
+import Testing
+
+/// `battery --watch`: told by the accessory, not asked for.
+@Suite(.timeLimit(.minutes(2))) struct FollowTests {
+  @Test func eventsArePrintedAndNothingIsAsked() async throws {
+    let accessory = ScriptedAccessory { request in
+      request.command == .battery ? .reply([2, 57, 0x80, 0x0E, 2]) : .silence
+    }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await Sandbox.with { box in
+      let battery = try box.start("battery", terminal.path, "--watch")
+      _ = try await battery.lines(1)
+      let events: [(AF1Command, [UInt8])] = [
+        (.battery, [2, 56, 0x77, 0x0E, 2]), (.status, [1, 0, 0, 0xFF]), (.battery, [1, 12, 0x5C, 0x0D, 2]),
+        (AF1Command(rawValue: 0x55), [1, 2, 3]), (.battery, []), (.battery, [3]),
+      ]
+      for (number, event) in events.enumerated() {
+        let bytes = ScriptedAccessory.event(event.0, number: UInt16(number), event.1)
+        #expect(terminal.transport.output.offer(bytes) == .accepted)
+      }
+      #expect(
+        try await battery.lines(4) == [
+          "57 %  normal  3.712 V  discharging", "56 %  normal  3.703 V  discharging",
+          "12 %  low  3.420 V  discharging", "high",
+        ])
+      battery.signal(SIGINT)
+      let ended = try await battery.end()
+      #expect(ended.status == 0)
+      #expect(ended.lines.count == 4)
+      #expect(accessory.requests.value.map(\.command) == [.hello, .battery])
+    }
+    await terminal.transport.close()
+  }
+
+  @Test func aBatteryThatRunsDown() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate("--percent", "100", "--drain", "4")
+      let battery = try box.start("battery", "--watch", "--json")
+      let documents = try await battery.lines(6).map { try JSON($0) }
+      let percents = documents.compactMap { document -> Double? in
+        if case .number(let percent)? = document["battery"]?["percent"] { percent } else { nil }
+      }
+      #expect(percents.count == 6)
+      #expect(zip(percents, percents.dropFirst()).allSatisfy { $0 == $1 + 1 })
+      #expect(documents.allSatisfy { $0["schema"] == "accessory-bridge/1" && $0["device"]?["id"] == "SIM0001" })
+    }
+  }
+
+  @Test func theEndOfTheAccessoryIsAnError() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate()
+      let battery = try box.start("battery", "--watch")
+      _ = try await battery.lines(1)
+      simulator.program.signal(SIGKILL)
+      let ended = try await battery.end()
+      #expect(ended.status == EX_UNAVAILABLE)
+      #expect(ended.errorText.contains("was disconnected"))
+      #expect(ended.lines.count == 1)
+    }
+  }
+}

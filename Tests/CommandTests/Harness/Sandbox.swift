@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+/// A place where `bridge-cli` sees only what one test has put there: a runtime directory and a working directory.
+final class Sandbox: Sendable {
+  /// The working directory of the commands.
+  let directory: TemporaryDirectory
+  /// `XDG_RUNTIME_DIR` of the commands.
+  let runtime: TemporaryDirectory
+  private let programs = Locked<[Program]>([])
+
+  private init() throws {
+    directory = try TemporaryDirectory()
+    runtime = try TemporaryDirectory()
+  }
+
+  /// Runs a test in a new sandbox. What it has started and left running is killed in the end.
+  static func with(_ body: (Sandbox) async throws -> Void) async throws {
+    let sandbox = try Sandbox()
+    do {
+      try await body(sandbox)
+    } catch {
+      await sandbox.end()
+      throw error
+    }
+    await sandbox.end()
+  }
+
+  private func end() async {
+    for program in programs.withLock({ $0 }) {
+      program.signal(SIGKILL)
+      _ = try? await program.end()
+    }
+  }
+
+  // MARK: - Commands
+
+  /// The command as it was built, which lies beside the test program.
+  static let command: String = {
+    let tests = linkTarget("/proc/self/exe") ?? ""
+    return "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
+  }()
+
+  /// Starts `bridge-cli` with these arguments; `prefix` is a program that starts it in turn.
+  @discardableResult
+  func start(
+    _ arguments: [String], environment: [String: String] = [:], output: Program.Output = .pipe, prefix: [String] = []
+  ) throws -> Program {
+    var variables = ["XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin"]
+    if let libraries = getenv("LD_LIBRARY_PATH") { variables["LD_LIBRARY_PATH"] = String(cString: libraries) }
+    variables.merge(environment) { $1 }
+    let program = try Program(
+      prefix + [Self.command] + arguments, environment: variables, directory: directory.path, output: output)
+    programs.withLock { $0.append(program) }
+    return program
+  }
+
+  /// Starts `bridge-cli` with these arguments.
+  func start(_ arguments: String...) throws -> Program { try start(arguments) }
+
+  /// Runs `bridge-cli` with these arguments to its end.
+  func run(
+    _ arguments: [String], environment: [String: String] = [:], output: Program.Output = .pipe, prefix: [String] = []
+  ) async throws -> Program.Transcript {
+    try await start(arguments, environment: environment, output: output, prefix: prefix).end()
+  }
+
+  /// Runs `bridge-cli` with these arguments to its end.
+  func run(_ arguments: String...) async throws -> Program.Transcript { try await run(arguments) }
+
+  // MARK: - Simulators
+
+  /// A simulator as another process, plugged in.
+  struct Simulator: Sendable {
+    /// The process.
+    let program: Program
+    /// Its terminal.
+    let path: String
+
+    /// Ends it as Ctrl-C does.
+    func stop() async throws {
+      program.signal(SIGINT)
+      try await program.end()
+    }
+  }
+
+  /// Starts `simulate framed`, and waits until it is plugged in.
+  func simulate(_ arguments: String...) async throws -> Simulator {
+    let program = try start(["simulate", "framed"] + arguments)
+    let line = try await program.line(containing: " is plugged in at ")
+    let place = line.split(separator: " is plugged in at ").last ?? ""
+    return Simulator(program: program, path: String(place.prefix { $0 != "," }))
+  }
+
+  /// The names of the simulators' announcements.
+  var announcements: [String] { runtime.names(in: "accessory-bridge/simulated").filter { !$0.hasPrefix(".") } }
+}
+
+extension Program.Transcript {
+  /// Standard output as one JSON document.
+  func json(_ location: SourceLocation = #_sourceLocation) throws -> JSON {
+    #expect(lines.count == 1, "one document on one line", sourceLocation: location)
+    return try JSON(outputText)
+  }
+}

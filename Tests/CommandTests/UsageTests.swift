@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Wrong use ends with 64 and says what was expected; help and version end with 0.
+@Suite(.timeLimit(.minutes(2))) struct UsageTests {
+  @Test(
+    arguments: [
+      (["frobnicate"], "frobnicate"),
+      (["battery", "a", "b"], "Unexpected argument 'b'"),
+      (["battery", "--baud", "0"], "9600"),
+      (["battery", "--baud", "fast"], "Bits a second"),
+      (["battery", "--data-bits", "9"], "5, 6, 7 or 8"),
+      (["battery", "--settle", "5"], "200ms"),
+      (["request"], "identify, status, battery, echo"),
+      (["request", "./acc"], "a command was expected after ./acc"),
+      (["request", "./acc", "0x100"], "from 0x00 to 0xFF"),
+      (["request", "echo", "zz"], "two digits a byte"),
+      (["request", "echo", "abc"], "two digits a byte"),
+      (["request", "./acc", "echo", "00", "11"], "one payload was expected"),
+      (["simulate", "framed", "--percent", "101"], "0 to 100"),
+      (["simulate", "framed", "--percent", "much"], "0 to 100"),
+      (["simulate", "framed", "--voltage", "70000"], "65535"),
+      (["simulate", "framed", "--level", "medium"], "'low', 'normal', 'high' or 'unknown'"),
+      (["simulate", "framed", "--charge", "maybe"], "'discharging'"),
+      (["simulate", "framed", "--drop", "2"], "from 0 to 1"),
+      (["simulate", "framed", "--corrupt", "-1"], "--corrupt"),
+      (["simulate", "framed", "--delay", "5"], "200ms"),
+      (["simulate", "framed", "--delay", "-5ms"], "--delay"),
+      (["simulate", "framed", "--unplug-after", "soon"], "number of requests"),
+      (["simulate", "framed", "--reboot-after", "0"], "number of requests"),
+      (["simulate", "framed", "--replug-after", "2"], "200ms"),
+      (["simulate", "framed", "--battery-payload", "2"], "two digits a byte"),
+      (["simulate", "framed", "--name", String(repeating: "x", count: 257)], "256 bytes"),
+      (["simulate", "framed", "--link", ""], "./acc"),
+      (["simulate", "toaster"], "toaster"),
+    ] as [([String], String)])
+  func aBadArgument(arguments: [String], expectation: String) async throws {
+    try await Sandbox.with { box in
+      let ended = try await box.run(arguments)
+      #expect(ended.status == EX_USAGE)
+      #expect(ended.outputText == "")
+      #expect(ended.errorText.contains(expectation))
+      #expect(box.announcements == [])
+    }
+  }
+
+  /// Programs that asked for JSON get it for this too.
+  @Test(arguments: [
+    ["battery", "--json", "--baud", "fast"], ["request", "--json"], ["list", "--json", "--wrong"],
+    ["simulate", "framed", "--json", "--drop", "2"],
+  ])
+  func aBadArgumentAsJSON(arguments: [String]) async throws {
+    try await Sandbox.with { box in
+      let ended = try await box.run(arguments)
+      #expect(ended.status == EX_USAGE)
+      #expect(ended.errorText == "")
+      let error = try ended.json()["error"]
+      #expect(error?.without("message") == ["kind": "usage", "errno": nil, "refusal": nil, "exit_status": 64])
+      #expect(error?["message"]?.text?.isEmpty == false)
+    }
+  }
+
+  /// Whatever commands there are, each tells how it is used and gives an example to copy.
+  @Test func helpOfEveryCommand() async throws {
+    try await Sandbox.with { box in
+      let pending = Watched<[[String]]>([[]])
+      var seen: [[String]] = []
+      while let command = pending.update({ $0.popLast() }) {
+        seen.append(command)
+        let help = try await box.run(command + ["--help"])
+        #expect(help.status == 0)
+        #expect(help.errorText == "")
+        #expect(help.outputText.contains("EXAMPLES"), "help of \(command)")
+        let name = (["bridge-cli"] + command).joined(separator: " ")
+        #expect(help.lines.contains { $0.trimmed.hasPrefix(name) }, "an example of \(command)")
+        let subcommands = Self.subcommands(in: help.lines).map { command + [$0] }
+        pending.update { $0 += subcommands }
+      }
+      for command in ["list", "watch", "info", "status", "battery", "request", "simulate", "demo"] {
+        #expect(seen.contains([command]))
+      }
+      #expect(seen.contains(["simulate", "framed"]))
+    }
+  }
+
+  private static func subcommands(in help: [String]) -> [String] {
+    help.drop { $0 != "SUBCOMMANDS:" }.dropFirst().prefix { !$0.isEmpty }
+      .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+      .compactMap { $0.split(separator: " ").first.map(String.init) }
+  }
+
+  @Test func version() async throws {
+    try await Sandbox.with { box in
+      let version = try await box.run("--version")
+      #expect(version.status == 0)
+      #expect(version.lines.count == 1)
+      #expect(version.outputText.split(separator: ".").count == 3)
+    }
+  }
+
+  /// Help and version are quick to get: nothing is looked for, nothing is made.
+  @Test func helpTouchesNothing() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.run("--help")
+      _ = try await box.run("battery", "--help")
+      #expect(box.runtime.names() == [])
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// A transport without a device: the test is the device.
+public final class MemoryTransport: Transport {
+  private struct State: Sendable {
+    var written: [UInt8] = []
+    var isStalled = false
+    var isPaused = false
+    var closeCount = 0
+  }
+
+  /// "memory", unless said otherwise.
+  public let label: String
+  /// None, unless said otherwise.
+  public let timing: LineTiming
+  /// What the test pushed.
+  public let input: InputQueue
+  /// What the test sees.
+  public let output: OutputQueue
+
+  private let state = Watched(State())
+  private let onWritten: (@Sendable (MemoryTransport, [UInt8]) -> Void)?
+
+  /// A transport whose device takes all that is written, at once and on the writer's thread. `onWritten` is told of
+  /// each piece, and may answer by `receive`.
+  public init(
+    label: String = "memory", timing: LineTiming = .instant, inputHighWater: Int = 65_536,
+    outputHighWater: Int = 16_384, onWritten: (@Sendable (MemoryTransport, [UInt8]) -> Void)? = nil
+  ) {
+    self.label = label
+    self.timing = timing
+    self.onWritten = onWritten
+    input = InputQueue(highWater: inputHighWater)
+    output = OutputQueue(highWater: outputHighWater)
+    input.onResume { [state] in state.update { $0.isPaused = false } }
+    output.onQueued { [weak self] in self?.takeOutput() }
+  }
+
+  // MARK: - What the device sends
+
+  /// The device sends `bytes`. False when a real transport would stop reading now.
+  @discardableResult
+  public func receive(_ bytes: [UInt8]) -> Bool {
+    state.update { $0.isPaused = true }  // until it is known better: the consumer may ask to go on at once
+    let wantsMore = bytes.withUnsafeBytes { input.append($0) }
+    if wantsMore { state.update { $0.isPaused = false } }
+    return wantsMore
+  }
+
+  /// True while the consumer is behind and a real transport would not read.
+  public var isPaused: Bool { state.value.isPaused }
+
+  /// Waits until the consumer lets a paused transport go on.
+  public func waitForResume() async throws { try await state.wait { !$0.isPaused } }
+
+  // MARK: - What the device takes
+
+  private func takeOutput() {
+    var bytes: [UInt8] = []
+    while !state.value.isStalled, output.take(into: &bytes) {
+      let taken = bytes
+      state.update { $0.written += taken }
+      output.wrote(taken.count)
+      onWritten?(self, taken)
+    }
+  }
+
+  /// From now on the device takes nothing.
+  public func stall() { state.update { $0.isStalled = true } }
+
+  /// The device takes again, beginning with what waits.
+  public func unstall() {
+    state.update { $0.isStalled = false }
+    takeOutput()
+  }
+
+  /// All bytes written and not fetched by `nextWritten`.
+  public var written: [UInt8] { state.value.written }
+
+  /// Waits for `count` bytes to be written, and takes them out.
+  public func nextWritten(_ count: Int) async throws -> [UInt8] {
+    try await state.wait { $0.written.count >= count }
+    return state.update { state in
+      let bytes = Array(state.written.prefix(count))
+      state.written.removeFirst(bytes.count)
+      return bytes
+    }
+  }
+
+  // MARK: - The end
+
+  /// The device goes: nil for a close by the owner, otherwise why.
+  public func end(_ error: AccessoryError?) {
+    output.close(error)
+    input.finish(error)
+  }
+
+  /// The device is unplugged.
+  public func unplug() { end(.disconnected(label)) }
+
+  /// How often the owner asked to close.
+  public var closeCount: Int { state.value.closeCount }
+
+  /// Waits until the owner has asked to close.
+  public func waitForClose() async throws { try await state.wait { $0.closeCount > 0 } }
+
+  /// Ends both queues normally.
+  public func close() async { beginClose() }
+
+  /// Ends both queues normally.
+  public func beginClose() {
+    state.update { $0.closeCount += 1 }
+    end(nil)
+  }
+}

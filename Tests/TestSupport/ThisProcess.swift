@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+
+/// What this process holds, as `/proc/self` tells it.
+public enum ThisProcess {
+  /// Its open descriptors, without the one that was needed to look, and without timerfds: the dispatch library opens
+  /// and closes those for its own timers, such as the time limits of tests.
+  public static var descriptors: Set<CInt> {
+    // The directory's own descriptor is the lowest free one, and closed again by the time it would be seen twice.
+    Set(
+      Directory.names(in: "/proc/self/fd").compactMap { CInt($0) }.filter {
+        path(of: $0) != "anon_inode:[timerfd]" && isOpen($0)
+      })
+  }
+
+  /// The number of its open descriptors.
+  public static var descriptorCount: Int { descriptors.count }
+
+  /// The number of its threads.
+  public static var threadCount: Int { Directory.names(in: "/proc/self/task").count }
+
+  /// The number of its threads that have this name.
+  public static func threadCount(named name: String) -> Int {
+    Directory.names(in: "/proc/self/task").filter { thread in
+      let bytes = (try? SmallFile.read("/proc/self/task/\(thread)/comm", limit: 64)) ?? []
+      return String(decoding: bytes, as: UTF8.self) == name + "\n"
+    }.count
+  }
+
+  /// The paths of its open descriptors that begin with `prefix`.
+  public static func openPaths(beginningWith prefix: String) -> [String] {
+    descriptors.compactMap { path(of: $0) }.filter { $0.hasPrefix(prefix) }
+  }
+}
+
+extension ThisProcess {
+  /// Waits until no descriptor is open that isn't in `descriptors`.
+  public static func waitForNoDescriptors(except descriptors: Set<CInt>) async throws {
+    try await eventually("these to be closed: \(self.descriptors.subtracting(descriptors).map { path(of: $0) ?? "?" })")
+    {
+      self.descriptors.isSubset(of: descriptors)
+    }
+  }
+
+  private static func isOpen(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
+
+  private static func path(of descriptor: CInt) -> String? {
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    let count = buffer.withUnsafeMutableBytes {
+      readlink("/proc/self/fd/\(descriptor)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+    return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
+  }
+}
