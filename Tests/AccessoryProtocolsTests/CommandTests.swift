@@ -34,6 +34,7 @@ import Testing
     #expect(AF1RefusalReason(.payloadDamaged) == .payloadDamaged)
     #expect(AF1RefusalReason(.tooLong) == .tooLong)
     #expect(AF1RefusalReason(.otherVersion) == .unsupportedVersion)
+    #expect(AF1RefusalReason(.malformed) == .payloadDamaged)
   }
 
   @Test func flags() {

@@ -82,6 +82,18 @@ import Testing
     #expect(try replies("xOK+LOST|OK+LOST") == ["xOK+LOST|", "OK+LOST"])
   }
 
+  @Test func terminatorEndsItsPatternForGood() throws {
+    let patterns = [ReplyPattern("", terminator: Array("zz".utf8)), ReplyPattern("azzbb")]
+    var codec = try ReplyCodec(patterns: patterns, maximumPayload: 20)
+    #expect(codec.received("azzbbxzz".utf8).received.map(\.header.pattern) == [1, 0])
+    #expect(codec.received("azzxzz".utf8).received.map(\.header.pattern) == [0, 0])
+    // Once it waits for the longer one, the shorter is off, and no second terminator ends it.
+    #expect(codec.received("azzbxzz".utf8).isEmpty)
+    var batch = FrameBatch<ReplyEnd>()
+    codec.idle(into: &batch)
+    #expect(batch.received.map(\.header.pattern) == [nil] && batch.payloads == [Array("azzbxzz".utf8)])
+  }
+
   @Test func namesThePattern() throws {
     var codec = try codec()
     let batch = codec.received("OK+LOSTOK+CONN7".utf8)

@@ -63,6 +63,7 @@ struct RecordBuffer: Sendable {
 
   /// Ends the record; it is delivered unless it is spoiled, or empty and not wanted.
   mutating func end(keepsEmpty: Bool, into batch: inout FrameBatch<NoHeader>) {
+    if isAtStart, !keepsEmpty { return }
     if !isSpoiled, keepsEmpty || !bytes.isEmpty {
       counters.frames += 1
       batch.append(.whole, NoHeader(), payload: bytes.span.bytes)
