@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `list` and `watch` while simulators come and go.
-@Suite(.timeLimit(.minutes(2))) struct ComingAndGoingTests {
+@Suite(.timeLimit(.minutes(5))) struct ComingAndGoingTests {
   @Test func nothingThere() async throws {
     try await Sandbox.with { box in
       let list = try await box.run("list")

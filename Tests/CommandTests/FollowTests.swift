@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `battery --watch`: told by the accessory, not asked for.
-@Suite(.timeLimit(.minutes(2))) struct FollowTests {
+@Suite(.timeLimit(.minutes(5))) struct FollowTests {
   @Test func eventsArePrintedAndNothingIsAsked() async throws {
     let accessory = ScriptedAccessory { request in
       request.command == .battery ? .reply([2, 57, 0x80, 0x0E, 2]) : .silence
@@ -46,7 +46,9 @@ import Testing
         if case .number(let percent)? = document["battery"]?["percent"] { percent } else { nil }
       }
       #expect(percents.count == 6)
-      #expect(zip(percents, percents.dropFirst()).allSatisfy { $0 == $1 + 1 })
+      // The first is the answer to a question, and may have overtaken an event.
+      #expect(percents[0] <= 100 && abs(percents[0] - percents[1]) <= 1)
+      #expect(zip(percents.dropFirst(), percents.dropFirst(2)).allSatisfy { $0 == $1 + 1 })
       #expect(documents.allSatisfy { $0["schema"] == "accessory-bridge/1" && $0["device"]?["id"] == "SIM0001" })
     }
   }

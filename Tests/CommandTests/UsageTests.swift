@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Wrong use ends with 64 and says what was expected; help and version end with 0.
-@Suite(.timeLimit(.minutes(2))) struct UsageTests {
+@Suite(.timeLimit(.minutes(5))) struct UsageTests {
   @Test(
     arguments: [
       (["frobnicate"], "frobnicate"),

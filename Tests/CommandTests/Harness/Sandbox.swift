@@ -18,17 +18,28 @@ final class Sandbox: Sendable {
     runtime = try TemporaryDirectory()
   }
 
-  /// Runs a test in a new sandbox. What it has started and left running is killed in the end.
+  /// Runs a test in a new sandbox, when there is a place. What it has started and left running is killed in the end.
   static func with(_ body: (Sandbox) async throws -> Void) async throws {
-    let sandbox = try Sandbox()
+    await places.take()
+    let result: Result<Void, any Error>
     do {
-      try await body(sandbox)
-    } catch {
+      let sandbox = try Sandbox()
+      do {
+        try await body(sandbox)
+        result = .success(())
+      } catch {
+        result = .failure(error)
+      }
       await sandbox.end()
-      throw error
+    } catch {
+      result = .failure(error)
     }
-    await sandbox.end()
+    await places.giveBack()
+    try result.get()
   }
+
+  /// So many tests have processes at a time: each of these needs an inotify instance or two, of which a user has 128.
+  private static let places = Places(8)
 
   private func end() async {
     for program in programs.withLock({ $0 }) {
@@ -105,5 +116,29 @@ extension Program.Transcript {
   func json(_ location: SourceLocation = #_sourceLocation) throws -> JSON {
     #expect(lines.count == 1, "one document on one line", sourceLocation: location)
     return try JSON(outputText)
+  }
+}
+
+/// Places that are taken and given back, first come, first served.
+private actor Places {
+  private var free: Int
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(_ count: Int) { free = count }
+
+  func take() async {
+    if free > 0 {
+      free -= 1
+    } else {
+      await withCheckedContinuation { waiting.append($0) }
+    }
+  }
+
+  func giveBack() {
+    if waiting.isEmpty {
+      free += 1
+    } else {
+      waiting.removeFirst().resume()
+    }
   }
 }
