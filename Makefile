@@ -18,10 +18,10 @@ define install
 	@command -v swift >/dev/null || { echo "There is no swift here. Install Swift 6.3: https://www.swift.org/install/linux/"; exit 1; }
 endef
 
-.PHONY: help build static test lint format bench demo clean
+.PHONY: help build static test test-tsan test-asan fuzz lint format bench demo completions man clean
 
 help: ## What can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
 
 build: ## A debug build
 	$(call install,$(BUILD_PACKAGES))
@@ -38,10 +38,29 @@ demo: ## Everything at work on a pretended accessory, in a minute
 
 test: lint ## Installs what the tests need and runs them all
 	$(call install,$(TEST_PACKAGES))
-	swift build --build-tests
-	swift test --skip-build --skip '^AccessoryIOTests.ProcessWide'
-	# These count the process's descriptors and threads and make its system calls fail: they are alone in theirs.
-	swift test --skip-build --filter '^AccessoryIOTests.ProcessWide'
+	$(call run-tests,)
+
+# How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
+# in theirs.
+define run-tests
+	swift build --build-tests $(1)
+	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide'
+	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
+endef
+
+test-tsan: ## The tests under the thread sanitizer
+	$(call install,$(TEST_PACKAGES))
+	$(call run-tests,--sanitize=thread --scratch-path .build-tsan -Xswiftc -DTHREAD_SANITIZER)
+
+test-asan: ## The tests under the address sanitizer
+	$(call install,$(TEST_PACKAGES))
+	$(call run-tests,--sanitize=address --scratch-path .build-asan)
+
+FUZZ_SECONDS = 60
+
+fuzz: ## Every decoder against bytes made up to break it, FUZZ_SECONDS each
+	$(call install,$(BUILD_PACKAGES))
+	Tests/Fuzz/run $(FUZZ_SECONDS)
 
 lint: ## Checks the form of the sources
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
@@ -54,5 +73,18 @@ bench: ## Measures against plain C loops in the same run
 	swift build -c release --static-swift-stdlib --product bridge-cli
 	cd Benchmarks && swift run -c release bridge-bench
 
+completions: ## Completions for bash, zsh and fish: .build/completions
+	$(call install,$(BUILD_PACKAGES))
+	swift build --product bridge-cli
+	mkdir -p .build/completions
+	"$$(swift build --show-bin-path)/bridge-cli" --generate-completion-script bash > .build/completions/bridge-cli.bash
+	"$$(swift build --show-bin-path)/bridge-cli" --generate-completion-script zsh > .build/completions/_bridge-cli
+	"$$(swift build --show-bin-path)/bridge-cli" --generate-completion-script fish > .build/completions/bridge-cli.fish
+
+man: ## Manual pages: .build/man
+	$(call install,$(BUILD_PACKAGES))
+	mkdir -p .build/man
+	swift package --allow-writing-to-directory .build/man generate-manual --multi-page --output-directory "$(CURDIR)/.build/man"
+
 clean: ## Removes what was built
-	rm -rf .build Benchmarks/.build
+	rm -rf .build .build-tsan .build-asan Benchmarks/.build
