@@ -75,6 +75,20 @@ import Testing
     #expect(await events.next() == .added(Self.device("new")))
   }
 
+  /// Unplugged and plugged in again under the same name, faster than anybody looks: still told, both.
+  @Test func oneThatComesBackAtOnce() async throws {
+    var file = try announce("quick")
+    var events = try await source().events().makeAsyncIterator()
+    #expect(await events.next() == .added(Self.device("quick")))
+    for _ in 0..<50 {
+      file.remove()
+      file = try announce("quick")
+      #expect(await events.next() == .removed(Self.device("quick")))
+      #expect(await events.next() == .added(Self.device("quick")))
+    }
+    file.remove()
+  }
+
   @Test func everySubscriberIsTold() async throws {
     let source = source()
     let first = try announce("first")

@@ -21,6 +21,8 @@ public struct Announcement: Codable, Sendable, Hashable {
   public var model: String?
   /// Which one of these.
   public var serial: String?
+  /// Another number at every announcement: one that went and came back between two looks is not still the same.
+  var instance: UInt64?
 
   /// An announcement of these facts.
   public init(
@@ -58,6 +60,8 @@ public struct AnnouncementFile: Sendable {
   /// Announces, in the user's own directory unless another is given. The file appears complete and locked.
   public init(_ announcement: Announcement, name: String, directory: String? = nil) throws(AccessoryError) {
     let directory = if let directory { directory } else { try RuntimeDirectory.simulated() }
+    var announcement = announcement
+    announcement.instance = .random(in: 0 ... .max)
     let path = "\(directory)/\(name).json"
     let temporary = "\(directory)/.\(name).\(getpid())"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -8,7 +8,8 @@ public actor SimulatorSource: DeviceSource {
   private nonisolated let executor = DispatchExecutor(label: "accessory.discovery.simulated")
   private nonisolated let io: IOThread
   private nonisolated let directory: String?
-  private var known: [String: Device] = [:]
+  /// What is announced, by file name.
+  private var known: [String: Announcement] = [:]
   private var watcher: FileWatcher?
   private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
   private var nextSubscriber = 0
@@ -30,7 +31,7 @@ public actor SimulatorSource: DeviceSource {
   /// The simulators that run now, by path.
   public func devices() -> [Device] {
     guard let directory = try? watchedDirectory() else { return [] }
-    return Self.scan(directory).values.sorted { $0.path < $1.path }
+    return Self.devices(Self.scan(directory))
   }
 
   private func watchedDirectory() throws(AccessoryError) -> String {
@@ -54,7 +55,7 @@ public actor SimulatorSource: DeviceSource {
       rescan(directory)
     }
     let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
-    for device in known.values.sorted(by: { $0.path < $1.path }) { continuation.yield(.added(device)) }
+    for device in Self.devices(known) { continuation.yield(.added(device)) }
     let key = nextSubscriber
     nextSubscriber += 1
     subscribers[key] = continuation
@@ -79,20 +80,24 @@ public actor SimulatorSource: DeviceSource {
   private func rescan(_ directory: String) {
     let found = Self.scan(directory)
     let events =
-      known.filter { found[$0.key] != $0.value }.map { DeviceEvent.removed($0.value) }
-      + found.filter { known[$0.key] != $0.value }.map { DeviceEvent.added($0.value) }
+      known.filter { found[$0.key] != $0.value }.map { DeviceEvent.removed($0.value.device) }
+      + found.filter { known[$0.key] != $0.value }.map { DeviceEvent.added($0.value.device) }
     known = found
     for event in events {
       for subscriber in subscribers.values { subscriber.yield(event) }
     }
   }
 
-  /// The announced devices by file name.
-  private static func scan(_ directory: String) -> [String: Device] {
-    var found: [String: Device] = [:]
+  /// The announcements by file name.
+  private static func scan(_ directory: String) -> [String: Announcement] {
+    var found: [String: Announcement] = [:]
     for name in Directory.names(in: directory).prefix(fileLimit) where !name.hasPrefix(".") && name.hasSuffix(".json") {
-      if let announcement = AnnouncementFile.read("\(directory)/\(name)") { found[name] = announcement.device }
+      found[name] = AnnouncementFile.read("\(directory)/\(name)")
     }
     return found
+  }
+
+  private static func devices(_ announcements: [String: Announcement]) -> [Device] {
+    announcements.values.map(\.device).sorted { $0.path < $1.path }
   }
 }
