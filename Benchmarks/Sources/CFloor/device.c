@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,7 +88,7 @@ static int start(enum role role, const struct cfloor_terminal *terminal, size_t 
         return -1;
     }
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(600);  // not PR_SET_PDEATHSIG: that means the thread that forked, which a pool lets go when it idles
         if (getppid() != parent) _exit(1);
         // What else the parent has open must not live on here: locks and terminals among it.
         for (int fd = 3; fd < 1024; fd++) {
