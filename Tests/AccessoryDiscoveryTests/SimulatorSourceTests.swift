@@ -25,17 +25,17 @@ import Testing
 
   @Test func theListIsSortedByPath() async throws {
     let files = try [("B", "/dev/pts/2"), ("A", "/dev/pts/3"), ("C", "/dev/pts/1")].map { try announce($0, path: $1) }
-    #expect(await source().devices().map(\.id) == ["C", "B", "A"])
+    #expect(try await source().devices().map(\.id) == ["C", "B", "A"])
     files[0].remove()
-    #expect(await source().devices().map(\.id) == ["C", "A"])
+    #expect(try await source().devices().map(\.id) == ["C", "A"])
     files.dropFirst().forEach { $0.remove() }
-    #expect(await source().devices() == [])
+    #expect(try await source().devices() == [])
   }
 
   @Test func otherFilesAreLeftAlone() async throws {
     let text = Array(AnnouncementTests.text.utf8)
     for name in ["notes.txt", ".hidden.json", "json"] { try directory.write(text, to: name) }
-    #expect(await source().devices() == [])
+    #expect(try await source().devices() == [])
     #expect(directory.names() == [".hidden.json", "json", "notes.txt"])
   }
 
@@ -163,7 +163,7 @@ import Testing
 
   @Test func aDirectoryThatIsNotThere() async throws {
     let source = SimulatorSource(directory: directory.path + "/missing")
-    #expect(await source.devices() == [])
+    #expect(try await source.devices() == [])
     let error = await #expect(throws: AccessoryError.self) { try await source.events() }
     #expect(error?.message.contains("/missing") == true)
   }

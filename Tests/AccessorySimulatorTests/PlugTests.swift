@@ -35,14 +35,14 @@ import Testing
     try await FramedAccessory.open(try await AccessorySession.open(TerminalConfiguration(path: path)))
   }
 
-  private func devices() async -> [Device] { await SimulatorSource(directory: announcements.path).devices() }
+  private func devices() async throws -> [Device] { try await SimulatorSource(directory: announcements.path).devices() }
 
   @Test func aWholeLife() async throws {
     let simulator = simulator { $0.device.identity.name = "Gadget" }
     let path = try await simulator.plugIn()
     #expect(linkTarget(link) == path)
     #expect(
-      await devices() == [
+      try await devices() == [
         Device(
           path: path, link: link, source: .simulator, driver: "framed", name: "Gadget",
           manufacturer: "Accessory Bridge", model: "AF1-SIM", serialNumber: "SIM0001")
@@ -52,7 +52,7 @@ import Testing
     #expect(announcements.names() == [])
     let again = try await simulator.plugIn()
     #expect(linkTarget(link) == again)
-    #expect(await devices().map(\.path) == [again])
+    #expect(try await devices().map(\.path) == [again])
     let accessory = try await open(link)
     #expect(try await accessory.battery().percent == 100)
     await accessory.close()

@@ -60,8 +60,8 @@ public enum DeviceEvent: Sendable, Hashable {
 
 /// Where devices come from.
 public protocol DeviceSource: Sendable {
-  /// The devices that are there now.
-  func devices() async -> [Device]
+  /// The devices that are there now. Throws when the source can't be asked.
+  func devices() async throws(AccessoryError) -> [Device]
   /// The devices that are there now, as `added`, then what changes; until the task that reads it is cancelled.
   /// Every subscriber has a sequence of its own. Throws when the source can't be watched.
   func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent>

@@ -32,10 +32,15 @@ public enum RuntimeDirectory {
   /// be an accessory.
   private static func make(_ path: String) throws(AccessoryError) {
     if mkdir(path, 0o700) != 0, errno != EEXIST {
-      throw AccessoryError(errno: Errno(rawValue: errno), "making the directory \(path)")
+      let error = Errno(rawValue: errno)
+      throw AccessoryError(
+        .misconfigured, code: .errno(error.rawValue),
+        "the directory \(path) can't be made (\(error)): set XDG_RUNTIME_DIR to a directory of your own")
     }
     var file = stat()
-    guard lstat(path, &file) == 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "looking at \(path)") }
+    guard lstat(path, &file) == 0 else {
+      throw AccessoryError(.misconfigured, code: .errno(errno), "\(path) can't be looked at: \(Errno(rawValue: errno))")
+    }
     guard file.st_mode & S_IFMT == S_IFDIR, file.st_uid == geteuid(), file.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
       throw AccessoryError(
         .misconfigured, "\(path) must be a directory of your own that nobody else may write to: remove it")

@@ -28,9 +28,9 @@ public actor SimulatorSource: DeviceSource {
 
   deinit { watcher?.stop() }
 
-  /// The simulators that run now, by path.
-  public func devices() -> [Device] {
-    guard let directory = try? watchedDirectory() else { return [] }
+  /// The simulators that run now, by path. Throws `misconfigured` when there is no directory of the user's own.
+  public func devices() throws(AccessoryError) -> [Device] {
+    let directory = try watchedDirectory()
     return Self.devices(Self.scan(directory))
   }
 

@@ -32,8 +32,9 @@ public struct PortReport: Sendable, Hashable {
   /// What was found, in the order in which opening would meet it.
   public var findings: [Finding]
 
-  /// Looks at the port at `path`. May block: call it where that is allowed.
-  public init(path: String) {
+  /// Looks at the port at `path`. May block: call it where that is allowed. A simulated port is one that its simulator
+  /// has open, which is as it should be.
+  public init(path: String, isSimulated: Bool = false) {
     self.path = path
     findings = []
     var file = stat()
@@ -48,7 +49,7 @@ public struct PortReport: Sendable, Hashable {
     }
     add("device", .ok, "\(path) is there")
     lookAtPermission()
-    lookAtHolder(file)
+    lookAtHolder(file, isSimulated: isSimulated)
     lookAtLockFile()
   }
 
@@ -67,9 +68,11 @@ public struct PortReport: Sendable, Hashable {
     }
   }
 
-  private mutating func lookAtHolder(_ file: stat) {
+  private mutating func lookAtHolder(_ file: stat, isSimulated: Bool) {
     if let holder = ProcessTable.lockHolder(of: file) {
       add("holder", .problem, "\(holder) holds it: end that, or wait for it", .busy)
+    } else if isSimulated {
+      add("holder", .ok, "nobody but its simulator holds it")
     } else if let opener = ProcessTable.opener(of: file) {
       add("holder", .warning, "\(opener) has it open, without a lock")
     } else {

@@ -165,6 +165,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
           try SystemCall.write(
             descriptor, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[writtenCount...]))
         }
+        if count == 0 { return watch(adding: .write) }  // no driver should, and none may make us spin
         writtenCount += count
         output.wrote(count)
       } catch .wouldBlock {

@@ -20,7 +20,8 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let devices = await SimulatorSource().devices()
+    let devices =
+      device.text == nil ? try await SimulatorSource().devices() : (try? await SimulatorSource().devices()) ?? []
     let paths: [String]
     if let text = device.text {
       // A path that isn't there is what a doctor is asked about.
@@ -28,7 +29,10 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     } else {
       paths = SerialPorts.paths() + devices.map(\.path)
     }
-    let reports = await SetupQueue(label: "doctor").run { paths.map(PortReport.init) }
+    let simulated = Set(devices.map(\.path))
+    let reports = await SetupQueue(label: "doctor").run {
+      paths.map { PortReport(path: $0, isSimulated: simulated.contains($0)) }
+    }
     if output.json {
       Output.json(DoctorDocument(reports))
     } else {

@@ -15,7 +15,7 @@ struct List: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let devices = await SimulatorSource().devices()
+    let devices = try await SimulatorSource().devices()
     if output.json { return Output.json(ListDocument(devices: devices.map(DeviceDocument.init))) }
     guard !devices.isEmpty else {
       return Output.note("No accessory found. A pretended one: bridge-cli simulate framed")

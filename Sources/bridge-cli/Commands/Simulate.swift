@@ -144,7 +144,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
 
   private func serialNumber() async throws -> String {
     if let serial { return serial }
-    let taken = Set(await SimulatorSource().devices().compactMap(\.serialNumber))
+    let taken = Set(try await SimulatorSource().devices().compactMap(\.serialNumber))
     for number in 1... {
       let digits = String(number)
       let candidate = "SIM" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits

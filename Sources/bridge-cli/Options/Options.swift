@@ -38,9 +38,19 @@ struct Attachment {
 
   /// Finds the device that `text` means and opens it.
   static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, DescriptorTransport) {
-    let device = try DeviceResolver.resolve(text, among: await SimulatorSource().devices())
+    let device = try DeviceResolver.resolve(text, among: try await known(text))
     let configuration = line.configuration(path: device.path, label: label(text, device))
     return (device, try await DescriptorTransport.open(configuration))
+  }
+
+  /// The devices that `text` may mean. Who names a path needs none of them.
+  private static func known(_ text: String?) async throws -> [Device] {
+    do {
+      return try await SimulatorSource().devices()
+    } catch {
+      if text?.contains("/") == true { return [] }
+      throw error
+    }
   }
 
   /// A device is called in errors as the user called it, and otherwise by its path.
