@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import TestSupport
+import Testing
+
+@testable import AccessoryLink
+
+/// A conversation with faults: whole, damaged, cut and late frames, both ways, and noise.
+private func conversation() -> [TraceRecord] {
+  func frame(_ header: AF1Header, _ payload: [UInt8]) -> [UInt8] {
+    var frame: [UInt8] = []
+    try? AF1Codec(maximumPayload: 65_535).encode(header, payload: payload, into: &frame)
+    return frame
+  }
+  let request = frame(.request(.battery, number: 7), [])
+  let reply = frame(AF1Header(flags: .reply, command: .battery, number: 7), [2, 57, 0x80, 0x0E, 2])
+  var damaged = reply
+  damaged[12] ^= 1
+  let event = frame(.event(.status, number: 1), [0, 0, 0, 0xFF])
+  let long = frame(.event(.battery, number: 2), [UInt8](repeating: 9, count: 300))
+  return [
+    TraceRecord(time: .milliseconds(1), direction: .toDevice, bytes: request),
+    TraceRecord(time: .milliseconds(2), direction: .fromDevice, bytes: damaged),
+    TraceRecord(time: .milliseconds(3), direction: .toDevice, bytes: request),
+    TraceRecord(time: .milliseconds(4), direction: .fromDevice, bytes: Array(reply[..<7])),
+    TraceRecord(time: .milliseconds(5), direction: .fromDevice, bytes: Array(reply[7...])),
+    TraceRecord(time: .milliseconds(9), direction: .fromDevice, bytes: [1, 2, 3]),
+    // A frame that never comes to its end holds up the event behind it, until silence.
+    TraceRecord(time: .milliseconds(10), direction: .fromDevice, bytes: Array(long[..<20]) + event),
+    TraceRecord(time: .milliseconds(200), direction: .toDevice, bytes: request),
+    TraceRecord(time: .milliseconds(300), direction: .fromDevice, bytes: [0x0F]),
+  ]
+}
+
+private let silence = Duration.milliseconds(50)
+
+private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = nil) -> [TraceEntry] {
+  var tracer = FrameTracer(silence: silence)
+  var entries: [TraceEntry] = []
+  var now = Duration.zero
+  for record in records {
+    if let step {
+      while now + step < record.time {
+        now += step
+        entries += tracer.timePassed(now)
+      }
+    }
+    entries += tracer.add(record)
+  }
+  return entries + tracer.finish()
+}
+
+@Suite struct FrameTracerTests {
+  @Test func framesAndNoiseAreToldWithTheirTimes() {
+    let entries = decoded(conversation())
+    let whole = entries.compactMap { entry -> String? in
+      guard case .frame(let header, .whole, _) = entry.content else { return nil }
+      return "\(entry.time / .milliseconds(1)) \(entry.direction.rawValue) \(header.command.name)"
+    }
+    #expect(
+      whole == [
+        "1.0 to_device BATTERY", "3.0 to_device BATTERY", "5.0 from_device BATTERY", "60.0 from_device STATUS",
+        "200.0 to_device BATTERY",
+      ])
+    #expect(entries.contains { if case .frame(_, .payloadDamaged, _) = $0.content { true } else { false } })
+    let noise = entries.reduce(0) { sum, entry in
+      if case .noise(let count) = entry.content { sum + count } else { sum }
+    }
+    // The damaged reply, three bytes, the head of the long frame, one sync byte.
+    #expect(noise == 19 + 3 + 20 + 1)
+  }
+
+  @Test func looksInBetweenChangeNothing() {
+    let once = decoded(conversation())
+    for step in [1, 7, 49, 50, 51, 120] {
+      #expect(decoded(conversation(), lookingEvery: .milliseconds(step)) == once, "a look every \(step) ms")
+    }
+  }
+}
+
+@Suite struct RecordingTests {
+  private static let text =
+    Recording.start(silence: silence) + conversation().map(Recording.line).joined()
+
+  private func read(_ bytes: some Collection<UInt8>, piece: Int = .max) throws(AccessoryError) -> [Recording.Line] {
+    var reader = RecordingReader()
+    var lines: [Recording.Line] = []
+    var rest = Array(bytes)[...]
+    while !rest.isEmpty {
+      try reader.read(rest.prefix(piece), into: &lines)
+      rest = rest.dropFirst(piece)
+    }
+    return lines
+  }
+
+  @Test func whatIsWrittenIsRead() throws {
+    let expected = [.start(silence: silence)] + conversation().map(Recording.Line.record)
+    for piece in [1, 2, 13, 64, Int.max] { #expect(try read(Self.text.utf8, piece: piece) == expected) }
+  }
+
+  @Test func theFormIsTheDocumentedOne() {
+    let record = TraceRecord(time: .nanoseconds(1_000_412_000), direction: .toDevice, bytes: [0x0F, 0xF0, 0x11])
+    #expect(Recording.line(record) == "1.000412000 > 0ff011\n")
+    #expect(Recording.start(silence: silence) == "#accessory-bridge-recording 1 silence 0.050000000\n")
+  }
+
+  @Test func cutAnywhereItReadsToItsLastWholeRecord() throws {
+    let bytes = Array(Self.text.utf8)
+    let all = try read(bytes)
+    for count in 0...bytes.count {
+      let whole = bytes[..<count].filter { $0 == UInt8(ascii: "\n") }.count
+      #expect(try read(bytes[..<count]) == Array(all[..<whole]))
+    }
+  }
+
+  @Test func aRecordingDecodesToWhatWasSeenLive() throws {
+    let records = try read(Self.text.utf8).compactMap { if case .record(let record) = $0 { record } else { nil } }
+    #expect(decoded(records) == decoded(conversation(), lookingEvery: .milliseconds(10)))
+  }
+
+  @Test func remarksAndFurtherTracesAreTaken() throws {
+    let text = Self.text + "# a remark\n\n" + Recording.start(silence: .seconds(1))
+    #expect(try read(text.utf8).suffix(3) == [.remark, .remark, .start(silence: .seconds(1))])
+  }
+
+  @Test(arguments: [
+    "hello\n", "#accessory-bridge-recording 2 silence 0.050000000\n", "#accessory-bridge-recording 1\n",
+    "#accessory-bridge-recording 1 silence 0.05\n",
+  ])
+  func whatIsNoRecordingIsSaid(text: String) {
+    #expect(throws: AccessoryError.self) { try read(text.utf8) }
+  }
+
+  @Test(arguments: [
+    "1.0 > 00\n", "1.000000000 ? 00\n", "1.000000000 > 0\n", "1.000000000 > 0g\n", "1.000000000 > \n",
+    "1.000000000 > 00 00\n", "-1.000000000 > 00\n", "99999999999.000000000 > 00\n", "1.000000000 > FF\n",
+  ])
+  func aSenselessRecordIsToldWithItsLine(line: String) {
+    let error = #expect(throws: AccessoryError.self) { try read((Recording.start(silence: silence) + line).utf8) }
+    #expect(error?.kind == .badData)
+    #expect(error?.message.hasPrefix("line 2: ") == true)
+  }
+
+  @Test func aLineWithoutEndIsNotKept() {
+    var reader = RecordingReader()
+    var lines: [Recording.Line] = []
+    let start = Array(Recording.start(silence: silence).utf8)
+    #expect(throws: Never.self) { try reader.read(start, into: &lines) }
+    #expect(throws: AccessoryError.self) {
+      for _ in 0..<200 { try reader.read([UInt8](repeating: UInt8(ascii: "0"), count: 65_536), into: &lines) }
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct SpyingTests {
+  @Test func aTapSeesBothDirectionsInOrderAndChangesNothing() async throws {
+    let accessory = PretendedAccessory()
+    let tap = TraceTap(clock: ManualClock())
+    let session = AccessorySession(SpyingTransport(accessory.transport, tap: tap))
+    let link = try await Link.open(session, rules: AF1Exchange(label: "gadget"), clock: ManualClock())
+    #expect(try await link.request(AF1Request(.echo, payload: [1, 2, 3])).payload == [1, 2, 3])
+    await link.close()
+    tap.finish()
+    var directions: [ByteDirection] = []
+    for await record in tap.records { directions.append(record.direction) }
+    #expect(directions == [.toDevice, .fromDevice, .toDevice, .fromDevice])
+  }
+
+  @Test func aLoopBackGivesBackWhatWasWrittenWithPressure() async throws {
+    let loop = LoopbackTransport()
+    let session = AccessorySession(loop)
+    let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let writer = Task { try await session.write(bytes) }
+    var received: [UInt8] = []
+    for try await piece in session.input {
+      received += piece
+      if received.count >= bytes.count { break }
+    }
+    try await writer.value
+    #expect(received == bytes)
+    await session.close()
+  }
+}
