@@ -67,7 +67,12 @@ let package = Package(
       ],
       path: "Tests/TestSupport"),
     .executableTarget(name: "TestChild", dependencies: ["AccessoryIO", "CLinuxShims"], path: "Tests/TestChild"),
-    .testTarget(name: "AccessoryIOTests", dependencies: ["AccessoryIO", "CLinuxShims", "TestChild", "TestSupport"]),
+    .testTarget(
+      name: "AccessoryIOTests",
+      dependencies: [
+        "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
+        "AccessorySimulator",
+      ]),
     .testTarget(name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestSupport"]),
     .testTarget(
       name: "AccessorySimulatorTests",
