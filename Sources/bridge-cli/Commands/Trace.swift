@@ -72,6 +72,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
     let printing = await printer.result
     recording?.close()
     try printing.get()
+    try Task.checkCancellation()  // Ctrl-C is how a trace ends, also in the middle of a request
     try conversation.get()
   }
 
