@@ -62,7 +62,9 @@ final class Sandbox: Sendable {
     _ arguments: [String], environment: [String: String] = [:], output: Program.Output = .pipe, prefix: [String] = []
   ) throws -> Program {
     var variables = ["XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin"]
-    if let libraries = getenv("LD_LIBRARY_PATH") { variables["LD_LIBRARY_PATH"] = String(cString: libraries) }
+    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
+      if let value = getenv(name) { variables[name] = String(cString: value) }
+    }
     variables.merge(environment) { $1 }
     let program = try Program(
       prefix + [Self.command] + arguments, environment: variables, directory: directory.path, output: output)
