@@ -38,6 +38,10 @@ public struct LineTiming: Sendable, Hashable {
     LineTiming(perByte: .nanoseconds(1_000_000_000 * Int64(bits) / Int64(max(1, baudRate))))
   }
 
+  /// The pause after which an unfinished frame no longer holds up what follows it, by the AF1 specification: 50 ms, or
+  /// the time of 20 bytes where that is longer.
+  public var silence: Duration { max(.milliseconds(50), time(of: 20)) }
+
   /// Time of `count` bytes.
   public func time(of count: Int) -> Duration { perByte * count }
 }

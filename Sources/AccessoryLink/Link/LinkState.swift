@@ -39,15 +39,11 @@ struct LinkState<Rules: Exchange>: Sendable {
   private let silenceLimit: Duration
   private var mustTellEnd = false
 
-  /// The shortest silence that ends an unfinished frame's hold on what follows it; on slow lines it is 20 characters.
-  static var shortestSilence: Duration { .milliseconds(50) }
-  private static var silentCharacters: Int { 20 }
-
   init(rules: Rules, timing: LineTiming, label: String) {
     self.rules = rules
     self.label = label
     self.rules.setTiming(timing)
-    silenceLimit = max(Self.shortestSilence, timing.time(of: Self.silentCharacters))
+    silenceLimit = timing.silence
   }
 
   mutating func newID() -> RequestID {

@@ -48,11 +48,6 @@ public struct FrameTracer: Sendable {
   /// A tracer of a line that counts as silent after `silence`.
   public init(silence: Duration) { self.silence = silence }
 
-  /// The pause after which a line with this timing counts as silent: that of a link.
-  public static func silence(of timing: LineTiming) -> Duration {
-    max(.milliseconds(50), timing.time(of: 20))
-  }
-
   /// When `timePassed` can find more, if nothing arrives before.
   public var deadline: Duration? {
     sides.filter { $0.codec.hasUnfinishedFrame && !$0.isIdle }.map { $0.lastTime + silence }.min()

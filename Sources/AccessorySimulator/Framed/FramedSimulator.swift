@@ -64,7 +64,7 @@ public actor FramedSimulator {
 
   /// After this pause an unfinished request no longer holds up what follows it, and after the second one it is
   /// given up: the limits of a host's link.
-  private static let silence = Duration.milliseconds(50)
+  private static let silence = LineTiming.instant.silence
   private static let patience = Duration.milliseconds(500)
   /// How long a restart takes.
   private static let restartTime = Duration.milliseconds(300)

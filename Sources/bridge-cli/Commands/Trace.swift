@@ -53,7 +53,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
 
   private func traceDevice() async throws {
     let (_, transport) = try await Attachment.openTransport(source, line)
-    let silence = FrameTracer.silence(of: transport.timing)
+    let silence = transport.timing.silence
     let recording: RecordingFile?
     do {
       recording = try record.map { path throws(AccessoryError) in try RecordingFile(appendingTo: path, silence: silence)
