@@ -30,6 +30,10 @@ public struct Device: Sendable, Hashable {
   public var model: String?
   /// Which one of these it is.
   public var serialNumber: String?
+  /// Version of its software.
+  public var firmwareRevision: String?
+  /// Version of its hardware.
+  public var hardwareRevision: String?
 
   /// A device at `path`.
   public init(
