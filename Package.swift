@@ -22,6 +22,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "CLinuxShims"),
+    .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .target(name: "AccessoryProtocols"),
     .target(
       name: "AccessoryLink",
@@ -32,7 +33,7 @@ let package = Package(
     .target(
       name: "AccessoryIO",
       dependencies: [
-        "CLinuxShims",
+        "CLinuxShims", "CLibusb",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
@@ -60,6 +61,7 @@ let package = Package(
       name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
+    .target(name: "CFakeUSB", path: "Tests/CFakeUSB"),
     .target(
       name: "TestSupport",
       dependencies: [
@@ -72,6 +74,12 @@ let package = Package(
       dependencies: [
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
         "AccessorySimulator",
+      ]),
+    .testTarget(
+      name: "USBTests",
+      dependencies: [
+        "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
+        "TestSupport",
       ]),
     .testTarget(name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestSupport"]),
     .testTarget(
@@ -92,7 +100,7 @@ let package = Package(
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
-  for target in package.targets where !["CLinuxShims", "CTestShims"].contains(target.name) {
+  for target in package.targets where target.type != .system && !["CLinuxShims", "CTestShims", "CFakeUSB"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 }

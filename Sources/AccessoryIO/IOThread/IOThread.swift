@@ -55,7 +55,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   private let inbox = Locked(Inbox())
   private let handlers = Locked<[EventToken: any EventHandler]>([:])
   private let timers = Locked(Timers())
-  private let sharedInotify = Locked<Inotify?>(nil)
+  private let sharedObjects = Locked<[ObjectIdentifier: any AnyObject & Sendable]>([:])
   private let nextToken = Atomic<UInt64>(0)
   private let thread = Atomic<UInt>(0)
   private let wakeUpCount = Atomic<UInt64>(0)
@@ -124,13 +124,14 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     _ = handler  // let go outside the lock: its deinit may come back here
   }
 
-  /// The inotify descriptor that this thread serves.
-  func inotify() throws(Errno) -> Inotify {
-    try sharedInotify.withLock { inotify throws(Errno) in
-      if let inotify { return inotify }
-      let new = try Inotify(io: self)
-      try new.start()
-      inotify = new
+  /// The one object of its type that serves all of this thread; made by `body` when first asked for, and kept.
+  func shared<Object: AnyObject & Sendable, Failure: Error>(
+    _ body: (IOThread) throws(Failure) -> Object
+  ) throws(Failure) -> Object {
+    try sharedObjects.withLock { objects throws(Failure) in
+      if let object = objects[ObjectIdentifier(Object.self)] as? Object { return object }
+      let new = try body(self)
+      objects[ObjectIdentifier(Object.self)] = new
       return new
     }
   }

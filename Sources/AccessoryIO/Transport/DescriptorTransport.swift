@@ -204,4 +204,9 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
 
   /// Stops, without waiting.
   public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.end(nil) } } }
+
+  /// Ends with `disconnected`, behind what has arrived.
+  public nonisolated func deviceWasRemoved() { io.post { self.assumeIsolated { $0.removed() } } }
+
+  private func removed() { if !isOver { readToTheEnd() } }
 }

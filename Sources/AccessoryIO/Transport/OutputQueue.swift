@@ -14,6 +14,8 @@ public final class OutputQueue: Sendable {
 
   private struct State {
     var bytes: [UInt8] = []
+    /// The offers that `bytes` is made of, by their counts; empty where there is only a stream.
+    var messages: [Int] = []
     /// Bytes here and in the transport's hands that the device has not taken.
     var queued = 0
     /// The transport found nothing and waits to be told.
@@ -28,9 +30,14 @@ public final class OutputQueue: Sendable {
 
   private let state = Locked(State())
   private let highWater: Int
+  /// True where each offer is a message, and `take` can tell one from the next.
+  public let keepsMessages: Bool
 
   /// A queue that is full when it holds `highWater` bytes; the offer that fills it may go beyond.
-  public init(highWater: Int = 16_384) { self.highWater = highWater }
+  public init(highWater: Int = 16_384, keepsMessages: Bool = false) {
+    self.highWater = highWater
+    self.keepsMessages = keepsMessages
+  }
 
   // MARK: - The producers' side
 
@@ -47,7 +54,9 @@ public final class OutputQueue: Sendable {
         state.wantsSpace = true
         return (.full, nil)
       }
+      guard !bytes.isEmpty else { return (.accepted, nil) }
       state.bytes.append(contentsOf: bytes)
+      if keepsMessages { state.messages.append(bytes.count) }
       state.queued += bytes.count
       defer { state.isIdle = false }
       return (.accepted, state.isIdle ? state.onQueued : nil)
@@ -77,9 +86,22 @@ public final class OutputQueue: Sendable {
 
   /// Exchanges the written `buffer` for what is queued; false when nothing is.
   public func take(into buffer: inout [UInt8]) -> Bool {
+    var messages: [Int] = []
+    return take(into: &buffer, messages: &messages)
+  }
+
+  /// As `take(into:)`; `messages` is replaced by the counts of bytes of the offers in `buffer`, one after another, where
+  /// the queue keeps them.
+  public func take(into buffer: inout [UInt8], messages: inout [Int]) -> Bool {
     buffer.removeAll(keepingCapacity: true)
+    messages.removeAll(keepingCapacity: true)
     let tap = state.withLock { state in
-      if state.bytes.isEmpty { state.isIdle = true } else { swap(&state.bytes, &buffer) }
+      if state.bytes.isEmpty {
+        state.isIdle = true
+      } else {
+        swap(&state.bytes, &buffer)
+        swap(&state.messages, &messages)
+      }
       return state.tap
     }
     if let tap, !buffer.isEmpty { buffer.withUnsafeBytes(tap) }
@@ -105,6 +127,7 @@ public final class OutputQueue: Sendable {
       state.isClosed = true
       state.error = error
       state.bytes = []
+      state.messages = []
       state.queued = 0
       defer { (state.onSpace, state.onQueued) = (nil, nil) }
       return (state.wantsSpace, state.onSpace, state.onQueued)

@@ -20,6 +20,8 @@ public protocol Transport: AnyObject, Sendable {
   func close() async
   /// As `close()`, without waiting.
   func beginClose()
+  /// Somebody who knows says that the device is gone (udev's `remove`): ends as if the transport had found out itself.
+  func deviceWasRemoved()
 }
 
 /// How long bytes take on a line, for time limits.
