@@ -98,7 +98,7 @@ extension USB {
       #expect(fake.nextOutput()?.bytes == [1, 2, 3] + [UInt8](repeating: 0, count: 1_021))
       #expect(fake.nextOutput()?.bytes == pattern(1_024))
       #expect(fake.nextOutput()?.bytes == [pattern(1_025)[1_024]] + [UInt8](repeating: 0, count: 1_023))
-      #expect(transport.output.queuedCount == 0)
+      try await eventually("all to be sent") { transport.output.queuedCount == 0 }
       for count in [1_024, 0, 5] { fake.feed(pattern(count)) }
       try await eventually("three messages") { transport.counters.received == 3 }
       var (bytes, messages): ([UInt8], [Int]) = ([], [])

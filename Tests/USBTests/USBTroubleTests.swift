@@ -59,7 +59,7 @@ extension USB {
       fake_usb_hold(fake.device, Descriptors.bulkOut, 0)
       // The fake gives back only what it took itself: the rest.
       #expect(try await InputReader(transport.input).read(700) == pattern(700, from: 300))
-      #expect(transport.output.queuedCount == 0)
+      try await eventually("all to be sent") { transport.output.queuedCount == 0 }
       await transport.close()
     }
 
