@@ -37,6 +37,17 @@ extension ProcessWide {
       #expect(clock.scheduledCount == 0, "nothing was left to wait for")
     }
 
+    /// More than the terminal's other end has room for: the rest is on its way in the kernel, and a flush would drop it.
+    @Test func whatTheKernelHasTakenIsTheDevices() async throws {
+      let terminal = try openPseudoTerminal(raw: true)
+      let transport = try await open(terminal)
+      #expect(transport.output.offer(pattern(6_000)) == .accepted)
+      await transport.close()
+      #expect(clock.scheduledCount == 0, "the kernel has all of it")
+      await (try await open(terminal)).close()
+      #expect(try await terminal.read(6_000) == pattern(6_000))
+    }
+
     @Test func thenTheNextOneOpens() async throws {
       let terminal = try openPseudoTerminal(raw: true)
       let transport = try await open(terminal)

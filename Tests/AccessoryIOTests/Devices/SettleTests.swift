@@ -111,6 +111,24 @@ extension ProcessWide {
       }
     }
 
+    /// Begun and ended by the kernel's two calls, with the time between them. What the line does, no pseudo-terminal shows.
+    @Test func aBreakLastsItsTime() async throws {
+      let terminal = try openPseudoTerminal()
+      try await CallLog.record { log in
+        let transport = try await DescriptorTransport.open(.init(path: terminal.path))
+        let control = try #require(transport.control)
+        let before = log.count(.ioctl)
+        let sending = Task { [clock] in try await control.sendBreak(for: .milliseconds(250), clock: clock) }
+        try await clock.waitForPending()
+        #expect(clock.nextDeadline == clock.now + .milliseconds(250))
+        #expect(log.count(.ioctl) == before + 1)
+        clock.advance(by: .milliseconds(250))
+        try await sending.value
+        #expect(log.count(.ioctl) == before + 2)
+        await transport.close()
+      }
+    }
+
     /// What a pseudo-terminal keeps of a line's settings is what was asked for, read by the other end.
     @Test func theOtherEndSeesStopBitsAndFlowControl() async throws {
       let flags: (TestTerminal) throws -> (input: UInt32, control: UInt32) = { terminal in
