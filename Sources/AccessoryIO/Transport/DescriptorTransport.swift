@@ -36,12 +36,10 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   private var look: TimerToken?
   private var closers: [CheckedContinuation<Void, Never>] = []
 
-  /// Bytes asked of one read. Terminals give at most 4 KiB or so at a time, sockets what there is.
-  private static let readSize = 65_536
   /// A read of at least this much is taken for a stream, of which there is probably more.
   private static let streamingRead = 1_024
   /// Reads for one event, so that a busy device doesn't keep others waiting.
-  private static let readsPerEvent = 4
+  private static let readsPerEvent = 8
   /// Writes for one event, likewise.
   private static let writesPerEvent = 4
   /// Bytes read after the other end is gone; more than any kernel buffer holds, and a limit all the same.
@@ -134,20 +132,21 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   }
 
   private func readOnce() -> ReadOutcome {
-    withUnsafeTemporaryAllocation(byteCount: Self.readSize, alignment: 16) { buffer in
-      do throws(Errno) {
-        let count = try SystemCall.read(descriptor, into: buffer)
-        if count == 0 { return .end(.disconnected(label)) }  // a terminal that was hung up reads as at its end
-        return .bytes(count, wantsMore: input.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])))
-      } catch .wouldBlock {
-        return .nothing
-      } catch {
-        return .end(failure(error, "reading from"))
-      }
+    do throws(Errno) {
+      let count = try SystemCall.read(descriptor, into: io.readBuffer)
+      if count == 0 { return .end(.disconnected(label)) }  // a terminal that was hung up reads as at its end
+      let bytes = UnsafeRawBufferPointer(rebasing: io.readBuffer[..<count])
+      return .bytes(count, wantsMore: input.append(bytes, notifying: false))
+    } catch .wouldBlock {
+      return .nothing
+    } catch {
+      return .end(failure(error, "reading from"))
     }
   }
 
+  /// The consumer is told of all reads at once: to wake it takes longer than a read.
   private func readAvailable() {
+    defer { input.notify() }
     for _ in 0..<Self.readsPerEvent {
       switch readOnce() {
       case .bytes(let count, let wantsMore):

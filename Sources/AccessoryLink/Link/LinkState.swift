@@ -66,21 +66,26 @@ struct LinkState<Rules: Exchange>: Sendable {
 
   // MARK: - What happens
 
-  /// Takes what has arrived and hands its frames to the rules; false when there is nothing more.
+  /// Takes what has arrived and hands its frames to the rules; false when there is nothing more, so that whoever is
+  /// resumed with a reply finds the lock free. A device that sends without a pause is left in between.
   mutating func receive(from input: InputQueue, now: MonotonicTime) -> Bool {
-    switch input.take(into: &buffer) {
-    case .nothing: return false
-    case .bytes:
-      let bytes = buffer
-      rules.codec.decode(bytes.span.bytes, into: &batch)
-      silence = rules.codec.hasUnfinishedFrame ? now + silenceLimit : nil
-      deliver(now: now)
-      return true
-    case .end(let error):
-      end(error)
-      return false
+    for _ in 0..<Self.piecesAtATime {
+      switch input.take(into: &buffer) {
+      case .nothing: return false
+      case .bytes:
+        let bytes = buffer
+        rules.codec.decode(bytes.span.bytes, into: &batch)
+        silence = rules.codec.hasUnfinishedFrame ? now + silenceLimit : nil
+        deliver(now: now)
+      case .end(let error):
+        end(error)
+        return false
+      }
     }
+    return true
   }
+
+  private static var piecesAtATime: Int { 4 }
 
   private mutating func deliver(now: MonotonicTime) {
     for index in 0..<batch.count {
