@@ -29,8 +29,8 @@ public actor Signals: EventHandler {
   }
 
   /// Calls `body` on the I/O thread with the number of each of `signals` that comes, instead of what they do by
-  /// default. Lasts for the life of the process; programs that it starts are not affected. Throws the errno of signalfd(2)
-  /// or epoll_ctl(2), and then nothing has changed.
+  /// default. Lasts for the life of the process; programs that it starts are not affected. Throws the errno of
+  /// signalfd(2) or epoll_ctl(2), and then nothing has changed.
   public init(_ signals: [CInt], io: IOThread = .shared, _ body: @escaping @Sendable (CInt) -> Void) throws(Errno) {
     self.io = io
     self.body = body
