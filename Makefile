@@ -3,6 +3,7 @@
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
 BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev
 TEST_PACKAGES = $(BUILD_PACKAGES) util-linux
+BENCH_PACKAGES = $(BUILD_PACKAGES) socat
 
 # Warnings are errors in this project's own targets.
 export ACCESSORY_BRIDGE_STRICT = 1
@@ -70,8 +71,8 @@ lint: ## Checks the form of the sources
 format: ## Brings the sources into form
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
 
-bench: ## Measures against plain C loops in the same run
-	$(call install,$(BUILD_PACKAGES))
+bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
+	$(call install,$(BENCH_PACKAGES))
 	swift build -c release --static-swift-stdlib --product bridge-cli
 	cd Benchmarks && swift run -c release bridge-bench
 

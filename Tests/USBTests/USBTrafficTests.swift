@@ -86,6 +86,32 @@ extension USB {
       await transport.close()
     }
 
+    @Test func aCloseLetsWhatWasWrittenGoOut() async throws {
+      let fake = FakeUSBDevice(echo: false)
+      fake_usb_hold(fake.device, Descriptors.bulkOut, 1)
+      let transport = try await fake.open()
+      #expect(transport.output.offer(pattern(20_000)) == .accepted)
+      try await eventually("transfers") { fake_usb_pending(fake.device, Descriptors.bulkOut) == 2 }
+      transport.beginClose()
+      #expect(try await InputReader(transport.input).readToEnd() == .init(error: nil))
+      #expect(transport.output.offer([1]) == .closed(nil))
+      fake_usb_hold(fake.device, Descriptors.bulkOut, 0)
+      await transport.close()
+      #expect(!fake.isOpen)
+      var bytes: [UInt8] = []
+      while let output = fake.nextOutput() { bytes += output.bytes }
+      #expect(bytes == pattern(20_000))
+    }
+
+    @Test func aDeviceThatTakesNothingDoesNotHoldUpAClose() async throws {
+      let fake = FakeUSBDevice()
+      fake_usb_hold(fake.device, Descriptors.bulkOut, 1)
+      let transport = try await fake.open()
+      #expect(transport.output.offer(pattern(20_000)) == .accepted)
+      await transport.close()
+      #expect(!fake.isOpen)
+    }
+
     @Test func messagesKeepTheirBorders() async throws {
       let fake = FakeUSBDevice(Descriptors.reports, echo: false)
       let transport = try await fake.open {

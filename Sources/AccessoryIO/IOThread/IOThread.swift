@@ -51,6 +51,10 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     var armed: MonotonicTime?
   }
 
+  /// Where transports read into, one after another; used on this thread only. Terminals give at most 4 KiB or so at a
+  /// time, sockets what there is.
+  nonisolated(unsafe) let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+
   private let queue: any EventQueue
   private let inbox = Locked(Inbox())
   private let handlers = Locked<[EventToken: any EventHandler]>([:])
@@ -65,6 +69,8 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     self.queue = queue
     start()
   }
+
+  deinit { readBuffer.deallocate() }
 
   private func start() {
     let context = Unmanaged.passRetained(self)

@@ -63,19 +63,28 @@ public final class InputQueue: Sendable {
   /// Shows `body` all bytes that are appended from now on.
   func listen(_ body: @escaping Tap) { state.withLock { $0.tap = body } }
 
-  /// Appends bytes; false when the transport is to stop reading until it is asked to go on. What is given after that
-  /// is kept all the same: bytes that left the kernel must not be lost.
-  public func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  /// Appends bytes and tells the consumer; false when the transport is to stop reading until it is asked to go on. What
+  /// is given after that is kept all the same: bytes that left the kernel must not be lost.
+  public func append(_ bytes: UnsafeRawBufferPointer) -> Bool { append(bytes, notifying: true) }
+
+  /// As above; unless `notifying`, a call of `notify` is to follow.
+  func append(_ bytes: UnsafeRawBufferPointer, notifying: Bool) -> Bool {
     let (tap, notify, wantsMore) = state.withLock { state -> (Tap?, (@Sendable () -> Void)?, Bool) in
       guard !state.hasEnded else { return (nil, nil, false) }
       state.bytes.append(contentsOf: bytes)
       if keepsMessages { state.messages.append(bytes.count) }
       if state.bytes.count + state.messages.count * Self.messageOverhead >= highWater { state.isPaused = true }
-      return (state.tap, state.takeNotification(), !state.isPaused)
+      return (state.tap, notifying ? state.takeNotification() : nil, !state.isPaused)
     }
     tap?(bytes)
     notify?()
     return wantsMore
+  }
+
+  /// Tells the consumer of what was appended without telling.
+  func notify() {
+    let notification = state.withLock { $0.isEmpty ? nil : $0.takeNotification() }
+    notification?()
   }
 
   /// Ends the queue behind what is in it; the first end counts. The handlers are let go: neither is called again.

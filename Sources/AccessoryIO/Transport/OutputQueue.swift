@@ -21,6 +21,8 @@ public final class OutputQueue: Sendable {
     /// The transport found nothing and waits to be told.
     var isIdle = true
     var wantsSpace = false
+    /// Producers are refused; what is queued is still to be written.
+    var isSealed = false
     var isClosed = false
     var error: AccessoryError?
     var onSpace: (@Sendable () -> Void)?
@@ -41,15 +43,22 @@ public final class OutputQueue: Sendable {
 
   // MARK: - The producers' side
 
-  /// Sets what is called, on the I/O thread, when there is space again after `full`, or never will be.
+  /// Sets what is called, on the I/O thread, when there is space again after `full`, or never will be. Called at once
+  /// if that has happened already and nobody was told.
   public func onSpace(_ body: @escaping @Sendable () -> Void) {
-    state.withLock { if !$0.isClosed { $0.onSpace = body } }
+    let isDue = state.withLock { state in
+      if !state.isClosed { state.onSpace = body }
+      guard state.wantsSpace, state.isSealed || state.isClosed || state.queued <= highWater / 2 else { return false }
+      state.wantsSpace = false
+      return true
+    }
+    if isDue { body() }
   }
 
   /// Queues all of `bytes`, or nothing.
   public func offer(_ bytes: UnsafeRawBufferPointer) -> Offered {
     let (offered, notify) = state.withLock { state -> (Offered, (@Sendable () -> Void)?) in
-      if state.isClosed { return (.closed(state.error), nil) }
+      if state.isClosed || state.isSealed { return (.closed(state.error), nil) }
       if state.queued >= highWater {
         state.wantsSpace = true
         return (.full, nil)
@@ -69,7 +78,7 @@ public final class OutputQueue: Sendable {
   public func offer(_ bytes: [UInt8]) -> Offered { bytes.withUnsafeBytes { offer($0) } }
 
   /// True when an offer would be accepted.
-  public var hasSpaceAvailable: Bool { state.withLock { !$0.isClosed && $0.queued < highWater } }
+  public var hasSpaceAvailable: Bool { state.withLock { !$0.isClosed && !$0.isSealed && $0.queued < highWater } }
 
   /// Bytes that the device has not taken yet.
   public var queuedCount: Int { state.withLock { $0.queued } }
@@ -112,9 +121,22 @@ public final class OutputQueue: Sendable {
   public func wrote(_ count: Int) {
     let notify = state.withLock { state -> (@Sendable () -> Void)? in
       state.queued -= count
-      guard state.wantsSpace, state.queued <= highWater / 2 else { return nil }
+      guard state.wantsSpace, state.queued <= highWater / 2, let onSpace = state.onSpace else { return nil }
       state.wantsSpace = false
-      return state.onSpace
+      return onSpace
+    }
+    notify?()
+  }
+
+  /// Takes no more, but keeps what waits to be written, and tells a producer that waits for space. To producers the
+  /// queue is closed, whatever `close` says later.
+  func seal() {
+    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+      guard !state.isClosed, !state.isSealed else { return nil }
+      state.isSealed = true
+      guard state.wantsSpace, let onSpace = state.onSpace else { return nil }
+      state.wantsSpace = false
+      return onSpace
     }
     notify?()
   }
@@ -125,18 +147,20 @@ public final class OutputQueue: Sendable {
     let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed else { return nil }
       state.isClosed = true
-      state.error = error
+      if !state.isSealed { state.error = error }
       state.bytes = []
       state.messages = []
       state.queued = 0
       defer { (state.onSpace, state.onQueued) = (nil, nil) }
-      return (state.wantsSpace, state.onSpace, state.onQueued)
+      let mustTell = state.wantsSpace && state.onSpace != nil
+      if mustTell { state.wantsSpace = false }
+      return (mustTell, state.onSpace, state.onQueued)
     }
-    if let handlers, handlers.wantsSpace { handlers.onSpace?() }
+    if let handlers, handlers.mustTell { handlers.onSpace?() }
   }
 
   /// Let go outside the lock: what they hold may come back here when it is freed.
   private typealias Handlers = (
-    wantsSpace: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?
+    mustTell: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?
   )
 }

@@ -68,13 +68,35 @@ extension USBTransport {
     }
   }
 
+  // MARK: - Leaving
+
+  /// How long a close waits for what was accepted for writing.
+  private static let farewell: Duration = .milliseconds(500)
+
+  /// Ends the input, takes no more output, and ends when the device has taken what there is.
+  private func leave() {
+    guard case .open = phase, !isLeaving else { return }
+    isLeaving = true
+    output.seal()
+    input.finish(nil)
+    hasLeft()
+    guard case .open = phase else { return }
+    _ = io.schedule(at: io.now + Self.farewell) { self.assumeIsolated { $0.end(nil) } }
+  }
+
+  /// Ends when a close waits and nothing is left to send.
+  func hasLeft() { if isLeaving, output.queuedCount == 0 { end(nil) } }
+
   /// Stops, and returns when the device is free for others and the kernel's driver has its interface back.
+  ///
+  /// What was accepted for writing still goes out, if the device takes it within half a second; unplugging ends that at
+  /// once. With nothing on its way there is no wait.
   public func close() async {
-    end(nil)
+    leave()
     // Looked at within: the runtime may let others run before.
     await withCheckedContinuation { if isClosed { $0.resume() } else { closers.append($0) } }
   }
 
-  /// Stops, without waiting.
-  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.end(nil) } } }
+  /// Does the same, without waiting for it.
+  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.leave() } } }
 }

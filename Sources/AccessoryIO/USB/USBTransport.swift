@@ -54,6 +54,8 @@ public actor USBTransport: Transport, IOWork {
     case released
   }
   var phase = Phase.open
+  /// The owner has closed; what was accepted still goes out.
+  var isLeaving = false
   var closers: [CheckedContinuation<Void, Never>] = []
   var isClosed = false
   /// libusb's transfers call back here: lives until the last of them is back.
@@ -148,6 +150,7 @@ public actor USBTransport: Transport, IOWork {
   func ended(_ transfer: USBTransfer, _ outcome: USBTransfer.Outcome) {
     if transfer.isInput { received(transfer, outcome) } else { sent(transfer, outcome) }
     if outcome == .gone { vanished() }
+    hasLeft()
     settle()
   }
 
