@@ -38,8 +38,10 @@ extension USB {
       let transport = try await fake.open()
       let reader = InputReader(transport.input)
       fake_usb_fail(fake.device, Descriptors.bulkOut, -status, 1)
-      try await OutputWriter(transport.output).write(pattern(60_000))
-      #expect(try await reader.read(60_000) == pattern(60_000))
+      // A halt keeps back what is behind it. After a mere error the controller goes on, so only one transfer is told.
+      let count = status == EPIPE ? 60_000 : 10_000
+      try await OutputWriter(transport.output).write(pattern(count), piece: count)
+      #expect(try await reader.read(count) == pattern(count))
       if status == EPIPE {
         #expect(fake_usb_cleared_halts(fake.device) >= 1)
         #expect(transport.counters.stalls >= 1)

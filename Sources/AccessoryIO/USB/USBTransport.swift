@@ -4,7 +4,8 @@
 ///
 /// Several transfers of each direction are with the kernel at any time, so that the bus is never silent while there is
 /// something to carry. A transfer that fails is repeated; an endpoint that halts is cleared; only a certain sign that the
-/// device is gone ends it.
+/// device is gone ends it. What was written arrives in order, but for one case: when a transfer to the device fails by an
+/// error on the bus, the host controller may already have carried those behind it.
 public actor USBTransport: Transport, IOWork {
   /// The device's name for people.
   public nonisolated let label: String
