@@ -100,7 +100,8 @@ let package = Package(
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
-  for target in package.targets where target.type != .system && !["CLinuxShims", "CTestShims", "CFakeUSB"].contains(target.name) {
+  for target in package.targets
+  where target.type != .system && !["CLinuxShims", "CTestShims", "CFakeUSB"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 }
