@@ -22,6 +22,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "CLinuxShims"),
+    .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "AccessoryProtocols"),
     .target(
       name: "AccessoryLink",
@@ -38,7 +39,7 @@ let package = Package(
       ]),
     .target(
       name: "AccessoryDiscovery",
-      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")]),
+      dependencies: ["AccessoryIO", "CLibudev", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
       name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
       swiftSettings: callersExecutor),
@@ -74,6 +75,14 @@ let package = Package(
         "AccessorySimulator",
       ]),
     .testTarget(name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestSupport"]),
+    .systemLibrary(
+      name: "CUmockdev", path: "Tests/CUmockdev", pkgConfig: "umockdev-1.0", providers: [.apt(["libumockdev-dev"])]),
+    .testTarget(
+      name: "UdevMockTests",
+      dependencies: [
+        "AccessoryDiscovery", "AccessoryIO", "CUmockdev", "TestSupport", "bridge-cli",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
@@ -92,7 +101,7 @@ let package = Package(
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
-  for target in package.targets where !["CLinuxShims", "CTestShims"].contains(target.name) {
+  for target in package.targets where !["CLinuxShims", "CTestShims"].contains(target.name) && target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 }

@@ -21,6 +21,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
     for await event in try await SimulatorSource().events() {
       switch event {
       case .added(let device): show("connected", device)
+      case .changed(let device, _): show("changed", device)
       case .removed(let device): show("disconnected", device)
       }
     }
