@@ -74,7 +74,8 @@ let package = Package(
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
         "AccessorySimulator",
       ]),
-    .testTarget(name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestSupport"]),
+    .testTarget(
+      name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestChild", "TestSupport"]),
     .systemLibrary(
       name: "CUmockdev", path: "Tests/CUmockdev", pkgConfig: "umockdev-1.0", providers: [.apt(["libumockdev-dev"])]),
     .testTarget(

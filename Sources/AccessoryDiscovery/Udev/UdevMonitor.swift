@@ -10,6 +10,9 @@ import SystemPackage
 /// They are udev's where it runs: then its rules have been applied, and the links and permissions are there. Where it
 /// doesn't, they are the kernel's own. libudev ignores what neither the kernel nor root has sent.
 actor UdevMonitor: EventHandler {
+  /// Whose messages.
+  enum Group: String, Sendable { case udev, kernel }
+
   private nonisolated let io: IOThread
   private nonisolated let descriptor: FileDescriptor
   private nonisolated let body: @Sendable ([UdevMessage]) -> Void
@@ -27,12 +30,14 @@ actor UdevMonitor: EventHandler {
   /// Listens, and calls `body` on the I/O thread with what came. What happens from now on is told. Call `stop` in the
   /// end.
   init(
-    io: IOThread, bufferSize: CInt = UdevMonitor.bufferSize, _ body: @escaping @Sendable ([UdevMessage]) -> Void
+    io: IOThread, group: Group? = nil, bufferSize: CInt = UdevMonitor.bufferSize,
+    _ body: @escaping @Sendable ([UdevMessage]) -> Void
   ) throws(Errno) {
     // libudev gives back errors as negative numbers, and where it gives back a pointer in errno.
     guard let udev = udev_new() else { throw Errno(rawValue: errno) }
     defer { udev_unref(udev) }
-    guard let monitor = udev_monitor_new_from_netlink(udev, UdevLibrary.isRunning ? "udev" : "kernel") else {
+    let group = group ?? (UdevLibrary.isRunning ? .udev : .kernel)
+    guard let monitor = udev_monitor_new_from_netlink(udev, group.rawValue) else {
       throw Errno(rawValue: errno)
     }
     udev_monitor_filter_add_match_subsystem_devtype(monitor, "usb", nil)

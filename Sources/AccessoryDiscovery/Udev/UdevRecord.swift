@@ -83,6 +83,7 @@ enum UdevText {
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "\\"), rest.count >= 3, rest.first == UInt8(ascii: "x"),
+        rest[rest.startIndex + 1] != UInt8(ascii: "+"),
         let value = UInt8(String(decoding: rest.dropFirst().prefix(2), as: UTF8.self), radix: 16)
       {
         bytes.append(value)
