@@ -25,6 +25,13 @@ import Testing
 
     deinit { monitor.stop() }
 
+    /// Waits until something is told of this device.
+    func wait(for name: String) async throws {
+      try await heard.wait {
+        $0.contains { if case .hint(let hint) = $0 { hint.devpath.hasSuffix(name) } else { false } }
+      }
+    }
+
     func hints(_ name: String) -> [UdevHint] {
       heard.value.compactMap { if case .hint(let hint) = $0, hint.devpath.hasSuffix(name) { hint } else { nil } }
     }
@@ -45,15 +52,18 @@ import Testing
     "--ambient-caps=+net_admin",
   ]
 
+  /// Whoever listens hears all tests' messages, those of other runs too; so every test has devices of its own.
+  private let run = "\(UInt64.random(in: 0 ... .max))"
+
   @Test func whatUdevSaysIsTold() async throws {
     let ear = try Ear()
     let message = UdevPacket.message([
-      "ACTION=add", "DEVPATH=/devices/test/told", "SUBSYSTEM=usb", "DEVTYPE=usb_device", "DEVNUM=007", "SEQNUM=1",
+      "ACTION=add", "DEVPATH=/devices/told\(run)", "SUBSYSTEM=usb", "DEVTYPE=usb_device", "DEVNUM=007", "SEQNUM=1",
       "ID_VENDOR_ENC=A\\x20b", "UNUSED=1", "DEVLINKS=/dev/lamp /dev/serial/by-id/x elsewhere",
     ])
     #expect(try await send(message) == "sent 1 as 0")
-    try await ear.heard.wait { !$0.isEmpty }
-    let hint = try #require(ear.hints("/told").first)
+    try await ear.wait(for: "/told\(run)")
+    let hint = try #require(ear.hints("/told\(run)").first)
     #expect(hint.action == .changed)
     #expect(hint.address == 7)
     #expect(hint.properties?.links == ["/dev/lamp", "/dev/serial/by-id/x"])
@@ -64,44 +74,42 @@ import Testing
   /// The same message, from somebody who may send and isn't root.
   @Test func whatOthersSayIsIgnored() async throws {
     let ear = try Ear()
-    let forged = UdevPacket.message(["ACTION=remove", "DEVPATH=/devices/test/forged", "SUBSYSTEM=usb", "SEQNUM=1"])
-    let genuine = UdevPacket.message(["ACTION=remove", "DEVPATH=/devices/test/genuine", "SUBSYSTEM=usb", "SEQNUM=2"])
+    let forged = UdevPacket.message(["ACTION=remove", "DEVPATH=/devices/forged\(run)", "SUBSYSTEM=usb", "SEQNUM=1"])
+    let genuine = UdevPacket.message(["ACTION=remove", "DEVPATH=/devices/genuine\(run)", "SUBSYSTEM=usb", "SEQNUM=2"])
     #expect(try await send(forged, times: 100, as: Self.nobody) == "sent 100 as 65534")
     #expect(try await send(genuine) == "sent 1 as 0")
-    try await ear.heard.wait { !$0.isEmpty }
-    #expect(ear.hints("/genuine").map(\.action) == [.removed])
-    #expect(ear.hints("/forged") == [])
+    try await ear.wait(for: "/genuine\(run)")
+    #expect(ear.hints("/genuine\(run)").map(\.action) == [.removed])
+    #expect(ear.hints("/forged\(run)") == [])
   }
 
   @Test func whatMakesNoSenseIsPassedOver() async throws {
     let ear = try Ear()
-    let whole = UdevPacket.message(["ACTION=change", "DEVPATH=/devices/test/x", "SUBSYSTEM=tty", "SEQNUM=1"])
+    let whole = UdevPacket.message(["ACTION=change", "DEVPATH=/devices/x\(run)", "SUBSYSTEM=tty", "SEQNUM=1"])
     var damaged: [[UInt8]] = [[], [0], Array("libudev".utf8), [UInt8](repeating: 0xFF, count: 64)]
     damaged += [Array(whole.dropLast(20)), whole.prefix(40) + [0xFF, 0xFE, 0], whole + whole]
     damaged.append(UdevPacket.message(["ACTION=add", "SUBSYSTEM=tty"]))
-    damaged.append(UdevPacket.message(["ACTION=explode", "DEVPATH=/devices/test/x", "SUBSYSTEM=tty", "SEQNUM=1"]))
+    damaged.append(UdevPacket.message(["ACTION=explode", "DEVPATH=/devices/x\(run)", "SUBSYSTEM=tty", "SEQNUM=1"]))
     damaged.append(UdevPacket.message(["ACTION=add", "DEVPATH=../../etc", "SUBSYSTEM=tty", "SEQNUM=1"]))
     for message in damaged { _ = try await send(message) }
     let last = UdevPacket.message([
-      "ACTION=move", "DEVPATH=/devices/test/last", "SUBSYSTEM=tty", "SEQNUM=2",
-      "DEVPATH_OLD=/devices/test/first",
+      "ACTION=move", "DEVPATH=/devices/last\(run)", "SUBSYSTEM=tty", "SEQNUM=2",
+      "DEVPATH_OLD=/devices/first",
     ])
     _ = try await send(last)
-    try await ear.heard.wait {
-      $0.contains { if case .hint(let hint) = $0 { hint.devpath.hasSuffix("/last") } else { false } }
-    }
-    #expect(ear.hints("/last").map(\.action) == [.moved(from: "/devices/test/first")])
+    try await ear.wait(for: "/last\(run)")
+    #expect(ear.hints("/last\(run)").map(\.action) == [.moved(from: "/devices/first")])
     #expect(ear.hints("/etc") == [])
   }
 
   /// Other subsystems' messages don't even wake anybody.
   @Test func othersAreFiltered() async throws {
     let ear = try Ear()
-    _ = try await send(UdevPacket.message(["ACTION=add", "DEVPATH=/devices/test/n", "SUBSYSTEM=net", "SEQNUM=1"]))
-    _ = try await send(UdevPacket.message(["ACTION=add", "DEVPATH=/devices/test/t", "SUBSYSTEM=tty", "SEQNUM=2"]))
-    try await ear.heard.wait { !$0.isEmpty }
-    #expect(ear.hints("/t").count == 1)
-    #expect(ear.hints("/n") == [])
+    _ = try await send(UdevPacket.message(["ACTION=add", "DEVPATH=/devices/n\(run)", "SUBSYSTEM=net", "SEQNUM=1"]))
+    _ = try await send(UdevPacket.message(["ACTION=add", "DEVPATH=/devices/t\(run)", "SUBSYSTEM=tty", "SEQNUM=2"]))
+    try await ear.wait(for: "/t\(run)")
+    #expect(ear.hints("/t\(run)").count == 1)
+    #expect(ear.hints("/n\(run)") == [])
   }
 
   /// More than the socket holds while nobody reads: said, and what comes afterwards is heard again.
@@ -110,15 +118,13 @@ import Testing
     let ear = try Ear(bufferSize: 4_096, io: io)
     let isHeld = DispatchSemaphore(value: 0)
     io.post { isHeld.wait() }
-    let message = UdevPacket.message(["ACTION=add", "DEVPATH=/devices/test/many", "SUBSYSTEM=usb", "SEQNUM=1"])
+    let message = UdevPacket.message(["ACTION=add", "DEVPATH=/devices/many\(run)", "SUBSYSTEM=usb", "SEQNUM=1"])
     _ = try await send(message, times: 1_000)
     isHeld.signal()
     try await ear.heard.wait { $0.contains(.overflow) }
-    #expect(ear.hints("/many").count < 1_000)
-    _ = try await send(UdevPacket.message(["ACTION=add", "DEVPATH=/devices/test/after", "SUBSYSTEM=usb", "SEQNUM=2"]))
-    try await ear.heard.wait {
-      $0.contains { if case .hint(let hint) = $0 { hint.devpath.hasSuffix("/after") } else { false } }
-    }
+    #expect(ear.hints("/many\(run)").count < 1_000)
+    _ = try await send(UdevPacket.message(["ACTION=add", "DEVPATH=/devices/after\(run)", "SUBSYSTEM=usb", "SEQNUM=2"]))
+    try await ear.wait(for: "/after\(run)")
     ear.monitor.stop()
     io.stop()
   }
