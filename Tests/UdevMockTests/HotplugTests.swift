@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryDiscovery
 import AccessoryIO
 import TestSupport
 import Testing
+
+@testable import AccessoryDiscovery
 
 extension UdevMock {
   /// What comes, goes and changes.
@@ -158,6 +159,20 @@ extension UdevMock {
       let state = try await follower.wait { $0.ids == expected }
       #expect(state.ids == expected)
       #expect(Set(try await UdevSource().devices()) == state.present)
+      await follower.stop()
+    }
+
+    /// Messages are lost: what the file system says then is what counts.
+    @Test func overflow() async throws {
+      try bed.plug(.board)
+      for number in 1...3 { try bed.plug(.gadget(number)) }
+      let source = UdevSource()
+      let follower = try await Follower(source)
+      try await follower.wait { $0.present.count == 4 }
+      for path in MockUSB.gadget(2).devpaths.reversed() { bed.erase(path) }
+      await source.take([.overflow], 1)
+      let state = try await follower.wait { $0.ids == ["A1", "G1", "G3"] }
+      #expect(state.log.count == 5)
       await follower.stop()
     }
 

@@ -3,6 +3,7 @@
 import AccessoryDiscovery
 import AccessoryIO
 import CUmockdev
+import Dispatch
 import Glibc
 import SystemPackage
 import TestSupport
@@ -41,10 +42,24 @@ final class Testbed {
       let message = error.map { String(cString: $0.pointee.message) } ?? "?"
       throw Hang("a device that umockdev takes; it says: \(message)")
     }
+    drain()
+  }
+
+  /// Waits until the I/O thread has taken the messages. umockdev sends them through a socket that holds ten, and aborts
+  /// when one doesn't fit; so nobody can be faster than the I/O thread here, only faster than those behind it.
+  private func drain() {
+    for _ in 0..<2 {
+      let isDone = DispatchSemaphore(value: 0)
+      IOThread.shared.post { isDone.signal() }
+      isDone.wait()
+    }
   }
 
   /// Sends a message about a device, with the properties that it has in the testbed.
-  func tell(_ action: String, _ devpath: String) { umockdev_testbed_uevent(testbed, "/sys" + devpath, action) }
+  func tell(_ action: String, _ devpath: String) {
+    umockdev_testbed_uevent(testbed, "/sys" + devpath, action)
+    drain()
+  }
 
   /// Takes a device's directory away; tells nobody.
   func erase(_ devpath: String) { umockdev_testbed_remove_device(testbed, "/sys" + devpath) }
@@ -65,6 +80,17 @@ final class Testbed {
       throw Errno(rawValue: errno)
     }
     close(descriptor)
+  }
+
+  /// Makes a node that is a link to another, and lets every user see the testbed.
+  func link(_ node: String, to target: String) throws {
+    var path = root
+    guard chmod(path, 0o755) == 0 else { throw Errno(rawValue: errno) }
+    for part in node.split(separator: "/").dropLast() {
+      path += "/" + part
+      mkdir(path, 0o755)
+    }
+    guard symlink(target, root + node) == 0 else { throw Errno(rawValue: errno) }
   }
 
   // MARK: - Whole devices

@@ -24,6 +24,8 @@ public struct USBIdentity: Sendable, Hashable {
   public var speed: Double?
   /// What kind of device it is; class 0 leaves that to its interfaces.
   public var function: USBClass
+  /// The value of the configuration that is in force; nil when it has none, or none of its interfaces is known.
+  public var configuration: UInt8?
   /// Its interfaces in their present settings, by number; of a device with several terminals those that belong to this
   /// one.
   public var interfaces: [USBInterface] = []

@@ -70,6 +70,7 @@ enum UdevAssembly {
       else { return [:] }
       identity.interfaces = interfaces.compactMap { USBInterface($0, description) }
         .sorted { $0.description.number < $1.description.number }
+      identity.configuration = interfaces.lazy.compactMap(\.configuration).first
       let ports = terminals.filter { $0.node != nil }
         .map { (terminal: $0, interface: interface(of: $0)) }
         .sorted { ($0.interface, $0.terminal.devpath) < ($1.interface, $1.terminal.devpath) }
@@ -147,14 +148,19 @@ extension USBIdentity {
   }
 }
 
+extension UdevRecord {
+  /// Of an interface, the value of its configuration, which stands before the point: "1-1.4:1.0".
+  fileprivate var configuration: UInt8? {
+    name.split(separator: ":").last?.split(separator: ".").first.flatMap { UInt8($0) }
+  }
+}
+
 extension USBInterface {
   /// The interface in its present setting. Nil when the descriptors don't have it: then nothing can be said of it.
   fileprivate init?(_ record: UdevRecord, _ device: USBDeviceDescription?) {
     let number = record.number("bInterfaceNumber", radix: 16)
     let setting = record.number("bAlternateSetting") ?? 0
-    // "1-1.4:1.0": the value of the configuration stands before the point.
-    let place = record.name.split(separator: ":").last ?? ""
-    let configuration = place.split(separator: ".").first.flatMap { UInt8($0) }.flatMap { device?.configuration($0) }
+    let configuration = record.configuration.flatMap { device?.configuration($0) }
     let description = (configuration ?? device?.configurations.first)?.interfaces
       .first { Int($0.number) == number && Int($0.alternateSetting) == setting }
     guard let description else { return nil }

@@ -100,6 +100,25 @@ enum UdevLibrary {
     return String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
   }
 
+  /// The properties of the terminal with this node that are kept; none when it is not there.
+  static func properties(ofTerminal node: String) -> UdevProperties {
+    let name = node.split(separator: "/").last.map(String.init) ?? ""
+    return properties { udev_device_new_from_subsystem_sysname($0, "tty", name) }
+  }
+
+  /// The properties of the device at this place below /sys that are kept; none when it is not there.
+  static func properties(ofDevice devpath: String) -> UdevProperties {
+    properties { udev_device_new_from_syspath($0, "/sys" + devpath) }
+  }
+
+  private static func properties(_ make: (OpaquePointer) -> OpaquePointer?) -> UdevProperties {
+    guard let udev = udev_new() else { return UdevProperties() }
+    defer { udev_unref(udev) }
+    guard let device = make(udev) else { return UdevProperties() }
+    defer { udev_device_unref(device) }
+    return properties(device)
+  }
+
   /// The properties of a device that are kept.
   static func properties(_ device: OpaquePointer) -> UdevProperties {
     var properties = UdevProperties()

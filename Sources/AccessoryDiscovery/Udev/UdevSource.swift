@@ -99,7 +99,8 @@ public actor UdevSource: DeviceSource {
     generation += 1
   }
 
-  private func take(_ messages: [UdevMessage], _ generation: Int) {
+  /// Takes in what the monitor of this generation, the first being 1, has received.
+  func take(_ messages: [UdevMessage], _ generation: Int) {
     guard generation == self.generation else { return }
     for message in messages {
       switch message {

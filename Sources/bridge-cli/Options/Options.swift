@@ -23,6 +23,25 @@ struct DeviceArgument: ParsableArguments {
   var text: String?
 }
 
+/// Which way in.
+struct WayOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The way in, where the accessory has two: its terminal (as usual) or its USB endpoints.", valueName: "way"))
+  var transport: Device.Way?
+
+  /// The device with the way that is wanted. Throws `misconfigured` when it hasn't that.
+  func choose(_ device: Device, label: String) throws(AccessoryError) -> Device {
+    guard let transport else { return device }
+    if let chosen = device.choosing(transport) { return chosen }
+    let ways = device.ways.map(\.rawValue).joined(separator: ", ")
+    throw AccessoryError(
+      .misconfigured, "\(label) has no way in by \(transport.rawValue); it has \(ways.isEmpty ? "none" : ways)")
+  }
+}
+
+extension Device.Way: ExpressibleByArgument {}
+
 /// An accessory that a command has open.
 struct Attachment {
   let device: Device
@@ -36,20 +55,25 @@ struct Attachment {
     return Attachment(device: device, accessory: accessory, transport: transport)
   }
 
-  /// Finds the device that `text` means and opens it.
-  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, DescriptorTransport) {
-    let device = try DeviceResolver.resolve(text, among: try await known(text))
-    let configuration = line.configuration(path: device.path, label: label(text, device))
-    return (device, try await DescriptorTransport.open(configuration))
+  /// Finds the device that `text` means, with the way in that is wanted as its path.
+  static func find(_ text: String?, _ line: LineOptions) async throws -> Device {
+    let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
+    return try line.way.choose(found, label: label(text, found))
   }
 
-  /// The devices that `text` may mean. Who names a path needs none of them.
-  private static func known(_ text: String?) async throws -> [Device] {
-    do {
-      return try await SimulatorSource().devices()
-    } catch {
-      if text?.contains("/") == true { return [] }
-      throw error
+  /// Finds the device that `text` means and opens it.
+  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, DescriptorTransport) {
+    let device = try await find(text, line)
+    return (device, try await open(device, by: device.way, label: label(text, device), line))
+  }
+
+  /// Opens a device by one of its ways.
+  private static func open(
+    _ device: Device, by way: Device.Way, label: String, _ line: LineOptions
+  ) async throws -> DescriptorTransport {
+    switch way {
+    case .terminal: try await DescriptorTransport.open(line.configuration(path: device.path, label: label))
+    case .usb: throw AccessoryError(.unsupported, "\(label): USB endpoints can't be opened yet")
     }
   }
 
