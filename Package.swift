@@ -23,6 +23,7 @@ let package = Package(
   targets: [
     .target(name: "CLinuxShims"),
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
+    .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "AccessoryProtocols"),
     .target(
       name: "AccessoryLink",
@@ -39,7 +40,7 @@ let package = Package(
       ]),
     .target(
       name: "AccessoryDiscovery",
-      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")]),
+      dependencies: ["AccessoryIO", "CLibudev", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
       name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
       swiftSettings: callersExecutor),
@@ -81,7 +82,16 @@ let package = Package(
         "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
         "TestSupport",
       ]),
-    .testTarget(name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestSupport"]),
+    .testTarget(
+      name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestChild", "TestSupport"]),
+    .systemLibrary(
+      name: "CUmockdev", path: "Tests/CUmockdev", pkgConfig: "umockdev-1.0", providers: [.apt(["libumockdev-dev"])]),
+    .testTarget(
+      name: "UdevMockTests",
+      dependencies: [
+        "AccessoryDiscovery", "AccessoryIO", "CUmockdev", "TestSupport", "bridge-cli",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [

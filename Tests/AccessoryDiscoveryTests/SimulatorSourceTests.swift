@@ -135,6 +135,7 @@ import Testing
     for await event in events {
       switch event {
       case .added(let device): #expect(present.insert(device).inserted, "\(device.id) came twice")
+      case .changed(let device, _): Issue.record("a simulator never changes, and \(device.id) did")
       case .removed(let device): #expect(present.remove(device) != nil, "\(device.id) went and had not come")
       }
       if present.count == 101, present.contains(Self.device("last")) { break }

@@ -37,6 +37,14 @@ enum ProcessTable {
     return nil
   }
 
+  /// A process of this name, as far as one can see. The kernel keeps 15 bytes of a name.
+  static func process(named name: String) -> Entry? {
+    for process in Directory.names(in: "/proc") {
+      if let pid = CInt(process), lines(of: "/proc/\(pid)/comm").first == name { return Entry(pid: pid, name: name) }
+    }
+    return nil
+  }
+
   /// True when the terminal of `descriptor` is open once more, in this process or another.
   static func isOpenElsewhere(_ descriptor: FileDescriptor) -> Bool {
     var file = stat()

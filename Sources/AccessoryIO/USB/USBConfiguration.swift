@@ -14,8 +14,9 @@ public struct USBConfiguration: Sendable, Hashable {
   public var inEndpoint: UInt8?
   /// The address of the OUT endpoint; nil takes the interface's first bulk or interrupt one.
   public var outEndpoint: UInt8?
-  /// How bytes are put into transfers.
-  public var shape: Shape = .stream
+  /// How bytes are put into transfers; nil takes padded messages for a HID interface, whose reports have one size, and a
+  /// stream for all others.
+  public var shape: Shape?
   /// Transfers of each direction that libusb has at once, 1 to 64. With less than 4 the bus falls silent between one
   /// transfer and the next.
   public var transfersInFlight = 4
@@ -24,14 +25,14 @@ public struct USBConfiguration: Sendable, Hashable {
   public var transferSize = 16_384
 
   /// How bytes are put into transfers.
-  public enum Shape: Sendable, Hashable {
+  public enum Shape: String, Sendable, Hashable, CaseIterable {
     /// A stream, whose borders between transfers mean nothing.
     case stream
     /// One transfer from the device is one message, and one write is one transfer to it.
     case messages
     /// As messages, and each to the device is filled up with zeros to a whole packet: what a HID accessory with reports
     /// of a fixed size expects.
-    case paddedMessages
+    case paddedMessages = "padded"
   }
 
   /// The endpoints of the device at `path`, found from its descriptors.

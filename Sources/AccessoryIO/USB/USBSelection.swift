@@ -4,6 +4,8 @@
 struct USBSelection: Sendable, Hashable {
   var interface: UInt8
   var alternateSetting: UInt8
+  /// What the interface is for.
+  var function: USBClass
   var input: USBEndpointDescription
   var output: USBEndpointDescription
 
@@ -23,6 +25,7 @@ struct USBSelection: Sendable, Hashable {
       else { continue }
       self.interface = interface.number
       self.alternateSetting = interface.alternateSetting
+      self.function = interface.function
       self.input = input
       self.output = output
       return

@@ -107,7 +107,7 @@ extension USBTransport {
       messages[nextMessage] = whole - count
       if count == whole {
         nextMessage += 1
-        if configuration.shape == .paddedMessages { piece.padding = (packet - count % packet) % packet }
+        if shape == .paddedMessages { piece.padding = (packet - count % packet) % packet }
         piece.endsWithZeroPacket = isBulk && (count + piece.padding) % packet == 0
       }
     } else {

@@ -28,6 +28,8 @@ public actor USBTransport: Transport, IOWork {
   let context: USBContext
   let setup: SetupQueue
   let configuration: USBConfiguration
+  /// How bytes are put into transfers.
+  public nonisolated let shape: USBConfiguration.Shape
 
   // From the device.
   var receivers: [USBTransfer] = []
@@ -100,7 +102,9 @@ public actor USBTransport: Transport, IOWork {
     self.setup = setup
     self.io = io
     label = configuration.label
-    let keepsMessages = configuration.shape != .stream
+    let isHuman = device.selection.function.code == USBClass.humanInterface
+    shape = configuration.shape ?? (isHuman ? .paddedMessages : .stream)
+    let keepsMessages = shape != .stream
     input = InputQueue(highWater: USBConfiguration.inputHighWater, keepsMessages: keepsMessages)
     output = OutputQueue(highWater: 4 * configuration.transferSize, keepsMessages: keepsMessages)
     connect()
