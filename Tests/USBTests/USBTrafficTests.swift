@@ -114,10 +114,8 @@ extension USB {
 
     @Test func messagesKeepTheirBorders() async throws {
       let fake = FakeUSBDevice(Descriptors.reports, echo: false)
-      let transport = try await fake.open {
-        $0.interface = 0
-        $0.shape = .paddedMessages
-      }
+      let transport = try await fake.open { $0.interface = 0 }
+      #expect(transport.shape == .paddedMessages, "reports of a HID interface have one size")
       #expect(transport.output.offer([1, 2, 3]) == .accepted)
       #expect(transport.output.offer(pattern(1_025)) == .accepted)
       try await fake.outputs.wait { $0 == 3 }
@@ -132,6 +130,30 @@ extension USB {
       #expect(messages == [1_024, 0, 5])
       #expect(bytes == pattern(1_024) + pattern(5))
       await transport.close()
+    }
+
+    @Test func aSessionGivesMessagesOneByOne() async throws {
+      let fake = FakeUSBDevice(Descriptors.reports, echo: false)
+      let session = AccessorySession(try await fake.open { $0.interface = 0 })
+      for count in [3, 0, 1_024, 7] { fake.feed(pattern(count)) }
+      var messages = try #require(session.messages).makeAsyncIterator()
+      for count in [3, 0, 1_024, 7] {
+        let message = try await messages.next()
+        #expect(message == pattern(count))
+      }
+      fake.unplug()
+      do {
+        let more = try await messages.next()
+        Issue.record("\(more ?? [])")
+      } catch {
+        #expect(error.kind == .disconnected)
+      }
+      let end = try await messages.next()
+      #expect(end == nil)
+      let stream = AccessorySession(try await FakeUSBDevice().open())
+      #expect(stream.messages == nil)
+      await stream.close()
+      await session.close()
     }
 
     @Test(arguments: [false, true]) func aFramedAccessoryAnswers(asReports: Bool) async throws {

@@ -144,12 +144,15 @@ extension USB {
     @Test func fiveHundredTimesInAndOut() async throws {
       _ = isRedirected
       // What is made once is made by the first.
-      for _ in 0..<2 { try await once(0) }
+      for _ in 0..<50 { try await once(0) }
       let (descriptors, threads) = (ThisProcess.descriptors, ThisProcess.threadCount)
+      let memory = ThisProcess.ownMemory
       for round in 0..<500 { try await once(round) }
       try await ThisProcess.waitForNoDescriptors(except: descriptors)
       // The dispatch pool may have grown by what other things of the process wanted; not with each round.
       #expect(ThisProcess.threadCount < threads + 16)
+      // A device's transfers alone are 128 KiB: 64 MiB, were they kept.
+      #expect(ThisProcess.ownMemory < memory + 4 << 20)
     }
 
     private func once(_ round: Int) async throws {
