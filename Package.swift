@@ -22,6 +22,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "CLinuxShims"),
+    .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "AccessoryProtocols"),
     .target(
@@ -33,7 +34,7 @@ let package = Package(
     .target(
       name: "AccessoryIO",
       dependencies: [
-        "CLinuxShims",
+        "CLinuxShims", "CLibusb",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
@@ -61,6 +62,7 @@ let package = Package(
       name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
+    .target(name: "CFakeUSB", path: "Tests/CFakeUSB"),
     .target(
       name: "TestSupport",
       dependencies: [
@@ -73,6 +75,12 @@ let package = Package(
       dependencies: [
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
         "AccessorySimulator",
+      ]),
+    .testTarget(
+      name: "USBTests",
+      dependencies: [
+        "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
+        "TestSupport",
       ]),
     .testTarget(
       name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestChild", "TestSupport"]),
@@ -102,7 +110,8 @@ let package = Package(
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
-  for target in package.targets where !["CLinuxShims", "CTestShims"].contains(target.name) && target.type != .system {
+  for target in package.targets
+  where target.type != .system && !["CLinuxShims", "CTestShims", "CFakeUSB"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 }

@@ -3,7 +3,11 @@ import PackageDescription
 
 let package = Package(
   name: "accessory-bridge-benchmarks",
-  dependencies: [.package(name: "accessory-bridge", path: "..")],
+  dependencies: [
+    .package(name: "accessory-bridge", path: ".."),
+    // The peer of the round trips; nothing else uses it.
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+  ],
   targets: [
     .target(name: "CFloor"),
     .executableTarget(
@@ -14,6 +18,8 @@ let package = Package(
         .product(name: "AccessoryLink", package: "accessory-bridge"),
         .product(name: "AccessoryIO", package: "accessory-bridge"),
         .product(name: "AccessoryProtocols", package: "accessory-bridge"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -162,6 +162,20 @@ import Testing
     try await eventually("the source's end") { leak == nil }
   }
 
+  /// Nobody is left waiting for what can't come: a directory that was given is its owner's business.
+  @Test func aGivenDirectoryThatGoesAway() async throws {
+    let path = directory.path + "/given"
+    try #require(mkdir(path, 0o700) == 0)
+    let file = try AnnouncementFile(Announcement(path: "/dev/pts/1", driver: "framed"), name: "one", directory: path)
+    var events = try await SimulatorSource(directory: path).events().makeAsyncIterator()
+    let device = Device(path: "/dev/pts/1", source: .simulator, driver: "framed")
+    #expect(await events.next() == .added(device))
+    file.remove()
+    #expect(await events.next() == .removed(device))
+    try #require(rmdir(path) == 0)
+    #expect(await events.next() == nil)
+  }
+
   @Test func aDirectoryThatIsNotThere() async throws {
     let source = SimulatorSource(directory: directory.path + "/missing")
     #expect(try await source.devices() == [])

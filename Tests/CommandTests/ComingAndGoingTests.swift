@@ -54,6 +54,20 @@ import Testing
     }
   }
 
+  /// A cleaner of temporary files, or a hand, takes the directory away: those that start later are seen all the same.
+  @Test func watchOutlivesItsDirectory() async throws {
+    try await Sandbox.with { box in
+      let watch = try box.start("watch", "--json")
+      let before = try await box.simulate("--serial", "BEFORE")
+      #expect(try await watch.lines(1).map { try JSON($0)["device"]?["id"] } == ["BEFORE"])
+      try await before.stop()
+      _ = try await watch.lines(2)
+      try #require(rmdir(box.runtime.path + "/accessory-bridge/simulated") == 0)
+      _ = try await box.simulate("--serial", "AFTER")
+      #expect(try await watch.lines(3).last.map { try JSON($0)["device"]?["id"] } == "AFTER")
+    }
+  }
+
   /// One that is killed with SIGKILL can't say goodbye; the kernel does it for it.
   @Test func watchTellsOfEachInOrder() async throws {
     try await Sandbox.with { box in

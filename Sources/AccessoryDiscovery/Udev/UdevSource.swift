@@ -55,7 +55,7 @@ public actor UdevSource: DeviceSource {
     nextSubscriber += 1
     users += 1
     let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
-    if !hasLooked { await withCheckedContinuation { waiting.append($0) } }
+    await withCheckedContinuation { if hasLooked { $0.resume() } else { waiting.append($0) } }
     for device in model.devices { continuation.yield(.added(device)) }
     subscribers[key] = continuation
     // Keeps the source for as long as somebody reads.

@@ -23,7 +23,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     if passive { return try await showWithoutOpening() }
     try await Attachment.with(device.text, line) { attachment in
-      let facts = try await attachment.transport.control?.facts()
+      let facts = try await (attachment.transport as? DescriptorTransport)?.control?.facts()
       let identity = try await attachment.accessory.identify()
       let exchange = attachment.accessory.link.exchange
       let bootID = exchange.hello.map { Hex.string(withUnsafeBytes(of: $0.bootID.bigEndian) { Array($0) }) }

@@ -23,30 +23,11 @@ struct DeviceArgument: ParsableArguments {
   var text: String?
 }
 
-/// Which way in.
-struct WayOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "The way in, where the accessory has two: its terminal (as usual) or its USB endpoints.", valueName: "way"))
-  var transport: Device.Way?
-
-  /// The device with the way that is wanted. Throws `misconfigured` when it hasn't that.
-  func choose(_ device: Device, label: String) throws(AccessoryError) -> Device {
-    guard let transport else { return device }
-    if let chosen = device.choosing(transport) { return chosen }
-    let ways = device.ways.map(\.rawValue).joined(separator: ", ")
-    throw AccessoryError(
-      .misconfigured, "\(label) has no way in by \(transport.rawValue); it has \(ways.isEmpty ? "none" : ways)")
-  }
-}
-
-extension Device.Way: ExpressibleByArgument {}
-
 /// An accessory that a command has open.
 struct Attachment {
   let device: Device
   let accessory: FramedAccessory
-  let transport: DescriptorTransport
+  let transport: any Transport
 
   /// Finds the device that `text` means and makes contact.
   static func open(_ text: String?, _ line: LineOptions) async throws -> Attachment {
@@ -62,7 +43,7 @@ struct Attachment {
   }
 
   /// Finds the device that `text` means and opens it.
-  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, DescriptorTransport) {
+  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, any Transport) {
     let device = try await find(text, line)
     return (device, try await open(device, by: device.way, label: label(text, device), line))
   }
@@ -70,10 +51,10 @@ struct Attachment {
   /// Opens a device by one of its ways.
   private static func open(
     _ device: Device, by way: Device.Way, label: String, _ line: LineOptions
-  ) async throws -> DescriptorTransport {
+  ) async throws -> any Transport {
     switch way {
     case .terminal: try await DescriptorTransport.open(line.configuration(path: device.path, label: label))
-    case .usb: throw AccessoryError(.unsupported, "\(label): USB endpoints can't be opened yet")
+    case .usb: try await USBTransport.open(line.way.configuration(path: device.path, label: label))
     }
   }
 

@@ -9,7 +9,8 @@ enum Suite {
 
   static let groups = [
     Group(name: "receive", run: StreamBenchmark.receive), Group(name: "send", run: StreamBenchmark.send),
-    Group(name: "echo", run: EchoBenchmark.run), Group(name: "decode", run: DecodeBenchmark.run),
+    Group(name: "echo", run: EchoBenchmark.run), Group(name: "crowd", run: CrowdBenchmark.run),
+    Group(name: "decode", run: DecodeBenchmark.run),
     Group(name: "idle", run: IdleBenchmark.run), Group(name: "start", run: StartBenchmark.run),
   ]
 }
