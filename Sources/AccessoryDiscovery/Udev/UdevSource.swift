@@ -4,7 +4,7 @@ import AccessoryIO
 import SystemPackage
 
 /// The devices that the system knows: those on USB, and the terminals of USB and Bluetooth accessories. Follows the
-/// messages of udev, or of the kernel where no udev runs; never polls.
+/// messages of udev, or of the kernel where no udev runs when listening begins; never polls.
 ///
 /// All devices on USB are told but hubs; `Device.mayBeAccessory` says which are worth showing. Where the system has no
 /// USB there are none, and that is no error.
