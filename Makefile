@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
-BUILD_PACKAGES = git libc6-dev
-TEST_PACKAGES = $(BUILD_PACKAGES) util-linux
+BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev
+TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev
+BENCH_PACKAGES = $(BUILD_PACKAGES) socat
 
 # Warnings are errors in this project's own targets.
 export ACCESSORY_BRIDGE_STRICT = 1
@@ -41,11 +42,13 @@ test: lint ## Installs what the tests need and runs them all
 	$(call run-tests,)
 
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
-# in theirs.
+# in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones.
 define run-tests
 	swift build --build-tests $(1)
-	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide'
+	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
+	swift test --skip-build $(1) --filter '^USBTests'
+	umockdev-wrapper swift test --skip-build $(1) --filter '^UdevMockTests'
 endef
 
 test-tsan: ## The tests under the thread sanitizer
@@ -70,8 +73,8 @@ lint: ## Checks the form of the sources
 format: ## Brings the sources into form
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
 
-bench: ## Measures against plain C loops in the same run
-	$(call install,$(BUILD_PACKAGES))
+bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
+	$(call install,$(BENCH_PACKAGES))
 	swift build -c release --static-swift-stdlib --product bridge-cli
 	cd Benchmarks && swift run -c release bridge-bench
 

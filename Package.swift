@@ -23,6 +23,8 @@ let package = Package(
   ],
   targets: [
     .target(name: "CLinuxShims"),
+    .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
+    .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "AccessoryProtocols"),
     .target(
       name: "AccessoryLink",
@@ -33,13 +35,13 @@ let package = Package(
     .target(
       name: "AccessoryIO",
       dependencies: [
-        "CLinuxShims",
+        "CLinuxShims", "CLibusb",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
     .target(
       name: "AccessoryDiscovery",
-      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")]),
+      dependencies: ["AccessoryIO", "CLibudev", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
       name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
       swiftSettings: callersExecutor),
@@ -64,6 +66,7 @@ let package = Package(
       name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
+    .target(name: "CFakeUSB", path: "Tests/CFakeUSB"),
     .target(
       name: "TestSupport",
       dependencies: [
@@ -77,7 +80,22 @@ let package = Package(
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
         "AccessorySimulator",
       ]),
-    .testTarget(name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestSupport"]),
+    .testTarget(
+      name: "USBTests",
+      dependencies: [
+        "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
+        "TestSupport",
+      ]),
+    .testTarget(
+      name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestChild", "TestSupport"]),
+    .systemLibrary(
+      name: "CUmockdev", path: "Tests/CUmockdev", pkgConfig: "umockdev-1.0", providers: [.apt(["libumockdev-dev"])]),
+    .testTarget(
+      name: "UdevMockTests",
+      dependencies: [
+        "AccessoryDiscovery", "AccessoryIO", "CUmockdev", "TestSupport", "bridge-cli",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
@@ -102,7 +120,8 @@ let package = Package(
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
-  for target in package.targets where !["CLinuxShims", "CTestShims"].contains(target.name) {
+  for target in package.targets
+  where target.type != .system && !["CLinuxShims", "CTestShims", "CFakeUSB"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
   }
 }

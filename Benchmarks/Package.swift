@@ -3,9 +3,15 @@ import PackageDescription
 
 let package = Package(
   name: "accessory-bridge-benchmarks",
-  dependencies: [.package(name: "accessory-bridge", path: "..")],
+  dependencies: [
+    .package(name: "accessory-bridge", path: ".."),
+    // The peer of the round trips; nothing else uses it.
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+  ],
   targets: [
-    .target(name: "CFloor"),
+    // The plain programs on USB use the library that the transport uses.
+    .systemLibrary(name: "CFloorUSB", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
+    .target(name: "CFloor", dependencies: ["CFloorUSB"]),
     .executableTarget(
       name: "bridge-bench",
       dependencies: [
@@ -14,6 +20,8 @@ let package = Package(
         .product(name: "AccessoryLink", package: "accessory-bridge"),
         .product(name: "AccessoryIO", package: "accessory-bridge"),
         .product(name: "AccessoryProtocols", package: "accessory-bridge"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -24,7 +24,10 @@ enum Failure {
       status = exitStatus(error.kind)
       document = .init(error, exitStatus: status)
     case let error as ResolutionError:
-      if case .ambiguous = error { status = EX_USAGE } else { status = EX_NOINPUT }
+      switch error {
+      case .ambiguous, .malformed: status = EX_USAGE
+      case .noDevices, .noMatch: status = EX_NOINPUT
+      }
       document = .init(kind: status == EX_USAGE ? "usage" : "not_found", message: error.description, exitStatus: status)
     case let error as UsageError:
       status = EX_USAGE

@@ -49,8 +49,12 @@ struct BridgeCLI: AsyncParsableCommand {
         bridge-cli status /dev/ttyUSB0 --json       for programs
         bridge-cli watch                            what comes and goes
 
-      DEVICE is a serial number, a name, a path, or an unambiguous beginning of one; leave it out when there is just \
-      one accessory.
+      DEVICE is a serial number, a name, a path, a name in /dev/serial/by-id, usb:VENDOR:PRODUCT or \
+      usb:VENDOR:PRODUCT:SERIAL (the first two in hexadecimal), or an unambiguous beginning of a name; leave it out when \
+      there is just one accessory, or one whose protocol is known.
+
+      ENVIRONMENT
+        ACCESSORY_BRIDGE_SOURCES   where to look for accessories: simulator, udev, or simulator,udev as usual
 
       EXIT STATUS
         0   done

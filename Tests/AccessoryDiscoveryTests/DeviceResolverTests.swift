@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
 import Glibc
 import TestSupport
 import Testing
@@ -101,6 +102,136 @@ import Testing
     // In a circle there is something, only it can't be opened: opening says so.
     #expect(symlink("circle", directory.path + "/circle") == 0)
     #expect(try resolve(directory.path + "/circle").path == directory.path + "/circle")
+  }
+
+  // MARK: - USB
+
+  private static func usb(_ address: Int, terminal: String? = nil, serial: String?, links: [String] = []) -> Device {
+    let node = "/dev/bus/usb/009/00\(address)"
+    var identity = USBIdentity(
+      vendorID: 0x0AB3, productID: 0x0043, bus: 9, address: address, node: node, port: "9-\(address)",
+      devpath: "/devices/usb9/9-\(address)", function: USBClass(code: 0))
+    var bytes: [UInt8] = [18, 1, 0, 2, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 9, 2, 32, 0, 1, 1, 0, 0, 0]
+    bytes += [9, 4, 0, 0, 2, 0xFF, 0, 0, 0, 7, 5, 0x81, 2, 64, 0, 0, 7, 5, 0x01, 2, 64, 0, 0]
+    identity.interfaces = USBDescriptorReader.read(bytes)!.configurations[0].interfaces.map {
+      USBInterface(description: $0)
+    }
+    var device = Device(
+      path: terminal ?? node, source: .udev, name: "Lamp", serialNumber: serial, terminal: terminal, usb: identity)
+    device.links = links
+    return device
+  }
+
+  private static let lamp = usb(
+    1, terminal: "/dev/ttyACM977", serial: "A1", links: ["/dev/serial/by-id/usb-Lamp_A1-if00", "/dev/lamp 1"])
+  private static let bare = usb(2, serial: "B:2/x y\u{1B}ä")
+
+  @Test(arguments: ["usb:0ab3:0043:A1", "USB:AB3:43:A1", "usb:0Ab3:0043:A1"]) func usbNumbers(_ text: String) throws {
+    #expect(try resolve(text, Self.bare, Self.lamp) == Self.lamp)
+  }
+
+  @Test func usbNumbersOfSeveral() throws {
+    #expect(throws: ResolutionError.ambiguous("usb:0ab3:0043", [Self.bare, Self.lamp])) {
+      try resolve("usb:0ab3:0043", Self.bare, Self.lamp, Self.red)
+    }
+    #expect(try resolve("usb:0ab3:0043", Self.lamp, Self.red) == Self.lamp)
+    #expect(throws: ResolutionError.noMatch("usb:0ab3:0044")) { try resolve("usb:0ab3:0044", Self.lamp) }
+    // The whole serial number, and the right capitals.
+    for serial in ["A", "a1", "A1 ", ""] {
+      #expect(throws: ResolutionError.self) { try resolve("usb:0ab3:0043:" + serial, Self.lamp, Self.bare) }
+    }
+  }
+
+  @Test(arguments: ["usb:", "usb:1", "usb:1:", "usb::2", "usb:12345:1", "usb:+1:2", "usb:g:1", "usb:1:2x"])
+  func usbNumbersThatAreNone(_ text: String) {
+    #expect(throws: ResolutionError.malformed(text)) { try resolve(text, Self.lamp) }
+  }
+
+  @Test(arguments: [
+    "A1", "ttyACM977", "usb-Lamp_A1-if00", "/dev/serial/by-id/usb-Lamp_A1-if00", "serial/by-id/usb-Lamp_A1-if00",
+    "usb-Lam", "/dev/lamp 1", "lamp 1", "lamp",
+  ])
+  func namesOfATerminal(_ text: String) throws {
+    let found = try resolve(text, Self.bare, Self.lamp)
+    #expect(found == Self.lamp)
+    #expect(found.way == .terminal)
+  }
+
+  /// Twins claim the same link, and it leads to one of them.
+  @Test func aLinkThatTwoClaim() throws {
+    let directory = try TemporaryDirectory()
+    try directory.write([], to: "node")
+    let link = directory.path + "/by-id"
+    #expect(symlink("node", link) == 0)
+    let other = Self.usb(6, terminal: "/dev/ttyACM978", serial: "A1", links: [link])
+    let owner = Self.usb(7, terminal: directory.path + "/node", serial: "A1", links: [link])
+    #expect(try resolve(link, other, owner) == owner)
+  }
+
+  @Test func oddCharacters() throws {
+    #expect(try resolve("B:2/x y\u{1B}ä", Self.bare, Self.lamp) == Self.bare)
+    #expect(try resolve("usb:ab3:43:B:2/x y\u{1B}ä", Self.bare, Self.lamp) == Self.bare)
+    #expect(try resolve("B:2", Self.bare, Self.lamp) == Self.bare)
+  }
+
+  /// A device that calls itself like a path doesn't get what is meant for the path.
+  @Test func aNameLikeAPath() throws {
+    let impostor = Self.usb(3, serial: "/dev/null")
+    #expect(try resolve("/dev/null", impostor) == Device(path: "/dev/null", source: .named))
+    let other = Self.usb(4, serial: "ttyACM977")
+    #expect(throws: ResolutionError.ambiguous("ttyACM977", [other, Self.lamp])) {
+      try resolve("ttyACM977", other, Self.lamp)
+    }
+  }
+
+  /// The usbfs node means that way in.
+  @Test func theNodeOfUsbfs() throws {
+    let directory = try TemporaryDirectory()
+    try directory.write([], to: "node")
+    var device = Self.lamp
+    device.usb?.node = directory.path + "/node"
+    let found = try resolve(directory.path + "/node", device, Self.bare)
+    #expect(found.way == .usb)
+    #expect(found.path == directory.path + "/node")
+    #expect(found.id == device.id)
+    var twin = device
+    twin.terminal = "/dev/ttyACM978"
+    twin.path = "/dev/ttyACM978"
+    #expect(throws: ResolutionError.self) { try resolve(directory.path + "/node", device, twin) }
+  }
+
+  @Test func ways() {
+    #expect(Self.lamp.ways == [.terminal, .usb])
+    #expect(Self.bare.ways == [.usb])
+    #expect(Self.red.ways == [.terminal])
+    #expect(Device(path: "/dev/bus/usb/001/002", source: .named).ways == [.usb])
+    #expect(Self.lamp.choosing(.usb)?.path == "/dev/bus/usb/009/001")
+    #expect(Self.lamp.choosing(.usb)?.choosing(.terminal) == Self.lamp)
+    #expect(Self.bare.choosing(.terminal) == nil)
+  }
+
+  /// What can be no accessory is found when it is named, and is in nobody's way.
+  @Test func whatIsNoAccessory() throws {
+    var keyboard = Self.usb(5, serial: "A1-KEYS")
+    keyboard.usb?.interfaces[0].description.function = USBClass(code: 3, subclass: 1, protocol: 1)
+    #expect(try resolve(nil, keyboard, Self.lamp) == Self.lamp)
+    #expect(try resolve("A1", keyboard, Self.lamp) == Self.lamp)
+    #expect(try resolve("A", keyboard, Self.lamp) == Self.lamp)
+    #expect(try resolve("A1-KEYS", keyboard, Self.lamp) == keyboard)
+    #expect(throws: ResolutionError.noDevices) { try resolve(nil, keyboard) }
+  }
+
+  /// With nothing typed, one whose protocol is known goes before those that could be anything.
+  @Test func theOnlyOneThatIsKnown() throws {
+    var known = Self.red
+    known.driver = "framed"
+    #expect(try resolve(nil, Self.bare, known, Self.lamp) == known)
+    #expect(try resolve(nil, Self.lamp) == Self.lamp)
+    var other = Self.blue
+    other.driver = "framed"
+    #expect(throws: ResolutionError.ambiguous(nil, [Self.bare, known, other])) {
+      try resolve(nil, Self.bare, known, other)
+    }
   }
 
   // MARK: - What is said

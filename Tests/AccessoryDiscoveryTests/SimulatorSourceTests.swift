@@ -135,6 +135,7 @@ import Testing
     for await event in events {
       switch event {
       case .added(let device): #expect(present.insert(device).inserted, "\(device.id) came twice")
+      case .changed(let device, _): Issue.record("a simulator never changes, and \(device.id) did")
       case .removed(let device): #expect(present.remove(device) != nil, "\(device.id) went and had not come")
       }
       if present.count == 101, present.contains(Self.device("last")) { break }
@@ -159,6 +160,20 @@ import Testing
     // And lets it go with the last of its readers.
     (stream, iterator) = (nil, nil)
     try await eventually("the source's end") { leak == nil }
+  }
+
+  /// Nobody is left waiting for what can't come: a directory that was given is its owner's business.
+  @Test func aGivenDirectoryThatGoesAway() async throws {
+    let path = directory.path + "/given"
+    try #require(mkdir(path, 0o700) == 0)
+    let file = try AnnouncementFile(Announcement(path: "/dev/pts/1", driver: "framed"), name: "one", directory: path)
+    var events = try await SimulatorSource(directory: path).events().makeAsyncIterator()
+    let device = Device(path: "/dev/pts/1", source: .simulator, driver: "framed")
+    #expect(await events.next() == .added(device))
+    file.remove()
+    #expect(await events.next() == .removed(device))
+    try #require(rmdir(path) == 0)
+    #expect(await events.next() == nil)
   }
 
   @Test func aDirectoryThatIsNotThere() async throws {

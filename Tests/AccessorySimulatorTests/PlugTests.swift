@@ -175,6 +175,33 @@ import Testing
     await simulator.stop()
   }
 
+  @Test func aLinkThatARunningSimulatorKeeps() async throws {
+    let first = simulator { $0.device.identity.serialNumber = "FIRST" }
+    let path = try await first.plugIn()
+    let second = simulator()
+    let error = await #expect(throws: AccessoryError.self) { try await second.plugIn() }
+    #expect(error?.kind == .busy)
+    #expect(error?.message.contains("FIRST") == true)
+    #expect(linkTarget(link) == path)
+    #expect(announcements.names().count == 1)
+    await first.stop()
+    let next = try await second.plugIn()
+    #expect(linkTarget(link) == next)
+    await second.stop()
+  }
+
+  /// A killed simulator leaves its link behind, and its terminal's number is given out again.
+  @Test func aStaleLinkToAnothersTerminal() async throws {
+    let other = simulator { $0.link = nil }
+    let path = try await other.plugIn()
+    #expect(symlink(path, link) == 0)
+    let simulator = simulator()
+    let own = try await simulator.plugIn()
+    #expect(linkTarget(link) == own)
+    await simulator.stop()
+    await other.stop()
+  }
+
   /// Whoever made a link over ours keeps it.
   @Test func aLinkThatSomebodyTookOver() async throws {
     let simulator = simulator()

@@ -8,10 +8,13 @@ import Testing
   static let issue = ["--percent", "57", "--level", "normal", "--voltage", "3712", "--charge", "discharging"]
 
   /// The document that describes a simulator with no names of its own.
-  static func device(at path: String, link: JSON = nil, serial: String = "SIM0001") -> JSON {
+  static func device(
+    at path: String, link: JSON = nil, serial: String = "SIM0001", access: JSON = nil
+  ) -> JSON {
     [
       "driver": "framed", "id": .string(serial), "link": link, "manufacturer": "Accessory Bridge", "model": "AF1-SIM",
       "name": "Simulated accessory", "path": .string(path), "serial": .string(serial), "source": "simulator",
+      "terminal": .string(path), "links": [], "ways": ["tty"], "initialized": true, "usb": nil, "access": access,
     ]
   }
 

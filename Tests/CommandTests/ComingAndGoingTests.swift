@@ -6,6 +6,8 @@ import Testing
 
 /// `list` and `watch` while simulators come and go.
 @Suite(.timeLimit(.minutes(5))) struct ComingAndGoingTests {
+  private static let free: JSON = ["permitted": true, "refusal": nil, "holder": nil]
+
   @Test func nothingThere() async throws {
     try await Sandbox.with { box in
       let list = try await box.run("list")
@@ -23,18 +25,18 @@ import Testing
       let one = try await box.simulate()
       let two = try await box.simulate("--serial", "G-2", "--name", "Gadget")
       let devices = try await box.run("list", "--json").json()["devices"]
-      var other = BatteryTests.device(at: two.path, serial: "G-2")
+      var other = BatteryTests.device(at: two.path, serial: "G-2", access: Self.free)
       if case .object(var fields) = other {
         fields["name"] = "Gadget"
         other = .object(fields)
       }
-      let expected = [one.path: BatteryTests.device(at: one.path), two.path: other]
+      let expected = [one.path: BatteryTests.device(at: one.path, access: Self.free), two.path: other]
       #expect(devices == .array(expected.sorted { $0.key < $1.key }.map(\.value)))
       let table = try await box.run("list")
       #expect(table.lines.count == 3)
       #expect(
         table.lines[0].split(separator: "  ").map { $0.trimmed } == [
-          "SERIAL", "NAME", "MODEL", "DRIVER", "PATH", "SOURCE",
+          "SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE",
         ])
       #expect(table.lines.contains { $0.contains("G-2") && $0.contains("Gadget") && $0.contains(two.path) })
     }
@@ -49,6 +51,20 @@ import Testing
       try await first.stop()
       let third = try await box.simulate()
       #expect(third.program.transcript.value.lines.first?.hasPrefix("SIM0001 ") == true)
+    }
+  }
+
+  /// A cleaner of temporary files, or a hand, takes the directory away: those that start later are seen all the same.
+  @Test func watchOutlivesItsDirectory() async throws {
+    try await Sandbox.with { box in
+      let watch = try box.start("watch", "--json")
+      let before = try await box.simulate("--serial", "BEFORE")
+      #expect(try await watch.lines(1).map { try JSON($0)["device"]?["id"] } == ["BEFORE"])
+      try await before.stop()
+      _ = try await watch.lines(2)
+      try #require(rmdir(box.runtime.path + "/accessory-bridge/simulated") == 0)
+      _ = try await box.simulate("--serial", "AFTER")
+      #expect(try await watch.lines(3).last.map { try JSON($0)["device"]?["id"] } == "AFTER")
     }
   }
 
@@ -71,7 +87,8 @@ import Testing
         #expect(
           document.without("time") == [
             "schema": "accessory-bridge/1", "event": .string(event),
-            "device": BatteryTests.device(at: simulator.path, serial: serial),
+            "device": BatteryTests.device(
+              at: simulator.path, serial: serial, access: event == "connected" ? Self.free : nil),
           ])
         guard case .number(let time)? = document["time"] else {
           Issue.record("the time is no number: \(document)")

@@ -63,6 +63,8 @@ import Testing
         try battery.json()["device"] == [
           "driver": nil, "id": .string(terminal.path), "link": "./port", "manufacturer": nil, "model": nil,
           "name": nil, "path": .string(terminal.path), "serial": nil, "source": "named",
+          "terminal": .string(terminal.path), "links": [], "ways": ["tty"], "initialized": true, "usb": nil,
+          "access": nil,
         ])
       #expect(battery.status == 0)
     }

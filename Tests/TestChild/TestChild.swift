@@ -18,6 +18,7 @@ enum TestChild {
       becomeNobody()
       await open(path)
     case "signals": await signals()
+    case "send-uevent": sendUevent(path, group: 2, times: arguments.count > 2 ? Int(Array(arguments)[2]) ?? 1 : 1)
     default: exit(64)
     }
   }
@@ -53,6 +54,27 @@ enum TestChild {
     guard setgroups(0, nil) == 0, setgid(65_534) == 0, setuid(65_534) == 0 else {
       return report("failed: \(errno)")
     }
+  }
+
+  /// Sends a message, given in hexadecimal, to all who listen to a group of NETLINK_KOBJECT_UEVENT; 2 is udev's.
+  private static func sendUevent(_ hexadecimal: String, group: UInt32, times: Int) {
+    let digits = Array(hexadecimal)
+    let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+      UInt8(String(digits[$0...$0 + 1]), radix: 16)
+    }
+    let descriptor = socket(AF_NETLINK, CInt(SOCK_RAW.rawValue), 15)  // NETLINK_KOBJECT_UEVENT of linux/netlink.h
+    // struct sockaddr_nl: family, padding, port, groups.
+    let address: [UInt32] = [UInt32(AF_NETLINK), 0, 1 << (group - 1)]
+    var sent = 0
+    for _ in 0..<times {
+      let count = address.withUnsafeBytes { address in
+        sendto(
+          descriptor, bytes, bytes.count, 0, address.bindMemory(to: sockaddr.self).baseAddress, socklen_t(address.count)
+        )
+      }
+      if count == bytes.count { sent += 1 }
+    }
+    report("sent \(sent) as \(getuid())")
   }
 
   private static let selfSent = [SIGTERM, SIGHUP]

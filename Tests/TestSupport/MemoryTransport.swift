@@ -114,4 +114,7 @@ public final class MemoryTransport: Transport {
     state.update { $0.closeCount += 1 }
     end(nil)
   }
+
+  /// Ends both queues with `disconnected`.
+  public func deviceWasRemoved() { end(.disconnected(label)) }
 }

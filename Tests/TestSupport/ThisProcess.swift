@@ -18,6 +18,13 @@ public enum ThisProcess {
   /// The number of its open descriptors.
   public static var descriptorCount: Int { descriptors.count }
 
+  /// Bytes of memory that are its own and in use (resident and not shared with a file): statm of proc(5).
+  public static var ownMemory: Int {
+    let bytes = (try? SmallFile.read("/proc/self/statm", limit: 256)) ?? []
+    let pages = String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { Int($0) }
+    return pages.count > 2 ? (pages[1] - pages[2]) * Int(sysconf(CInt(_SC_PAGESIZE))) : 0
+  }
+
   /// The number of its threads.
   public static var threadCount: Int { Directory.names(in: "/proc/self/task").count }
 

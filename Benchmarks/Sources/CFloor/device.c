@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,31 +53,65 @@ static void run_sink(int fd, size_t total) {
     }
 }
 
-static void run_echo(int fd) {
+// Answers the whole frames of `*held` bytes in `buffer`, and keeps the rest there.
+static int answer_frames(int fd, size_t *held) {
     static const uint8_t hello[] = {0x01, 0xEE, 0xFF, 0xC0, 0x00, 0x10, 0x01, 0x00};
+    ssize_t length;
+    while ((length = cfloor_frame_length(buffer, *held)) > 0) {
+        size_t payload = (size_t)(buffer[6] | buffer[7] << 8);
+        uint16_t number = (uint16_t)(buffer[4] | buffer[5] << 8);
+        size_t size = buffer[3] == CFLOOR_HELLO
+                          ? cfloor_frame(answer, 2, buffer[3], number, hello, sizeof hello)
+                          : cfloor_frame(answer, 2, buffer[3], number, buffer + CFLOOR_HEADER, payload);
+        if (write_all(fd, answer, size) != 0) return -1;
+        *held -= (size_t)length;
+        memmove(buffer, buffer + length, *held);
+    }
+    if (length < 0) *held = 0;
+    return 0;
+}
+
+static void run_echo(int fd) {
     size_t held = 0;
     while (1) {
         ssize_t count = read(fd, buffer + held, sizeof buffer - held);
         if (count <= 0) return;
         held += (size_t)count;
-        ssize_t length;
-        while ((length = cfloor_frame_length(buffer, held)) > 0) {
-            size_t payload = (size_t)(buffer[6] | buffer[7] << 8);
-            uint16_t number = (uint16_t)(buffer[4] | buffer[5] << 8);
-            size_t size = buffer[3] == CFLOOR_HELLO
-                              ? cfloor_frame(answer, 2, buffer[3], number, hello, sizeof hello)
-                              : cfloor_frame(answer, 2, buffer[3], number, buffer + CFLOOR_HEADER, payload);
-            if (write_all(fd, answer, size) != 0) return;
-            held -= (size_t)length;
-            memmove(buffer, buffer + length, held);
-        }
-        if (length < 0) held = 0;
+        if (answer_frames(fd, &held) != 0) return;
     }
 }
 
-enum role { SOURCE, SINK, ECHO };
+// Frames come whole: requests are a few bytes, written in one call. What is left of one is dropped.
+static void run_crowd(const struct cfloor_terminal *terminals, size_t count) {
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll < 0) return;
+    for (size_t index = 0; index < count; index++) {
+        struct epoll_event event = {.events = EPOLLIN, .data.fd = terminals[index].device};
+        if (epoll_ctl(epoll, EPOLL_CTL_ADD, terminals[index].device, &event) != 0) return;
+    }
+    while (1) {
+        struct epoll_event events[64];
+        int ready = epoll_wait(epoll, events, 64, -1);
+        if (ready < 0 && errno != EINTR) return;
+        for (int index = 0; index < ready; index++) {
+            ssize_t got = read(events[index].data.fd, buffer, sizeof buffer);
+            if (got <= 0) return;
+            size_t held = (size_t)got;
+            if (answer_frames(events[index].data.fd, &held) != 0) return;
+        }
+    }
+}
 
-static int start(enum role role, const struct cfloor_terminal *terminal, size_t total, size_t piece,
+enum role { SOURCE, SINK, ECHO, CROWD };
+
+static int belongs(int fd, const struct cfloor_terminal *terminals, size_t count) {
+    for (size_t index = 0; index < count; index++) {
+        if (fd == terminals[index].device || fd == terminals[index].keeper) return 1;
+    }
+    return 0;
+}
+
+static int start(enum role role, const struct cfloor_terminal *terminals, size_t count, size_t total, size_t piece,
                  struct cfloor_device *device) {
     int go[2];
     if (pipe2(go, O_CLOEXEC) != 0) return -1;
@@ -91,13 +126,14 @@ static int start(enum role role, const struct cfloor_terminal *terminal, size_t 
         alarm(600);  // not PR_SET_PDEATHSIG: that means the thread that forked, which a pool lets go when it idles
         if (getppid() != parent) _exit(1);
         // What else the parent has open must not live on here: locks and terminals among it.
-        for (int fd = 3; fd < 1024; fd++) {
-            if (fd != go[0] && fd != terminal->device && fd != terminal->keeper) close(fd);
+        for (int fd = 3; fd < 4096; fd++) {
+            if (fd != go[0] && !belongs(fd, terminals, count)) close(fd);
         }
         switch (role) {
-        case SOURCE: run_source(terminal->device, go[0], total, piece); break;
-        case SINK: run_sink(terminal->device, total); break;
-        case ECHO: run_echo(terminal->device); break;
+        case SOURCE: run_source(terminals->device, go[0], total, piece); break;
+        case SINK: run_sink(terminals->device, total); break;
+        case ECHO: run_echo(terminals->device); break;
+        case CROWD: run_crowd(terminals, count); break;
         }
         _exit(1);
     }
@@ -109,15 +145,19 @@ static int start(enum role role, const struct cfloor_terminal *terminal, size_t 
 
 int cfloor_device_source(const struct cfloor_terminal *terminal, size_t total, size_t piece,
                          struct cfloor_device *device) {
-    return start(SOURCE, terminal, total, piece, device);
+    return start(SOURCE, terminal, 1, total, piece, device);
 }
 
 int cfloor_device_sink(const struct cfloor_terminal *terminal, size_t total, struct cfloor_device *device) {
-    return start(SINK, terminal, total, 0, device);
+    return start(SINK, terminal, 1, total, 0, device);
 }
 
 int cfloor_device_echo(const struct cfloor_terminal *terminal, struct cfloor_device *device) {
-    return start(ECHO, terminal, 0, 0, device);
+    return start(ECHO, terminal, 1, 0, 0, device);
+}
+
+int cfloor_device_crowd(const struct cfloor_terminal *terminals, size_t count, struct cfloor_device *device) {
+    return start(CROWD, terminals, count, 0, 0, device);
 }
 
 int cfloor_device_go(const struct cfloor_device *device) { return write(device->go, "g", 1) == 1 ? 0 : -1; }

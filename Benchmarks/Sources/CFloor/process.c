@@ -30,12 +30,15 @@ int64_t cfloor_run(const char *path, char *const arguments[], int *status) {
     return cfloor_now() - start;
 }
 
-pid_t cfloor_spawn(const char *path, char *const arguments[], int *output) {
+static pid_t spawn(const char *path, char *const arguments[], int kept, int *output) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    if (kept != STDOUT_FILENO) {
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    posix_spawn_file_actions_adddup2(&actions, ends[1], kept);
     pid_t pid;
     int error = posix_spawn(&pid, path, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -47,6 +50,21 @@ pid_t cfloor_spawn(const char *path, char *const arguments[], int *output) {
     }
     *output = ends[0];
     return pid;
+}
+
+pid_t cfloor_spawn(const char *path, char *const arguments[], int *output) {
+    return spawn(path, arguments, STDOUT_FILENO, output);
+}
+
+pid_t cfloor_spawn_noting(const char *path, char *const arguments[], int *output) {
+    return spawn(path, arguments, STDERR_FILENO, output);
+}
+
+int cfloor_wait(pid_t pid, int *status) {
+    while (waitpid(pid, status, 0) < 0) {
+        if (errno != EINTR) return -1;
+    }
+    return 0;
 }
 
 void cfloor_end(pid_t pid) {

@@ -4,7 +4,11 @@ import AccessoryIO
 
 /// An accessory that can be opened, and what is known of it without opening it.
 ///
-/// All strings but the path may come from the accessory itself: show them escaped, and build nothing from them.
+/// An accessory on USB may have two ways in: a terminal that a driver of the kernel makes of it, and its endpoints. Both
+/// are ways into one device. One that has several terminals (an FT2232, a composite CDC device) is several devices, one
+/// a terminal, each with those of its interfaces that belong to that terminal; so every endpoint is one device's.
+///
+/// All strings but the paths may come from the accessory itself: show them escaped, and build nothing from them.
 public struct Device: Sendable, Hashable {
   /// Who told of the device.
   public enum Source: String, Sendable, Hashable {
@@ -12,9 +16,19 @@ public struct Device: Sendable, Hashable {
     case simulator
     /// The user named its path.
     case named
+    /// The system: the kernel, and udev where it runs.
+    case udev
   }
 
-  /// The device node to open, with links resolved.
+  /// A way into a device.
+  public enum Way: String, Sendable, Hashable, CaseIterable {
+    /// Its terminal.
+    case terminal = "tty"
+    /// A pair of its endpoints.
+    case usb
+  }
+
+  /// The device node to open, with links resolved: the terminal's where there is one, otherwise that of usbfs.
   public var path: String
   /// A link that its owner keeps to the node.
   public var link: String?
@@ -22,7 +36,7 @@ public struct Device: Sendable, Hashable {
   public var source: Source
   /// The driver that speaks its protocol; nil when that isn't known.
   public var driver: String?
-  /// What its user calls it.
+  /// What its user calls it, or else what it calls itself.
   public var name: String?
   /// Who makes it.
   public var manufacturer: String?
@@ -34,11 +48,22 @@ public struct Device: Sendable, Hashable {
   public var firmwareRevision: String?
   /// Version of its hardware.
   public var hardwareRevision: String?
+  /// The node of its terminal; nil when it has none.
+  public var terminal: String?
+  /// What it is on USB; nil when it is not there.
+  public var usb: USBIdentity?
+  /// The links below /dev that udev keeps to its terminal, by its name (by-id) and its place (by-path), sorted; to its
+  /// usbfs node when it has no terminal.
+  public var links: [String] = []
+  /// Whether udev's rules have been applied to it, so that its permissions and names are final. Where no udev runs they
+  /// are so from the start, and this is true.
+  public var isInitialized = true
 
-  /// A device at `path`.
+  /// A device at `path`, which is its terminal's unless it is another's or one of usbfs.
   public init(
     path: String, link: String? = nil, source: Source, driver: String? = nil, name: String? = nil,
-    manufacturer: String? = nil, model: String? = nil, serialNumber: String? = nil
+    manufacturer: String? = nil, model: String? = nil, serialNumber: String? = nil, terminal: String? = nil,
+    usb: USBIdentity? = nil
   ) {
     self.path = path
     self.link = link
@@ -48,17 +73,52 @@ public struct Device: Sendable, Hashable {
     self.manufacturer = manufacturer
     self.model = model
     self.serialNumber = serialNumber
+    self.terminal = terminal ?? (usb == nil && !USBIdentity.isNode(path) ? path : nil)
+    self.usb = usb
   }
 
-  /// Stays the same when the accessory is unplugged and comes back: the serial number, or the path without one.
-  public var id: String { if let serialNumber, !serialNumber.isEmpty { serialNumber } else { path } }
+  /// Stays the same when the accessory is unplugged and comes back: the serial number; without one, for USB, product and
+  /// port ("2341:0043@1-1.4"); otherwise the path. Where one accessory is several devices, the interface follows:
+  /// "FT4X1-if01".
+  public var id: String {
+    let suffix = usb?.terminalInterface.map { "-if" + hexadecimal($0) } ?? ""
+    if let serialNumber, !serialNumber.isEmpty { return serialNumber + suffix }
+    if let usb { return "\(usb.product)@\(usb.port)\(suffix)" }
+    return path
+  }
+
+  /// The ways in, the usual one first.
+  public var ways: [Way] {
+    var ways: [Way] = terminal == nil ? [] : [.terminal]
+    if usb.map({ $0.interfaces.contains { $0.description.hasPair } }) ?? USBIdentity.isNode(path) { ways.append(.usb) }
+    return ways
+  }
+
+  /// The way that `path` is.
+  public var way: Way { path == terminal ? .terminal : .usb }
+
+  /// This device with another of its ways in `path`; nil when it hasn't that way.
+  public func choosing(_ way: Way) -> Device? {
+    guard ways.contains(way) else { return nil }
+    var device = self
+    switch way {
+    case .terminal: device.path = terminal ?? path
+    case .usb: device.path = usb?.node ?? path
+    }
+    return device
+  }
+
+  /// False for what is on USB and is something else: hubs, keyboards, discs, and what the kernel uses itself.
+  public var mayBeAccessory: Bool { terminal != nil || (usb?.mayBeAccessory ?? true) }
 }
 
-/// A device that came or went.
+/// A device that came, went or changed.
 public enum DeviceEvent: Sendable, Hashable {
   /// It can be opened now.
   case added(Device)
-  /// It is gone. The same value as when it was added.
+  /// It is still there and has the same `id`, but something of it is otherwise: a terminal came, a driver, a name.
+  case changed(Device, from: Device)
+  /// It is gone. The same value as when it was last told.
   case removed(Device)
 }
 

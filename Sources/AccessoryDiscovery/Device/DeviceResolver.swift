@@ -9,6 +9,8 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
   case noDevices
   /// No accessory has this name, and no file either.
   case noMatch(String)
+  /// It begins like the numbers of a USB device and goes on otherwise.
+  case malformed(String)
   /// More than one fits.
   case ambiguous(String?, [Device])
 
@@ -19,6 +21,9 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
       "no accessory found: plug one in, name its port (/dev/ttyUSB0), or try a pretended one: bridge-cli simulate framed"
     case .noMatch(let text):
       "there is no accessory \(text): bridge-cli list shows what there is"
+    case .malformed(let text):
+      "\(text) is no USB device: write usb:VENDOR:PRODUCT or usb:VENDOR:PRODUCT:SERIAL, the first two in hexadecimal, "
+        + "like usb:2341:0043"
     case .ambiguous(nil, let devices):
       "there are \(devices.count) accessories, say which: \(Self.names(devices))"
     case .ambiguous(let text?, let devices):
@@ -37,44 +42,81 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
 
 /// Turns what a user typed into one device.
 public enum DeviceResolver {
-  /// Finds the one of `devices` that `text` means: a path (of the node or of a link to it), a serial number, a name, a
-  /// name below /dev, or a beginning of one of these that no other has. With nil, the only one there is.
+  /// Finds the one of `devices` that `text` means:
+  /// - a path: of its terminal, of its usbfs node (which chooses that way in), or of a link to one of them,
+  /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, the numbers in hexadecimal,
+  /// - a serial number, a name, a name below /dev, a link's name (by-id, by-path) with or without its directory,
+  /// - a beginning of one of these names that no other has.
+  ///
+  /// What can't be an accessory is found only when nothing else fits. With nil, the only one there is, or the only one
+  /// whose protocol is known.
   ///
   /// A path that none of them has is a device that the user names; its protocol is then not known.
   public static func resolve(_ text: String?, among devices: [Device]) throws(ResolutionError) -> Device {
+    let accessories = devices.filter(\.mayBeAccessory)
     guard let text else {
-      guard let only = devices.first else { throw .noDevices }
-      guard devices.count == 1 else { throw .ambiguous(nil, devices) }
+      let known = accessories.filter { $0.driver != nil }
+      let candidates = known.isEmpty ? accessories : known
+      guard let only = candidates.first else { throw .noDevices }
+      guard candidates.count == 1 else { throw .ambiguous(nil, accessories) }
       return only
     }
     if text.isEmpty { throw .noMatch("\"\"") }
     if text.contains("/") {
-      if let device = byPath(text, devices) ?? byPath("/dev/" + text, devices) { return device }
-      throw .noMatch(text)
+      // A device may call itself like a path; the path itself goes before that.
+      if let device = try byPath([text, "/dev/" + text], devices) { return device }
+    }
+    if let usb = try USBName(text), let device = try only(text, { usb.isMatch($0) }, accessories, devices) {
+      return device
     }
     for isMatch in [exact, prefix] {
-      let found = devices.filter { isMatch(text, $0) }
-      if found.count > 1 { throw .ambiguous(text, found) }
-      if let device = found.first { return device }
+      if let device = try only(text, { isMatch(text, $0) }, accessories, devices) { return device }
     }
-    if let device = byPath("/dev/" + text, devices) ?? byPath(text, devices) { return device }
+    if !text.contains("/"), let device = try byPath(["/dev/" + text, text], devices) { return device }
     throw .noMatch(text)
   }
 
+  /// The only one of the accessories that fits, or else of the other devices; nil when none does.
+  private static func only(
+    _ text: String, _ isMatch: (Device) -> Bool, _ accessories: [Device], _ devices: [Device]
+  ) throws(ResolutionError) -> Device? {
+    var found = accessories.filter(isMatch)
+    if found.isEmpty { found = devices.filter(isMatch) }
+    if found.count > 1 { throw .ambiguous(text, found) }
+    return found.first
+  }
+
   private static func names(_ device: Device) -> [String] {
-    let node = device.path.hasPrefix("/dev/") ? String(device.path.dropFirst(5)) : device.path
-    return [device.serialNumber, device.name, device.id, node].compactMap { $0 }.filter { !$0.isEmpty }
+    let nodes = ([device.path] + device.links).flatMap { path in
+      [path.hasPrefix("/dev/") ? String(path.dropFirst(5)) : path, String(path.split(separator: "/").last ?? "")]
+    }
+    return ([device.serialNumber, device.name, device.id].compactMap { $0 } + nodes).filter { !$0.isEmpty }
   }
 
   private static func exact(_ text: String, _ device: Device) -> Bool { names(device).contains(text) }
 
+  /// A path's beginning means nothing.
   private static func prefix(_ text: String, _ device: Device) -> Bool {
-    names(device).contains { $0.hasPrefix(text) }
+    !text.contains("/") && names(device).contains { $0.hasPrefix(text) }
   }
 
-  private static func byPath(_ text: String, _ devices: [Device]) -> Device? {
-    guard let path = resolved(text) else { return nil }
-    return devices.first { $0.path == path } ?? Device(path: path, link: text == path ? nil : text, source: .named)
+  /// The device at the first of these paths where there is something.
+  private static func byPath(_ paths: [String], _ devices: [Device]) throws(ResolutionError) -> Device? {
+    for path in paths {
+      if let device = try byPath(path, devices) { return device }
+    }
+    return nil
+  }
+
+  private static func byPath(_ text: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
+    // Two devices may claim one link; the file system says whose it is. One that is not made yet is its claimant's.
+    let path = resolved(text) ?? devices.first { $0.links.contains(text) }?.path
+    guard let path else { return nil }
+    if let device = devices.first(where: { $0.path == path || $0.terminal == path }) { return device }
+    let found = devices.filter { $0.usb?.node == path }
+    if found.count > 1 { throw .ambiguous(text, found) }
+    if let device = found.first { return device.choosing(.usb) ?? device }
+    return Device(path: path, link: text == path ? nil : text, source: .named)
   }
 
   /// The path with all links followed; nil when nothing is there.
@@ -85,5 +127,35 @@ public enum DeviceResolver {
     }
     defer { free(real) }
     return String(cString: real)
+  }
+}
+
+/// A device on USB by its numbers, as a user types it.
+struct USBName {
+  private let vendor: UInt16
+  private let product: UInt16
+  private let serialNumber: String?
+
+  /// Reads `usb:VENDOR:PRODUCT[:SERIAL]`. Nil when it doesn't begin with `usb:`; throws `malformed` when it does and the
+  /// rest is something else.
+  init?(_ text: String) throws(ResolutionError) {
+    guard text.prefix(4).lowercased() == "usb:" else { return nil }
+    // What is behind the second colon is the serial number, colons and all.
+    let parts = text.dropFirst(4).split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count >= 2, let vendor = Self.number(parts[0]), let product = Self.number(parts[1]) else {
+      throw .malformed(text)
+    }
+    self.vendor = vendor
+    self.product = product
+    serialNumber = parts.count == 3 ? String(parts[2]) : nil
+  }
+
+  private static func number(_ text: Substring) -> UInt16? {
+    (1...4).contains(text.utf8.count) && text.first != "+" && text.first != "-" ? UInt16(text, radix: 16) : nil
+  }
+
+  func isMatch(_ device: Device) -> Bool {
+    device.usb?.vendorID == vendor && device.usb?.productID == product
+      && (serialNumber == nil || device.serialNumber == serialNumber)
   }
 }

@@ -96,6 +96,12 @@ public struct AnnouncementFile: Sendable {
     close(descriptor.rawValue)
   }
 
+  /// The announcement of that name, if there is one whose owner lives. The directory is the user's own unless given.
+  public static func living(_ name: String, directory: String? = nil) -> Announcement? {
+    guard let directory = directory ?? (try? RuntimeDirectory.simulated()) else { return nil }
+    return read("\(directory)/\(name).json")
+  }
+
   /// Reads the announcement in a file of the directory; nil when its owner is dead (the file is then removed), when it
   /// isn't ours, or makes no sense.
   static func read(_ path: String) -> Announcement? {

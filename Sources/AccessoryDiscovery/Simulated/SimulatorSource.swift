@@ -42,14 +42,7 @@ public actor SimulatorSource: DeviceSource {
   public func events() throws(AccessoryError) -> AsyncStream<DeviceEvent> {
     let directory = try watchedDirectory()
     if watcher == nil {
-      do throws(Errno) {
-        let changes: FileWatcher.Changes = [.movedIn, .deleted, .closedAfterWriting]
-        watcher = try FileWatcher(directory, for: changes, io: io) { [weak self] _ in
-          self?.post { $0.rescan(directory) }
-        }
-      } catch {
-        throw AccessoryError(errno: error, "watching \(directory)")
-      }
+      try watch(directory)
       known = Self.scan(directory)
     } else {
       rescan(directory)
@@ -62,6 +55,35 @@ public actor SimulatorSource: DeviceSource {
     // Keeps the source for as long as somebody reads.
     continuation.onTermination = { _ in self.post { $0.unsubscribe(key) } }
     return stream
+  }
+
+  private func watch(_ directory: String) throws(AccessoryError) {
+    do throws(Errno) {
+      let changes: FileWatcher.Changes = [.movedIn, .deleted, .closedAfterWriting]
+      watcher = try FileWatcher(directory, for: changes, io: io) { [weak self] changes in
+        self?.post { source in
+          source.rescan(directory)
+          if changes.contains(.gone) { source.watchAgain() }
+        }
+      }
+    } catch {
+      throw AccessoryError(errno: error, "watching \(directory)")
+    }
+  }
+
+  /// The directory was removed, and simulators that start will make another: better one that is watched. Where that
+  /// can't be had, the streams end: nobody is to wait for what can't come.
+  private func watchAgain() {
+    watcher?.stop()
+    watcher = nil
+    guard !subscribers.isEmpty else { return }
+    do throws(AccessoryError) {
+      let directory = try watchedDirectory()
+      try watch(directory)
+      rescan(directory)
+    } catch {
+      for subscriber in subscribers.values { subscriber.finish() }
+    }
   }
 
   private nonisolated func post(_ body: @escaping @Sendable (isolated SimulatorSource) -> Void) {

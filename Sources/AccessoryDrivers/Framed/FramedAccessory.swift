@@ -50,6 +50,16 @@ public struct FramedAccessory: Sendable {
     BatteryReading(try await ask(.battery, as: AF1BatteryReply.self, largestReply: 16))
   }
 
+  /// Asks for its battery, and gives with the answer what the accessory tells behind it, as `events` does: nothing that
+  /// is older than the answer. Throws what `battery` throws.
+  public func batteryAndEvents() async throws(AccessoryError) -> (
+    reading: BatteryReading, events: some AsyncSequence<Event, any Error> & Sendable
+  ) {
+    let (message, events) = try await link.requestAndEvents(AF1Request(.battery, largestReply: 16))
+    let reading = BatteryReading(try decode(message, of: .battery, as: AF1BatteryReply.self))
+    return (reading, events.map { Self.event($0) })
+  }
+
   /// Sends bytes and gets them back. Throws what `request` throws, and `badData` when other bytes come back.
   public func echo(_ bytes: [UInt8]) async throws(AccessoryError) -> [UInt8] {
     let reply = try await link.request(AF1Request(.echo, payload: bytes, largestReply: bytes.count)).payload
@@ -76,7 +86,12 @@ public struct FramedAccessory: Sendable {
   private func ask<Reply: AF1Payload>(
     _ command: AF1Command, as type: Reply.Type, largestReply: Int? = nil
   ) async throws(AccessoryError) -> Reply {
-    let message = try await link.request(AF1Request(command, largestReply: largestReply))
+    try decode(try await link.request(AF1Request(command, largestReply: largestReply)), of: command, as: type)
+  }
+
+  private func decode<Reply: AF1Payload>(
+    _ message: AF1Message, of command: AF1Command, as type: Reply.Type
+  ) throws(AccessoryError) -> Reply {
     do throws(AF1PayloadError) {
       return try Reply(decoding: message.payload)
     } catch {

@@ -80,3 +80,14 @@ actor Inotify: EventHandler {
     for (watcher, changes) in told { watcher.tell(changes) }
   }
 }
+
+extension IOThread {
+  /// The inotify descriptor that this thread serves.
+  func inotify() throws(Errno) -> Inotify {
+    try shared { io throws(Errno) in
+      let new = try Inotify(io: io)
+      try new.start()
+      return new
+    }
+  }
+}

@@ -51,11 +51,15 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     var armed: MonotonicTime?
   }
 
+  /// Where transports read into, one after another; used on this thread only. Terminals give at most 4 KiB or so at a
+  /// time, sockets what there is.
+  nonisolated(unsafe) let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+
   private let queue: any EventQueue
   private let inbox = Locked(Inbox())
   private let handlers = Locked<[EventToken: any EventHandler]>([:])
   private let timers = Locked(Timers())
-  private let sharedInotify = Locked<Inotify?>(nil)
+  private let sharedObjects = Locked<[ObjectIdentifier: any AnyObject & Sendable]>([:])
   private let nextToken = Atomic<UInt64>(0)
   private let thread = Atomic<UInt>(0)
   private let wakeUpCount = Atomic<UInt64>(0)
@@ -65,6 +69,8 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     self.queue = queue
     start()
   }
+
+  deinit { readBuffer.deallocate() }
 
   private func start() {
     let context = Unmanaged.passRetained(self)
@@ -124,13 +130,14 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     _ = handler  // let go outside the lock: its deinit may come back here
   }
 
-  /// The inotify descriptor that this thread serves.
-  func inotify() throws(Errno) -> Inotify {
-    try sharedInotify.withLock { inotify throws(Errno) in
-      if let inotify { return inotify }
-      let new = try Inotify(io: self)
-      try new.start()
-      inotify = new
+  /// The one object of its type that serves all of this thread; made by `body` when first asked for, and kept.
+  func shared<Object: AnyObject & Sendable, Failure: Error>(
+    _ body: (IOThread) throws(Failure) -> Object
+  ) throws(Failure) -> Object {
+    try sharedObjects.withLock { objects throws(Failure) in
+      if let object = objects[ObjectIdentifier(Object.self)] as? Object { return object }
+      let new = try body(self)
+      objects[ObjectIdentifier(Object.self)] = new
       return new
     }
   }

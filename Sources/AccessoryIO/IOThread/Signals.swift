@@ -17,7 +17,6 @@ public actor Signals: EventHandler {
   private nonisolated let io: IOThread
   private let descriptor: FileDescriptor
   private let body: @Sendable (CInt) -> Void
-  private var token: EventToken?
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -30,18 +29,24 @@ public actor Signals: EventHandler {
   }
 
   /// Calls `body` on the I/O thread with the number of each of `signals` that comes, instead of what they do by
-  /// default. Lasts for the life of the process; programs that it starts are not affected. Throws the errno of signalfd(2).
+  /// default. Lasts for the life of the process; programs that it starts are not affected. Throws the errno of
+  /// signalfd(2) or epoll_ctl(2), and then nothing has changed.
   public init(_ signals: [CInt], io: IOThread = .shared, _ body: @escaping @Sendable (CInt) -> Void) throws(Errno) {
     self.io = io
     self.body = body
     var set = Self.set(of: signals)
     descriptor = FileDescriptor(
       rawValue: try SystemCall.run(.signalfd) { signalfd(-1, &set, CInt(SFD_CLOEXEC | SFD_NONBLOCK)) })
+    do throws(Errno) {
+      _ = try io.watch(descriptor, for: .read, handler: self)
+    } catch {
+      SystemCall.close(descriptor)
+      throw error
+    }
     io.post { self.assumeIsolated { $0.start(signals) } }
   }
 
   private func start(_ signals: [CInt]) {
-    token = try? io.watch(descriptor, for: .read, handler: self)
     Self.block(signals)
     receivingThread.store(shim_gettid(), ordering: .sequentiallyConsistent)
     var action = sigaction()

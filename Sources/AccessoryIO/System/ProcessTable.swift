@@ -37,6 +37,14 @@ enum ProcessTable {
     return nil
   }
 
+  /// A process of this name, as far as one can see. The kernel keeps 15 bytes of a name.
+  static func process(named name: String) -> Entry? {
+    for process in Directory.names(in: "/proc") {
+      if let pid = CInt(process), lines(of: "/proc/\(pid)/comm").first == name { return Entry(pid: pid, name: name) }
+    }
+    return nil
+  }
+
   /// True when the terminal of `descriptor` is open once more, in this process or another.
   static func isOpenElsewhere(_ descriptor: FileDescriptor) -> Bool {
     var file = stat()
@@ -49,9 +57,13 @@ enum ProcessTable {
     Directory.names(in: "/proc/\(process)/fd").filter { descriptor in
       var opened = stat()
       return stat("/proc/\(process)/fd/\(descriptor)", &opened) == 0 && opened.st_mode & S_IFMT == S_IFCHR
-        && opened.st_rdev == file.st_rdev
+        && opened.st_rdev == file.st_rdev && (!isPseudoTerminal(file) || opened.st_dev == file.st_dev)
     }
   }
+
+  /// Majors 136 to 143 are the Unix98 pseudo-terminals (Documentation/admin-guide/devices.txt). Their numbers begin anew
+  /// in each instance of devpts: a container's /dev/pts/0 is not ours.
+  static func isPseudoTerminal(_ file: stat) -> Bool { (136...143).contains(shim_major(UInt64(file.st_rdev))) }
 
   private static func entry(_ pid: CInt) -> Entry {
     Entry(pid: pid, name: lines(of: "/proc/\(pid)/comm").first ?? "a process")

@@ -60,6 +60,13 @@ extension SystemCall {
     }
   }
 
+  /// True when the other end of `descriptor` is gone. Doesn't wait.
+  static func hasHungUp(_ descriptor: FileDescriptor) -> Bool {
+    var entry = pollfd(fd: descriptor.rawValue, events: 0, revents: 0)
+    let count = try? run(.poll, on: descriptor.rawValue) { Glibc.poll(&entry, 1, 0) }
+    return count == 1 && CInt(entry.revents) & (POLLHUP | POLLERR) != 0
+  }
+
   static func write(_ descriptor: FileDescriptor, _ buffer: UnsafeRawBufferPointer) throws(Errno) -> Int {
     try runLong(.write, on: descriptor.rawValue) {
       Glibc.write(descriptor.rawValue, buffer.baseAddress, buffer.count)

@@ -9,12 +9,19 @@ extension DescriptorTransport {
   public static func open(
     _ configuration: TerminalConfiguration, io: IOThread = .shared
   ) async throws(AccessoryError) -> DescriptorTransport {
+    try await open(configuration, io: io, clock: io)
+  }
+
+  /// As above, with another clock.
+  package static func open(
+    _ configuration: TerminalConfiguration, io: IOThread = .shared, clock: any TimerClock
+  ) async throws(AccessoryError) -> DescriptorTransport {
     let setup = SetupQueue(label: configuration.path)
     let terminal = try await setup.run { () throws(AccessoryError) in try Terminal(configuration) }
     let control = TerminalControl(terminal, label: configuration.label, setup: setup)
     if configuration.settle > .zero {
-      await io.sleep(for: configuration.settle)
-      await setup.run { terminal.discard() }
+      await clock.sleep(for: configuration.settle)
+      await setup.run { terminal.discardInput() }
     }
     if Task.isCancelled {
       await setup.run { control.release() }
@@ -23,6 +30,7 @@ extension DescriptorTransport {
     return DescriptorTransport(
       descriptor: terminal.descriptor, label: configuration.label,
       timing: .serial(baudRate: terminal.settings.baudRate, bits: configuration.bitsPerCharacter), io: io,
-      setup: setup, control: control, release: control.release)
+      setup: setup, control: control, closing: .inOrder(unsent: { terminal.unsentCount }, hasLine: terminal.hasLine),
+      clock: clock, release: control.release)
   }
 }

@@ -42,11 +42,19 @@ enum PortDiagnosis {
     var file = stat()
     guard stat(path, &file) == 0 else { return "may not be opened by you: a directory above it is closed to you" }
     let mayGroup = file.st_mode & (S_IRGRP | S_IWGRP) == S_IRGRP | S_IWGRP
-    guard mayGroup, let group = groupName(file.st_gid) else {
-      return "may be opened by its owner only: ask for a udev rule, or run this as that user"
+    // Nobody should join root's group, which the nodes of usbfs belong to.
+    guard mayGroup, file.st_gid != 0, let group = group(file.st_gid) else {
+      return "may be opened by its owner only: run this as that user, or let a udev rule give it to you, which "
+        + "bridge-cli doctor \(path) writes for a device on USB"
     }
-    if isMember(of: file.st_gid) { return "belongs to group \(group), which you are in, yet it can't be opened" }
-    return "belongs to group \(group), you are not in it: sudo usermod -aG \(group) $USER, then log in again"
+    if isMember(of: file.st_gid) {
+      return "belongs to group \(group.name), which you are in, yet it can't be opened"
+    }
+    if let user = userName(), group.members.contains(user) {
+      return "belongs to group \(group.name), which you have joined since you logged in: log out and in again, or use "
+        + "newgrp \(group.name)"
+    }
+    return "belongs to group \(group.name), you are not in it: sudo usermod -aG \(group.name) $USER, then log in again"
   }
 
   private static func isMember(of group: gid_t) -> Bool {
@@ -55,11 +63,32 @@ enum PortDiagnosis {
     return getegid() == group || groups.prefix(Int(max(0, count))).contains(group)
   }
 
-  private static func groupName(_ id: gid_t) -> String? {
-    var entry = group()
-    var found: UnsafeMutablePointer<group>?
+  /// A group's name and the users who were added to it.
+  private static func group(_ id: gid_t) -> (name: String, members: [String])? {
+    var entry = Glibc.group()
+    var found: UnsafeMutablePointer<Glibc.group>?
+    var buffer = [CChar](repeating: 0, count: 65_536)
+    return buffer.withUnsafeMutableBufferPointer { buffer in
+      guard getgrgid_r(id, &entry, buffer.baseAddress, buffer.count, &found) == 0, found != nil else { return nil }
+      var members: [String] = []
+      var member = entry.gr_mem
+      while let name = member?.pointee {
+        members.append(String(cString: name))
+        member = member?.successor()
+      }
+      return entry.gr_name.map { (String(cString: $0), members) }
+    }
+  }
+
+  private static func userName() -> String? {
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
     var buffer = [CChar](repeating: 0, count: 16_384)
-    guard getgrgid_r(id, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return nil }
-    return String(cString: entry.gr_name)
+    return buffer.withUnsafeMutableBufferPointer { buffer in
+      guard getpwuid_r(geteuid(), &entry, buffer.baseAddress!, buffer.count, &found) == 0, found != nil else {
+        return nil
+      }
+      return entry.pw_name.map { String(cString: $0) }
+    }
   }
 }

@@ -32,7 +32,7 @@ public struct PortReport: Sendable, Hashable {
   /// What was found, in the order in which opening would meet it.
   public var findings: [Finding]
 
-  /// Looks at the port at `path`. May block: call it where that is allowed. A simulated port is one that its simulator
+  /// Looks at the port, or the node of usbfs, at `path`. May block: call it where that is allowed. A simulated port is one that its simulator
   /// has open, which is as it should be.
   public init(path: String, isSimulated: Bool = false) {
     self.path = path
@@ -50,10 +50,11 @@ public struct PortReport: Sendable, Hashable {
     add("device", .ok, "\(path) is there")
     lookAtPermission()
     lookAtHolder(file, isSimulated: isSimulated)
-    lookAtLockFile()
+    if !path.hasPrefix("/dev/bus/") { lookAtLockFile() }
   }
 
-  private mutating func add(
+  /// Adds what was found.
+  package mutating func add(
     _ subject: String, _ severity: Finding.Severity, _ message: String, _ kind: AccessoryError.Kind? = nil
   ) {
     findings.append(Finding(subject: subject, severity: severity, message: message, kind: kind))
@@ -97,4 +98,7 @@ public struct PortReport: Sendable, Hashable {
     }
     add("lock file", .ok, "there is none")
   }
+
+  /// Whether a program of this name runs, as far as one can see.
+  package static func isRunning(_ program: String) -> Bool { ProcessTable.process(named: program) != nil }
 }

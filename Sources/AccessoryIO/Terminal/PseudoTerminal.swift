@@ -18,7 +18,8 @@ public struct PseudoTerminal: Sendable {
     let setup = SetupQueue(label: "ptmx")
     let pair = try await setup.run { () throws(AccessoryError) in try Pair(io: io, setup: setup) }
     let transport = DescriptorTransport(
-      descriptor: pair.master, label: pair.path, timing: .instant, io: io, setup: setup, release: pair.release)
+      descriptor: pair.master, label: pair.path, timing: .instant, io: io, setup: setup, closing: .atOnce, clock: io,
+      release: pair.release)
     return PseudoTerminal(path: pair.path, transport: transport)
   }
 }

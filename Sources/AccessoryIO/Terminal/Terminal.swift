@@ -48,19 +48,33 @@ struct Terminal: Sendable {
     guard let original else { throw AccessoryError(.ioFailure, "reading the settings of \(label)") }
     self.original = original
     // What came before we opened is not for us: an answer to somebody else, or half a message.
-    discard()
+    discardInput()
   }
 
-  /// Throws away what has arrived and what was not sent.
-  func discard() {
-    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcflush(descriptor.rawValue, TCIOFLUSH) }
+  /// Throws away what has arrived. Not what others sent: it may still be on its way.
+  func discardInput() { flush(TCIFLUSH) }
+
+  /// Bytes that the driver has and the device has not. Zero on a pseudo-terminal, whose kernel doesn't count them. Never
+  /// blocks, unlike everything else here, and may be called on the I/O thread while the terminal is open.
+  var unsentCount: Int {
+    var count: CInt = 0
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocoutq(descriptor.rawValue, &count) }
+    return Int(max(0, count))
   }
 
-  /// Puts the settings back and closes. Discards what the device has not taken: waiting for that could take for ever.
+  /// Whether bytes take the time of a line.
+  var hasLine: Bool { !Self.isPseudoTerminal(descriptor) }
+
+  /// Puts the settings back and closes. Discards what the driver still has: waiting for that could take for ever, and
+  /// the kernel's close would wait.
   func release() {
-    discard()
+    flush(unsentCount > 0 ? TCIOFLUSH : TCIFLUSH)
     Self.restore(descriptor, original)
     SystemCall.close(descriptor)
+  }
+
+  private func flush(_ queue: CInt) {
+    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcflush(descriptor.rawValue, queue) }
   }
 }
 
@@ -140,8 +154,7 @@ extension Terminal {
   /// A pseudo-terminal has no line: it takes any data bits and parity for eight and none.
   private static func isPseudoTerminal(_ descriptor: FileDescriptor) -> Bool {
     var file = stat()
-    // Majors 136 to 143 are the Unix98 pseudo-terminals (Documentation/admin-guide/devices.txt).
-    return fstat(descriptor.rawValue, &file) == 0 && (136...143).contains(shim_major(UInt64(file.st_rdev)))
+    return fstat(descriptor.rawValue, &file) == 0 && ProcessTable.isPseudoTerminal(file)
   }
 
   private static func setModemLines(

@@ -37,6 +37,8 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
     case errno(CInt)
     /// The reason byte of an accessory's refusal.
     case refusal(UInt8)
+    /// An error of libusb, negative.
+    case libusb(CInt)
   }
 
   /// What a program can decide on.

@@ -18,7 +18,9 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   public nonisolated let output = OutputQueue()
 
   private nonisolated let io: IOThread
+  private nonisolated let clock: any TimerClock
   private let setup: SetupQueue
+  private let closing: Closing
   private let descriptor: FileDescriptor
   private let release: @Sendable () -> Void
   private var token: EventToken?
@@ -27,13 +29,17 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   /// What the device has not taken of the last batch, from `writtenCount` on.
   private var writing: [UInt8] = []
   private var writtenCount = 0
+  /// When the line will have sent all that was written, at full speed; nil where there is no line.
+  private var lineBusyUntil: MonotonicTime?
+  /// Since a close, while bytes are still on their way.
+  private var farewell: Farewell?
+  private var look: TimerToken?
+  private var closers: [CheckedContinuation<Void, Never>] = []
 
-  /// Bytes asked of one read. Terminals give at most 4 KiB or so at a time, sockets what there is.
-  private static let readSize = 65_536
   /// A read of at least this much is taken for a stream, of which there is probably more.
   private static let streamingRead = 1_024
   /// Reads for one event, so that a busy device doesn't keep others waiting.
-  private static let readsPerEvent = 4
+  private static let readsPerEvent = 8
   /// Writes for one event, likewise.
   private static let writesPerEvent = 4
   /// Bytes read after the other end is gone; more than any kernel buffer holds, and a limit all the same.
@@ -48,10 +54,22 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
     control: TerminalControl? = nil, release: @escaping @Sendable () -> Void
   ) {
+    self.init(
+      descriptor: descriptor, label: label, timing: timing, io: io, setup: setup, control: control,
+      closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io, release: release)
+  }
+
+  /// As above; `closing` says what a close does with bytes that wait, by `clock`.
+  package init(
+    descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
+    control: TerminalControl? = nil, closing: Closing, clock: any TimerClock, release: @escaping @Sendable () -> Void
+  ) {
     self.label = label
     self.timing = timing
     self.control = control
     self.io = io
+    self.clock = clock
+    self.closing = closing
     self.setup = setup
     self.descriptor = descriptor
     self.release = release
@@ -86,6 +104,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
 
   private func handle(_ readiness: Readiness) {
     if !readiness.isDisjoint(with: [.hangUp, .error]) {
+      if farewell != nil { return end(nil) }
       readToTheEnd()
     } else {
       if readiness.contains(.readable) { readAvailable() }
@@ -94,7 +113,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   }
 
   private func watch(adding added: Interest = [], removing removed: Interest = []) {
-    let wanted = interest.union(added).subtracting(removed)
+    let wanted = interest.union(farewell == nil ? added : added.subtracting(.read)).subtracting(removed)
     guard wanted != interest, let token else { return }
     interest = wanted
     do throws(Errno) {
@@ -113,20 +132,21 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   }
 
   private func readOnce() -> ReadOutcome {
-    withUnsafeTemporaryAllocation(byteCount: Self.readSize, alignment: 16) { buffer in
-      do throws(Errno) {
-        let count = try SystemCall.read(descriptor, into: buffer)
-        if count == 0 { return .end(.disconnected(label)) }  // a terminal that was hung up reads as at its end
-        return .bytes(count, wantsMore: input.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])))
-      } catch .wouldBlock {
-        return .nothing
-      } catch {
-        return .end(failure(error, "reading from"))
-      }
+    do throws(Errno) {
+      let count = try SystemCall.read(descriptor, into: io.readBuffer)
+      if count == 0 { return .end(.disconnected(label)) }  // a terminal that was hung up reads as at its end
+      let bytes = UnsafeRawBufferPointer(rebasing: io.readBuffer[..<count])
+      return .bytes(count, wantsMore: input.append(bytes, notifying: false))
+    } catch .wouldBlock {
+      return .nothing
+    } catch {
+      return .end(failure(error, "reading from"))
     }
   }
 
+  /// The consumer is told of all reads at once: to wake it takes longer than a read.
   private func readAvailable() {
+    defer { input.notify() }
     for _ in 0..<Self.readsPerEvent {
       switch readOnce() {
       case .bytes(let count, let wantsMore):
@@ -158,7 +178,10 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
     for _ in 0..<Self.writesPerEvent {
       if writtenCount == writing.count {
         writtenCount = 0
-        guard output.take(into: &writing) else { return watch(removing: .write) }
+        guard output.take(into: &writing) else {
+          watch(removing: .write)
+          return lookAround()
+        }
       }
       do throws(Errno) {
         let count = try writing.withUnsafeBufferPointer { bytes throws(Errno) in
@@ -167,10 +190,15 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
         }
         if count == 0 { return watch(adding: .write) }  // no driver should, and none may make us spin
         writtenCount += count
+        if case .inOrder(_, hasLine: true) = closing {
+          let now = clock.now
+          lineBusyUntil = max(lineBusyUntil ?? now, now) + timing.time(of: count)
+        }
         output.wrote(count)
       } catch .wouldBlock {
         return watch(adding: .write)
       } catch {
+        if farewell != nil { return end(nil) }
         return readToTheEnd(failure(error, "writing to"))
       }
     }
@@ -184,6 +212,31 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
 
   // MARK: - The end
 
+  /// Ends the input, takes no more output, and closes when the device has taken what there is.
+  private func beginFarewell() {
+    guard !isOver, farewell == nil else { return }
+    guard case .inOrder(let unsent, _) = closing else { return end(nil) }
+    farewell = Farewell(timing: timing, now: clock.now, waiting: output.queuedCount + unsent())
+    output.seal()
+    input.finish(nil)
+    watch(removing: .read)
+    flush()
+    if look == nil { lookAround() }
+  }
+
+  /// Closes, or sees to it that this is called again.
+  private func lookAround() {
+    guard !isOver, farewell != nil, case .inOrder(let unsent, _) = closing else { return }
+    if let look { clock.cancel(look) }
+    look = nil
+    let unwritten = output.queuedCount
+    let next = farewell?.nextLook(
+      now: clock.now, unwritten: unwritten, unsent: unwritten > 0 ? 0 : unsent(), lineBusyUntil: lineBusyUntil)
+    guard let next else { return end(nil) }
+    // Keeps this alive: it must not be forgotten before it is closed.
+    look = clock.schedule(at: next) { [self, io] in io.post { self.assumeIsolated { $0.lookAround() } } }
+  }
+
   /// Ends both queues, once, and gives the descriptor back to the setup queue at once: while it stays open, a device
   /// that is plugged in again gets another name.
   private func end(_ error: AccessoryError?) {
@@ -191,17 +244,31 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
     if let token { io.unwatch(descriptor, token) }
     token = nil
     isOver = true
+    if let look { clock.cancel(look) }
+    look = nil
     setup.post(release)
     output.close(error)
     input.finish(error)
+    for closer in closers { closer.resume() }
+    closers = []
   }
 
   /// Stops, and returns when the device is free for others.
+  ///
+  /// What was accepted for writing still goes out, if the device takes it within the time that the line needs and half
+  /// a second, or five seconds in all; unplugging ends that at once. With nothing on its way there is no wait.
   public func close() async {
-    end(nil)
+    beginFarewell()
+    // Looked at within: the runtime may let others run before.
+    await withCheckedContinuation { if isOver { $0.resume() } else { closers.append($0) } }
     await setup.run {}  // behind the release
   }
 
-  /// Stops, without waiting.
-  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.end(nil) } } }
+  /// Does the same, without waiting for it.
+  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.beginFarewell() } } }
+
+  /// Ends with `disconnected`, behind what has arrived.
+  public nonisolated func deviceWasRemoved() { io.post { self.assumeIsolated { $0.removed() } } }
+
+  private func removed() { if !isOver { readToTheEnd() } }
 }

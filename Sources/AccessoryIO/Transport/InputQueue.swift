@@ -19,6 +19,8 @@ public final class InputQueue: Sendable {
 
   private struct State {
     var bytes: [UInt8] = []
+    /// The messages that `bytes` is made of, by their counts; empty where there is only a stream.
+    var messages: [Int] = []
     var isPaused = false
     /// The consumer found nothing and waits to be told.
     var isWaiting = true
@@ -27,6 +29,8 @@ public final class InputQueue: Sendable {
     var onReadable: (@Sendable () -> Void)?
     var onResume: (@Sendable () -> Void)?
     var tap: Tap?
+
+    var isEmpty: Bool { bytes.isEmpty && messages.isEmpty }
 
     mutating func takeNotification() -> (@Sendable () -> Void)? {
       guard isWaiting else { return nil }
@@ -37,9 +41,17 @@ public final class InputQueue: Sendable {
 
   private let state = Locked(State())
   private let highWater: Int
+  /// True where each `append` is a message, and `take` can tell one from the next.
+  public let keepsMessages: Bool
+
+  /// What a message counts towards the high water mark beside its bytes, so that empty ones can't pile up.
+  private static let messageOverhead = 16
 
   /// A queue that asks for a pause when it holds `highWater` bytes.
-  public init(highWater: Int = 65_536) { self.highWater = highWater }
+  public init(highWater: Int = 65_536, keepsMessages: Bool = false) {
+    self.highWater = highWater
+    self.keepsMessages = keepsMessages
+  }
 
   // MARK: - The transport's side
 
@@ -51,18 +63,28 @@ public final class InputQueue: Sendable {
   /// Shows `body` all bytes that are appended from now on.
   func listen(_ body: @escaping Tap) { state.withLock { $0.tap = body } }
 
-  /// Appends bytes; false when the transport is to stop reading until it is asked to go on. What is given after that
-  /// is kept all the same: bytes that left the kernel must not be lost.
-  public func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  /// Appends bytes and tells the consumer; false when the transport is to stop reading until it is asked to go on. What
+  /// is given after that is kept all the same: bytes that left the kernel must not be lost.
+  public func append(_ bytes: UnsafeRawBufferPointer) -> Bool { append(bytes, notifying: true) }
+
+  /// As above; unless `notifying`, a call of `notify` is to follow.
+  func append(_ bytes: UnsafeRawBufferPointer, notifying: Bool) -> Bool {
     let (tap, notify, wantsMore) = state.withLock { state -> (Tap?, (@Sendable () -> Void)?, Bool) in
       guard !state.hasEnded else { return (nil, nil, false) }
       state.bytes.append(contentsOf: bytes)
-      if state.bytes.count >= highWater { state.isPaused = true }
-      return (state.tap, state.takeNotification(), !state.isPaused)
+      if keepsMessages { state.messages.append(bytes.count) }
+      if state.bytes.count + state.messages.count * Self.messageOverhead >= highWater { state.isPaused = true }
+      return (state.tap, notifying ? state.takeNotification() : nil, !state.isPaused)
     }
     tap?(bytes)
     notify?()
     return wantsMore
+  }
+
+  /// Tells the consumer of what was appended without telling.
+  func notify() {
+    let notification = state.withLock { $0.isEmpty ? nil : $0.takeNotification() }
+    notification?()
   }
 
   /// Ends the queue behind what is in it; the first end counts. The handlers are let go: neither is called again.
@@ -89,7 +111,7 @@ public final class InputQueue: Sendable {
   public func onReadable(_ body: @escaping @Sendable () -> Void) {
     let isReadable = state.withLock { state in
       if !state.hasEnded { state.onReadable = body }
-      let isReadable = !state.bytes.isEmpty || state.hasEnded
+      let isReadable = !state.isEmpty || state.hasEnded
       state.isWaiting = !isReadable
       return isReadable
     }
@@ -98,14 +120,23 @@ public final class InputQueue: Sendable {
 
   /// Exchanges `buffer`, whose contents are dropped and whose storage is used again, for all bytes that have arrived.
   public func take(into buffer: inout [UInt8]) -> Taken {
+    var messages: [Int] = []
+    return take(into: &buffer, messages: &messages)
+  }
+
+  /// As `take(into:)`; `messages` is replaced by the counts of bytes of the messages in `buffer`, one after another,
+  /// where the queue keeps them.
+  public func take(into buffer: inout [UInt8], messages: inout [Int]) -> Taken {
     buffer.removeAll(keepingCapacity: true)
+    messages.removeAll(keepingCapacity: true)
     let (taken, resume) = state.withLock { state -> (Taken, (@Sendable () -> Void)?) in
-      guard !state.bytes.isEmpty else {
+      guard !state.isEmpty else {
         if state.hasEnded { return (.end(state.error), nil) }
         state.isWaiting = true
         return (.nothing, nil)
       }
       swap(&state.bytes, &buffer)
+      swap(&state.messages, &messages)
       defer { state.isPaused = false }
       return (.bytes, state.isPaused ? state.onResume : nil)
     }

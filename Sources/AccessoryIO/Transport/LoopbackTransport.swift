@@ -58,4 +58,14 @@ public actor LoopbackTransport: Transport, IOWork {
 
   /// As `close()`, without waiting.
   public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.close() } } }
+
+  /// Ends both directions with `disconnected`, for tests of what happens then.
+  public nonisolated func deviceWasRemoved() {
+    io.post {
+      self.assumeIsolated {
+        $0.output.close(.disconnected($0.label))
+        $0.input.finish(.disconnected($0.label))
+      }
+    }
+  }
 }

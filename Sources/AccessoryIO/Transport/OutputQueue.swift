@@ -14,11 +14,15 @@ public final class OutputQueue: Sendable {
 
   private struct State {
     var bytes: [UInt8] = []
+    /// The offers that `bytes` is made of, by their counts; empty where there is only a stream.
+    var messages: [Int] = []
     /// Bytes here and in the transport's hands that the device has not taken.
     var queued = 0
     /// The transport found nothing and waits to be told.
     var isIdle = true
     var wantsSpace = false
+    /// Producers are refused; what is queued is still to be written.
+    var isSealed = false
     var isClosed = false
     var error: AccessoryError?
     var onSpace: (@Sendable () -> Void)?
@@ -29,26 +33,40 @@ public final class OutputQueue: Sendable {
 
   private let state = Locked(State())
   private let highWater: Int
+  /// True where each offer is a message, and `take` can tell one from the next.
+  public let keepsMessages: Bool
 
   /// A queue that is full when it holds `highWater` bytes; the offer that fills it may go beyond.
-  public init(highWater: Int = 16_384) { self.highWater = highWater }
+  public init(highWater: Int = 16_384, keepsMessages: Bool = false) {
+    self.highWater = highWater
+    self.keepsMessages = keepsMessages
+  }
 
   // MARK: - The producers' side
 
-  /// Sets what is called, on the I/O thread, when there is space again after `full`, or never will be.
+  /// Sets what is called, on the I/O thread, when there is space again after `full`, or never will be. Called at once
+  /// if that has happened already and nobody was told.
   public func onSpace(_ body: @escaping @Sendable () -> Void) {
-    state.withLock { if !$0.isClosed { $0.onSpace = body } }
+    let isDue = state.withLock { state in
+      if !state.isClosed { state.onSpace = body }
+      guard state.wantsSpace, state.isSealed || state.isClosed || state.queued <= highWater / 2 else { return false }
+      state.wantsSpace = false
+      return true
+    }
+    if isDue { body() }
   }
 
   /// Queues all of `bytes`, or nothing.
   public func offer(_ bytes: UnsafeRawBufferPointer) -> Offered {
     let (offered, notify) = state.withLock { state -> (Offered, (@Sendable () -> Void)?) in
-      if state.isClosed { return (.closed(state.error), nil) }
+      if state.isClosed || state.isSealed { return (.closed(state.error), nil) }
       if state.queued >= highWater {
         state.wantsSpace = true
         return (.full, nil)
       }
+      guard !bytes.isEmpty else { return (.accepted, nil) }
       state.bytes.append(contentsOf: bytes)
+      if keepsMessages { state.messages.append(bytes.count) }
       state.queued += bytes.count
       defer { state.isIdle = false }
       return (.accepted, state.isIdle ? state.onQueued : nil)
@@ -64,7 +82,7 @@ public final class OutputQueue: Sendable {
   /// producer that waits for space before it offers anything.
   public func requestSpace() -> Bool {
     state.withLock { state in
-      guard !state.isClosed else { return false }
+      guard !state.isClosed, !state.isSealed else { return false }
       if state.queued < highWater { return true }
       state.wantsSpace = true
       return false
@@ -75,7 +93,7 @@ public final class OutputQueue: Sendable {
   /// is so already. Nil: closed by its owner.
   public func onClosed(_ body: @escaping @Sendable (AccessoryError?) -> Void) {
     let closed = state.withLock { state -> AccessoryError?? in
-      if state.isClosed { return .some(state.error) }
+      if state.isClosed || state.isSealed { return .some(state.error) }
       state.onClosed = body
       return .none
     }
@@ -83,7 +101,7 @@ public final class OutputQueue: Sendable {
   }
 
   /// True when an offer would be accepted.
-  public var hasSpaceAvailable: Bool { state.withLock { !$0.isClosed && $0.queued < highWater } }
+  public var hasSpaceAvailable: Bool { state.withLock { !$0.isClosed && !$0.isSealed && $0.queued < highWater } }
 
   /// Bytes that the device has not taken yet.
   public var queuedCount: Int { state.withLock { $0.queued } }
@@ -100,9 +118,22 @@ public final class OutputQueue: Sendable {
 
   /// Exchanges the written `buffer` for what is queued; false when nothing is.
   public func take(into buffer: inout [UInt8]) -> Bool {
+    var messages: [Int] = []
+    return take(into: &buffer, messages: &messages)
+  }
+
+  /// As `take(into:)`; `messages` is replaced by the counts of bytes of the offers in `buffer`, one after another, where
+  /// the queue keeps them.
+  public func take(into buffer: inout [UInt8], messages: inout [Int]) -> Bool {
     buffer.removeAll(keepingCapacity: true)
+    messages.removeAll(keepingCapacity: true)
     let tap = state.withLock { state in
-      if state.bytes.isEmpty { state.isIdle = true } else { swap(&state.bytes, &buffer) }
+      if state.bytes.isEmpty {
+        state.isIdle = true
+      } else {
+        swap(&state.bytes, &buffer)
+        swap(&state.messages, &messages)
+      }
       return state.tap
     }
     if let tap, !buffer.isEmpty { buffer.withUnsafeBytes(tap) }
@@ -113,11 +144,27 @@ public final class OutputQueue: Sendable {
   public func wrote(_ count: Int) {
     let notify = state.withLock { state -> (@Sendable () -> Void)? in
       state.queued -= count
-      guard state.wantsSpace, state.queued <= highWater / 2 else { return nil }
+      guard state.wantsSpace, state.queued <= highWater / 2, let onSpace = state.onSpace else { return nil }
       state.wantsSpace = false
-      return state.onSpace
+      return onSpace
     }
     notify?()
+  }
+
+  /// Takes no more, but keeps what waits to be written, and tells a producer that waits for space. To producers the
+  /// queue is closed, whatever `close` says later.
+  func seal() {
+    let handlers = state.withLock { state -> Handlers? in
+      guard !state.isClosed, !state.isSealed else { return nil }
+      state.isSealed = true
+      defer { state.onClosed = nil }
+      let mustTell = state.wantsSpace && state.onSpace != nil
+      if mustTell { state.wantsSpace = false }
+      return (mustTell, state.onSpace, nil, state.onClosed)
+    }
+    guard let handlers else { return }
+    if handlers.mustTell { handlers.onSpace?() }
+    handlers.onClosed?(nil)
   }
 
   /// Takes no more, drops what waits, and tells a producer that waits for space. The first call counts. The handlers
@@ -126,20 +173,23 @@ public final class OutputQueue: Sendable {
     let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed else { return nil }
       state.isClosed = true
-      state.error = error
+      if !state.isSealed { state.error = error }
       state.bytes = []
+      state.messages = []
       state.queued = 0
       defer { (state.onSpace, state.onQueued, state.onClosed) = (nil, nil, nil) }
-      return (state.wantsSpace, state.onSpace, state.onQueued, state.onClosed)
+      let mustTell = state.wantsSpace && state.onSpace != nil
+      if mustTell { state.wantsSpace = false }
+      return (mustTell, state.onSpace, state.onQueued, state.onClosed)
     }
     guard let handlers else { return }
-    if handlers.wantsSpace { handlers.onSpace?() }
+    if handlers.mustTell { handlers.onSpace?() }
     handlers.onClosed?(error)
   }
 
   /// Let go outside the lock: what they hold may come back here when it is freed.
   private typealias Handlers = (
-    wantsSpace: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?,
+    mustTell: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?,
     onClosed: (@Sendable (AccessoryError?) -> Void)?
   )
 }

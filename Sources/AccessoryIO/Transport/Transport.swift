@@ -16,10 +16,13 @@ public protocol Transport: AnyObject, Sendable {
   /// What is to be written.
   var output: OutputQueue { get }
   /// Stops, puts the device's settings back and closes it. Returns when the device is free for others; may be called
-  /// by anyone, as often as they like. A consumer still reading sees a normal end.
+  /// by anyone, as often as they like. A consumer still reading sees a normal end, at once. What was accepted for
+  /// writing goes out first where there is a device that takes it, for a bounded time.
   func close() async
   /// As `close()`, without waiting.
   func beginClose()
+  /// Somebody who knows says that the device is gone (udev's `remove`): ends as if the transport had found out itself.
+  func deviceWasRemoved()
 }
 
 /// How long bytes take on a line, for time limits.

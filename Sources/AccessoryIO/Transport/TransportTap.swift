@@ -38,4 +38,6 @@ public final class SpyingTransport: Transport {
   public func close() async { await base.close() }
   /// As `close()`, without waiting.
   public func beginClose() { base.beginClose() }
+  /// Tells the device's transport.
+  public func deviceWasRemoved() { base.deviceWasRemoved() }
 }

@@ -45,9 +45,11 @@ public final class Link<Rules: Exchange>: Sendable {
   }
 
   deinit {
-    let (timer, subscribers) = state.withLock { ($0.timer, $0.subscribers) }
+    let (timer, subscribers) = state.withLock {
+      ($0.timer, Array($0.subscribers.values) + Array($0.followers.values))
+    }
     if let timer { clock.cancel(timer.token) }
-    for subscriber in subscribers.values { subscriber.finish() }
+    for subscriber in subscribers { subscriber.finish() }
   }
 
   private func begin() async throws(AccessoryError) {
@@ -67,6 +69,21 @@ public final class Link<Rules: Exchange>: Sendable {
   /// when too many requests wait already.
   public func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
     try await complete { state, id, now in state.rules.submit(id, request, now: now, effects: &state.effects) }
+  }
+
+  /// Sends a request, and gives with its reply the messages that come behind it: none that came before, and none is
+  /// missing. Throws what `request` throws; the stream is as that of `events`.
+  public func requestAndEvents(
+    _ request: Rules.Request
+  ) async throws(AccessoryError) -> (reply: Rules.Reply, events: AsyncThrowingStream<Rules.Event, any Error>) {
+    let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
+      bufferingPolicy: .bufferingNewest(Self.eventBuffer))
+    let reply = try await complete { state, id, now in
+      continuation.onTermination = { [weak self] _ in self?.forget(id) }
+      state.followers[id] = continuation
+      state.rules.submit(id, request, now: now, effects: &state.effects)
+    }
+    return (reply, stream)
   }
 
   private func complete(
@@ -97,16 +114,20 @@ public final class Link<Rules: Exchange>: Sendable {
     let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.eventBuffer))
     let key = state.withLock { $0.newID() }
-    continuation.onTermination = { [weak self] _ in
-      let subscriber = self?.state.withLock { $0.subscribers.removeValue(forKey: key) }
-      _ = subscriber  // let go outside the lock
-    }
+    continuation.onTermination = { [weak self] _ in self?.forget(key) }
     let ended = state.withLock { state in
       if state.ended == nil { state.subscribers[key] = continuation }
       return state.ended
     }
     if let ended { continuation.finish(throwing: ended.error) }
     return stream
+  }
+
+  private func forget(_ key: RequestID) {
+    let subscribers = state.withLock {
+      ($0.subscribers.removeValue(forKey: key), $0.followers.removeValue(forKey: key))
+    }
+    _ = subscribers  // let go outside the lock
   }
 
   /// What has been counted so far.
@@ -143,8 +164,8 @@ public final class Link<Rules: Exchange>: Sendable {
     for (continuation, result) in news.completions { continuation.resume(returning: result) }
     guard !news.events.isEmpty || news.end != nil else { return result }
     var dropped: UInt64 = 0
-    for subscriber in news.subscribers {
-      for event in news.events {
+    for (subscriber, skipped) in news.subscribers {
+      for event in news.events.dropFirst(skipped) {
         if case .dropped = subscriber.yield(event) { dropped += 1 }
       }
       if let end = news.end { subscriber.finish(throwing: end.error) }

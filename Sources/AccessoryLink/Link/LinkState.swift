@@ -18,7 +18,8 @@ struct LinkState<Rules: Exchange>: Sendable {
   struct News {
     var completions: [(Continuation, Result<Rules.Reply, AccessoryError>)] = []
     var events: [Rules.Event] = []
-    var subscribers: [Subscriber] = []
+    /// Each with the number of these events that came before it was admitted.
+    var subscribers: [(subscriber: Subscriber, skipped: Int)] = []
     var end: End?
   }
 
@@ -26,6 +27,8 @@ struct LinkState<Rules: Exchange>: Sendable {
   var effects = Effects<Rules.Reply, Rules.Event>()
   var waiting: [RequestID: Continuation] = [:]
   var subscribers: [RequestID: Subscriber] = [:]
+  /// Who is to get the events behind the reply to a request, by that request.
+  var followers: [RequestID: Subscriber] = [:]
   var droppedEvents: UInt64 = 0
   var ended: End?
   var timer: (deadline: MonotonicTime, token: TimerToken)?
@@ -38,6 +41,8 @@ struct LinkState<Rules: Exchange>: Sendable {
   private var silence: MonotonicTime?
   private let silenceLimit: Duration
   private var mustTellEnd = false
+  /// Events of this round that came before a subscriber was admitted.
+  private var skipped: [RequestID: Int] = [:]
 
   init(rules: Rules, timing: LineTiming, label: String) {
     self.rules = rules
@@ -61,24 +66,32 @@ struct LinkState<Rules: Exchange>: Sendable {
 
   // MARK: - What happens
 
-  /// Takes what has arrived and hands its frames to the rules; false when there is nothing more.
+  /// Takes what has arrived and hands its frames to the rules; false when there is nothing more, so that whoever is
+  /// resumed with a reply finds the lock free. A device that sends without a pause is left in between.
   mutating func receive(from input: InputQueue, now: MonotonicTime) -> Bool {
-    switch input.take(into: &buffer) {
-    case .nothing: return false
-    case .bytes:
-      let bytes = buffer
-      rules.codec.decode(bytes.span.bytes, into: &batch)
-      silence = rules.codec.hasUnfinishedFrame ? now + silenceLimit : nil
-      deliver(now: now)
-      return true
-    case .end(let error):
-      end(error)
-      return false
+    for _ in 0..<Self.piecesAtATime {
+      switch input.take(into: &buffer) {
+      case .nothing: return false
+      case .bytes:
+        let bytes = buffer
+        rules.codec.decode(bytes.span.bytes, into: &batch)
+        silence = rules.codec.hasUnfinishedFrame ? now + silenceLimit : nil
+        deliver(now: now)
+      case .end(let error):
+        end(error)
+        return false
+      }
     }
+    return true
   }
 
+  private static var piecesAtATime: Int { 4 }
+
   private mutating func deliver(now: MonotonicTime) {
-    for index in 0..<batch.count { rules.receive(batch, at: index, now: now, effects: &effects) }
+    for index in 0..<batch.count {
+      rules.receive(batch, at: index, now: now, effects: &effects)
+      if !followers.isEmpty { admitFollowers() }
+    }
     batch.removeAll()
   }
 
@@ -108,7 +121,18 @@ struct LinkState<Rules: Exchange>: Sendable {
     }
   }
 
+  /// Makes subscribers of those whose request is answered: what comes from here on is for them.
+  private mutating func admitFollowers() {
+    for completion in effects.completions {
+      guard let follower = followers.removeValue(forKey: completion.id) else { continue }
+      subscribers[completion.id] = follower
+      skipped[completion.id] = effects.events.count
+    }
+  }
+
   mutating func takeNews() -> News {
+    if !followers.isEmpty { admitFollowers() }
+    defer { skipped.removeAll(keepingCapacity: true) }
     var news = News()
     for completion in effects.completions {
       if let continuation = waiting.removeValue(forKey: completion.id) {
@@ -118,7 +142,7 @@ struct LinkState<Rules: Exchange>: Sendable {
     effects.completions.removeAll(keepingCapacity: true)
     guard !effects.events.isEmpty || mustTellEnd else { return news }
     swap(&news.events, &effects.events)
-    news.subscribers = Array(subscribers.values)
+    news.subscribers = subscribers.map { ($0.value, skipped[$0.key] ?? 0) }
     if mustTellEnd {
       mustTellEnd = false
       news.end = ended

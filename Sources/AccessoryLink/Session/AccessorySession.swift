@@ -26,12 +26,25 @@ public final class AccessorySession: Sendable {
     AccessorySession(try await DescriptorTransport.open(configuration, io: io))
   }
 
+  /// Opens a pair of USB endpoints. Throws what `USBTransport.open` throws.
+  public static func open(
+    _ configuration: USBConfiguration, io: IOThread = .shared
+  ) async throws(AccessoryError) -> AccessorySession {
+    AccessorySession(try await USBTransport.open(configuration, io: io))
+  }
+
   deinit { transport.beginClose() }
 
   /// The bytes that arrive, in pieces as they come. Has one consumer: either this, or a `Link`.
   ///
   /// Ends normally when the session is closed here, and throws once, behind the last byte, when the accessory goes.
   public var input: ByteStream { ByteStream(transport.input) }
+
+  /// The messages that arrive, each as the accessory sent it; nil where the transport carries a stream, in which pieces
+  /// mean nothing. Has one consumer: either this, or `input`, or a `Link`. Ends as `input` does.
+  public var messages: MessageStream? {
+    transport.input.keepsMessages ? MessageStream(transport.input) : nil
+  }
 
   /// Writes bytes in order; returns when they are queued, which waits while the device takes nothing.
   ///

@@ -49,7 +49,7 @@ public struct ByteStream: AsyncSequence, Sendable {
 }
 
 /// Wakes one task; a signal that comes before the wait is kept.
-private final class Signal: Sendable {
+final class Signal: Sendable {
   private struct State {
     var isRaised = false
     var continuation: CheckedContinuation<Void, Never>?

@@ -88,7 +88,8 @@ public actor FramedSimulator {
 
   /// Plugs it in, unless it is; returns the path of its terminal.
   ///
-  /// Throws `ioFailure`, `misconfigured` when the link can't be made, and `cancelled` after `stop`.
+  /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator has it, and
+  /// `cancelled` after `stop`.
   @discardableResult
   public func plugIn() async throws(AccessoryError) -> String {
     if let terminal { return terminal.path }

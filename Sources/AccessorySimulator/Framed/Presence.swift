@@ -12,10 +12,11 @@ struct Presence: Sendable {
   private let target: String
   private let announcement: AnnouncementFile?
 
-  /// Makes them. The link replaces an older link to a terminal, and nothing else.
+  /// Makes them. The link replaces an older link to a terminal, unless a simulator that runs keeps it, and nothing else.
   init(of path: String, _ configuration: FramedSimulator.Configuration) throws(AccessoryError) {
     target = path
-    link = try configuration.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path) }
+    link = try configuration.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path, configuration)
+    }
     do throws(AccessoryError) {
       announcement = configuration.isAnnounced ? try Self.announce(path, link: link, configuration) : nil
     } catch {
@@ -39,14 +40,26 @@ struct Presence: Sendable {
       model: identity.model, serial: identity.serialNumber)
     announcement.firmware = identity.firmwareVersion
     announcement.hardware = identity.hardwareVersion
-    // "/dev/pts/7" is one terminal at a time, so its number names the announcement.
-    return try AnnouncementFile(
-      announcement, name: "pts-" + path.drop { !$0.isNumber }, directory: configuration.announcementDirectory)
+    return try AnnouncementFile(announcement, name: name(of: path), directory: configuration.announcementDirectory)
   }
 
-  private static func makeLink(_ link: String, to path: String) throws(AccessoryError) -> String {
+  /// "/dev/pts/7" is one terminal at a time, so its number names the announcement.
+  private static func name(of path: String) -> String { "pts-" + path.drop { !$0.isNumber } }
+
+  private static func makeLink(
+    _ link: String, to path: String, _ configuration: FramedSimulator.Configuration
+  ) throws(AccessoryError) -> String {
     let absolute = absolute(link)
-    if let old = target(of: absolute), old.hasPrefix("/dev/pts/") { unlink(absolute) }
+    if let old = target(of: absolute), old.hasPrefix("/dev/pts/") {
+      // That the terminal is there says nothing: numbers are given out again. Its simulator's announcement does.
+      let directory = configuration.announcementDirectory
+      if old != path, let owner = AnnouncementFile.living(name(of: old), directory: directory), owner.link == absolute {
+        let who = owner.serial ?? "another simulator"
+        throw AccessoryError(
+          .busy, "\(link) is the link of \(who), which is running at \(old): end that, or choose another path")
+      }
+      unlink(absolute)
+    }
     guard symlink(path, absolute) == 0 else {
       let error = Errno(rawValue: errno)
       if error == .fileExists {

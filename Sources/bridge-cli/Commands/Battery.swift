@@ -21,9 +21,8 @@ struct Battery: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     try await Attachment.with(device.text, line) { attachment in
-      // Subscribed before the question, so that no change falls between.
-      let events = attachment.accessory.events()
-      show(try await attachment.accessory.battery(), attachment)
+      let (reading, events) = try await attachment.accessory.batteryAndEvents()
+      show(reading, attachment)
       guard watch else { return }
       for try await event in events {
         if case .battery(let reading) = event { show(reading, attachment) }

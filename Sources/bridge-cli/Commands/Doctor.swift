@@ -14,25 +14,16 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       EXAMPLES
         bridge-cli doctor
         bridge-cli doctor /dev/ttyUSB0
+        bridge-cli doctor usb:0694:0005 --transport usb
       """)
 
   @OptionGroup var device: DeviceArgument
+  @OptionGroup var way: WayOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let devices =
-      device.text == nil ? try await SimulatorSource().devices() : (try? await SimulatorSource().devices()) ?? []
-    let paths: [String]
-    if let text = device.text {
-      // A path that isn't there is what a doctor is asked about.
-      paths = [(try? DeviceResolver.resolve(text, among: devices).path) ?? (text.contains("/") ? text : "/dev/\(text)")]
-    } else {
-      paths = SerialPorts.paths() + devices.map(\.path)
-    }
-    let simulated = Set(devices.map(\.path))
-    let reports = await SetupQueue(label: "doctor").run {
-      paths.map { PortReport(path: $0, isSimulated: simulated.contains($0)) }
-    }
+    let patients = try await patients()
+    let reports = await SetupQueue(label: "doctor").run { patients.map(DeviceDoctor.report) }
     if output.json {
       Output.json(DoctorDocument(reports))
     } else {
@@ -40,6 +31,26 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     }
     if let finding = reports.flatMap(\.findings).first(where: { $0.kind != nil }), let kind = finding.kind {
       throw ExitCode(Failure.exitStatus(kind))
+    }
+  }
+
+  private func patients() async throws -> [Device] {
+    if let text = device.text {
+      let devices = (try? await KnownDevices.devices(forOpening: text)) ?? []
+      return [try way.choose(try patient(text, among: devices), label: text)]
+    }
+    let devices = try await KnownDevices.source().devices().filter(\.mayBeAccessory)
+    let known = Set(devices.map(\.path))
+    return SerialPorts.paths().filter { !known.contains($0) }.map { Device(path: $0, source: .named) } + devices
+  }
+
+  private func patient(_ text: String, among devices: [Device]) throws(ResolutionError) -> Device {
+    do throws(ResolutionError) {
+      return try DeviceResolver.resolve(text, among: devices)
+    } catch {
+      // A path that isn't there is what a doctor is asked about.
+      guard case .noMatch = error else { throw error }
+      return Device(path: text.contains("/") ? text : "/dev/\(text)", source: .named)
     }
   }
 
@@ -58,8 +69,8 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
           case .warning: style.yellow("warning ")
           case .problem: style.red("problem ")
           }
-        let subject = finding.subject + String(repeating: " ", count: max(0, 10 - finding.subject.count))
-        Output.line("  \(mark) \(subject)  \(SafeText.escape(finding.message, limit: 400))")
+        let subject = finding.subject + String(repeating: " ", count: max(0, 12 - finding.subject.count))
+        Output.line("  \(mark) \(subject)  \(SafeText.escape(finding.message, limit: 800))")
       }
     }
   }

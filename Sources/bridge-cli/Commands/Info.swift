@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
 import ArgumentParser
 
 struct Info: AsyncParsableCommand, JSONCommand {
@@ -9,15 +10,20 @@ struct Info: AsyncParsableCommand, JSONCommand {
       EXAMPLES
         bridge-cli info
         bridge-cli info /dev/ttyACM0 --baud 57600 --json
+        bridge-cli info usb:2341:0043 --passive
       """)
 
   @OptionGroup var device: DeviceArgument
   @OptionGroup var line: LineOptions
   @OptionGroup var output: OutputOptions
 
+  @Flag(help: "Don't open it: only what the system knows.")
+  var passive = false
+
   func run() async throws {
+    if passive { return try await showWithoutOpening() }
     try await Attachment.with(device.text, line) { attachment in
-      let facts = try await attachment.transport.control?.facts()
+      let facts = try await (attachment.transport as? DescriptorTransport)?.control?.facts()
       let identity = try await attachment.accessory.identify()
       let exchange = attachment.accessory.link.exchange
       let bootID = exchange.hello.map { Hex.string(withUnsafeBytes(of: $0.bootID.bigEndian) { Array($0) }) }
@@ -27,21 +33,28 @@ struct Info: AsyncParsableCommand, JSONCommand {
         return Output.json(
           InfoDocument(
             device: DeviceDocument(device), line: OrNull(facts.map(LineDocument.init)),
-            protocol: .init(
-              boot_id: OrNull(bootID), largest_payload_bytes: exchange.largestPayload, window: window),
-            identity: IdentityDocument(identity)))
+            protocol: OrNull(
+              .init(boot_id: OrNull(bootID), largest_payload_bytes: exchange.largestPayload, window: window)),
+            identity: OrNull(IdentityDocument(identity))))
       }
       Table.facts(
-        [
-          ("Path", SafeText.escape(device.path)),
-          ("Link", device.link.map { SafeText.escape($0, limit: 200) } ?? "-"),
-          ("Source", device.source.rawValue),
-          ("Driver", device.driver.map { SafeText.escape($0) } ?? "framed (assumed)"),
-        ] + (facts.map(LineView.facts) ?? []) + [
+        DeviceView.facts(device, nil) + (facts.map(LineView.facts) ?? []) + [
           ("Protocol", "AF1, payloads up to \(exchange.largestPayload) bytes, window \(window)"),
           ("Boot id", bootID ?? "- (the accessory doesn't know HELLO)"),
         ] + identity.facts
       ).forEach(Output.line)
     }
+  }
+
+  private func showWithoutOpening() async throws {
+    let device = try await Attachment.find(device.text, line)
+    let access = await PortAccess.look(at: [device]).first
+    if output.json {
+      return Output.json(
+        InfoDocument(
+          device: DeviceDocument(device, access: access), line: OrNull(nil), protocol: OrNull(nil),
+          identity: OrNull(nil)))
+    }
+    Table.facts(DeviceView.facts(device, access)).forEach(Output.line)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDiscovery
+import AccessoryIO
 import ArgumentParser
 import Glibc
 
@@ -8,36 +9,52 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows accessories as they come and go.",
     discussion: """
-      Those that are there already are shown first. Ends with Ctrl-C.
+      Those that are there already are shown first. One that gets a terminal, a driver or a name later has changed. \
+      Ends with Ctrl-C.
 
       EXAMPLES
         bridge-cli watch
         bridge-cli watch --json | jq -r '.event + " " + .device.id'
       """)
 
+  @Flag(help: "Everything on USB but hubs, as list --all.")
+  var all = false
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    for await event in try await SimulatorSource().events() {
+    for await event in try await KnownDevices.source().events() {
       switch event {
-      case .added(let device): show("connected", device)
-      case .removed(let device): show("disconnected", device)
+      case .added(let device) where isShown(device): await show("connected", device)
+      case .changed(let device, let old):
+        switch (isShown(old), isShown(device)) {
+        case (true, true): await show("changed", device)
+        case (false, true): await show("connected", device)
+        case (true, false): await show("disconnected", old)
+        case (false, false): break
+        }
+      case .removed(let device) where isShown(device): await show("disconnected", device)
+      default: break
       }
     }
     throw CancellationError()
   }
 
-  private func show(_ event: String, _ device: Device) {
+  private func isShown(_ device: Device) -> Bool { all || device.mayBeAccessory }
+
+  private func show(_ event: String, _ device: Device) async {
     if output.json {
-      return Output.json(WatchDocument(event: event, time: WallClock.seconds, device: DeviceDocument(device)))
+      // What is gone can't be looked at.
+      let access = event == "disconnected" ? nil : await PortAccess.look(at: [device]).first
+      return Output.json(
+        WatchDocument(event: event, time: WallClock.seconds, device: DeviceDocument(device, access: access)))
     }
     let style = Style.standardOutput
     let padded = event + String(repeating: " ", count: "disconnected".count - event.count)
     let name = device.name.map { "  " + SafeText.escape($0, limit: 32) } ?? ""
     let id = SafeText.escape(device.id, limit: 32)
     Output.line(
-      "\(style.dim(WallClock.timeOfDay))  \(event == "connected" ? style.green(padded) : style.red(padded))  "
-        + "\(style.bold(id))\(name)  \(SafeText.escape(device.path))")
+      "\(style.dim(WallClock.timeOfDay))  \(event == "disconnected" ? style.red(padded) : style.green(padded))  "
+        + "\(style.bold(id))\(name)\(device.usb.map { "  " + $0.product } ?? "")  \(SafeText.escape(device.path))")
   }
 }
 

@@ -22,23 +22,6 @@ struct OrNull<Value: Encodable>: Encodable {
   }
 }
 
-struct DeviceDocument: Encodable {
-  let id, path, source: String
-  let link, driver, name, manufacturer, model, serial: OrNull<String>
-
-  init(_ device: Device) {
-    id = device.id
-    path = device.path
-    source = device.source.rawValue
-    link = OrNull(device.link)
-    driver = OrNull(device.driver)
-    name = OrNull(device.name)
-    manufacturer = OrNull(device.manufacturer)
-    model = OrNull(device.model)
-    serial = OrNull(device.serialNumber)
-  }
-}
-
 struct ListDocument: Encodable {
   let schema = schemaName
   let devices: [DeviceDocument]
@@ -141,8 +124,8 @@ struct InfoDocument: Encodable {
   let schema = schemaName
   let device: DeviceDocument
   let line: OrNull<LineDocument>
-  let `protocol`: ProtocolDetails
-  let identity: IdentityDocument
+  let `protocol`: OrNull<ProtocolDetails>
+  let identity: OrNull<IdentityDocument>
 }
 
 struct RequestDocument: Encodable {

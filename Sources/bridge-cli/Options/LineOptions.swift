@@ -3,8 +3,9 @@
 import AccessoryIO
 import ArgumentParser
 
-/// How a serial line is opened.
+/// How a device is opened, and a serial line set.
 struct LineOptions: ParsableArguments {
+  @OptionGroup var way: WayOptions
   @Option(help: ArgumentHelp("Bits a second, any number the port can do.", valueName: "rate"))
   var baud: UInt32 = 115_200
   @Option(help: ArgumentHelp("Data bits of a character, 5 to 8.", valueName: "bits"))

@@ -27,7 +27,7 @@ struct DeviceArgument: ParsableArguments {
 struct Attachment {
   let device: Device
   let accessory: FramedAccessory
-  let transport: DescriptorTransport
+  let transport: any Transport
 
   /// Finds the device that `text` means and makes contact.
   static func open(_ text: String?, _ line: LineOptions) async throws -> Attachment {
@@ -36,20 +36,25 @@ struct Attachment {
     return Attachment(device: device, accessory: accessory, transport: transport)
   }
 
-  /// Finds the device that `text` means and opens it.
-  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, DescriptorTransport) {
-    let device = try DeviceResolver.resolve(text, among: try await known(text))
-    let configuration = line.configuration(path: device.path, label: label(text, device))
-    return (device, try await DescriptorTransport.open(configuration))
+  /// Finds the device that `text` means, with the way in that is wanted as its path.
+  static func find(_ text: String?, _ line: LineOptions) async throws -> Device {
+    let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
+    return try line.way.choose(found, label: label(text, found))
   }
 
-  /// The devices that `text` may mean. Who names a path needs none of them.
-  private static func known(_ text: String?) async throws -> [Device] {
-    do {
-      return try await SimulatorSource().devices()
-    } catch {
-      if text?.contains("/") == true { return [] }
-      throw error
+  /// Finds the device that `text` means and opens it.
+  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, any Transport) {
+    let device = try await find(text, line)
+    return (device, try await open(device, by: device.way, label: label(text, device), line))
+  }
+
+  /// Opens a device by one of its ways.
+  private static func open(
+    _ device: Device, by way: Device.Way, label: String, _ line: LineOptions
+  ) async throws -> any Transport {
+    switch way {
+    case .terminal: try await DescriptorTransport.open(line.configuration(path: device.path, label: label))
+    case .usb: try await USBTransport.open(line.way.configuration(path: device.path, label: label))
     }
   }
 

@@ -84,16 +84,6 @@ extension ProcessWide {
       }
     }
 
-    @Test func closingWhileTheDeviceTakesNothing() async throws {
-      let terminal = try openPseudoTerminal()
-      let transport = try await DescriptorTransport.open(.init(path: terminal.path))
-      let writer = OutputWriter(transport.output)
-      _ = try writer.fill { pattern(1_000, from: $0) }
-      await transport.close()
-      #expect(transport.output.queuedCount == 0)
-      #expect(transport.output.offer([1]) == .closed(nil))
-    }
-
     @Test func aTransportThatIsClosedIsFreed() async throws {
       let terminal = try openPseudoTerminal()
       weak var freed: DescriptorTransport?

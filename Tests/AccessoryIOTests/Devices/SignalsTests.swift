@@ -2,6 +2,7 @@
 
 import AccessoryIO
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -13,6 +14,21 @@ extension ProcessWide {
       #expect(try await child.readLine() == "\(SIGTERM)")
       #expect(try await child.readLine() == "\(SIGHUP)")
       #expect(try await child.wait() == 0)
+    }
+
+    @Test func aWatchThatFailsIsAnErrorAndLeavesNothing() async throws {
+      try await withIOThread { io in
+        await io.barrier()
+        let before = ThisProcess.descriptors
+        try await CallLog.record(deciding: { call, _ in call.call == .epollControl ? .noMemory : nil }) { _ in
+          #expect(throws: Errno.noMemory) { _ = try Signals([SIGWINCH], io: io) { _ in } }
+        }
+        await io.barrier()
+        #expect(ThisProcess.descriptors == before)
+        var action = sigaction()
+        sigaction(SIGWINCH, nil, &action)
+        #expect(action.__sigaction_handler.sa_handler == nil, "the signal does what it did")
+      }
     }
 
     /// Sent to the loop's own thread, and to the process.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
 import Dispatch
 import TestSupport
 import Testing
+
+@testable import AccessoryIO
 
 @Suite struct InputQueueTests {
   private func append(_ bytes: [UInt8], to queue: InputQueue) -> Bool { bytes.withUnsafeBytes { queue.append($0) } }
@@ -12,6 +13,30 @@ import Testing
     let count = Watched(0)
     queue.onReadable { count.update { $0 += 1 } }
     return count
+  }
+
+  /// One wake-up for several reads; none when the consumer has taken them by itself meanwhile.
+  @Test func whatWasAppendedQuietlyIsToldOnce() {
+    let queue = InputQueue()
+    let told = Watched(0)
+    queue.onReadable { told.update { $0 += 1 } }
+    for byte: UInt8 in 1...3 {
+      #expect([byte].withUnsafeBytes { queue.append($0, notifying: false) })
+    }
+    #expect(told.value == 0)
+    queue.notify()
+    queue.notify()
+    #expect(told.value == 1)
+    var buffer: [UInt8] = []
+    #expect(queue.take(into: &buffer) == .bytes)
+    #expect(buffer == [1, 2, 3])
+    #expect(queue.take(into: &buffer) == .nothing)
+    queue.notify()
+    #expect(told.value == 1, "there is nothing to take")
+    #expect(([4] as [UInt8]).withUnsafeBytes { queue.append($0, notifying: false) })
+    queue.finish(nil)
+    queue.notify()
+    #expect(told.value == 2, "the end tells as well")
   }
 
   @Test func theConsumerIsToldOnceUntilItFindsNothing() {

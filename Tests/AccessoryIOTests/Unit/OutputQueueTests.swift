@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
 import Dispatch
 import TestSupport
 import Testing
+
+@testable import AccessoryIO
 
 @Suite struct OutputQueueTests {
   private func counter(_ install: (@escaping @Sendable () -> Void) -> Void) -> Watched<Int> {
@@ -89,6 +90,57 @@ import Testing
     queue.close(nil)
     #expect(queue.offer([4]) == .closed(nil))
     #expect(space.value == 0)
+  }
+
+  /// The notice is kept for who asks later.
+  @Test func spaceThatCameBeforeTheHandler() {
+    let queue = OutputQueue(highWater: 2)
+    _ = queue.offer([1, 2])
+    #expect(queue.offer([3]) == .full)
+    var buffer: [UInt8] = []
+    _ = queue.take(into: &buffer)
+    queue.wrote(2)
+    let space = counter(queue.onSpace)
+    #expect(space.value == 1)
+    // Once.
+    #expect(counter(queue.onSpace).value == 0)
+    #expect(queue.offer([1, 2]) == .accepted)
+    #expect(space.value == 1)
+  }
+
+  @Test func aCloseThatCameBeforeTheHandler() {
+    let queue = OutputQueue(highWater: 2)
+    _ = queue.offer([1, 2])
+    #expect(queue.offer([3]) == .full)
+    queue.close(nil)
+    #expect(counter(queue.onSpace).value == 1)
+    #expect(counter(queue.onSpace).value == 0)
+  }
+
+  @Test func noHandlerIsCalledWhileItIsFull() {
+    let queue = OutputQueue(highWater: 2)
+    _ = queue.offer([1, 2])
+    #expect(queue.offer([3]) == .full)
+    #expect(counter(queue.onSpace).value == 0)
+  }
+
+  @Test func aSealedQueueIsClosedToProducersAndGivesWhatItHas() {
+    let queue = OutputQueue(highWater: 2)
+    let space = counter(queue.onSpace)
+    _ = queue.offer([1, 2])
+    #expect(queue.offer([3]) == .full)
+    queue.seal()
+    #expect(space.value == 1, "there never will be space")
+    #expect(queue.offer([4]) == .closed(nil))
+    #expect(!queue.hasSpaceAvailable)
+    #expect(queue.queuedCount == 2)
+    var buffer: [UInt8] = []
+    #expect(queue.take(into: &buffer))
+    #expect(buffer == [1, 2])
+    queue.wrote(2)
+    queue.close(.disconnected("it"))
+    #expect(queue.offer([4]) == .closed(nil), "what producers were told first counts")
+    #expect(space.value == 1)
   }
 
   @Test func handlersAreLetGoAtTheEnd() {

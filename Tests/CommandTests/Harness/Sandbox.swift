@@ -61,7 +61,10 @@ final class Sandbox: Sendable {
   func start(
     _ arguments: [String], environment: [String: String] = [:], output: Program.Output = .pipe, prefix: [String] = []
   ) throws -> Program {
-    var variables = ["XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin"]
+    var variables = [
+      "XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin",
+      "ACCESSORY_BRIDGE_SOURCES": "simulator",  // what is plugged into this machine is not for tests
+    ]
     for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
       if let value = getenv(name) { variables[name] = String(cString: value) }
     }

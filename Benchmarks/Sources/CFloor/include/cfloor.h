@@ -35,6 +35,8 @@ int cfloor_device_source(const struct cfloor_terminal *terminal, size_t total, s
 int cfloor_device_sink(const struct cfloor_terminal *terminal, size_t total, struct cfloor_device *device);
 // Answers AF1 frames: HELLO as an accessory does, all else with the frame's own payload.
 int cfloor_device_echo(const struct cfloor_terminal *terminal, struct cfloor_device *device);
+// Answers AF1 frames on `count` pseudo-terminals in one process, which waits in epoll.
+int cfloor_device_crowd(const struct cfloor_terminal *terminals, size_t count, struct cfloor_device *device);
 int cfloor_device_go(const struct cfloor_device *device);
 void cfloor_device_end(struct cfloor_device *device);
 
@@ -60,6 +62,10 @@ ssize_t cfloor_frame_length(const uint8_t *bytes, size_t count);
 int64_t cfloor_run(const char *path, char *const arguments[], int *status);
 // Starts a program whose standard output is `*output`; returns its process.
 pid_t cfloor_spawn(const char *path, char *const arguments[], int *output);
+// As `cfloor_spawn`; `*output` is its standard error, and its standard output is thrown away.
+pid_t cfloor_spawn_noting(const char *path, char *const arguments[], int *output);
+// Waits for a process that was started here to end by itself.
+int cfloor_wait(pid_t pid, int *status);
 // Ends a process that was started here, and waits for it.
 void cfloor_end(pid_t pid);
 int64_t cfloor_now(void);

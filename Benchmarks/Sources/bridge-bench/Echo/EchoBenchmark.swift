@@ -10,6 +10,18 @@ enum EchoBenchmark {
   private static let payload = [UInt8](0..<16)
 
   static func run(_ options: Options) async throws -> [Row] {
+    let nio = NIOPeer()
+    do {
+      let rows = try await run(options, nio)
+      try await nio.stop()
+      return rows
+    } catch {
+      try? await nio.stop()
+      throw error
+    }
+  }
+
+  private static func run(_ options: Options, _ nio: NIOPeer) async throws -> [Row] {
     let count = options.isQuick ? 2_000 : 5_000
     let rounds = options.isQuick ? 3 : 9
     let device = try Device(.echo)
@@ -63,15 +75,30 @@ enum EchoBenchmark {
       }
     }
 
+    // NIO, used as the loop above is, and as the link is.
+    let handler = Contender("NIO, in its handler") {
+      let descriptor = try Failure.check(cfloor_host_open(device.path), "opening \(device.path)")
+      return summary(try await nio.times(of: count, payload: payload, on: descriptor, asking: .inTheHandler))
+    }
+    let task = Contender("NIO, asked by a task") {
+      let descriptor = try Failure.check(cfloor_host_open(device.path), "opening \(device.path)")
+      return summary(try await nio.times(of: count, payload: payload, on: descriptor, asking: .fromATask))
+    }
+
     let contenders = [inline, queued, link, driver]
-    let figures = try await Rounds.run(rounds, [floor] + contenders)
-    return zip(contenders, figures.dropFirst()).flatMap { contender, ours in
-      ["median", "p99"].enumerated().map { index, name in
+    let figures = try await Rounds.run(rounds, [floor] + contenders + [handler, task])
+    func rows(
+      _ index: Int, peer: String = "C", besides peerIndex: Int = 0, _ requirements: [Requirement?] = [nil, nil]
+    ) -> [Row] {
+      ["median", "p99"].enumerated().map { part, name in
         Row(
-          "echo", "\(contender.name): \(name)", unit: "µs", ours: ours.map { $0[index] },
-          c: figures[0].map { $0[index] }, requirement: contender.name == driver.name ? .ratioAtMost(4) : nil)
+          "echo", "\(contenders[index - 1].name): \(name)", unit: "µs", ours: figures[index].map { $0[part] },
+          peer: peer, theirs: figures[peerIndex].map { $0[part] }, requirement: requirements[part])
       }
     }
+    return rows(1) + rows(2) + rows(3) + rows(4, [.ratioAtMost(4), .ratioAtMost(4)])
+      + rows(1, peer: "NIO", besides: 5) + rows(4, peer: "NIO task", besides: 6, [.ratioAtMost(1), nil])
+      + rows(4, peer: "NIO", besides: 5)
   }
 
   private static func summary(_ nanoseconds: [Int64]) -> [Double] {

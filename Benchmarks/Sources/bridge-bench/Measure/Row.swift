@@ -2,9 +2,9 @@
 
 /// What a figure must be.
 enum Requirement: Sendable {
-  /// Of the C loop's figure, at least this share.
+  /// Of the peer's figure, at least this share.
   case ratioAtLeast(Double)
-  /// At most so many times the C loop's figure.
+  /// At most so many times the peer's figure.
   case ratioAtMost(Double)
   /// At most this, in the row's unit.
   case atMost(Double)
@@ -33,8 +33,10 @@ struct Row: Sendable, Encodable {
   let unit: String
   /// The median of the rounds.
   let ours: Double
-  /// The C loop's, in the same rounds.
-  let c: Double?
+  /// Who did the same work in the same rounds: "C" is the plain loop.
+  let peer: String?
+  /// The peer's figure.
+  let theirs: Double?
   /// The median of the ratios of each round, and the outermost of them.
   let ratio: Double?
   let ratioMin: Double?
@@ -42,16 +44,18 @@ struct Row: Sendable, Encodable {
   let requirement: String?
   let met: Bool?
 
-  /// A row of one figure a round, with that of the C loop in the same round where there is one.
+  /// A row of one figure a round, with that of the peer in the same round where there is one.
   init(
-    _ group: String, _ name: String, unit: String, ours: [Double], c: [Double] = [], requirement: Requirement? = nil
+    _ group: String, _ name: String, unit: String, ours: [Double], peer: String = "C", theirs: [Double] = [],
+    requirement: Requirement? = nil
   ) {
     self.group = group
     self.name = name
     self.unit = unit
     self.ours = ours.median
-    let ratios = zip(ours, c).map { $0 / $1 }
-    self.c = c.isEmpty ? nil : c.median
+    let ratios = zip(ours, theirs).map { $0 / $1 }
+    self.peer = theirs.isEmpty ? nil : peer
+    self.theirs = theirs.isEmpty ? nil : theirs.median
     ratio = ratios.isEmpty ? nil : ratios.median
     ratioMin = ratios.min()
     ratioMax = ratios.max()

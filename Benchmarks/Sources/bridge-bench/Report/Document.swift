@@ -5,7 +5,7 @@ import Glibc
 
 /// The result for programs.
 struct Document: Encodable {
-  let schema = 1
+  let schema = 2
   let quick: Bool
   let machine: Machine
   let rows: [Row]

@@ -2,7 +2,7 @@
 
 /// The result for people.
 enum Table {
-  private static let headings = ["", "ours", "C", "ratio", "min … max", "required", ""]
+  private static let headings = ["", "ours", "theirs", "ratio", "min … max", "required", ""]
 
   static func text(_ rows: [Row]) -> String {
     let lines = [headings] + rows.map(cells)
@@ -22,7 +22,8 @@ enum Table {
   private static func cells(_ row: Row) -> [String] {
     let range = [row.ratioMin, row.ratioMax].compactMap { $0.map { Format.fixed($0, digits: 2) } }
     return [
-      "  " + row.name, "\(Format.number(row.ours)) \(row.unit)", row.c.map(Format.number) ?? "",
+      "  " + row.name, "\(Format.number(row.ours)) \(row.unit)",
+      row.theirs.map { "\(Format.number($0)) \(row.peer ?? "")" } ?? "",
       row.ratio.map { Format.fixed($0, digits: 2) + " ×" } ?? "", range.joined(separator: " … "),
       row.requirement ?? "", row.met.map { $0 ? "met" : "MISSED" } ?? "",
     ]

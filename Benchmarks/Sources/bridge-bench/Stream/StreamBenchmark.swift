@@ -71,7 +71,19 @@ enum StreamBenchmark {
         return [rate(of: total, since: start)]
       }
     }
-    return try await compare("receive", floor, [transport, session], size, options)
+    let contenders = [transport, session]
+    guard size.requirement != nil, SocatPeer.isInstalled else {
+      if size.requirement != nil { note("no socat: install it to measure beside it") }
+      return try await compare("receive", floor, contenders, size, options)
+    }
+    let socat = Contender("socat") {
+      [rate(of: total, in: try SocatPeer.copy(total, from: device.path) { try device.go() })]
+    }
+    let figures = try await Rounds.run(rounds(options), [floor, socat] + contenders)
+    let beside = Row(
+      "receive", session.name, unit: "MB/s", ours: figures[3].map { $0[0] }, peer: "socat",
+      theirs: figures[1].map { $0[0] }, requirement: .ratioAtLeast(1))
+    return rows("receive", contenders, [figures[0]] + figures[2...], size) + [beside]
   }
 
   private static func toDevice(_ size: Size, _ options: Options) async throws -> [Row] {
@@ -98,10 +110,16 @@ enum StreamBenchmark {
   private static func compare(
     _ group: String, _ floor: Contender, _ contenders: [Contender], _ size: Size, _ options: Options
   ) async throws -> [Row] {
-    let figures = try await Rounds.run(rounds(options), [floor] + contenders)
-    return zip(contenders, figures.dropFirst()).map { contender, ours in
+    rows(group, contenders, try await Rounds.run(rounds(options), [floor] + contenders), size)
+  }
+
+  /// A row for each contender, beside the first of `figures`.
+  private static func rows(
+    _ group: String, _ contenders: [Contender], _ figures: [[[Double]]], _ size: Size
+  ) -> [Row] {
+    zip(contenders, figures.dropFirst()).map { contender, ours in
       Row(
-        group, contender.name, unit: "MB/s", ours: ours.map { $0[0] }, c: figures[0].map { $0[0] },
+        group, contender.name, unit: "MB/s", ours: ours.map { $0[0] }, theirs: figures[0].map { $0[0] },
         requirement: size.requirement)
     }
   }
@@ -112,7 +130,9 @@ enum StreamBenchmark {
     return rate(of: total, since: start)
   }
 
-  private static func rate(of total: Int, since start: Int64) -> Double {
-    Double(total) * 1_000 / Double(cfloor_now() - start)
+  private static func rate(of total: Int, since start: Int64) -> Double { rate(of: total, in: cfloor_now() - start) }
+
+  private static func rate(of total: Int, in nanoseconds: Int64) -> Double {
+    Double(total) * 1_000 / Double(nanoseconds)
   }
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Several sources as one.
+public struct CombinedSource: DeviceSource {
+  private let sources: [any DeviceSource]
+
+  /// What these sources tell.
+  public init(_ sources: [any DeviceSource]) { self.sources = sources }
+
+  /// The devices of all, in the order of the sources. Throws when one of them can't be asked.
+  public func devices() async throws(AccessoryError) -> [Device] {
+    var devices: [Device] = []
+    for source in sources { devices += try await source.devices() }
+    return devices
+  }
+
+  /// The events of all as they come; those of each source are in order. Throws when one of them can't be watched.
+  public func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
+    var streams: [AsyncStream<DeviceEvent>] = []
+    for source in sources { streams.append(try await source.events()) }
+    let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
+    let forwarding = Task { [streams] in
+      await withTaskGroup { group in
+        for stream in streams {
+          group.addTask { for await event in stream { continuation.yield(event) } }
+        }
+      }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in forwarding.cancel() }
+    return stream
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// What a device is on USB, and where.
+public struct USBIdentity: Sendable, Hashable {
+  /// The vendor's number (idVendor).
+  public var vendorID: UInt16
+  /// The vendor's number of the product (idProduct).
+  public var productID: UInt16
+  /// The release of the device, in binary-coded decimal; nil when the system doesn't say.
+  public var release: UInt16?
+  /// The number of its bus.
+  public var bus: Int
+  /// Its address on the bus: another at every plugging in.
+  public var address: Int
+  /// Its node of usbfs ("/dev/bus/usb/001/005").
+  public var node: String
+  /// The socket it is plugged into, as the kernel names it ("1-1.4"): the bus, then a port a hub.
+  public var port: String
+  /// Its directory below /sys ("/devices/…/usb1/1-1/1-1.4").
+  public var devpath: String
+  /// Megabits a second: 1.5, 12, 480, 5000, 10000, 20000; nil when the system doesn't say.
+  public var speed: Double?
+  /// What kind of device it is; class 0 leaves that to its interfaces.
+  public var function: USBClass
+  /// The value of the configuration that is in force; nil when it has none, or none of its interfaces is known.
+  public var configuration: UInt8?
+  /// Its interfaces in their present settings, by number; of a device with several terminals those that belong to this
+  /// one.
+  public var interfaces: [USBInterface] = []
+  /// The interface of the terminal, where the accessory has several pairs of endpoints and so may have several
+  /// terminals; otherwise nil.
+  public var terminalInterface: UInt8?
+  /// What its descriptors say that makes no sense, for people.
+  public var damage: String?
+
+  /// Vendor and product, as lsusb writes them: "2341:0043".
+  public var product: String { hexadecimal(vendorID) + ":" + hexadecimal(productID) }
+
+  /// Whether the path is below the directory of usbfs nodes.
+  static func isNode(_ path: String) -> Bool { path.hasPrefix("/dev/bus/usb/") }
+
+  /// Whether an interface of it could be an accessory's.
+  var mayBeAccessory: Bool { function.code != USBClass.hub && interfaces.contains(where: \.mayBeAccessory) }
+}
+
+/// An interface of a device, in its present setting.
+public struct USBInterface: Sendable, Hashable {
+  /// Its numbers and endpoints.
+  public var description: USBInterfaceDescription
+  /// The driver of the kernel that has it; nil when none has.
+  public var driver: String?
+
+  /// Drivers that serve any device of a kind and give it back: libusb takes the place of the first, and is the second.
+  private static let yieldingDrivers = ["usbhid", "usbfs"]
+  /// Classes that the system has its own uses for, also where it has no driver for them: audio, image, mass storage,
+  /// hub, smart card, content security, video, audio and video, wireless (https://www.usb.org/defined-class-codes).
+  private static let systemClasses: [UInt8] = [0x01, 0x06, 0x08, 0x09, 0x0B, 0x0D, 0x0E, 0x10, 0xE0]
+
+  /// Whether it could be an accessory's: it has an IN and an OUT endpoint, isn't a keyboard or a mouse, has a class that
+  /// the system has no uses for, and no driver of the kernel that has.
+  var mayBeAccessory: Bool {
+    let function = description.function
+    let isKeyboardOrMouse =
+      function.code == USBClass.humanInterface && function.subclass == 1 && (1...2).contains(function.protocol)
+    return description.hasPair && !isKeyboardOrMouse && !Self.systemClasses.contains(function.code)
+      && driver.map(Self.yieldingDrivers.contains) ?? true
+  }
+}
+
+/// The number in hexadecimal with all its digits.
+func hexadecimal(_ number: some FixedWidthInteger & UnsignedInteger) -> String {
+  let digits = String(number, radix: 16)
+  return String(repeating: "0", count: number.bitWidth / 4 - digits.count) + digits
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Makes accessories of the kernel's devices: each terminal with the device on USB that it is a part of, and each device
+/// on USB that has no terminal. A pure function of the records.
+enum UdevAssembly {
+  /// An accessory, and of which of the kernel's devices it is made, so that one that came back is not taken for the same.
+  struct Entry: Sendable, Hashable {
+    var device: Device
+    var instances: [UInt64]
+  }
+
+  /// The accessories in these records by devpath: the terminal's, or without one that of the device on USB. Hubs and
+  /// devices that have no interface (not yet, or no longer) are none.
+  ///
+  /// With `onlyInitialized`, what udev's rules have not been applied to is left out, and so is a device on USB while one of its
+  /// terminals is not ready.
+  static func entries(_ records: some Sequence<UdevRecord>, onlyInitialized: Bool) -> [String: Entry] {
+    var tree = Tree(records)
+    var entries: [String: Entry] = [:]
+    for terminal in tree.loose where terminal.isInitialized || !onlyInitialized {
+      if let node = terminal.node {
+        var device = Device(path: node, source: .udev, terminal: node)
+        device.complete(from: terminal, onlyInitialized)
+        entries[terminal.devpath] = Entry(device: device, instances: [terminal.instance])
+      }
+    }
+    for group in tree.groups.values {
+      if onlyInitialized, !group.device.isInitialized || group.terminals.contains(where: { !$0.isInitialized }) {
+        continue
+      }
+      entries.merge(group.entries(onlyInitialized)) { first, _ in first }
+    }
+    tree.groups = [:]
+    return entries
+  }
+
+  /// The records by the device on USB that they belong to.
+  private struct Tree {
+    var groups: [String: Group] = [:]
+    /// Terminals that are on no USB.
+    var loose: [UdevRecord] = []
+
+    init(_ records: some Sequence<UdevRecord>) {
+      for record in records where record.kind == .device { groups[record.devpath] = Group(device: record) }
+      for record in records where record.kind != .device {
+        // The nearest one above: a hub is above what is plugged into it.
+        var path = record.devpath[...]
+        while groups[String(path)] == nil, let slash = path.lastIndex(of: "/") { path = path[..<slash] }
+        switch record.kind {
+        case .interface: groups[String(path)]?.interfaces.append(record)
+        case .terminal where groups[String(path)] != nil: groups[String(path)]?.terminals.append(record)
+        default: loose.append(record)
+        }
+      }
+    }
+  }
+
+  /// A device on USB and what it consists of.
+  private struct Group {
+    var device: UdevRecord
+    var interfaces: [UdevRecord] = []
+    var terminals: [UdevRecord] = []
+
+    func entries(_ onlyInitialized: Bool) -> [String: Entry] {
+      let description = USBDescriptorReader.read(device.descriptors)
+      guard !interfaces.isEmpty, var identity = USBIdentity(device, description),
+        identity.function.code != USBClass.hub
+      else { return [:] }
+      identity.interfaces = interfaces.compactMap { USBInterface($0, description) }
+        .sorted { $0.description.number < $1.description.number }
+      identity.configuration = interfaces.lazy.compactMap(\.configuration).first
+      let ports = terminals.filter { $0.node != nil }
+        .map { (terminal: $0, interface: interface(of: $0)) }
+        .sorted { ($0.interface, $0.terminal.devpath) < ($1.interface, $1.terminal.devpath) }
+      guard !ports.isEmpty else {
+        return [device.devpath: entry(identity, terminal: nil, onlyInitialized)]
+      }
+      let hasSeveral = identity.interfaces.count(where: \.description.hasPair) > 1
+      var entries: [String: Entry] = [:]
+      for (index, port) in ports.enumerated() {
+        var own = identity
+        // Its own interface and those that follow, up to the next terminal's; the first has those before it too.
+        let start = index == 0 ? Int.min : port.interface
+        let end = index + 1 < ports.count ? ports[index + 1].interface : Int.max
+        own.interfaces = identity.interfaces.filter {
+          start <= Int($0.description.number) && Int($0.description.number) < end
+        }
+        if hasSeveral { own.terminalInterface = UInt8(clamping: port.interface) }
+        entries[port.terminal.devpath] = entry(own, terminal: port.terminal, onlyInitialized)
+      }
+      return entries
+    }
+
+    /// The number of the interface that a terminal belongs to.
+    private func interface(of terminal: UdevRecord) -> Int {
+      interfaces.first { terminal.isAtOrBelow($0.devpath) }?.number("bInterfaceNumber", radix: 16) ?? 0
+    }
+
+    private func entry(_ identity: USBIdentity, terminal: UdevRecord?, _ onlyInitialized: Bool) -> Entry {
+      var made = Device(
+        path: terminal?.node ?? identity.node, source: .udev,
+        name: text("product", "ID_MODEL_ENC", "ID_MODEL_FROM_DATABASE"),
+        manufacturer: text("manufacturer", "ID_VENDOR_ENC", "ID_VENDOR_FROM_DATABASE"),
+        serialNumber: text("serial", "ID_SERIAL_SHORT", nil), terminal: terminal?.node, usb: identity)
+      made.complete(from: terminal ?? device, onlyInitialized)
+      return Entry(device: made, instances: [device.instance] + (terminal.map { [$0.instance] } ?? []))
+    }
+
+    /// What the device says of itself, as sysfs has it or udev wrote it down; otherwise what udev's database says of its
+    /// numbers.
+    private func text(_ attribute: String, _ property: String, _ database: String?) -> String? {
+      UdevText.clean(device.attributes[attribute]) ?? UdevText.clean(device.properties.decoded(property))
+        ?? database.flatMap { UdevText.clean(device.properties[$0]) }
+    }
+  }
+}
+
+extension Device {
+  /// Adds what udev knows of the node to be opened.
+  fileprivate mutating func complete(from record: UdevRecord, _ hasUdev: Bool) {
+    links = record.properties.links
+    isInitialized = record.isInitialized || !hasUdev
+  }
+}
+
+extension USBIdentity {
+  /// What a record and its descriptors say; nil when it has no numbers.
+  fileprivate init?(_ record: UdevRecord, _ description: USBDeviceDescription?) {
+    let vendor = description?.vendorID ?? record.number("idVendor", radix: 16).flatMap(UInt16.init(exactly:))
+    let product = description?.productID ?? record.number("idProduct", radix: 16).flatMap(UInt16.init(exactly:))
+    guard let vendor, let product, let bus = record.number("busnum"), let address = record.number("devnum") else {
+      return nil
+    }
+    let `class` = record.number("bDeviceClass", radix: 16).flatMap(UInt8.init(exactly:)) ?? 0
+    self.init(
+      vendorID: vendor, productID: product,
+      release: description?.release ?? record.number("bcdDevice", radix: 16).flatMap(UInt16.init(exactly:)), bus: bus,
+      address: address, node: record.node ?? "/dev/bus/usb/\(Self.padded(bus))/\(Self.padded(address))",
+      port: String(record.name), devpath: record.devpath,
+      speed: record.attributes["speed"].flatMap { Double($0) }.flatMap { $0.isFinite && $0 > 0 ? $0 : nil },
+      function: description?.function ?? USBClass(code: `class`), damage: description?.damage)
+  }
+
+  private static func padded(_ number: Int) -> String {
+    String(repeating: "0", count: max(0, 3 - String(number).count)) + String(number)
+  }
+}
+
+extension UdevRecord {
+  /// Of an interface, the value of its configuration, which stands before the point: "1-1.4:1.0".
+  fileprivate var configuration: UInt8? {
+    name.split(separator: ":").last?.split(separator: ".").first.flatMap { UInt8($0) }
+  }
+}
+
+extension USBInterface {
+  /// The interface in its present setting. Nil when the descriptors don't have it: then nothing can be said of it.
+  fileprivate init?(_ record: UdevRecord, _ device: USBDeviceDescription?) {
+    let number = record.number("bInterfaceNumber", radix: 16)
+    let setting = record.number("bAlternateSetting") ?? 0
+    let configuration = record.configuration.flatMap { device?.configuration($0) }
+    let description = (configuration ?? device?.configurations.first)?.interfaces
+      .first { Int($0.number) == number && Int($0.alternateSetting) == setting }
+    guard let description else { return nil }
+    self.init(description: description, driver: record.driver)
+  }
+}

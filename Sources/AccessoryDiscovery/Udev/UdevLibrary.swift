@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import CLibudev
+import Glibc
+import SystemPackage
+
+/// Asking libudev what is there. Every call makes a context of its own, as nothing of libudev may be used by two threads;
+/// so they may be called anywhere. They read sysfs, and reading there can block.
+enum UdevLibrary {
+  /// Devices that are looked at; more than that is no computer.
+  private static let limit = 8_192
+
+  /// Whether udev's daemon runs, so that messages come from it and its rules are applied.
+  static var isRunning: Bool { access("/run/udev/control", F_OK) == 0 }
+
+  /// The devices on USB, their interfaces, and the terminals that are theirs or a Bluetooth accessory's. None where there
+  /// is no such bus.
+  static func records() -> [UdevRecord] {
+    guard let udev = udev_new() else { return [] }
+    defer { udev_unref(udev) }
+    var records = paths(udev, subsystem: "usb").compactMap { record(udev, $0) }
+    let devices = Set(records.filter { $0.kind == .device }.map(\.devpath))
+    for path in paths(udev, subsystem: "tty") where isWanted(path, devices) {
+      if let terminal = record(udev, path) { records.append(terminal) }
+    }
+    return records
+  }
+
+  /// Most terminals are the screen's and built-in ones, which the kernel has whether they exist or not.
+  private static func isWanted(_ path: String, _ devices: Set<String>) -> Bool {
+    let devpath = path.dropFirst("/sys".count)
+    if devpath.split(separator: "/").last?.hasPrefix("rfcomm") == true { return true }
+    var ancestor = devpath
+    while let slash = ancestor.lastIndex(of: "/") {
+      ancestor = ancestor[..<slash]
+      if devices.contains(String(ancestor)) { return true }
+    }
+    return false
+  }
+
+  /// The directories of a subsystem's devices.
+  private static func paths(_ udev: OpaquePointer, subsystem: String) -> [String] {
+    guard let enumerate = udev_enumerate_new(udev) else { return [] }
+    defer { udev_enumerate_unref(enumerate) }
+    udev_enumerate_add_match_subsystem(enumerate, subsystem)
+    // Fails where there is no such bus; then there is no entry either.
+    udev_enumerate_scan_devices(enumerate)
+    var paths: [String] = []
+    var entry = udev_enumerate_get_list_entry(enumerate)
+    while let current = entry, paths.count < limit {
+      if let path = udev_list_entry_get_name(current) { paths.append(String(cString: path)) }
+      entry = udev_list_entry_get_next(current)
+    }
+    return paths
+  }
+
+  /// What is told of the device in this directory; nil when it is gone meanwhile, or of no kind that is looked at.
+  private static func record(_ udev: OpaquePointer, _ path: String) -> UdevRecord? {
+    guard let device = udev_device_new_from_syspath(udev, path) else { return nil }
+    defer { udev_device_unref(device) }
+    guard let kind = kind(device), let devpath = udev_device_get_devpath(device), let instance = instance(path) else {
+      return nil
+    }
+    var record = UdevRecord(kind: kind, devpath: String(cString: devpath), instance: instance)
+    record.node = udev_device_get_devnode(device).map { String(cString: $0) }
+    record.driver = udev_device_get_driver(device).map { String(cString: $0) }
+    record.isInitialized = udev_device_get_is_initialized(device) > 0
+    record.properties = properties(device)
+    for name in kind.attributes { record.attributes[name] = attribute(path, name) }
+    if kind == .device {
+      record.descriptors = (try? SmallFile.read(path + "/descriptors", limit: USBDescriptorReader.sizeLimit)) ?? []
+      // The kernel gives these only when nobody is doing something with the device, which may take seconds. So they are
+      // not asked for where udev has written them down, unless it had to leave something out.
+      let serial = record.properties["ID_SERIAL_SHORT"]
+      if record.properties["ID_VENDOR_ENC"] == nil {
+        for name in ["manufacturer", "product", "serial"] { record.attributes[name] = attribute(path, name) }
+      } else if serial?.contains("_") == true {
+        record.attributes["serial"] = attribute(path, "serial")
+      }
+    }
+    return record
+  }
+
+  private static func kind(_ device: OpaquePointer) -> UdevRecord.Kind? {
+    guard let subsystem = udev_device_get_subsystem(device) else { return nil }
+    if strcmp(subsystem, "tty") == 0 { return .terminal }
+    guard strcmp(subsystem, "usb") == 0, let type = udev_device_get_devtype(device) else { return nil }
+    if strcmp(type, "usb_device") == 0 { return .device }
+    return strcmp(type, "usb_interface") == 0 ? .interface : nil
+  }
+
+  private static func instance(_ path: String) -> UInt64? {
+    var file = stat()
+    return stat(path, &file) == 0 ? UInt64(file.st_ino) : nil
+  }
+
+  private static func attribute(_ path: String, _ name: String) -> String? {
+    guard let bytes = try? SmallFile.read("\(path)/\(name)", limit: 4_096) else { return nil }
+    return String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
+  }
+
+  /// The properties of the terminal with this node that are kept; none when it is not there.
+  static func properties(ofTerminal node: String) -> UdevProperties {
+    let name = node.split(separator: "/").last.map(String.init) ?? ""
+    return properties { udev_device_new_from_subsystem_sysname($0, "tty", name) }
+  }
+
+  /// The properties of the device at this place below /sys that are kept; none when it is not there.
+  static func properties(ofDevice devpath: String) -> UdevProperties {
+    properties { udev_device_new_from_syspath($0, "/sys" + devpath) }
+  }
+
+  private static func properties(_ make: (OpaquePointer) -> OpaquePointer?) -> UdevProperties {
+    guard let udev = udev_new() else { return UdevProperties() }
+    defer { udev_unref(udev) }
+    guard let device = make(udev) else { return UdevProperties() }
+    defer { udev_device_unref(device) }
+    return properties(device)
+  }
+
+  /// The properties of a device that are kept.
+  static func properties(_ device: OpaquePointer) -> UdevProperties {
+    var properties = UdevProperties()
+    for name in UdevProperties.names {
+      guard let value = udev_device_get_property_value(device, name) else { continue }
+      let bytes = UnsafeRawBufferPointer(start: value, count: strnlen(value, UdevProperties.limit))
+      properties[name] = String(decoding: bytes, as: UTF8.self)
+    }
+    return properties
+  }
+}
+
+extension UdevRecord.Kind {
+  /// The attributes that are read. None of them makes the kernel wait for the device.
+  fileprivate var attributes: [String] {
+    switch self {
+    case .device: ["idVendor", "idProduct", "bcdDevice", "busnum", "devnum", "speed", "bDeviceClass"]
+    case .interface: ["bInterfaceNumber", "bAlternateSetting"]
+    case .terminal: []
+    }
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import SystemPackage
+
+/// The devices that the system knows: those on USB, and the terminals of USB and Bluetooth accessories. Follows the
+/// messages of udev, or of the kernel where no udev runs when listening begins; never polls.
+///
+/// All devices on USB are told but hubs; `Device.mayBeAccessory` says which are worth showing. Where the system has no
+/// USB there are none, and that is no error.
+public actor UdevSource: DeviceSource {
+  private nonisolated let executor = DispatchExecutor(label: "accessory.discovery.udev")
+  private nonisolated let io: IOThread
+  /// Where sysfs is read, which may block.
+  private nonisolated let reader = SetupQueue(label: "udev")
+  private var model = UdevModel(onlyInitialized: false)
+  private var monitor: UdevMonitor?
+  private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
+  private var nextSubscriber = 0
+  /// Subscribers and those who are about to be.
+  private var users = 0
+  private var isLooking = false
+  private var mustLookAgain = false
+  /// Changes with each monitor, so that what comes from an earlier one is passed over.
+  private var generation = 0
+  /// Those who wait for the first look.
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private var hasLooked = false
+
+  /// How long what is left of an accessory that lost its terminal may take to go too. The kernel takes the parts away
+  /// within some ten milliseconds.
+  private static let partingTime = Duration.milliseconds(500)
+
+  /// The source's dispatch queue.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// A source whose messages are received on `io`.
+  public init(io: IOThread = .shared) { self.io = io }
+
+  deinit { monitor?.stop() }
+
+  /// The devices that are there now, by path; also those that udev's rules have not been applied to yet. Throws nothing.
+  public func devices() async throws(AccessoryError) -> [Device] {
+    await reader.run {
+      UdevAssembly.entries(UdevLibrary.records(), onlyInitialized: false).values.map(\.device)
+        .sorted { ($0.path, $0.id) < ($1.path, $1.id) }
+    }
+  }
+
+  /// The devices that are there now, then those that come, change and go. Where udev runs, a device is told when its
+  /// rules have been applied.
+  public func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
+    if monitor == nil { try listen() }
+    let key = nextSubscriber
+    nextSubscriber += 1
+    users += 1
+    let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
+    await withCheckedContinuation { if hasLooked { $0.resume() } else { waiting.append($0) } }
+    for device in model.devices { continuation.yield(.added(device)) }
+    subscribers[key] = continuation
+    // Keeps the source for as long as somebody reads.
+    continuation.onTermination = { _ in self.post { $0.unsubscribe(key) } }
+    return stream
+  }
+
+  private nonisolated func post(_ body: @escaping @Sendable (isolated UdevSource) -> Void) {
+    executor.post { self.assumeIsolated(body) }
+  }
+
+  private func listen() throws(AccessoryError) {
+    generation += 1
+    let generation = generation
+    model = UdevModel(onlyInitialized: UdevLibrary.isRunning)
+    do throws(Errno) {
+      let monitor = try UdevMonitor(io: io) { [weak self] messages in
+        self?.post { $0.take(messages, generation) }
+      }
+      do throws(Errno) {
+        try monitor.start()
+      } catch {
+        monitor.stop()
+        throw error
+      }
+      self.monitor = monitor
+    } catch {
+      throw AccessoryError(errno: error, "listening to udev")
+    }
+    // After listening began, so that nothing falls between.
+    look()
+  }
+
+  private func unsubscribe(_ key: Int) {
+    subscribers[key] = nil
+    users -= 1
+    guard users == 0 else { return }
+    monitor?.stop()
+    monitor = nil
+    hasLooked = false
+    generation += 1
+  }
+
+  /// Takes in what the monitor of this generation, the first being 1, has received.
+  func take(_ messages: [UdevMessage], _ generation: Int) {
+    guard generation == self.generation else { return }
+    for message in messages {
+      switch message {
+      case .hint(let hint): tell(model.apply(hint))
+      case .overflow: model.overflow()
+      }
+    }
+    for devpath in model.takeNewlyHeld() {
+      _ = io.schedule(at: io.now + Self.partingTime) { [weak self] in
+        self?.post { $0.release(devpath, generation) }
+      }
+    }
+    look()
+  }
+
+  private func release(_ devpath: String, _ generation: Int) {
+    guard generation == self.generation else { return }
+    model.release(devpath)
+    look()
+  }
+
+  /// Looks at what is there, or, when that is being done, once more afterwards.
+  private func look() {
+    guard !isLooking else {
+      mustLookAgain = true
+      return
+    }
+    isLooking = true
+    mustLookAgain = false
+    model.beginLook()
+    let generation = generation
+    reader.post { [weak self] in
+      let records = UdevLibrary.records()
+      self?.post { $0.looked(records, generation) }
+    }
+  }
+
+  private func looked(_ records: [UdevRecord], _ generation: Int) {
+    isLooking = false
+    guard generation == self.generation else {
+      if monitor != nil { look() }
+      return
+    }
+    tell(model.endLook(records))
+    hasLooked = true
+    waiting.forEach { $0.resume() }
+    waiting = []
+    if mustLookAgain { look() }
+  }
+
+  private func tell(_ events: [DeviceEvent]) {
+    for event in events {
+      for subscriber in subscribers.values { subscriber.yield(event) }
+    }
+  }
+}

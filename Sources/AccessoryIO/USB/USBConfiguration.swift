@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which pair of endpoints to open, and how.
+public struct USBConfiguration: Sendable, Hashable {
+  /// The device node that usbfs has for it ("/dev/bus/usb/001/004").
+  public var path: String
+  /// What people call it; the path unless said otherwise.
+  public var label: String
+  /// The interface to claim; nil takes the first vendor-specific one that has an IN and an OUT endpoint.
+  public var interface: UInt8?
+  /// The interface's alternate setting; nil takes the first that has both endpoints.
+  public var alternateSetting: UInt8?
+  /// The address of the IN endpoint; nil takes the interface's first bulk or interrupt one.
+  public var inEndpoint: UInt8?
+  /// The address of the OUT endpoint; nil takes the interface's first bulk or interrupt one.
+  public var outEndpoint: UInt8?
+  /// How bytes are put into transfers; nil takes padded messages for a HID interface, whose reports have one size, and a
+  /// stream for all others.
+  public var shape: Shape?
+  /// Transfers of each direction that libusb has at once, 1 to 64. With less than 4 the bus falls silent between one
+  /// transfer and the next.
+  public var transfersInFlight = 4
+  /// Bytes of a transfer at most; rounded down to whole packets, 1 packet to 1 MiB. Interrupt endpoints take one packet
+  /// a transfer.
+  public var transferSize = 16_384
+
+  /// How bytes are put into transfers.
+  public enum Shape: String, Sendable, Hashable, CaseIterable {
+    /// A stream, whose borders between transfers mean nothing.
+    case stream
+    /// One transfer from the device is one message, and one write is one transfer to it.
+    case messages
+    /// As messages, and each to the device is filled up with zeros to a whole packet: what a HID accessory with reports
+    /// of a fixed size expects.
+    case paddedMessages = "padded"
+  }
+
+  /// The endpoints of the device at `path`, found from its descriptors.
+  public init(path: String, label: String? = nil) {
+    self.path = path
+    self.label = label ?? path
+  }
+
+  /// Bytes that have arrived and were not taken, from which on no more is asked of the device. Holds several rounds of
+  /// transfers, so that a consumer that needs a moment to wake up doesn't silence the bus.
+  static let inputHighWater = 262_144
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The transport over a pair of USB endpoints, bulk or interrupt, through libusb.
+///
+/// Several transfers of each direction are with the kernel at any time, so that the bus is never silent while there is
+/// something to carry. A transfer that fails is repeated; an endpoint that halts is cleared; only a certain sign that the
+/// device is gone ends it. What was written arrives in order, but for one case: when a transfer to the device fails by an
+/// error on the bus, the host controller may already have carried those behind it.
+public actor USBTransport: Transport, IOWork {
+  /// The device's name for people.
+  public nonisolated let label: String
+  /// No line: USB has time limits of its own.
+  public nonisolated let timing = LineTiming.instant
+  /// What has arrived.
+  public nonisolated let input: InputQueue
+  /// What is to be written.
+  public nonisolated let output: OutputQueue
+  /// The interface and the endpoints in use: number, address and packet size of each.
+  public nonisolated var endpoints: (interface: UInt8, input: USBEndpointDescription, output: USBEndpointDescription) {
+    (device.selection.interface, device.selection.input, device.selection.output)
+  }
+  /// What has happened so far.
+  public nonisolated var counters: USBCounters { counted.withLock { $0 } }
+
+  nonisolated let io: IOThread
+  nonisolated let device: USBDevice
+  nonisolated let counted = Locked(USBCounters())
+  let context: USBContext
+  let setup: SetupQueue
+  let configuration: USBConfiguration
+  /// How bytes are put into transfers.
+  public nonisolated let shape: USBConfiguration.Shape
+
+  // From the device.
+  var receivers: [USBTransfer] = []
+  var receiving = 0
+  var isPaused = false
+  var inputTrouble = EndpointTrouble()
+
+  // To the device.
+  var senders: [USBTransfer] = []
+  /// With libusb or waiting to be repeated, in order.
+  var sending: [USBTransfer] = []
+  var sendingCount = 0
+  var outputTrouble = EndpointTrouble()
+  var writing: [UInt8] = []
+  var writtenCount = 0
+  var messages: [Int] = []
+  var nextMessage = 0
+
+  // The end.
+  enum Phase {
+    case open
+    /// The transfers are being cancelled.
+    case ending(AccessoryError?, since: MonotonicTime)
+    /// On its way to, or past, the setup queue.
+    case released
+  }
+  var phase = Phase.open
+  /// The owner has closed; what was accepted still goes out.
+  var isLeaving = false
+  var closers: [CheckedContinuation<Void, Never>] = []
+  var isClosed = false
+  /// libusb's transfers call back here: lives until the last of them is back.
+  private var itself: USBTransport?
+
+  /// The I/O thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// Opens a pair of endpoints on a setup queue and hands it to `io`. The kernel's driver of the interface is detached,
+  /// and gets it back on close.
+  ///
+  /// Throws `notFound`, `permissionDenied` (with the group to join), `busy` (with the process that has the interface),
+  /// `misconfigured` or `unsupported` when there is no such pair (with those there are), `disconnected` when it goes away
+  /// meanwhile, `badData` for descriptors that make no sense, `cancelled` when the task is.
+  public static func open(
+    _ configuration: USBConfiguration, io: IOThread = .shared
+  ) async throws(AccessoryError) -> USBTransport {
+    try await open(configuration, io: io, node: USBNode.open)
+  }
+
+  /// As above, on a node that is opened otherwise.
+  package static func open(
+    _ configuration: USBConfiguration, io: IOThread = .shared, node: @escaping USBNode.Opener
+  ) async throws(AccessoryError) -> USBTransport {
+    let context = try io.usb()
+    let setup = SetupQueue(label: configuration.path)
+    let device = try await setup.run { () throws(AccessoryError) in try USBDevice(configuration, context, node) }
+    if Task.isCancelled {
+      await setup.run { device.release() }
+      throw AccessoryError(.cancelled, "opening \(configuration.label) was cancelled")
+    }
+    return USBTransport(device, configuration, context, setup, io)
+  }
+
+  private init(
+    _ device: USBDevice, _ configuration: USBConfiguration, _ context: USBContext, _ setup: SetupQueue, _ io: IOThread
+  ) {
+    self.device = device
+    self.configuration = configuration
+    self.context = context
+    self.setup = setup
+    self.io = io
+    label = configuration.label
+    let isHuman = device.selection.function.code == USBClass.humanInterface
+    shape = configuration.shape ?? (isHuman ? .paddedMessages : .stream)
+    let keepsMessages = shape != .stream
+    input = InputQueue(highWater: USBConfiguration.inputHighWater, keepsMessages: keepsMessages)
+    output = OutputQueue(highWater: 4 * configuration.transferSize, keepsMessages: keepsMessages)
+    connect()
+  }
+
+  private nonisolated func connect() {
+    input.onResume { [weak self, io] in
+      guard let self else { return }
+      io.post { self.assumeIsolated { $0.resume() } }
+    }
+    output.onQueued { [weak self, io] in if let self { io.post(self) } }
+    io.post { self.assumeIsolated { $0.start() } }
+  }
+
+  private func start() {
+    itself = self
+    let count = min(max(configuration.transfersInFlight, 1), 64)
+    let (input, output) = (device.selection.input, device.selection.output)
+    for _ in 0..<count {
+      if let transfer = USBTransfer(device.handle, input, capacity: capacity(of: input), owner: self) {
+        receivers.append(transfer)
+      }
+      if let transfer = USBTransfer(device.handle, output, capacity: capacity(of: output), owner: self) {
+        senders.append(transfer)
+      }
+    }
+    context.attach(self, to: device.descriptor.rawValue)
+    guard !receivers.isEmpty, !senders.isEmpty else {
+      return end(AccessoryError(.ioFailure, "no memory for transfers of \(label)"))
+    }
+    receive()
+    send()
+  }
+
+  /// Bytes of a transfer: whole packets, since a device may always send one. A report of an interrupt endpoint is one
+  /// transfer, so that its end is seen; a message on a bulk endpoint is one transfer too.
+  private func capacity(of endpoint: USBEndpointDescription) -> Int {
+    let packet = endpoint.maxPacketSize * (endpoint.transfer == .interrupt ? endpoint.packetsPerInterval : 1)
+    if endpoint.transfer == .interrupt { return packet }
+    let wanted = min(max(configuration.transferSize, packet), 1 << 20)
+    return wanted - wanted % packet
+  }
+
+  /// Called by the loop when there is something to write.
+  public nonisolated func perform() { assumeIsolated { $0.send() } }
+
+  /// A transfer is back from libusb; called on the I/O thread while libusb handles events: nothing may be closed here.
+  func ended(_ transfer: USBTransfer, _ outcome: USBTransfer.Outcome) {
+    if transfer.isInput { received(transfer, outcome) } else { sent(transfer, outcome) }
+    if outcome == .gone { vanished() }
+    hasLeft()
+    settle()
+  }
+
+  /// Counts.
+  func count(_ change: (inout USBCounters) -> Void) { counted.withLock { change(&$0) } }
+
+  /// All is over, and the device free for others.
+  func released() {
+    isClosed = true
+    itself = nil
+    for closer in closers { closer.resume() }
+    closers = []
+  }
+}
+
+extension IOThread {
+  /// libusb on this thread.
+  func usb() throws(AccessoryError) -> USBContext { try shared { io throws(AccessoryError) in try USBContext(io: io) } }
+}

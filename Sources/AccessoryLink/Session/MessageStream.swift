@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// The messages that arrive from an accessory that sends messages, one report of a HID interface each, as an
+/// asynchronous sequence. For one consumer. A message may be empty.
+public struct MessageStream: AsyncSequence, Sendable {
+  /// The bytes of one message.
+  public typealias Element = [UInt8]
+  /// What the sequence throws.
+  public typealias Failure = AccessoryError
+
+  private let input: InputQueue
+
+  init(_ input: InputQueue) { self.input = input }
+
+  /// Begins to take messages.
+  public func makeAsyncIterator() -> Iterator { Iterator(input) }
+
+  /// Takes the messages one after another.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let input: InputQueue
+    private let signal = Signal()
+    private var hasThrown = false
+    private var bytes: [UInt8] = []
+    private var messages: [Int] = []
+    private var nextByte = 0
+    private var nextMessage = 0
+
+    init(_ input: InputQueue) {
+      self.input = input
+      input.onReadable { [signal] in signal.raise() }
+    }
+
+    /// The next message; nil at the end, or when the task is cancelled.
+    public mutating func next() async throws(AccessoryError) -> [UInt8]? { try await next(isolation: nil) }
+
+    /// The next message; nil at the end, or when the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(AccessoryError) -> [UInt8]? {
+      while !hasThrown && !Task.isCancelled {
+        if nextMessage < messages.count {
+          let end = nextByte + messages[nextMessage]
+          defer { (nextByte, nextMessage) = (end, nextMessage + 1) }
+          return Array(bytes[nextByte..<end])
+        }
+        (nextByte, nextMessage) = (0, 0)
+        switch input.take(into: &bytes, messages: &messages) {
+        case .bytes: break
+        case .nothing: await signal.wait()
+        case .end(nil): return nil
+        case .end(let error?):
+          hasThrown = true
+          throw error
+        }
+      }
+      return nil
+    }
+  }
+}

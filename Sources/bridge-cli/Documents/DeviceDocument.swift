@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+
+struct DeviceDocument: Encodable {
+  let id, path, source: String
+  let link, driver, name, manufacturer, model, serial, terminal: OrNull<String>
+  let links, ways: [String]
+  let initialized: Bool
+  let usb: OrNull<USBDocument>
+  /// Null where it wasn't looked at: the command itself has the device open then.
+  let access: OrNull<AccessDocument>
+
+  init(_ device: Device, access: PortAccess? = nil) {
+    id = device.id
+    path = device.path
+    source = device.source.rawValue
+    link = OrNull(device.link)
+    driver = OrNull(device.driver)
+    name = OrNull(device.name)
+    manufacturer = OrNull(device.manufacturer)
+    model = OrNull(device.model)
+    serial = OrNull(device.serialNumber)
+    terminal = OrNull(device.terminal)
+    links = device.links
+    ways = device.ways.map(\.rawValue)
+    initialized = device.isInitialized
+    usb = OrNull(device.usb.map(USBDocument.init))
+    self.access = OrNull(access.map(AccessDocument.init))
+  }
+}
+
+struct AccessDocument: Encodable {
+  let permitted: Bool
+  let refusal, holder: OrNull<String>
+
+  init(_ access: PortAccess) {
+    permitted = access.refusal == nil
+    refusal = OrNull(access.refusal?.message)
+    holder = OrNull(access.holder)
+  }
+}
+
+struct USBDocument: Encodable {
+  struct Interface: Encodable {
+    let number, alternate_setting, `class`, subclass, `protocol`: UInt8
+    let class_name, driver: OrNull<String>
+    let endpoints: [Endpoint]
+
+    init(_ interface: USBInterface) {
+      let description = interface.description
+      number = description.number
+      alternate_setting = description.alternateSetting
+      `class` = description.function.code
+      subclass = description.function.subclass
+      `protocol` = description.function.protocol
+      class_name = OrNull(description.function.name)
+      driver = OrNull(interface.driver)
+      endpoints = description.endpoints.map(Endpoint.init)
+    }
+  }
+
+  struct Endpoint: Encodable {
+    let address, interval: UInt8
+    let direction, transfer: String
+    let max_packet_bytes: Int
+
+    init(_ endpoint: USBEndpointDescription) {
+      address = endpoint.address
+      interval = endpoint.interval
+      direction = endpoint.direction.rawValue
+      transfer = endpoint.transfer.rawValue
+      max_packet_bytes = endpoint.maxPacketSize
+    }
+  }
+
+  let vendor_id, product_id: UInt16
+  let bus, address: Int
+  let node, port: String
+  let speed_mbps: OrNull<Double>
+  let configuration: OrNull<UInt8>
+  let interfaces: [Interface]
+  let damage: OrNull<String>
+
+  init(_ usb: USBIdentity) {
+    vendor_id = usb.vendorID
+    product_id = usb.productID
+    bus = usb.bus
+    address = usb.address
+    node = usb.node
+    port = usb.port
+    speed_mbps = OrNull(usb.speed)
+    configuration = OrNull(usb.configuration)
+    interfaces = usb.interfaces.map(Interface.init)
+    damage = OrNull(usb.damage)
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+import Glibc
+
+/// Where the command looks for devices.
+enum KnownDevices {
+  /// Simulators and what the system knows; or only some of these, as ACCESSORY_BRIDGE_SOURCES says. Throws `UsageError`
+  /// when that says something else.
+  static func source() throws -> CombinedSource {
+    guard let text = getenv("ACCESSORY_BRIDGE_SOURCES").map({ String(cString: $0) }), !text.isEmpty else {
+      return CombinedSource([SimulatorSource(), UdevSource()])
+    }
+    return CombinedSource(
+      try text.split(separator: ",").map { name in
+        switch name {
+        case Substring(Device.Source.simulator.rawValue): return SimulatorSource() as any DeviceSource
+        case Substring(Device.Source.udev.rawValue): return UdevSource()
+        default:
+          throw UsageError(
+            description: "ACCESSORY_BRIDGE_SOURCES is simulator, udev, or both with a comma; not \(name)")
+        }
+      })
+  }
+
+  /// The devices that `text` may mean. Who names a path needs no simulators.
+  static func devices(forOpening text: String?) async throws -> [Device] {
+    do {
+      return try await source().devices()
+    } catch let error as AccessoryError {
+      if text?.contains("/") == true { return try await UdevSource().devices() }
+      throw error
+    }
+  }
+}

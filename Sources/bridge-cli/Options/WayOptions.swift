@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+import ArgumentParser
+
+/// Which way in.
+struct WayOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The way in, where the accessory has two: its terminal (as usual) or its USB endpoints.", valueName: "way"))
+  var transport: Device.Way?
+  @Option(help: ArgumentHelp("USB: the interface; else the first vendor-specific one that fits.", valueName: "number"))
+  var interface: UInt8?
+  @Option(
+    help: ArgumentHelp(
+      "USB: the endpoints, IN and OUT, like 0x81,0x02; else the interface's first.", valueName: "pair"),
+    transform: EndpointsArgument.read)
+  var endpoints: EndpointsArgument?
+  @Option(help: ArgumentHelp("USB: the interface's alternate setting.", valueName: "number"))
+  var alternate: UInt8?
+  @Option(
+    help: ArgumentHelp(
+      "USB: a stream, messages of a transfer each, or messages padded to a packet; else as the interface's class wants.",
+      valueName: "shape"))
+  var shape: USBConfiguration.Shape?
+
+  /// The device with the way that is wanted. Throws `misconfigured` when it hasn't that.
+  func choose(_ device: Device, label: String) throws(AccessoryError) -> Device {
+    // Who names endpoints means USB.
+    guard let transport = transport ?? (interface == nil && endpoints == nil ? nil : .usb) else { return device }
+    if let chosen = device.choosing(transport) { return chosen }
+    let ways = device.ways.map(\.rawValue).joined(separator: ", ")
+    throw AccessoryError(
+      .misconfigured, "\(label) has no way in by \(transport.rawValue); it has \(ways.isEmpty ? "none" : ways)")
+  }
+
+  /// The pair of endpoints of the device at `path`.
+  func configuration(path: String, label: String) -> USBConfiguration {
+    var configuration = USBConfiguration(path: path, label: label)
+    configuration.interface = interface
+    configuration.alternateSetting = alternate
+    configuration.inEndpoint = endpoints?.input
+    configuration.outEndpoint = endpoints?.output
+    configuration.shape = shape
+    return configuration
+  }
+}
+
+extension Device.Way: ExpressibleByArgument {}
+extension USBConfiguration.Shape: ExpressibleByArgument {}
+
+/// A pair of endpoint addresses on the command line: "0x81,0x02".
+struct EndpointsArgument: FormArgument {
+  static let form = "an IN and an OUT endpoint address, like 0x81,0x02,"
+  let input: UInt8
+  let output: UInt8
+
+  init?(argument: String) {
+    let addresses = argument.split(separator: ",", omittingEmptySubsequences: false).map { text in
+      text.hasPrefix("0x") ? UInt8(text.dropFirst(2), radix: 16) : UInt8(text)
+    }
+    guard addresses.count == 2, let input = addresses[0], let output = addresses[1], input & 0x80 != 0,
+      output & 0x80 == 0
+    else { return nil }
+    self.input = input
+    self.output = output
+  }
+}

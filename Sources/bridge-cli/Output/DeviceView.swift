@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+
+/// What is known of a device without opening it, for people.
+enum DeviceView {
+  static func facts(_ device: Device, _ access: PortAccess?) -> [(String, String)] {
+    let links = ([device.link].compactMap { $0 } + device.links).map { SafeText.escape($0, limit: 200) }
+    var rows = [("Path", SafeText.escape(device.path)), ("Link", links.first ?? "-")]
+    rows += links.dropFirst().map { ("", $0) }
+    rows.append(("Source", device.source.rawValue))
+    rows.append(("Driver", device.driver.map { SafeText.escape($0) } ?? "framed (assumed)"))
+    if let usb = device.usb { rows += facts(usb, device) }
+    if let access {
+      rows.append(("Permission", access.refusal.map { SafeText.escape($0.message, limit: 400) } ?? "you may open it"))
+      rows.append(("Holder", access.holder.map { SafeText.escape($0) } ?? "nobody that you can see"))
+    }
+    return rows
+  }
+
+  private static func facts(_ usb: USBIdentity, _ device: Device) -> [(String, String)] {
+    let names = [device.manufacturer, device.name].compactMap { $0 }.map { SafeText.escape($0) }
+    let speed = usb.speed.map { ", \(number($0)) Mbit/s" } ?? ""
+    var rows = [
+      ("USB", ([usb.product] + names).joined(separator: "  ")),
+      ("Place", "port \(SafeText.escape(usb.port)), \(SafeText.escape(usb.node))\(speed)"),
+      ("Ways in", device.ways.isEmpty ? "none" : device.ways.map(\.rawValue).joined(separator: ", ")),
+    ]
+    for interface in usb.interfaces { rows += facts(interface) }
+    if let damage = usb.damage { rows.append(("Descriptors", damage)) }
+    return rows
+  }
+
+  private static func facts(_ interface: USBInterface) -> [(String, String)] {
+    let description = interface.description
+    let function = description.function
+    let numbers = [function.code, function.subclass, function.protocol].map { Hex.string([$0]) }.joined(separator: "/")
+    let driver = interface.driver.map { "driver " + SafeText.escape($0) } ?? "no driver"
+    let setting = description.alternateSetting == 0 ? "" : ", setting \(description.alternateSetting)"
+    let name = function.name.map { "\($0) \(numbers)" } ?? numbers
+    return [("Interface \(description.number)", "\(name)\(setting), \(driver)")]
+      + description.endpoints.map { endpoint in
+        (
+          "",
+          "endpoint \(Hex.string([endpoint.address])) \(endpoint.direction.rawValue.uppercased()), "
+            + "\(endpoint.transfer.rawValue), packets of \(endpoint.maxPacketSize) bytes"
+        )
+      }
+  }
+
+  private static func number(_ value: Double) -> String {
+    value == value.rounded() && value < 1e9 ? "\(Int(value))" : "\(value)"
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+extension UdevMock {
+  /// `bridge-cli` in the testbed: it sees the same /sys and /dev.
+  @Suite struct CommandTests {
+    let bed: Testbed
+    private let runtime: TemporaryDirectory
+
+    init() throws {
+      bed = try Testbed()
+      runtime = try TemporaryDirectory()
+    }
+
+    private func start(_ arguments: [String], prefix: [String] = []) throws -> Program {
+      let tests = linkTarget("/proc/self/exe") ?? ""
+      let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
+      var variables = ["XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin"]
+      for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD", "UMOCKDEV_DIR"] {
+        if let value = getenv(name) { variables[name] = String(cString: value) }
+      }
+      return try Program(prefix + [command] + arguments, environment: variables, directory: runtime.path)
+    }
+
+    private func run(_ arguments: String...) async throws -> Program.Transcript { try await start(arguments).end() }
+
+    /// What stands under these names and numbers in a JSON document.
+    private func value(_ line: String?, _ path: [any Sendable]) throws -> Any? {
+      var value: Any? = try JSONSerialization.jsonObject(with: Data((line ?? "").utf8))
+      for step in path {
+        if let name = step as? String { value = (value as? [String: Any])?[name] }
+        if let index = step as? Int {
+          let array = value as? [Any] ?? []
+          value = array.indices.contains(index) ? array[index] : nil
+        }
+      }
+      return value
+    }
+
+    private func text(_ line: String?, _ path: any Sendable...) throws -> String? { try value(line, path) as? String }
+    private func number(_ line: String?, _ path: any Sendable...) throws -> Int? { try value(line, path) as? Int }
+
+    @Test func list() async throws {
+      try bed.plug(.board)
+      try bed.plug(.gadget(3))
+      try bed.plug(MockUSB(port: "1-5", address: 3, interfaces: [.bulk(0, (8, 6, 0x50), driver: "usb-storage")]))
+      let table = try await run("list")
+      #expect(table.status == 0)
+      #expect(table.lines.count == 3)
+      let board = try #require(table.lines.first { $0.hasPrefix("A1 ") })
+      for word in ["Uno", "2341:0043", "tty,usb", "/dev/ttyACM0", "udev"] { #expect(board.contains(word)) }
+      #expect(table.lines.contains { $0.hasPrefix("G3 ") && $0.contains("/dev/bus/usb/001/023") })
+      #expect(try await run("list", "--all").lines.count == 4)
+      let json = try await run("list", "--json").lines.first
+      #expect(try text(json, "devices", 1, "id") == "A1")
+      #expect(try text(json, "devices", 1, "terminal") == "/dev/ttyACM0")
+      #expect(try text(json, "devices", 1, "ways", 1) == "usb")
+      #expect(try text(json, "devices", 1, "links", 0) == "/dev/serial/by-id/usb-Arduino_Uno_A1-if00")
+      #expect(try number(json, "devices", 1, "usb", "vendor_id") == 0x2341)
+      #expect(try number(json, "devices", 1, "usb", "speed_mbps") == 480)
+      #expect(try text(json, "devices", 1, "usb", "interfaces", 0, "driver") == "cdc_acm")
+      #expect(try number(json, "devices", 1, "usb", "interfaces", 1, "endpoints", 0, "address") == 0x83)
+      #expect(try text(json, "devices", 1, "usb", "interfaces", 1, "endpoints", 0, "transfer") == "bulk")
+    }
+
+    @Test(arguments: [
+      "A1", "usb:2341:0043", "usb:2341:43:A1", "usb-Arduino_Uno_A1-if00", "serial/by-id/usb-Arduino_Uno_A1-if00",
+      "/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0", "ttyACM0",
+    ])
+    func infoByEveryName(_ name: String) async throws {
+      try bed.plug(.board)
+      try bed.plug(.gadget(3))
+      let info = try await run("info", name, "--passive")
+      #expect(info.status == 0, "\(info.errorText)")
+      for words in [
+        "/dev/ttyACM0", "2341:0043  Arduino LLC  Uno", "480 Mbit/s", "driver cdc_acm", "endpoint 83 IN, bulk",
+      ] {
+        #expect(info.outputText.contains(words), "\(words)")
+      }
+    }
+
+    @Test func theWayThatIsAskedFor() async throws {
+      try bed.plug(.board)
+      try bed.plug(.gadget(3))
+      let usb = try await run("info", "A1", "--transport", "usb", "--passive", "--json").lines.first
+      #expect(try text(usb, "device", "path") == "/dev/bus/usb/001/005")
+      let none = try await run("info", "G3", "--transport", "tty", "--passive")
+      #expect(none.status == EX_CONFIG)
+      #expect(none.errorText.contains("G3 (/dev/bus/usb/001/023) has no way in by tty; it has usb"))
+    }
+
+    @Test func ambiguityIsExplained() async throws {
+      try bed.plug(.twoPorts)
+      let info = try await run("info", "usb:0403:6010", "--passive")
+      #expect(info.status == EX_USAGE)
+      #expect(info.errorText.contains("fits 2 accessories, say more of one: FT1-if00, FT1-if01"))
+      let one = try await run("info", "FT1-if01", "--passive", "--json").lines.first
+      #expect(try text(one, "device", "path") == "/dev/ttyUSB1")
+      let wrong = try await run("info", "usb:what", "--passive")
+      #expect(wrong.status == EX_USAGE)
+      #expect(wrong.errorText.contains("usb:VENDOR:PRODUCT"))
+    }
+
+    @Test func watch() async throws {
+      let watch = try start(["watch", "--json"])
+      // It is there when it tells of the first.
+      try bed.plug(.gadget(1))
+      let first = try await watch.lines(1)
+      #expect(try text(first[0], "event") == "connected")
+      try bed.plug(.gadget(2))
+      bed.unplug(.gadget(1))
+      let all = try await watch.lines(3)
+      var seen: Set<String> = []
+      for line in all { seen.insert("\(try text(line, "event") ?? "?") \(try text(line, "device", "id") ?? "?")") }
+      #expect(seen == ["connected G1", "connected G2", "disconnected G1"])
+      watch.signal(SIGINT)
+      #expect(try await watch.end().status == 0)
+    }
+
+    @Test func whatADeviceSaysIsShownHarmless() async throws {
+      var device = MockUSB.gadget(1)
+      device.strings = ["product": Array("\u{1B}[2J\r\n\u{202E}x".utf8), "serial": Array("a\u{7}b".utf8)]
+      try bed.plug(device)
+      for arguments in [["list"], ["list", "--json"], ["info", "--passive"], ["doctor"]] {
+        let output = try await start(arguments).end().outputText
+        #expect(
+          !output.unicodeScalars.contains {
+            $0 != "\n" && ($0.properties.generalCategory == .control || $0 == "\u{202E}")
+          })
+      }
+    }
+
+    // MARK: - Doctor
+
+    private func findings(_ arguments: String...) async throws -> (status: CInt?, text: String) {
+      let doctor = try await start(["doctor"] + arguments).end()
+      return (doctor.status, doctor.outputText)
+    }
+
+    @Test func doctorOnAKernelDriver() async throws {
+      var report = MockUSB.gadget(1)
+      report.interfaces = [
+        .init(number: 0, function: (3, 0, 0), endpoints: [(0x81, 3, 64), (1, 3, 64)], driver: "usbhid"),
+        .bulk(1, driver: "some_driver"),
+      ]
+      try bed.plug(report)
+      let text = try await findings("G1").text
+      #expect(text.contains("usbhid has interface 0: it is taken from it while the device is open, and given back"))
+      #expect(text.contains("echo 1-1.1:1.1 | sudo tee /sys/bus/usb/drivers/some_driver/unbind"))
+      #expect(text.contains("udev doesn't run here"))
+    }
+
+    @Test func doctorOnAutosuspend() async throws {
+      try bed.add(
+        MockUSB.gadget(1).text.replacing(
+          "A: busnum", with: "A: power/control=auto\\n\nA: power/autosuspend_delay_ms=2000\\n\nA: busnum"))
+      let text = try await findings("G1").text
+      #expect(text.contains("warning  autosuspend"))
+      #expect(text.contains("after 2000 ms"))
+      #expect(text.contains("echo on | sudo tee /sys/devices/pci0000:00/0000:00:14.0/usb1/1-1.1/power/control"))
+      #expect(text.contains(#"ATTR{idVendor}=="1234", ATTR{idProduct}=="5678", ATTR{power/control}="on"'"#))
+    }
+
+    @Test func doctorOnBrltty() async throws {
+      var board = MockUSB.board
+      board.properties["BRLTTY_BRAILLE_DRIVER"] = "bm"
+      try bed.plug(board)
+      let text = try await findings("A1").text
+      #expect(text.contains("warning  brltty"))
+      #expect(text.contains("sudo systemctl mask --now brltty.service brltty-udev.service"))
+    }
+
+    /// A process of that name is enough; here it is another program's link.
+    @Test func doctorOnModemManager() async throws {
+      try bed.plug(.board)
+      #expect(symlink("/usr/bin/sleep", runtime.path + "/ModemManager") == 0)
+      let quiet = try await findings("A1").text
+      #expect(quiet.contains("ok       ModemManager  it doesn't run"))
+      let impostor = try Program([runtime.path + "/ModemManager", "60"], environment: [:], directory: "/")
+      try await eventually("the program to run") {
+        try SmallFile.read("/proc/\(impostor.pid)/comm", limit: 64) == Array("ModemManager\n".utf8)
+      }
+      let text = try await findings("A1").text
+      #expect(text.contains("warning  ModemManager"))
+      #expect(text.contains(#"ENV{ID_MM_DEVICE_IGNORE}="1"' | sudo tee /etc/udev/rules.d/70-2341-0043-no-modem.rules"#))
+      bed.set(MockUSB.board.devpath, property: "ID_MM_DEVICE_IGNORE", "1")
+      #expect(try await findings("A1").text.contains("it is told to leave this alone"))
+      impostor.signal(SIGKILL)
+      try await impostor.end()
+    }
+
+    /// As another user, at a node that is root's.
+    @Test func doctorOnPermission() async throws {
+      try bed.plug(.gadget(1))
+      let terminal = try openPseudoTerminal()
+      #expect(chmod(terminal.path, 0o600) == 0)
+      try bed.link("/dev/bus/usb/001/021", to: terminal.path)
+      #expect(chmod(runtime.path, 0o777) == 0)
+      let prefix = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+      let doctor = try await start(["doctor", "G1"], prefix: prefix).end()
+      #expect(doctor.status == EX_NOPERM, "\(doctor.outputText)")
+      #expect(
+        doctor.outputText.contains(
+          #"ATTR{idProduct}=="5678", MODE="0660", GROUP="plugdev", TAG+="uaccess"' | sudo tee "#
+            + "/etc/udev/rules.d/70-1234-5678-access.rules && sudo udevadm control --reload"))
+      // Nobody is told to join root's group.
+      #expect(!doctor.outputText.contains("usermod -aG root"))
+      let list = try await start(["list"], prefix: prefix).end()
+      #expect(list.outputText.contains("  denied  "))
+    }
+
+    @Test func doctorOnAMissingNode() async throws {
+      try bed.plug(.gadget(1))
+      let doctor = try await findings("G1")
+      #expect(doctor.text.contains("problem  device        there is no /dev/bus/usb/001/021"))
+      #expect(doctor.status == EX_NOINPUT)
+    }
+  }
+}
