@@ -45,7 +45,7 @@ let package = Package(
     .target(
       name: "AccessorySimulator",
       dependencies: [
-        "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery",
+        "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery", "CLinuxShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .executableTarget(
