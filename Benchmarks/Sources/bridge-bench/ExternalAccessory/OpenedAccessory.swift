@@ -17,10 +17,24 @@ import Synchronization
   static func onMain<Result: Sendable>(
     _ path: String, _ body: @escaping @MainActor @Sendable (OpenedAccessory) throws -> Result
   ) async throws -> Result {
-    try await MainActor.run {
+    let result = try await MainActor.run {
       let accessory = try OpenedAccessory(path)
       defer { accessory.streams.forEach { $0.close() } }
       return try body(accessory)
+    }
+    try await waitUntilFree(path)
+    return result
+  }
+
+  /// Streams close without waiting.
+  private static func waitUntilFree(_ path: String) async throws {
+    while true {
+      do throws(AccessoryError) {
+        return await (try await DescriptorTransport.open(TerminalConfiguration(path: path))).close()
+      } catch {
+        guard error.kind == .busy else { throw error }
+      }
+      try await Task.sleep(for: .milliseconds(1))
     }
   }
 
@@ -67,7 +81,10 @@ private struct OneDevice: DeviceSource {
     let log = Log()
     let timer = Timer(timeInterval: 0.001, repeats: true) { _ in log.times.withLock { $0.append(cfloor_now()) } }
     RunLoop.main.add(timer, forMode: .common)
-    while log.times.withLock({ $0.count }) <= ticks { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+    // A timer alone doesn't make it return.
+    while log.times.withLock({ $0.count }) <= ticks {
+      _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.1))
+    }
     timer.invalidate()
     let times = log.times.withLock { $0 }
     return zip(times.dropFirst(), times).map { abs($0 - $1 - 1_000_000) }
