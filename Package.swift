@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
     .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
+    .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
   ],
@@ -44,6 +45,9 @@ let package = Package(
     .target(
       name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
       swiftSettings: callersExecutor),
+    .target(
+      name: "ExternalAccessory",
+      dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
     .target(
       name: "AccessorySimulator",
       dependencies: [
@@ -101,6 +105,24 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+    .testTarget(
+      name: "ExternalAccessoryTests",
+      dependencies: [
+        "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
+        "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
+        "ClientsOfSwift5", "ClientsOfSwift6",
+      ]),
+    .executableTarget(
+      name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
+      path: "Examples/DelegateClient", swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "NativeClient", dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"],
+      path: "Examples/NativeClient"),
+    // Programs as they are written for iOS, for the tests to run.
+    .executableTarget(
+      name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(name: "ClientsOfSwift6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6"),
     .testTarget(
       name: "CommandTests",
       dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
