@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
     .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
+    .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
   ],
@@ -44,6 +45,9 @@ let package = Package(
     .target(
       name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
       swiftSettings: callersExecutor),
+    .target(
+      name: "ExternalAccessory",
+      dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
     .target(
       name: "AccessorySimulator",
       dependencies: [
@@ -101,6 +105,12 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+    .testTarget(
+      name: "ExternalAccessoryTests",
+      dependencies: [
+        "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
+        "AccessoryIO", "AccessoryProtocols", "TestSupport",
+      ]),
     .testTarget(
       name: "CommandTests",
       dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
