@@ -5,10 +5,14 @@ import AccessoryIO
 import AccessoryLink
 
 extension Profile {
-  /// Opens `device` as this profile says. Throws what `AccessorySession.open` throws.
+  /// Opens `device` as this profile says, by the way that it prefers. Throws what `AccessorySession.open` throws.
   public func open(_ device: Device, io: IOThread = .shared) async throws(AccessoryError) -> AccessorySession {
-    var terminal = TerminalConfiguration(path: device.path, baudRate: baudRate)
-    terminal.settle = settle
-    return try await AccessorySession.open(terminal, io: io)
+    let device = choosingWay(device)
+    switch device.way {
+    case .terminal:
+      return try await AccessorySession.open(transport.terminal.configuration(path: device.path), io: io)
+    case .usb:
+      return try await AccessorySession.open(transport.usb.configuration(path: device.path), io: io)
+    }
   }
 }

@@ -46,6 +46,14 @@ public struct USBInterfaceDescription: Sendable, Hashable {
   /// Its endpoints; endpoint 0 is not among them.
   public var endpoints: [USBEndpointDescription]
 
+  /// A setting of these parts.
+  package init(number: UInt8, alternateSetting: UInt8, function: USBClass, endpoints: [USBEndpointDescription]) {
+    self.number = number
+    self.alternateSetting = alternateSetting
+    self.function = function
+    self.endpoints = endpoints
+  }
+
   /// The first endpoint in this direction that carries bytes as they come.
   public func endpoint(_ direction: USBEndpointDescription.Direction) -> USBEndpointDescription? {
     endpoints.first {
