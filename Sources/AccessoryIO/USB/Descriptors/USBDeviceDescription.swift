@@ -98,6 +98,15 @@ public struct USBEndpointDescription: Sendable, Hashable {
   /// How often it is asked (bInterval), in units that depend on speed and kind.
   public var interval: UInt8
 
+  /// An endpoint of these parts.
+  package init(address: UInt8, transfer: Transfer, maxPacketSize: Int, packetsPerInterval: Int, interval: UInt8) {
+    self.address = address
+    self.transfer = transfer
+    self.maxPacketSize = maxPacketSize
+    self.packetsPerInterval = packetsPerInterval
+    self.interval = interval
+  }
+
   /// Which way it carries.
   public var direction: Direction { address & 0x80 != 0 ? .in : .out }
   /// Its number, 1 to 15.
