@@ -73,6 +73,6 @@ extension EAAccessoryDelegate {
   public func accessoryDidDisconnect(_ accessory: EAAccessory) {}
 }
 
-/// Not the `connectionID` of any accessory.
 // swift-format-ignore: AlwaysUseLowerCamelCase
+/// Not the `connectionID` of any accessory.
 public var EAConnectionIDNone: Int { 0 }

@@ -26,8 +26,8 @@ final class SessionChannel: Sendable {
     self.protocolString = protocolString
     input = InputCore(session.transport.input)
     output = OutputCore(session.transport.output)
-    session.transport.output.onClosed { [openStreams, input = input.notifier, output = output.notifier] error in
-      openStreams.withLock { $0 = 0 }
+    session.transport.output.onClosed { [weak self, input = input.notifier, output = output.notifier] error in
+      self?.openStreams.withLock { $0 = 0 }
       // Many clients close everything at the first end that they are told of: so bytes that had arrived go before it.
       let timer = io.schedule(at: io.now + Self.endPatience) { output.finish(error) }
       input.whenTold {
