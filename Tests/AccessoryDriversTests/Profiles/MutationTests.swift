@@ -15,7 +15,7 @@ import Testing
     var outcomes = (read: 0, refused: 0)
     for _ in 0..<4_000 {
       var bytes = original
-      for _ in 0...Int.random(in: 0...3, using: &random) {
+      for _ in 0...Int.random(in: 0...2, using: &random) {
         let place = Int.random(in: 0..<bytes.count, using: &random)
         switch Int.random(in: 0...4, using: &random) {
         case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
@@ -40,7 +40,7 @@ import Testing
       }
     }
     // Damage in a description or a serial number is none.
-    #expect(outcomes.read > 100 && outcomes.refused > 1_000, "\(outcomes)")
+    #expect(outcomes.read > 50 && outcomes.refused > 1_000, "\(outcomes)")
   }
 
   /// The same numbers at every run (splitmix64).

@@ -60,13 +60,13 @@ import Testing
       ("[1]: 2", 1, 1, "a key is text"),
       ("? {a: b}\n: 2", 1, 3, "a key is text"),
       ("a: 1\n---\nb: 2", 2, 1, "second document"),
-      ("a: [1, 2", 1, 9, "no YAML"),
+      ("a: [1, 2", 2, 1, "no YAML"),
       ("a: 1\n b: 2", 2, 3, "no YAML"),
       ("a: 1\n\tb: 2", 2, 1, "no YAML"),
       ("a: \"x\\q\"", 1, 6, "no YAML"),
     ] as [(String, Int, Int, String)])
   func refused(text: String, line: Int, column: Int, expectation: String) throws {
-    let error = try #require(error(text))
+    let error = try #require(self.error(text))
     #expect(error.message.contains(expectation), "\(error.message)")
     #expect(error.mark == YAMLMark(line: line, column: column))
   }
@@ -77,24 +77,24 @@ import Testing
     for (name, last) in zip("bcdefghij", "abcdefghi") {
       text += "\(name): &\(name) [" + Array(repeating: "*\(last)", count: 10).joined(separator: ",") + "]\n"
     }
-    #expect(try #require(error(text)).message.contains("anchors"))
+    #expect(try #require(self.error(text)).message.contains("anchors"))
   }
 
   @Test func limits() throws {
     let nested = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
     #expect(error(nested(YAMLReader.depthLimit)) == nil)
-    #expect(try #require(error(nested(YAMLReader.depthLimit + 1))).mark.column == YAMLReader.depthLimit + 1)
-    #expect(try #require(error(String(repeating: "[", count: 60_000))).message.contains("within each other"))
+    #expect(try #require(self.error(nested(YAMLReader.depthLimit + 1))).mark.column == YAMLReader.depthLimit + 1)
+    #expect(try #require(self.error(String(repeating: "[", count: 60_000))).message.contains("within each other"))
     let many = { "[" + String(repeating: "a,", count: $0) + "]" }
     #expect(error(many(YAMLReader.nodeLimit - 1)) == nil)
-    #expect(try #require(error(many(YAMLReader.nodeLimit))).message.contains("values"))
+    #expect(try #require(self.error(many(YAMLReader.nodeLimit))).message.contains("values"))
     let comment = { [UInt8](repeating: UInt8(ascii: "#"), count: $0) + Array("\na: b".utf8) }
     #expect(error(comment(YAMLReader.sizeLimit - 5)) == nil)
-    #expect(try #require(error(comment(YAMLReader.sizeLimit - 4))).message == "it is larger than 64 KiB")
+    #expect(try #require(self.error(comment(YAMLReader.sizeLimit - 4))).message == "it is larger than 64 KiB")
   }
 
   @Test func bytesThatAreNoText() throws {
-    let error = try #require(error(Array("a: 1\nbé: ".utf8) + [0xFF, 0xFE]))
+    let error = try #require(self.error(Array("a: 1\nbé: ".utf8) + [0xFF, 0xFE]))
     #expect(error.message.contains("UTF-8"))
     #expect(error.mark.line == 2)
     #expect(try #require(self.error(Array("a: \u{1}".utf8))).message.contains("UTF-8"))
