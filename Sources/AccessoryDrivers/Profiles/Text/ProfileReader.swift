@@ -26,7 +26,8 @@ public struct ProfileReader {
     } catch {
       reader.report(error.mark, error.message)
     }
-    throw ProfileProblems(problems: reader.problems)
+    throw ProfileProblems(
+      problems: reader.problems.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) })
   }
 
   mutating func report(_ mark: YAMLMark, _ message: String) {
