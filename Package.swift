@@ -116,8 +116,20 @@ let package = Package(
       name: "ExternalAccessoryTests",
       dependencies: [
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
-        "AccessoryIO", "AccessoryProtocols", "TestSupport",
+        "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
+        "ClientsOfSwift5", "ClientsOfSwift6",
       ]),
+    .executableTarget(
+      name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
+      path: "Examples/DelegateClient", swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "NativeClient", dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"],
+      path: "Examples/NativeClient"),
+    // Programs as they are written for iOS, for the tests to run.
+    .executableTarget(
+      name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(name: "ClientsOfSwift6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6"),
     .testTarget(
       name: "CommandTests",
       dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),

@@ -9,7 +9,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
   ],
   targets: [
-    .target(name: "CFloor"),
+    // The plain programs on USB use the library that the transport uses.
+    .systemLibrary(name: "CFloorUSB", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
+    .target(name: "CFloor", dependencies: ["CFloorUSB"]),
     .executableTarget(
       name: "bridge-bench",
       dependencies: [

@@ -36,6 +36,7 @@ import Testing
       try await recorder.wait(for: .hasSpaceAvailable, ofInput: false)
       try await bench.terminal.write([1, 2, 3])
       try await recorder.bytes.wait { $0 == [1, 2, 3] }
+      try await recorder.wait(for: .hasBytesAvailable, ofInput: true)
       #expect(recorder.events(ofInput: true) == [.openCompleted, .hasBytesAvailable])
       #expect(recorder.events(ofInput: false) == [.openCompleted, .hasSpaceAvailable])
       #expect(recorder.told.value.allSatisfy { !$0.isMain })
@@ -75,6 +76,7 @@ import Testing
         session.input.schedule(in: .current, forMode: .default)
       }
       try await recorder.bytes.wait { $0 == [7] }
+      try await recorder.wait(for: .hasBytesAvailable, ofInput: true)
       #expect(recorder.events(ofInput: true) == [.openCompleted, .hasBytesAvailable])
       session.closeStreams()
     }

@@ -5,7 +5,8 @@ import AccessoryIO
 import AccessoryLink
 
 extension Profile {
-  /// Opens `device` as this profile says, by the way that it prefers. Throws what `AccessorySession.open` throws.
+  /// Opens `device` as this profile says: by the way in that it prefers, or else by the one that is the device's path.
+  /// Throws what `AccessorySession.open` throws.
   public func open(_ device: Device, io: IOThread = .shared) async throws(AccessoryError) -> AccessorySession {
     let device = choosingWay(device)
     switch device.way {

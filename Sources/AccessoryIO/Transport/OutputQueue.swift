@@ -82,7 +82,7 @@ public final class OutputQueue: Sendable {
   /// producer that waits for space before it offers anything.
   public func requestSpace() -> Bool {
     state.withLock { state in
-      guard !state.isClosed else { return false }
+      guard !state.isClosed, !state.isSealed else { return false }
       if state.queued < highWater { return true }
       state.wantsSpace = true
       return false
@@ -93,7 +93,7 @@ public final class OutputQueue: Sendable {
   /// is so already. Nil: closed by its owner.
   public func onClosed(_ body: @escaping @Sendable (AccessoryError?) -> Void) {
     let closed = state.withLock { state -> AccessoryError?? in
-      if state.isClosed { return .some(state.error) }
+      if state.isClosed || state.isSealed { return .some(state.error) }
       state.onClosed = body
       return .none
     }
@@ -154,14 +154,17 @@ public final class OutputQueue: Sendable {
   /// Takes no more, but keeps what waits to be written, and tells a producer that waits for space. To producers the
   /// queue is closed, whatever `close` says later.
   func seal() {
-    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+    let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed, !state.isSealed else { return nil }
       state.isSealed = true
-      guard state.wantsSpace, let onSpace = state.onSpace else { return nil }
-      state.wantsSpace = false
-      return onSpace
+      defer { state.onClosed = nil }
+      let mustTell = state.wantsSpace && state.onSpace != nil
+      if mustTell { state.wantsSpace = false }
+      return (mustTell, state.onSpace, nil, state.onClosed)
     }
-    notify?()
+    guard let handlers else { return }
+    if handlers.mustTell { handlers.onSpace?() }
+    handlers.onClosed?(nil)
   }
 
   /// Takes no more, drops what waits, and tells a producer that waits for space. The first call counts. The handlers

@@ -52,11 +52,11 @@ final class AccessoryRegistry: RunLoopWork {
   func follow(_ source: any DeviceSource, ready: @escaping @Sendable () -> Void) {
     let task = Task.detached(executorPreference: IOThread.shared) { [weak self] in
       let events: AsyncStream<DeviceEvent>
-      var expected: Set<Device>
+      var expected: Set<String>
       do throws(AccessoryError) {
-        // In this order each of these devices comes as an event, too.
+        // In this order each of these devices comes as an event, too, unless udev's rules are still to be applied to it.
         events = try await source.events()
-        expected = Set(try await source.devices())
+        expected = Set(try await source.devices().lazy.filter(\.isInitialized).map(\.path))
       } catch {
         self?.note(error)
         return ready()
@@ -67,10 +67,13 @@ final class AccessoryRegistry: RunLoopWork {
         guard let self else { return }
         switch event {
         case .added(let device): appeared(device)
+        case .changed(let device, let old): changed(device, from: old)
         case .removed(let device): vanished(device)
         }
         guard !isReady else { continue }
-        if case .added(let device) = event { expected.remove(device) }
+        switch event {
+        case .added(let device), .changed(let device, _), .removed(let device): expected.remove(device.path)
+        }
         if expected.isEmpty { (isReady, _) = (true, ready()) }
       }
       if !isReady { ready() }
@@ -107,6 +110,22 @@ final class AccessoryRegistry: RunLoopWork {
       return state.accessories.remove(at: index)
     }
     if let accessory { disconnect(accessory) }
+  }
+
+  /// The accessory stays the same as long as its profile does: it may have got a name, or another way in.
+  private func changed(_ device: Device, from old: Device) {
+    let (former, hasNews) = state.withLock { state -> (EAAccessory?, Bool) in
+      if let index = state.devices.firstIndex(of: old) { state.devices.remove(at: index) }
+      state.devices.append(device)
+      let index = state.accessories.firstIndex { $0.port.device == old }
+      if let index, state.profiles.profile(for: device) == state.accessories[index].port.profile {
+        state.accessories[index].port.changed(device)
+        return (nil, false)
+      }
+      return (index.map { state.accessories.remove(at: $0) }, connect(device, &state))
+    }
+    if hasNews { main.signal() }
+    if let former { disconnect(former) }
   }
 
   /// A session found out first. Discovery will say so too, and then there is nothing left to do.

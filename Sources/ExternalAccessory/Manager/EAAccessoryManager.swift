@@ -10,7 +10,7 @@ import Foundation
 public final class EAAccessoryManager: NSObject, Sendable {
   private let registry: AccessoryRegistry
 
-  private static let instance = EAAccessoryManager(sources: [SimulatorSource()])
+  private static let instance = EAAccessoryManager(sources: [SimulatorSource(), UdevSource()])
 
   /// Longer than a look at the devices takes; one that takes longer tells of its devices as they are found.
   private static let patience = Duration.seconds(2)

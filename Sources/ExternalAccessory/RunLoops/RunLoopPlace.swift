@@ -24,12 +24,22 @@ struct RunLoopPlace: @unchecked Sendable {
       loop = CFRunLoopGetMain()
     } else if runLoop === RunLoop.current {
       loop = CFRunLoopGetCurrent()
+    } else {
+      loop = KnownRunLoops.loop(of: runLoop)
     }
   }
 
   var isMain: Bool { runLoop === RunLoop.main }
 
-  func isSame(_ other: RunLoopPlace) -> Bool { runLoop === other.runLoop && mode == other.mode }
+  /// Which place it is, without keeping the run loop.
+  struct Key: Hashable, Sendable {
+    let runLoop: ObjectIdentifier
+    let mode: String
+  }
+
+  var key: Key { Key(runLoop: ObjectIdentifier(runLoop), mode: mode.rawValue) }
+
+  func isSame(_ other: RunLoopPlace) -> Bool { key == other.key }
 
   /// The mode's name beneath. The set of the common modes is known by its string's address, not by what it says.
   var modeName: CFString {

@@ -106,7 +106,12 @@ final class RunLoopSource: Sendable {
 
   /// A timer is what another thread can put into a run loop that it only knows as a `RunLoop`, and what wakes it.
   private func askForLoop(_ place: RunLoopPlace) {
-    let timer = Timer(fire: Date(), interval: 0, repeats: false) { [weak self] _ in self?.arrived(place) }
+    let key = place.key
+    // Holds next to nothing, as it is never freed.
+    let timer = Timer(fire: Date(), interval: 0, repeats: false) { [weak self] _ in
+      KnownRunLoops.noteCurrent()
+      self?.arrived(key)
+    }
     let isWanted = state.withLock { state in
       guard let index = state.places.firstIndex(where: { $0.isSame(place) }) else { return false }
       state.places[index].timer = timer
@@ -115,16 +120,15 @@ final class RunLoopSource: Sendable {
     if isWanted { place.runLoop.add(timer, forMode: place.mode) }
   }
 
-  private func arrived(_ place: RunLoopPlace) {
-    var found = place
-    found.loop = CFRunLoopGetCurrent()
-    let known = found
-    let isWanted = state.withLock { state in
-      guard let index = state.places.firstIndex(where: { $0.isSame(known) }) else { return false }
-      state.places[index] = known
-      return true
+  /// Called by the run loop of that place.
+  private func arrived(_ key: RunLoopPlace.Key) {
+    let found = state.withLock { state -> RunLoopPlace? in
+      guard let index = state.places.firstIndex(where: { $0.key == key }) else { return nil }
+      state.places[index].loop = CFRunLoopGetCurrent()
+      state.places[index].timer = nil
+      return state.places[index]
     }
-    if isWanted { attach(known) }
+    if let found { attach(found) }
   }
 
   /// Takes it out of a place, where it is there.

@@ -7,15 +7,15 @@ import AccessoryIO
 /// The way to one accessory, from plug to unplug, and who has it open.
 final class AccessoryPort: Sendable {
   private struct State: Sendable {
+    var device: Device
     var isConnected = true
     /// The last session, which may be closing still.
     var channel: SessionChannel?
     var onLost: (@Sendable () -> Void)?
   }
 
-  let device: Device
   let profile: Profile
-  private let state = Locked(State())
+  private let state: Locked<State>
   /// Held by the thread that opens a session.
   private let opening = Locked(())
 
@@ -23,9 +23,15 @@ final class AccessoryPort: Sendable {
   private static let patience = Duration.seconds(10)
 
   init(device: Device, profile: Profile) {
-    self.device = device
+    state = Locked(State(device: device))
     self.profile = profile
   }
+
+  /// As discovery told of it last.
+  var device: Device { state.withLock { $0.device } }
+
+  /// Discovery tells of it anew: it is still there, and something of it is otherwise.
+  func changed(_ device: Device) { state.withLock { $0.device = device } }
 
   /// Sets what is called, on the I/O thread, when a session finds that the accessory is gone.
   func onLost(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onLost = body } }
@@ -37,6 +43,7 @@ final class AccessoryPort: Sendable {
   /// Throws `disconnected`; `unsupported` when the accessory has no such protocol; `busy` when it is open for another
   /// protocol, as it has one line for all of them, or somebody else has it; `timedOut`; and what opening it throws.
   func open(_ protocolString: String) throws(AccessoryError) -> SessionChannel {
+    let device = device
     let name = device.name ?? device.path
     guard profile.protocolStrings.contains(protocolString) else {
       throw AccessoryError(.unsupported, "\(name) doesn't speak \(protocolString)")
@@ -50,7 +57,7 @@ final class AccessoryPort: Sendable {
       let lost: @Sendable () -> Void = { [weak self] in self?.lost() }
       let channel = try Synchronously.run(
         "opening \(name)", limit: Self.patience + profile.settle, late: { (late: SessionChannel) in late.beginClose() }
-      ) { [device, profile] () async throws(AccessoryError) in
+      ) { [profile] () async throws(AccessoryError) in
         await last?.close()
         let session = try await profile.open(device)
         return SessionChannel(session, protocolString: protocolString, onLost: lost)
@@ -75,6 +82,9 @@ final class AccessoryPort: Sendable {
     guard wasConnected else { return }
     guard let channel else { return body() }
     let once = Once(body)
+    // The system knows better than a terminal or an endpoint that keeps silent. A simulator hangs up by itself, and what
+    // it sent last may be on its way.
+    if device.source == .udev { channel.deviceWasRemoved() }
     let timer = io.schedule(at: io.now + limit) {
       channel.beginClose()
       once.run()

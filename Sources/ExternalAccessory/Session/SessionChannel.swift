@@ -53,6 +53,9 @@ final class SessionChannel: Sendable {
   /// Closes the accessory, without waiting.
   func beginClose() { session.transport.beginClose() }
 
+  /// Discovery knows that the accessory is gone: ends as if that had been noticed here.
+  func deviceWasRemoved() { session.transport.deviceWasRemoved() }
+
   /// Closes the accessory; returns when it is free for others.
   func close() async { await session.close() }
 

@@ -38,9 +38,15 @@ final class LoopThread: Sendable {
   /// Runs `body` on the thread, in its run loop, and waits for it.
   func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     let loop = try await loop()
+    // Foundation never frees a timer: so it must not hold the body.
+    let slot = Locked<(@Sendable () throws -> Value)?>(body)
     let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
       let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
-        continuation.resume(returning: Result { try body() })
+        let body = slot.withLock { slot in
+          defer { slot = nil }
+          return slot
+        }
+        if let body { continuation.resume(returning: Result { try body() }) }
       }
       loop.value.add(timer, forMode: mode)
     }
