@@ -5,6 +5,9 @@ BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-d
 TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat
 
+# What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
+LAB_PACKAGES = $(TEST_PACKAGES) qemu-system-x86 busybox-static kmod cpio xz-utils udev systemd usbutils
+
 # Warnings are errors in this project's own targets.
 export ACCESSORY_BRIDGE_STRICT = 1
 
@@ -19,7 +22,7 @@ define install
 	@command -v swift >/dev/null || { echo "There is no swift here. Install Swift 6.3: https://www.swift.org/install/linux/"; exit 1; }
 endef
 
-.PHONY: help build static test test-tsan test-asan fuzz lint format bench demo completions man clean
+.PHONY: help build static test lab test-tsan test-asan fuzz lint format bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -40,6 +43,12 @@ demo: ## Everything at work on a pretended accessory, in a minute
 test: lint ## Installs what the tests need and runs them all
 	$(call install,$(TEST_PACKAGES))
 	$(call run-tests,)
+
+lab: export ACCESSORY_BRIDGE_LAB = 1
+lab: ## The tests against a stock kernel's USB, in a guest under QEMU
+	$(call install,$(LAB_PACKAGES))
+	swift build --build-tests
+	Tests/Lab/all
 
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
 # in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones.

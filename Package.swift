@@ -56,7 +56,7 @@ let package = Package(
     .target(
       name: "AccessorySimulator",
       dependencies: [
-        "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery",
+        "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery", "CLinuxShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .executableTarget(
@@ -136,6 +136,18 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Tests that need a kernel with USB: `make lab` builds them here and runs them in a guest (see Tests/Lab).
+if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
+  package.targets.append(
+    .testTarget(
+      name: "LabTests",
+      dependencies: [
+        "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
+        "AccessoryProtocols", "TestSupport",
+      ],
+      path: "Tests/Lab/Tests"))
+}
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
