@@ -20,7 +20,9 @@ extension UdevMock {
     private func start(_ arguments: [String], prefix: [String] = []) throws -> Program {
       let tests = linkTarget("/proc/self/exe") ?? ""
       let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
-      var variables = ["XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin"]
+      var variables = [
+        "XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin", "ACCESSORY_BRIDGE_PROFILES": "",
+      ]
       for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD", "UMOCKDEV_DIR"] {
         if let value = getenv(name) { variables[name] = String(cString: value) }
       }

@@ -16,3 +16,8 @@ enum BuiltInProfiles {
   /// All of them. That each can be read is a test's; here is nobody to tell otherwise.
   static let all = texts.compactMap { try? ProfileReader.read(Array($0.utf8), file: "built in") }
 }
+
+extension Profile {
+  /// The framed accessory, as simulators announce it.
+  public static let framed = BuiltInProfiles.all.first { $0.name == FramedAccessory.driverName }!
+}

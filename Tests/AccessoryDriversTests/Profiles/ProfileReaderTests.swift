@@ -131,6 +131,7 @@ import Testing
     #expect(Set(BuiltInProfiles.all.map(\.name)).count == BuiltInProfiles.texts.count)
     let framed = try #require(ProfileStore.builtIn.profile(named: "framed"))
     #expect(framed.rules == [DeviceRule(driver: "framed")])
+    #expect(framed == .framed)
     #expect(framed.driver == FramedAccessory.driverName)
     #expect(framed.protocolStrings == ["com.accessorybridge.framed"])
     #expect(framed.rules.allSatisfy { $0.strangers == nil })
