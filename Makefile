@@ -51,12 +51,15 @@ lab: ## The tests against a stock kernel's USB, in a guest under QEMU
 	Tests/Lab/all
 
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
-# in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones.
+# in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones. The tests of
+# ExternalAccessory count, too, and use the one main run loop: they run one after another.
 define run-tests
 	swift build --build-tests $(1)
-	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests'
+	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
+		--skip '^ExternalAccessoryTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
+	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'
 	umockdev-wrapper swift test --skip-build $(1) --filter '^UdevMockTests'
 endef
 

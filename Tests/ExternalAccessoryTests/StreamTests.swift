@@ -200,10 +200,14 @@ import Testing
     session.output.open()
     let echo = Task { try await bench.terminal.write(bench.terminal.read(3)) }
     try await blocking {
-      while !session.output.hasSpaceAvailable {}
+      let end = ContinuousClock.now + .seconds(20)
+      while !session.output.hasSpaceAvailable { if ContinuousClock.now > end { throw Hang("space") } }
       #expect(session.output.write([4, 5, 6]) == 3)
       var read: [UInt8] = []
-      while read.count < 3 { if session.input.hasBytesAvailable { read += session.input.read(16) } }
+      while read.count < 3 {
+        if session.input.hasBytesAvailable { read += session.input.read(16) }
+        if ContinuousClock.now > end { throw Hang("bytes") }
+      }
       #expect(read == [4, 5, 6])
     }
     try await echo.value
