@@ -80,10 +80,10 @@ fuzz: ## Every decoder against bytes made up to break it, FUZZ_SECONDS each
 	Tests/Fuzz/run $(FUZZ_SECONDS)
 
 lint: ## Checks the form of the sources
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 format: ## Brings the sources into form
-	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
+	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
 	$(call install,$(BENCH_PACKAGES))

@@ -105,17 +105,17 @@ import Testing
         match: {serial: P*}
         driver: framed
         transport:
-          tty: {baud: 57600, stop_bits: 2, flow: software}
+          tty: {baud: 57600, stop_bits: 2, flow: hardware}
         pacing: {gap: 1ms}
         """, to: "profiles/mine.yaml", box)
       let profiled = try await box.run("info", "P1", "--json").json()["line"]
       #expect(profiled?["baud"] == 57_600, "\(String(describing: profiled))")
       #expect(profiled?["stop_bits"] == 2)
-      #expect(profiled?["flow_control"] == "software")
+      #expect(profiled?["flow_control"] == "hardware")
       let wanted = try await box.run("info", "P1", "--baud", "9600", "--stop-bits", "1", "--json").json()["line"]
       #expect(wanted?["baud"] == 9_600)
       #expect(wanted?["stop_bits"] == 1)
-      #expect(wanted?["flow_control"] == "software")
+      #expect(wanted?["flow_control"] == "hardware")
     }
   }
 

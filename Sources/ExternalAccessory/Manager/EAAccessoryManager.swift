@@ -18,10 +18,9 @@ public final class EAAccessoryManager: NSObject, Sendable {
   /// The one manager of this program. The first call looks for accessories, and waits a few milliseconds for that.
   public class func shared() -> EAAccessoryManager { instance }
 
-  /// A manager of what `sources` tell. Waits until they have told what is there. The picker waits `scanTimeout`.
-  package init(
-    sources: [any DeviceSource], profiles: ProfileStore = .builtIn, scanTimeout: Duration = .seconds(30)
-  ) {
+  /// A manager beside the shared one, of what `sources` tell, such as a device that the user named. Waits until they
+  /// have told what is there. The picker waits `scanTimeout`. Only on Linux.
+  public init(sources: [any DeviceSource], profiles: ProfileStore = .builtIn, scanTimeout: Duration = .seconds(30)) {
     registry = AccessoryRegistry(profiles: profiles, scanTimeout: scanTimeout)
     super.init()
     registry.serve(self)

@@ -105,15 +105,19 @@ final class InputCore: StreamBytes {
     }
   }
 
-  /// Adds what has arrived to what the delegate hasn't read: so the queue is empty, and tells of what comes next.
-  func wasTold() {
+  /// Adds what has arrived to what the delegate hasn't read: so the queue is empty, and tells of what comes next. What
+  /// came while the delegate was being told deserves an event of its own.
+  func wasTold() -> Bool {
     state.withLock { state in
+      var hasNew = false
       while !state.wasRead, state.count > 0, state.count < Self.keptBytes, case .bytes = input.take(into: &state.spare)
       {
         state.buffer.removeFirst(state.head)
         state.head = 0
         state.buffer += state.spare
+        hasNew = true
       }
+      return hasNew
     }
   }
 

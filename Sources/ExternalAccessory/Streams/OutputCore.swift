@@ -43,7 +43,7 @@ final class OutputCore: StreamBytes {
 
   func isReady() -> Bool { output.requestSpace() }
 
-  func wasTold() {}
+  func wasTold() -> Bool { false }
 
   func wasClosed() {}
 }

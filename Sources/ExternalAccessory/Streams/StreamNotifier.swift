@@ -10,8 +10,8 @@ protocol StreamBytes: AnyObject, Sendable {
   var readyEvent: Stream.Event { get }
   /// Whether there is; if not, `oweReady` of the notifier is called when there is, or `finish`.
   func isReady() -> Bool
-  /// The delegate has been told that there is, and has done what it wanted.
-  func wasTold()
+  /// The delegate has been told that there is, and has done what it wanted. True when it is to be told again.
+  func wasTold() -> Bool
   /// The stream was closed.
   func wasClosed()
 }
@@ -105,7 +105,7 @@ final class StreamNotifier: RunLoopWork {
     guard let audience, let bytes else { return false }
     if let event = nextEvent(bytes) {
       audience.tell(event)
-      if event == bytes.readyEvent { bytes.wasTold() }
+      if event == bytes.readyEvent, bytes.wasTold() { oweReady() }
     }
     let (isMore, onTold) = state.withLock { state in
       state.teller = outer
