@@ -25,6 +25,7 @@ let package = Package(
     .target(name: "CLinuxShims"),
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
+    .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .target(name: "AccessoryProtocols"),
     .target(
       name: "AccessoryLink",
@@ -43,7 +44,11 @@ let package = Package(
       name: "AccessoryDiscovery",
       dependencies: ["AccessoryIO", "CLibudev", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
-      name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
+      name: "AccessoryDrivers",
+      dependencies: [
+        "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CLibyaml",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
       swiftSettings: callersExecutor),
     .target(
       name: "ExternalAccessory",
@@ -104,7 +109,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "AccessoryDriversTests",
-      dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+      dependencies: [
+        "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+      ]),
     .testTarget(
       name: "ExternalAccessoryTests",
       dependencies: [
@@ -137,7 +144,7 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
       name: "LabTests",
       dependencies: [
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
-        "AccessoryProtocols", "TestSupport",
+        "AccessoryProtocols", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Lab/Tests"))
 }

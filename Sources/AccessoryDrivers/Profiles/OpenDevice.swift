@@ -5,17 +5,15 @@ import AccessoryIO
 import AccessoryLink
 
 extension Profile {
-  /// Opens `device`, by the way in that is its path, as this profile says. Throws what `AccessorySession.open` throws.
+  /// Opens `device` as this profile says: by the way in that it prefers, or else by the one that is the device's path.
+  /// Throws what `AccessorySession.open` throws.
   public func open(_ device: Device, io: IOThread = .shared) async throws(AccessoryError) -> AccessorySession {
-    guard device.way == .terminal else {
-      let session = try await AccessorySession.open(USBConfiguration(path: device.path), io: io)
-      if settle > .zero { await io.sleep(for: settle) }
-      guard Task.isCancelled else { return session }
-      await session.close()
-      throw AccessoryError(.cancelled, "opening \(device.path) was cancelled")
+    let device = choosingWay(device)
+    switch device.way {
+    case .terminal:
+      return try await AccessorySession.open(transport.terminal.configuration(path: device.path), io: io)
+    case .usb:
+      return try await AccessorySession.open(transport.usb.configuration(path: device.path), io: io)
     }
-    var terminal = TerminalConfiguration(path: device.path, baudRate: baudRate)
-    terminal.settle = settle
-    return try await AccessorySession.open(terminal, io: io)
   }
 }

@@ -36,7 +36,9 @@ extension Plain {
       let status = try await start(["status", node, "--json"]).end()
       #expect(status.status == 0)
       #expect(status.outputText.contains("ACC0042"))
-      try await simulator.line(containing: "line 115200 baud, 8 data bits, no parity, 1 stop bit; DTR on, RTS on")
+      try await simulator.line(
+        containing: option == "--ftdi"
+          ? "line 115385 baud" : "line 115200 baud, 8 data bits, no parity, 1 stop bit; DTR on, RTS on")
       // The battery was request 1, status and identity 2 and 3: the cable is pulled amid the answer to this one.
       let echo = try await start(["request", node, "echo", "00"]).end()
       #expect(echo.status == 69, "\(echo.errorText)")

@@ -26,7 +26,7 @@ struct EndpointPlug: Sendable {
     change(&configuration)
     identity.serialNumber = configuration.device.identity.serialNumber
     configuration.connection = .usb(identity)
-    let simulator = FramedSimulator(configuration)
+    let simulator = FramedSimulator(configuration, io: Kernel.deviceThread)
     path = try await simulator.plugIn()
     node = try await Kernel.endpointNode(path, isHID: kind == .reports)
     self.simulator = simulator

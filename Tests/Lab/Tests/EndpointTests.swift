@@ -41,7 +41,8 @@ extension Plain {
     /// 4 MiB there and back, every byte right; the device sends back what it gets.
     @Test func aStream() async throws {
       try #require(Kernel.isReady)
-      let device = try await USBDeviceTransport.plugIn(SimulatedUSBIdentity(.bulk), into: KernelHost())
+      let device = try await USBDeviceTransport.plugIn(
+        SimulatedUSBIdentity(.bulk), into: KernelHost(), io: Kernel.deviceThread)
       let mirror = AccessorySession(device)
       let reflecting = Task { for try await piece in mirror.input { try await mirror.write(piece) } }
       let node = try await Kernel.endpointNode(device.label, isHID: false)

@@ -84,7 +84,8 @@ extension Plain {
     @Test(arguments: [SimulatedUSBIdentity.Kind.bulk, .reports])
     func midWrite(kind: SimulatedUSBIdentity.Kind) async throws {
       try #require(Kernel.isReady)
-      let device = try await USBDeviceTransport.plugIn(SimulatedUSBIdentity(kind), into: KernelHost())
+      let device = try await USBDeviceTransport.plugIn(
+        SimulatedUSBIdentity(kind), into: KernelHost(), io: Kernel.deviceThread)
       let node = try await Kernel.endpointNode(device.label, isHID: kind == .reports)
       var configuration = USBConfiguration(path: node)
       configuration.interface = 0
@@ -99,7 +100,7 @@ extension Plain {
         }
       }
       try await eventually("the way to be full", within: .seconds(60)) {
-        device.input.count >= 65_536 && !transport.output.hasSpaceAvailable
+        device.input.count > 0 && !transport.output.hasSpaceAvailable
       }
       let start = MonotonicTime.now
       await device.close()

@@ -26,7 +26,7 @@ extension Plain {
         "\(grown >> 10) KiB more after; threads \(threads) before, \(ThisProcess.threadCount) after")
       try await ThisProcess.waitForNoDescriptors(except: descriptors)
       #expect(ThisProcess.threadCount <= threads + 8, "but for the dispatch pool's")
-      #expect(ThisProcess.threadCount(named: "accessory-io") == 1)
+      #expect(ThisProcess.threadCount(named: "accessory-io") == 2, "the host's and the devices'")
       #expect(grown < 8 << 20)
     }
 
@@ -34,7 +34,14 @@ extension Plain {
       try await withThrowingTaskGroup { group in
         for lane in 0..<4 {
           group.addTask {
-            for number in 0..<count { try await cycle(lane.isMultiple(of: 2) ? .modem : .ftdi, "L\(lane)C\(number)") }
+            for number in 0..<count {
+              let serial = "L\(lane)C\(number)"
+              switch lane {
+              case 0: try await cycle(.modem, serial)
+              case 1: try await cycle(.ftdi, serial)
+              default: try await endpointCycle(lane == 2 ? .bulk : .reports, serial)
+              }
+            }
           }
         }
         try await group.waitForAll()
@@ -43,6 +50,17 @@ extension Plain {
 
     private func cycle(_ kind: SimulatedUSBIdentity.Kind, _ serial: String) async throws {
       let plugged = try await PluggedIn(kind) { $0.device.identity.serialNumber = serial }
+      let accessory = try await plugged.accessory()
+      #expect(try await accessory.identify().serialNumber == serial)
+      #expect(try await accessory.echo(Array(serial.utf8)) == Array(serial.utf8))
+      await plugged.simulator.stop()
+      let error = await #expect(throws: AccessoryError.self) { try await accessory.status() }
+      #expect(error?.kind == .disconnected)
+      await accessory.close()
+    }
+
+    private func endpointCycle(_ kind: SimulatedUSBIdentity.Kind, _ serial: String) async throws {
+      let plugged = try await EndpointPlug(kind) { $0.device.identity.serialNumber = serial }
       let accessory = try await plugged.accessory()
       #expect(try await accessory.identify().serialNumber == serial)
       #expect(try await accessory.echo(Array(serial.utf8)) == Array(serial.utf8))

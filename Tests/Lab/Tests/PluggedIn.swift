@@ -5,6 +5,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -16,6 +17,12 @@ enum Kernel {
   static let isReady: Bool = {
     let result = try? Process.run(["/sbin/modprobe", "vhci_hcd"])
     return result == 0
+  }()
+
+  /// The I/O thread of the pretended devices. Not the hosts': the kernel lets whoever ends a transfer wait until the
+  /// device has said that it is ended, so no thread can be both.
+  static let deviceThread: IOThread = {
+    do throws(Errno) { return IOThread(queue: try EpollQueue()) } catch { fatalError("\(error)") }
   }()
 
   /// The node of the device at `path` in sysfs, when the kernel has made it and udev has seen it.
@@ -86,7 +93,7 @@ struct PluggedIn: Sendable {
     var configuration = FramedSimulator.Configuration(seed: 1)
     configuration.connection = .usb(SimulatedUSBIdentity(kind))
     change(&configuration)
-    let simulator = FramedSimulator(configuration)
+    let simulator = FramedSimulator(configuration, io: Kernel.deviceThread)
     let events = Watched<[FramedSimulator.Event]>([])
     Task { for await event in simulator.events { events.update { $0.append(event) } } }
     path = try await simulator.plugIn()

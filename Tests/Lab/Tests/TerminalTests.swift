@@ -39,7 +39,8 @@ extension Plain {
       async throws
     {
       try #require(Kernel.isReady)
-      let device = try await USBDeviceTransport.plugIn(SimulatedUSBIdentity(kind), into: KernelHost())
+      let device = try await USBDeviceTransport.plugIn(
+        SimulatedUSBIdentity(kind), into: KernelHost(), io: Kernel.deviceThread)
       let mirror = AccessorySession(device)
       let reflecting = Task { for try await piece in mirror.input { try await mirror.write(piece) } }
       let node = try await Kernel.node(device.label)

@@ -89,7 +89,8 @@ extension Plain {
       async throws
     {
       try #require(Kernel.isReady)
-      let device = try await USBDeviceTransport.plugIn(SimulatedUSBIdentity(kind), into: KernelHost())
+      let device = try await USBDeviceTransport.plugIn(
+        SimulatedUSBIdentity(kind), into: KernelHost(), io: Kernel.deviceThread)
       let node = try await Kernel.node(device.label)
       let transport = try await DescriptorTransport.open(.init(path: node))
       let reader = InputReader(transport.input)
