@@ -20,7 +20,9 @@ import Testing
     /// Starts a program that was built beside the test program.
     func start(_ name: String, _ arguments: String...) throws -> Program {
       let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-      var variables = ["XDG_RUNTIME_DIR": runtime.path, "PATH": "/usr/bin:/bin"]
+      var variables = [
+        "XDG_RUNTIME_DIR": runtime.path, "XDG_CONFIG_HOME": runtime.path, "PATH": "/usr/bin:/bin",
+      ]
       for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
         variables[name] = ProcessInfo.processInfo.environment[name]
       }
@@ -84,6 +86,19 @@ import Testing
     #expect(transcript.status == 0, "\(transcript.errorText)")
     #expect(transcript.lines.count == 1)
     try expectBatteryReply(transcript.lines.first)
+    _ = simulator
+  }
+
+  /// The user's profiles count: one in place of the built-in one, without the protocol, leaves nothing to open.
+  @Test func theUsersProfiles() async throws {
+    let place = try Place()
+    let folder = place.runtime.path + "/accessory-bridge/profiles"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let text = "name: framed\nmatch: {driver: framed}\nprotocols: [com.example.other]\n"
+    try Data(text.utf8).write(to: URL(filePath: folder + "/framed.yaml"))
+    let simulator = try await place.simulate()
+    let transcript = try await place.start("ClientsOfSwift5", "controller").end()
+    #expect(transcript.status == 66, "no accessory has the protocol")
     _ = simulator
   }
 

@@ -81,7 +81,8 @@ final class AccessoryRegistry: RunLoopWork {
     tasks.withLock { $0.append(task) }
   }
 
-  private func note(_ error: AccessoryError) { state.withLock { $0.errors.append(error) } }
+  /// Keeps an error for who asks.
+  func note(_ error: AccessoryError) { state.withLock { $0.errors.append(error) } }
 
   private func appeared(_ device: Device) {
     let hasNews = state.withLock { state in

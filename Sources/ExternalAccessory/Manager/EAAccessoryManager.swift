@@ -10,7 +10,13 @@ import Foundation
 public final class EAAccessoryManager: NSObject, Sendable {
   private let registry: AccessoryRegistry
 
-  private static let instance = EAAccessoryManager(sources: [SimulatorSource(), UdevSource()])
+  private static let instance = EAAccessoryManager(ProfileLibrary.load())
+
+  /// The shared manager: what announces itself and what the system knows, with the profiles of this machine and user.
+  private convenience init(_ library: ProfileLibrary) {
+    self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store)
+    for problem in library.problems { registry.note(AccessoryError(.misconfigured, problem.description)) }
+  }
 
   /// Longer than a look at the devices takes; one that takes longer tells of its devices as they are found.
   private static let patience = Duration.seconds(2)
@@ -76,7 +82,7 @@ public final class EAAccessoryManager: NSObject, Sendable {
   /// connected then; those that are connected already stay as they are.
   public func register(profile: Profile) { registry.register(profile) }
 
-  /// Why discovery doesn't work, where it doesn't: there is no user to ask and no log to look at.
+  /// Why discovery doesn't work, where it doesn't, and which profiles could not be read: there is no user to ask and no log to look at.
   public var discoveryErrors: [AccessoryError] { registry.errors }
 }
 
