@@ -45,6 +45,10 @@ let package = Package(
       name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
       swiftSettings: callersExecutor),
     .target(
+      name: "AccessoryControl",
+      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
+      resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
+    .target(
       name: "AccessorySimulator",
       dependencies: [
         "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery",
@@ -90,6 +94,12 @@ let package = Package(
       name: "UdevMockTests",
       dependencies: [
         "AccessoryDiscovery", "AccessoryIO", "CUmockdev", "TestSupport", "bridge-cli",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "AccessoryControlTests",
+      dependencies: [
+        "AccessoryControl", "AccessoryIO", "CTestShims", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
