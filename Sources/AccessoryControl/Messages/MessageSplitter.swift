@@ -30,7 +30,7 @@ package struct MessageSplitter: Sendable {
 
   /// Keeps `new` bytes.
   package mutating func append(_ new: UnsafeRawBufferPointer) {
-    if start > 0 && start == bytes.count || start > limit {
+    if start > count {  // so that a byte is moved once at most
       bytes.removeFirst(start)
       searched -= start
       start = 0
