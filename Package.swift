@@ -70,10 +70,13 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AccessoryIO", "AccessoryProtocols", "CTestShims", .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CTestShims",
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/TestSupport"),
-    .executableTarget(name: "TestChild", dependencies: ["AccessoryIO", "CLinuxShims"], path: "Tests/TestChild"),
+    .executableTarget(
+      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "CLinuxShims", "TestSupport"],
+      path: "Tests/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
       dependencies: [

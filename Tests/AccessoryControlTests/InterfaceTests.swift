@@ -54,7 +54,8 @@ import Testing
     ("", 1), ("type A (a: int)", 1), ("interface x", 1), ("interface a..b", 1), ("interface a.b\nmethod A() -> (", 2),
     ("interface a.b\ntype a (x: int)", 2), ("interface a.b\n\ntype A (x: Missing)", 3),
     ("interface a.b\ntype A (x: int, y)", 2), ("interface a.b\ntype A (x: int, x: int)", 2),
-    ("interface a.b\ntype A ()\ntype A ()", 3), ("interface a.b\nmethod A()", 2), ("interface a.b\nfrob A ()", 2),
+    ("interface a.b\ntype A ()\ntype A ()", 3), ("interface a.b\ntype A ()\nmethod A() -> ()", 3),
+    ("interface a.b\nmethod A()", 2), ("interface a.b\nfrob A ()", 2),
     ("interface a.b\nerror A (x: unsigned)", 2), ("interface a.b\nerror A (x, y)", 2),
   ])
   func whatIsNoDescriptionSaysWhere(_ text: String, _ line: Int) {

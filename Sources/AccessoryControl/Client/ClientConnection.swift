@@ -119,7 +119,8 @@ actor ClientConnection: EventHandler {
     while failure == nil, !isHeld, !isPaused || toTheEnd {
       switch socket.nextMessage() {
       case .nothing: return
-      case .tooLong: return end(AccessoryError(.badData, "an answer of \(label) is longer than \(Self.replyLimit) bytes"))
+      case .tooLong:
+        return end(AccessoryError(.badData, "an answer of \(label) is longer than \(Self.replyLimit) bytes"))
       case .message(let message):
         switch receivers.first {
         case nil: return end(unasked(message))

@@ -87,7 +87,8 @@ private struct InterfaceReader {
   mutating func interface() throws(InterfaceError) -> InterfaceDescription {
     try expect("interface")
     let interface = String(try next())
-    guard interface.contains("."), interface.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty })
+    guard interface.contains("."),
+      interface.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty })
     else { throw error("\(interface) is no name of an interface") }
     var types: [String: InterfaceDescription.FieldType] = [:]
     var methods: [String: InterfaceDescription.Method] = [:]
@@ -95,9 +96,8 @@ private struct InterfaceReader {
     while !tokens.isEmpty {
       let keyword = try next()
       let name = try name(capital: true)
-      guard types[name] == nil, methods[name] == nil || keyword != "method", errors[name] == nil || keyword != "error" else {
-        throw error("\(name) is there twice")
-      }
+      // One name for one thing, whatever it is: other readers insist on that.
+      guard types[name] == nil, methods[name] == nil, errors[name] == nil else { throw error("\(name) is there twice") }
       switch keyword {
       case "type": types[name] = try group(depth: 0)
       case "error": errors[name] = try fields(depth: 0)
@@ -133,7 +133,9 @@ private struct InterfaceReader {
       if take(":") { fields.append(.init(name: name, type: try type(depth: depth + 1))) }
     } while take(",")
     try expect(")")
-    guard fields.isEmpty || fields.count == names.count else { throw error("some fields have a type and some have none") }
+    guard fields.isEmpty || fields.count == names.count else {
+      throw error("some fields have a type and some have none")
+    }
     return fields.isEmpty ? .enumeration(names) : .structure(fields)
   }
 

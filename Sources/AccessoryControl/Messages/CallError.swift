@@ -87,7 +87,9 @@ extension CallError {
 
   /// Several devices fit: their names.
   package var candidates: [String]? {
-    guard name == Self.prefix + "AmbiguousDevice", case .array(let values)? = parameters["candidates"] else { return nil }
+    guard name == Self.prefix + "AmbiguousDevice", case .array(let values)? = parameters["candidates"] else {
+      return nil
+    }
     return values.compactMap(\.text)
   }
 
