@@ -12,11 +12,11 @@ final class RawClient: Sendable {
 
   init(_ path: String) throws {
     descriptor = try UnixSocket.create(blocking: true)
-    try UnixSocket.connect(descriptor, to: path)
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
       setsockopt(descriptor.rawValue, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
+    try UnixSocket.connect(descriptor, to: path)
   }
 
   deinit { UnixSocket.close(descriptor) }
