@@ -76,12 +76,12 @@ private let list = #"{"method":"accessorybridge.Bridge.List"}"#
     let lazy = try RawClient(sample.path)
     // Each answers 128 KB: the socket holds one or two, and what is beyond waits with the calls.
     let call = #"{"method":"accessorybridge.Bridge.Request","parameters":{"command":"big","payload_hex":"010000"}}"#
-    for _ in 0..<100 { try await lazy.send(call) }
+    for _ in 0..<30 { try await lazy.send(call) }
     let client = try await sample.client()
     for _ in 0..<20 { _ = try await client.call(Bridge.List()) }
-    #expect(sample.bridge.seen.value.callers.count < 20 + 20)
+    #expect(sample.bridge.seen.value.callers.count < 20 + 10)
     // When it reads after all, all of them are answered.
-    #expect(try await lazy.messages(100).count == 100)
+    #expect(try await lazy.messages(30).count == 30)
     await sample.server.close()
   }
 

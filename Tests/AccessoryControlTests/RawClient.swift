@@ -32,13 +32,13 @@ final class RawClient: Sendable {
 
   func endSending() { shutdown(descriptor.rawValue, CInt(SHUT_WR)) }
 
-  /// All that comes, up to the end or to `count` messages. Throws `EAGAIN` when nothing comes for long.
+  /// All that comes, up to the end or to `count` messages and what came with them. Throws `EAGAIN` when nothing comes for long.
   func messages(_ count: Int = .max) async throws -> [JSON] {
     let bytes = try await blocking {
       var bytes: [UInt8] = []
       var ends = 0
+      var buffer = [UInt8](repeating: 0, count: 65_536)
       while ends < count {
-        var buffer = [UInt8](repeating: 0, count: count == .max ? 65_536 : 1)
         let got = read(self.descriptor.rawValue, &buffer, buffer.count)
         if got < 0 && errno == ECONNRESET { break }  // closed with something unread
         guard got >= 0 else { throw Errno(rawValue: errno) }
