@@ -165,8 +165,11 @@ package final class SampleBridge: BridgeHandler {
             case .end: break loop
             }
           }
-          guard case .accepted = transport.output.offer(waiting) else { continue loop }
-          waiting = []
+          switch transport.output.offer(waiting) {
+          case .accepted: waiting = []
+          case .full: continue loop
+          case .closed: break loop
+          }
         }
       }
       seen.update { $0.returned += 1 }
