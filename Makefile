@@ -5,6 +5,9 @@ BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev
 TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat
 
+# What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
+LAB_PACKAGES = $(TEST_PACKAGES) qemu-system-x86 busybox-static kmod cpio xz-utils udev systemd usbutils
+
 # Warnings are errors in this project's own targets.
 export ACCESSORY_BRIDGE_STRICT = 1
 
@@ -19,7 +22,7 @@ define install
 	@command -v swift >/dev/null || { echo "There is no swift here. Install Swift 6.3: https://www.swift.org/install/linux/"; exit 1; }
 endef
 
-.PHONY: help build static test test-tsan test-asan fuzz lint format bench demo completions man clean
+.PHONY: help build static test lab test-tsan test-asan fuzz lint format bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -41,13 +44,22 @@ test: lint ## Installs what the tests need and runs them all
 	$(call install,$(TEST_PACKAGES))
 	$(call run-tests,)
 
+lab: export ACCESSORY_BRIDGE_LAB = 1
+lab: ## The tests against a stock kernel's USB, in a guest under QEMU
+	$(call install,$(LAB_PACKAGES))
+	swift build --build-tests
+	Tests/Lab/all
+
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
-# in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones.
+# in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones. The tests of
+# ExternalAccessory count, too, and use the one main run loop: they run one after another.
 define run-tests
 	swift build --build-tests $(1)
-	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests'
+	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
+		--skip '^ExternalAccessoryTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
+	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'
 	umockdev-wrapper swift test --skip-build $(1) --filter '^UdevMockTests'
 endef
 
@@ -68,10 +80,10 @@ fuzz: ## Every decoder against bytes made up to break it, FUZZ_SECONDS each
 	Tests/Fuzz/run $(FUZZ_SECONDS)
 
 lint: ## Checks the form of the sources
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 format: ## Brings the sources into form
-	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
+	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
 	$(call install,$(BENCH_PACKAGES))

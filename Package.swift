@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
     .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
+    .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
   ],
@@ -49,9 +50,12 @@ let package = Package(
       dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
       resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
     .target(
+      name: "ExternalAccessory",
+      dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
+    .target(
       name: "AccessorySimulator",
       dependencies: [
-        "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery",
+        "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery", "CLinuxShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .executableTarget(
@@ -115,11 +119,41 @@ let package = Package(
       name: "AccessoryDriversTests",
       dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
     .testTarget(
+      name: "ExternalAccessoryTests",
+      dependencies: [
+        "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
+        "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
+        "ClientsOfSwift5", "ClientsOfSwift6",
+      ]),
+    .executableTarget(
+      name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
+      path: "Examples/DelegateClient", swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "NativeClient", dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"],
+      path: "Examples/NativeClient"),
+    // Programs as they are written for iOS, for the tests to run.
+    .executableTarget(
+      name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(name: "ClientsOfSwift6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6"),
+    .testTarget(
       name: "CommandTests",
       dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Tests that need a kernel with USB: `make lab` builds them here and runs them in a guest (see Tests/Lab).
+if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
+  package.targets.append(
+    .testTarget(
+      name: "LabTests",
+      dependencies: [
+        "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
+        "AccessoryProtocols", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/Lab/Tests"))
+}
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {

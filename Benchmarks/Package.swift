@@ -9,12 +9,16 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
   ],
   targets: [
-    .target(name: "CFloor"),
+    // The plain programs on USB use the library that the transport uses.
+    .systemLibrary(name: "CFloorUSB", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
+    .target(name: "CFloor", dependencies: ["CFloorUSB"]),
     .executableTarget(
       name: "bridge-bench",
       dependencies: [
         "CFloor",
+        .product(name: "ExternalAccessory", package: "accessory-bridge"),
         .product(name: "AccessoryDrivers", package: "accessory-bridge"),
+        .product(name: "AccessoryDiscovery", package: "accessory-bridge"),
         .product(name: "AccessoryLink", package: "accessory-bridge"),
         .product(name: "AccessoryIO", package: "accessory-bridge"),
         .product(name: "AccessoryProtocols", package: "accessory-bridge"),

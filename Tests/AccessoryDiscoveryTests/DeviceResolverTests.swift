@@ -157,6 +157,17 @@ import Testing
     #expect(found.way == .terminal)
   }
 
+  /// Twins claim the same link, and it leads to one of them.
+  @Test func aLinkThatTwoClaim() throws {
+    let directory = try TemporaryDirectory()
+    try directory.write([], to: "node")
+    let link = directory.path + "/by-id"
+    #expect(symlink("node", link) == 0)
+    let other = Self.usb(6, terminal: "/dev/ttyACM978", serial: "A1", links: [link])
+    let owner = Self.usb(7, terminal: directory.path + "/node", serial: "A1", links: [link])
+    #expect(try resolve(link, other, owner) == owner)
+  }
+
   @Test func oddCharacters() throws {
     #expect(try resolve("B:2/x y\u{1B}ä", Self.bare, Self.lamp) == Self.bare)
     #expect(try resolve("usb:ab3:43:B:2/x y\u{1B}ä", Self.bare, Self.lamp) == Self.bare)

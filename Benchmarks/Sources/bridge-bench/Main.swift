@@ -11,7 +11,8 @@ enum Main {
       print(machine.text)
       if let warning = machine.warning { print(warning) }
       var rows: [Row] = []
-      for group in Suite.groups where options.groups.isEmpty || options.groups.contains(group.name) {
+      for group in Suite.groups
+      where options.groups.isEmpty ? !group.isOptional : options.groups.contains(group.name) {
         note("measuring \(group.name) …")
         rows += try await group.run(options)
       }

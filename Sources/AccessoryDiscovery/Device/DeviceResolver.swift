@@ -109,8 +109,8 @@ public enum DeviceResolver {
   }
 
   private static func byPath(_ text: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
-    // A link that udev has told of needs no following.
-    let path = devices.first { $0.links.contains(text) }?.path ?? resolved(text)
+    // Two devices may claim one link; the file system says whose it is. One that is not made yet is its claimant's.
+    let path = resolved(text) ?? devices.first { $0.links.contains(text) }?.path
     guard let path else { return nil }
     if let device = devices.first(where: { $0.path == path || $0.terminal == path }) { return device }
     let found = devices.filter { $0.usb?.node == path }

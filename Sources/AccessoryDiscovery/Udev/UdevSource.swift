@@ -4,7 +4,7 @@ import AccessoryIO
 import SystemPackage
 
 /// The devices that the system knows: those on USB, and the terminals of USB and Bluetooth accessories. Follows the
-/// messages of udev, or of the kernel where no udev runs; never polls.
+/// messages of udev, or of the kernel where no udev runs when listening begins; never polls.
 ///
 /// All devices on USB are told but hubs; `Device.mayBeAccessory` says which are worth showing. Where the system has no
 /// USB there are none, and that is no error.
@@ -55,7 +55,7 @@ public actor UdevSource: DeviceSource {
     nextSubscriber += 1
     users += 1
     let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
-    if !hasLooked { await withCheckedContinuation { waiting.append($0) } }
+    await withCheckedContinuation { if hasLooked { $0.resume() } else { waiting.append($0) } }
     for device in model.devices { continuation.yield(.added(device)) }
     subscribers[key] = continuation
     // Keeps the source for as long as somebody reads.

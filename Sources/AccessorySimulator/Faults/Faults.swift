@@ -22,6 +22,10 @@ public struct Faults: Sendable, Hashable {
   public var replug: Duration?
   /// When the accessory restarts. At a request: after running it, before answering.
   public var reboot: Moment?
+  /// The request that a USB device answers with a halted endpoint, until the host clears it; its answer is lost.
+  public var stall: Int?
+  /// The request whose answer is lost on a USB device's bus: the transfer fails.
+  public var protocolError: Int?
 
   /// Nothing goes wrong.
   public init() {}

@@ -5,10 +5,20 @@ import AccessoryIO
 import AccessoryProtocols
 import Glibc
 
-/// A pretended AF1 accessory on a pseudo-terminal, which announces itself, drains its battery, and fails on demand.
+/// A pretended AF1 accessory on a pseudo-terminal or as a USB device, which drains its battery and fails on demand.
 public actor FramedSimulator {
+  /// What it is plugged into.
+  public enum Connection: Sendable {
+    /// A terminal that looks like a serial port, and is announced.
+    case pseudoTerminal
+    /// A USB port of `host`, as a device that the kernel finds by itself.
+    case usb(SimulatedUSBIdentity, host: any USBHost = KernelHost())
+  }
+
   /// What to pretend.
   public struct Configuration: Sendable {
+    /// What it is plugged into.
+    public var connection = Connection.pseudoTerminal
     /// The accessory.
     public var device = FramedDevice.Configuration()
     /// What goes wrong.
@@ -17,9 +27,9 @@ public actor FramedSimulator {
     public var seed: UInt64
     /// Percent that the battery loses a second.
     public var drain = 0.0
-    /// Where to keep a link to the terminal, which has another name each time.
+    /// Where to keep a link to the pseudo-terminal, which has another name each time.
     public var link: String?
-    /// Whether others are told of it.
+    /// Whether others are told of a pseudo-terminal.
     public var isAnnounced = true
     /// Where to announce it; nil for the user's own directory, where others look.
     public var announcementDirectory: String?
@@ -30,7 +40,7 @@ public actor FramedSimulator {
 
   /// What happens to it.
   public enum Event: Sendable, Hashable {
-    /// It can be opened, at this path.
+    /// It can be opened, at this path; a USB device is found at this path in sysfs, when the kernel knows it.
     case pluggedIn(path: String)
     /// It is gone.
     case unplugged
@@ -38,6 +48,8 @@ public actor FramedSimulator {
     case restarted
     /// The battery has changed.
     case battery(AF1BatteryReply)
+    /// The host changed the serial line of a USB device.
+    case line(LineState)
   }
 
   private nonisolated let executor = DispatchExecutor(label: "accessory.simulator.framed")
@@ -52,8 +64,7 @@ public actor FramedSimulator {
   private var codec: AF1Codec
   private var batch = FrameBatch<AF1Header>()
   private var buffer: [UInt8] = []
-  private var terminal: PseudoTerminal?
-  private var presence: Presence?
+  private var plug: Plug?
   private var plugCount = 0
   private var requestCount = 0
   private var lostPercent = 0
@@ -86,28 +97,21 @@ public actor FramedSimulator {
 
   // MARK: - Plug and unplug
 
-  /// Plugs it in, unless it is; returns the path of its terminal.
+  /// Plugs it in, unless it is; returns where: the path of its terminal, or of a USB device in sysfs.
   ///
-  /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator has it, and
-  /// `cancelled` after `stop`.
+  /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator has it, `cancelled`
+  /// after `stop`, and what the USB host throws.
   @discardableResult
   public func plugIn() async throws(AccessoryError) -> String {
-    if let terminal { return terminal.path }
-    let terminal = try await PseudoTerminal.open(io: io)
+    if let plug { return plug.path }
+    let plug = try await Plug.make(configuration, io: io) { [continuation] in continuation.yield(.line($0)) }
     // Much may have happened meanwhile.
-    if isStopped || self.terminal != nil {
-      await terminal.transport.close()
-      guard let other = self.terminal else { throw AccessoryError(.cancelled, "the simulator was stopped") }
+    if isStopped || self.plug != nil {
+      await plug.close()
+      guard let other = self.plug else { throw AccessoryError(.cancelled, "the simulator was stopped") }
       return other.path
     }
-    let presence: Presence
-    do throws(AccessoryError) {
-      presence = try Presence(of: terminal.path, configuration)
-    } catch {
-      await terminal.transport.close()
-      throw error
-    }
-    (self.terminal, self.presence) = (terminal, presence)
+    self.plug = plug
     plugCount += 1
     codec.reset()
     requestCount = 0
@@ -115,19 +119,19 @@ public actor FramedSimulator {
       startTime = io.now
       scheduleDrain()
     }
-    terminal.transport.input.onReadable { [weak self] in self?.post { $0.drainInput() } }
+    plug.transport.input.onReadable { [weak self] in self?.post { $0.drainInput() } }
     if case .after(let time)? = configuration.faults.unplug { afterThisPlug(time) { $0.unplug() } }
     if case .after(let time)? = configuration.faults.reboot { afterThisPlug(time) { $0.restart() } }
-    continuation.yield(.pluggedIn(path: terminal.path))
-    return terminal.path
+    continuation.yield(.pluggedIn(path: plug.path))
+    return plug.path
   }
 
   /// Pulls the cable. It is plugged in again later if its faults say so.
   public func unplug() {
-    guard let terminal else { return }
-    presence?.remove()
-    (self.terminal, presence) = (nil, nil)
-    terminal.transport.beginClose()
+    guard let plug else { return }
+    plug.removeTraces()
+    self.plug = nil
+    plug.transport.beginClose()
     continuation.yield(.unplugged)
     if let time = configuration.faults.replug, !isStopped {
       after(time) { simulator in Task { try? await simulator.plugIn() } }
@@ -137,7 +141,7 @@ public actor FramedSimulator {
   /// Pulls the cable for good, and takes link and announcement away. Returns when all is closed.
   public func stop() async {
     isStopped = true
-    let transport = terminal?.transport
+    let transport = plug?.transport
     unplug()
     await transport?.close()
     continuation.finish()
@@ -179,7 +183,13 @@ public actor FramedSimulator {
   // MARK: - Requests
 
   private func drainInput() {
-    while let input = terminal?.transport.input, case .bytes = input.take(into: &buffer) {
+    while let plug {
+      switch plug.transport.input.take(into: &buffer) {
+      case .nothing: return
+      // Somebody else pulled the cable.
+      case .end: return unplug()
+      case .bytes: break
+      }
       if let deafUntil, io.now < deafUntil { continue }
       let bytes = buffer
       codec.decode(bytes.span.bytes, into: &batch)
@@ -205,7 +215,7 @@ public actor FramedSimulator {
   private func answerAll() {
     let requests = batch
     batch.removeAll()
-    for index in 0..<requests.count where terminal != nil {
+    for index in 0..<requests.count where plug != nil {
       let header = requests.header(at: index)
       let payload = requests.payloadBytes(at: index)
       let reply = device.answer(header, requests.outcome(at: index), payload: payload, now: io.now)
@@ -213,6 +223,14 @@ public actor FramedSimulator {
       let isMoment = { (moment: Faults.Moment?) in moment == .request(self.requestCount) && header.command != .hello }
       if isMoment(configuration.faults.reboot) { return restart() }
       if isMoment(configuration.faults.unplug) { return unplug(amid: reply) }
+      if let usb = plug?.usb, configuration.faults.stall == requestCount, header.command != .hello {
+        usb.fail(.stall)
+        continue
+      }
+      if let usb = plug?.usb, configuration.faults.protocolError == requestCount, header.command != .hello {
+        usb.fail(.protocolError)
+        continue
+      }
       guard let reply else { continue }
       if configuration.faults.delay > .zero {
         afterThisPlug(configuration.faults.delay) { $0.send(reply.header, reply.payload) }
@@ -229,17 +247,17 @@ public actor FramedSimulator {
   }
 
   private func send(_ header: AF1Header, _ payload: [UInt8]) {
-    guard let terminal, let frame = line.pass(frame(header, payload)) else { return }
+    guard let plug, let frame = line.pass(frame(header, payload)) else { return }
     // A host that doesn't read loses what doesn't fit, as on a line without flow control.
-    _ = terminal.transport.output.offer(frame)
+    _ = plug.transport.output.offer(frame)
   }
 
   // MARK: - Faults
 
   private func unplug(amid reply: (header: AF1Header, payload: [UInt8])?) {
-    if let reply, let terminal {
+    if let reply, let plug {
       let frame = frame(reply.header, reply.payload)
-      _ = terminal.transport.output.offer(Array(frame[..<(frame.count / 2)]))
+      _ = plug.transport.output.offer(Array(frame[..<(frame.count / 2)]))
     }
     unplug()
   }
@@ -269,7 +287,7 @@ public actor FramedSimulator {
   private func afterThisPlug(_ time: Duration, _ body: @escaping @Sendable (isolated FramedSimulator) -> Void) {
     let plug = plugCount
     after(time) { simulator in
-      if simulator.plugCount == plug, simulator.terminal != nil { body(simulator) }
+      if simulator.plugCount == plug, simulator.plug != nil { body(simulator) }
     }
   }
 }

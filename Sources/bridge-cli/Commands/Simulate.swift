@@ -20,7 +20,7 @@ struct Simulate: AsyncParsableCommand {
 struct SimulateFramed: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "framed",
-    abstract: "Pretends to be an accessory that speaks AF1, on a pseudo-terminal.",
+    abstract: "Pretends to be an accessory that speaks AF1, on a pseudo-terminal or as a USB device.",
     discussion: """
       The other commands find it by itself, in any terminal of the same user. It answers identify, status, battery, \
       echo, and 0x40, which counts how often it was run. Ends with Ctrl-C.
@@ -33,6 +33,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate framed --percent 30 --drain 2
         bridge-cli simulate framed --drop 0.1 --corrupt 0.1 --seed 7
         bridge-cli simulate framed --unplug-after 5 --replug-after 2s
+        sudo bridge-cli simulate framed --usb --tty --serial ACC0042
       """)
 
   @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"))
@@ -92,6 +93,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
   var rebootAfter: MomentArgument?
   @Option(help: ArgumentHelp("Repeat what was random in an earlier run.", valueName: "number"))
   var seed: UInt64?
+  @OptionGroup var usb: USBOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
@@ -100,6 +102,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
     guard (0...1).contains(drop) else { throw ValidationError("--drop is a share from 0 to 1, for example 0.1") }
     guard (0...1).contains(corrupt) else { throw ValidationError("--corrupt is a share from 0 to 1, for example 0.1") }
     guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
+    if link != nil, usb.usb { throw ValidationError("--link is for pseudo-terminals; udev links to USB devices") }
     if let link, link.isEmpty { throw ValidationError("--link wants a path, for example ./acc") }
     for text in [serial ?? "", name, manufacturer, model, firmware, hardware] where text.utf8.count > 256 {
       throw ValidationError("an accessory's texts have at most 256 bytes")
@@ -134,6 +137,14 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
     configuration.device.identity = AF1Identity(
       manufacturer: manufacturer, name: name, model: model, serialNumber: try await serialNumber(),
       firmwareVersion: firmware, hardwareVersion: hardware)
+    configuration.faults.stall = usb.stall
+    configuration.faults.protocolError = usb.protocolError
+    if var identity = usb.identity {
+      identity.manufacturer = manufacturer
+      identity.product = name
+      identity.serialNumber = configuration.device.identity.serialNumber
+      configuration.connection = .usb(identity)
+    }
     configuration.device.status = AF1StatusReply(state: state.state, faultCode: faultCode, progress: progress)
     configuration.device.battery = AF1BatteryReply(
       level: level?.level ?? (percent <= 20 ? .low : percent < 80 ? .normal : .high), percent: percent,
@@ -144,7 +155,8 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
 
   private func serialNumber() async throws -> String {
     if let serial { return serial }
-    let taken = Set(try await SimulatorSource().devices().compactMap(\.serialNumber))
+    let announced = try await SimulatorSource().devices().compactMap(\.serialNumber)
+    let taken = Set(announced + (usb.usb ? USBOptions.serialNumbers() : []))
     for number in 1... {
       let digits = String(number)
       let candidate = "SIM" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
@@ -161,10 +173,14 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
         case .unplugged: ("unplugged", nil)
         case .restarted: ("restarted", nil)
         case .battery: ("battery", nil)
+        case .line: ("line", nil)
         }
+      var line: SimulatorDocument.Line?
+      if case .line(let state) = event { line = SimulatorDocument.Line(state) }
       return Output.json(
         SimulatorDocument(
-          event: name, path: OrNull(path), link: OrNull(path == nil ? nil : link), seed: configuration.seed))
+          event: name, path: OrNull(path), link: OrNull(path == nil ? nil : link), line: OrNull(line),
+          seed: configuration.seed))
     }
     switch event {
     case .pluggedIn(let path):
@@ -175,6 +191,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
     case .restarted: Output.line("restarted")
     case .battery(let battery):
       Output.line("battery \(battery.percent.map(String.init) ?? "-") %")
+    case .line(let line): Output.line(LineView.state(line))
     }
   }
 }

@@ -4,6 +4,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
+import AccessorySimulator
 
 // What `--json` prints. Names are in snake case with their units; what isn't known is null, never left out. Fields may
 // be added under the same schema name; a change of meaning gets a new one.
@@ -146,7 +147,28 @@ struct SimulatorDocument: Encodable {
   let event: String
   let path: OrNull<String>
   let link: OrNull<String>
+  let line: OrNull<Line>
   let seed: UInt64
+
+  /// What the host asked of the serial line.
+  struct Line: Encodable {
+    let baud_rate: UInt32
+    let data_bits: UInt8
+    let parity: String
+    let stop_bits: Double
+    let dtr, rts, `break`: Bool
+    let breaks: Int
+    let latency_timer_ms: OrNull<UInt8>
+
+    init(_ line: LineState) {
+      baud_rate = line.baudRate
+      data_bits = line.dataBits
+      parity = line.parity.rawValue
+      stop_bits = line.stopBits
+      (dtr, rts, `break`, breaks) = (line.dtr, line.rts, line.isBreak, line.breaks)
+      latency_timer_ms = OrNull(line.latencyTimer)
+    }
+  }
 }
 
 struct ErrorDocument: Encodable {

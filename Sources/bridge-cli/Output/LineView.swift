@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import AccessorySimulator
 
 /// A serial line for people.
 enum LineView {
@@ -27,5 +28,13 @@ enum LineView {
         ))
     }
     return rows
+  }
+
+  /// What a host asked of a simulated line: "line 115200 baud, 8 data bits, no parity, 1 stop bit; DTR on, RTS on".
+  static func state(_ line: LineState) -> String {
+    let parity = line.parity == .none ? "no parity" : "\(line.parity.rawValue) parity"
+    let stopBits = line.stopBits == 1 ? "1 stop bit" : line.stopBits == 2 ? "2 stop bits" : "1.5 stop bits"
+    let lines = "DTR \(line.dtr ? "on" : "off"), RTS \(line.rts ? "on" : "off")" + (line.isBreak ? ", break" : "")
+    return "line \(line.baudRate) baud, \(line.dataBits) data bits, \(parity), \(stopBits); \(lines)"
   }
 }

@@ -4,13 +4,17 @@
 enum Suite {
   struct Group: Sendable {
     let name: String
+    /// Not measured unless it is named.
+    var isOptional = false
     let run: @Sendable (Options) async throws -> [Row]
   }
 
   static let groups = [
     Group(name: "receive", run: StreamBenchmark.receive), Group(name: "send", run: StreamBenchmark.send),
-    Group(name: "echo", run: EchoBenchmark.run), Group(name: "crowd", run: CrowdBenchmark.run),
+    Group(name: "echo", run: EchoBenchmark.run), Group(name: "ea", run: ExternalAccessoryBenchmark.run),
+    Group(name: "crowd", run: CrowdBenchmark.run),
     Group(name: "decode", run: DecodeBenchmark.run),
-    Group(name: "idle", run: IdleBenchmark.run), Group(name: "start", run: StartBenchmark.run),
+    Group(name: "usb", isOptional: true, run: USBBenchmark.run), Group(name: "idle", run: IdleBenchmark.run),
+    Group(name: "start", run: StartBenchmark.run),
   ]
 }

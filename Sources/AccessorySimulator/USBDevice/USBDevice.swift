@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A simulated USB device: takes a kernel's requests and the accessory's bytes, and gives replies and the host's bytes.
+/// No I/O, no clock.
+struct USBDevice: Sendable {
+  /// Transfers that may be underway at a time: many times what drivers have.
+  static let mostTransfers = 4_096
+  /// Bytes of transfers that may wait for the accessory to take them.
+  static let mostHeld = 64 << 20
+
+  private var function: any USBFunction
+  private var control: ControlEndpoint
+  private var pipes: [UInt8: InputPipe] = [:]
+  /// Transfers that wait for something to send, in order, by endpoint.
+  private var parked: [UInt8: [USBTransfer]] = [:]
+  /// Transfers that bring what the accessory doesn't take yet, in order.
+  private var held: [USBTransfer] = []
+  private var heldCount = 0
+  private var isPaused = false
+  private var failNext = false
+  private let input: UInt8
+  private let output: UInt8
+
+  /// What has come for the accessory; it takes it from here.
+  var received: [UInt8] = []
+
+  init(_ identity: SimulatedUSBIdentity) {
+    function = identity.kind.function
+    control = ControlEndpoint(identity, function)
+    (input, output) = (function.input.address, function.output.address)
+    for endpoint in function.interfaces.flatMap(\.endpoints) where endpoint.address & 0x80 != 0 {
+      pipes[endpoint.address] = InputPipe(endpoint, style: endpoint.address == input ? function.style : .stream)
+    }
+  }
+
+  /// The serial line as the host set it, where there is one.
+  var line: LineState? { function.line }
+  /// Bytes of the accessory that have not gone to the host.
+  var unsentCount: Int { pipes[input]?.count ?? 0 }
+  /// Transfers that are underway.
+  var transferCount: Int { held.count + parked.values.reduce(0) { $0 + $1.count } }
+
+  // MARK: - The host's side
+
+  /// Takes a request and appends what is to be answered now. Throws `tooMany` when no driver would have so many
+  /// transfers underway.
+  mutating func take(_ request: USBIPRequest, replies: inout [UInt8]) throws(USBIPError) {
+    switch request {
+    case .unlink(let sequence, let target):
+      USBIPReply.unlink(sequence: sequence, status: forget(target) ? .cancelled : .done).encode(into: &replies)
+    case .submit(let transfer) where transfer.endpoint & 0x7F == 0: answer(transfer, &replies)
+    case .submit(let transfer):
+      if control.halted.contains(transfer.endpoint) { return complete(transfer, .stall, into: &replies) }
+      guard transferCount < Self.mostTransfers else { throw .tooMany }
+      if transfer.endpoint == output {
+        held.append(transfer)
+        heldCount += transfer.data.count
+        guard heldCount <= Self.mostHeld else { throw .tooMany }
+        takeHeld(&replies)
+      } else if pipes[transfer.endpoint] != nil {
+        parked[transfer.endpoint, default: []].append(transfer)
+        fill(transfer.endpoint, &replies)
+      } else {
+        complete(transfer, .stall, into: &replies)
+      }
+    }
+  }
+
+  private mutating func forget(_ sequence: UInt32) -> Bool {
+    if let index = held.firstIndex(where: { $0.sequence == sequence }) {
+      heldCount -= held.remove(at: index).data.count
+      return true
+    }
+    for endpoint in parked.keys {
+      if let index = parked[endpoint]?.firstIndex(where: { $0.sequence == sequence }) {
+        parked[endpoint]?.remove(at: index)
+        return true
+      }
+    }
+    return false
+  }
+
+  private mutating func answer(_ transfer: USBTransfer, _ replies: inout [UInt8]) {
+    let wasReady = function.line?.dtr ?? false
+    let (outcome, effect) =
+      transfer.setup.kind == .standard
+      ? control.answer(transfer.setup) : (function.control(transfer.setup, transfer.data), .none)
+    switch outcome {
+    case .stall: complete(transfer, .stall, into: &replies)
+    case .received(let bytes):
+      received += bytes
+      complete(transfer, .done, into: &replies)
+    case .done(let bytes):
+      complete(transfer, .done, data: transfer.isIn ? Array(bytes.prefix(transfer.length)) : [], into: &replies)
+    }
+    switch effect {
+    case .none: break
+    case .configured: start(&replies)
+    case .cleared(let endpoint): fill(endpoint, &replies)
+    }
+    // The program that had the line open has gone, and what it didn't read is not for the next one.
+    if wasReady, function.line?.dtr == false { pipes[input]?.clear() }
+  }
+
+  private mutating func start(_ replies: inout [UInt8]) {
+    for endpoint in pipes.keys { pipes[endpoint]?.clear() }
+    failNext = false
+    guard control.configuration != 0, let notification = function.notification else { return }
+    pipes[notification.endpoint]?.append(notification.bytes)
+    fill(notification.endpoint, &replies)
+  }
+
+  private mutating func fill(_ endpoint: UInt8, _ replies: inout [UInt8]) {
+    while let transfer = parked[endpoint]?.first {
+      let isFailure = failNext && endpoint == input
+      guard let (status, data) = isFailure ? (.protocolError, []) : pipes[endpoint]?.fill(room: transfer.length)
+      else { return }
+      if isFailure { failNext = false }
+      parked[endpoint]?.removeFirst()
+      let isShort = status == .done && data.count < transfer.length && transfer.flags.contains(.shortNotOK)
+      complete(transfer, isShort ? .short : status, data: data, into: &replies)
+    }
+  }
+
+  private mutating func takeHeld(_ replies: inout [UInt8]) {
+    guard !isPaused else { return }
+    for transfer in held {
+      received += transfer.data
+      complete(transfer, .done, into: &replies)
+    }
+    (held, heldCount) = ([], 0)
+  }
+
+  private func complete(
+    _ transfer: USBTransfer, _ status: USBStatus, data: [UInt8] = [], into replies: inout [UInt8]
+  ) {
+    let count = transfer.isIn ? data.count : status == .done ? transfer.length : 0
+    USBIPReply.submit(sequence: transfer.sequence, status: status, count: count, data: data).encode(into: &replies)
+  }
+
+  // MARK: - The accessory's side
+
+  /// Sends bytes to the host, as it makes room for them.
+  mutating func send(_ bytes: [UInt8], replies: inout [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    pipes[input]?.append(bytes)
+    fill(input, &replies)
+  }
+
+  /// Lets the host wait with what it sends, or go on.
+  mutating func pause(_ isPaused: Bool, replies: inout [UInt8]) {
+    self.isPaused = isPaused
+    takeHeld(&replies)
+  }
+
+  /// Halts the endpoint to the host: its transfers fail until the host clears it. What was to be sent is lost.
+  mutating func stall(replies: inout [UInt8]) {
+    control.halt(input)
+    pipes[input]?.clear()
+    for transfer in parked.removeValue(forKey: input) ?? [] { complete(transfer, .stall, into: &replies) }
+  }
+
+  /// Lets one transfer to the host fail: the one that waits, or the next.
+  mutating func failTransfer(replies: inout [UInt8]) {
+    failNext = true
+    fill(input, &replies)
+  }
+
+  /// Lets all transfers that wait fail, as on a real bus when the cable is pulled.
+  mutating func failAll(replies: inout [UInt8]) {
+    for transfers in parked.values { for transfer in transfers { complete(transfer, .protocolError, into: &replies) } }
+    parked = [:]
+    for transfer in held { complete(transfer, .protocolError, into: &replies) }
+    (held, heldCount) = ([], 0)
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Takes a kernel's requests out of a stream that arrives in pieces.
+///
+/// It keeps no more than one request that is not all there, whose length is capped.
+struct USBIPDecoder: Sendable {
+  /// Bytes of every header.
+  static let headerSize = 48
+  /// Bytes of the largest transfer taken: usbfs gives all programs together no more (usbfs_memory_mb).
+  static let largestTransfer = 16 << 20
+
+  private var bytes: [UInt8] = []
+  private var start = 0
+  private var error: USBIPError?
+
+  /// Bytes that are kept.
+  var keptCount: Int { bytes.count - start }
+
+  /// Adds what has arrived.
+  mutating func append(_ piece: [UInt8]) {
+    if start > 0 {
+      bytes.removeFirst(start)
+      start = 0
+    }
+    bytes.append(contentsOf: piece)
+  }
+
+  /// The next request; nil when it has not all arrived. Throws, again and again, once the stream makes no sense.
+  mutating func next() throws(USBIPError) -> USBIPRequest? {
+    if let error { throw error }
+    do throws(USBIPError) {
+      return try decode()
+    } catch {
+      self.error = error
+      bytes = []
+      start = 0
+      throw error
+    }
+  }
+
+  private mutating func decode() throws(USBIPError) -> USBIPRequest? {
+    guard keptCount >= Self.headerSize else { return nil }
+    let sequence = word(1)
+    switch word(0) {
+    case 1:
+      guard var transfer = try transfer(sequence) else { return nil }
+      let end = start + Self.headerSize + (transfer.isIn ? 0 : transfer.length)
+      transfer.data = Array(bytes[(start + Self.headerSize)..<end])
+      start = end
+      return .submit(transfer)
+    case 2:
+      defer { start += Self.headerSize }
+      return .unlink(sequence: sequence, target: word(5))
+    default: throw .unknownCommand(word(0))
+    }
+  }
+
+  /// The transfer whose header is there; nil while its data is not.
+  private func transfer(_ sequence: UInt32) throws(USBIPError) -> USBTransfer? {
+    let (direction, endpoint, length, packets) = (word(3), word(4), word(6), word(8))
+    guard direction <= 1 else { throw .badDirection(direction) }
+    guard endpoint <= 15 else { throw .badEndpoint(endpoint) }
+    guard length <= Self.largestTransfer else { throw .tooLong(length) }
+    // Not isochronous: all ones by the documentation, zero by Linux.
+    guard packets == 0 || packets == .max else { throw .isochronous }
+    if direction == 0, keptCount < Self.headerSize + Int(length) { return nil }
+    let setup = bytes[(start + 40)..<(start + Self.headerSize)]
+    return USBTransfer(
+      sequence: sequence, endpoint: UInt8(direction << 7 | endpoint), flags: USBTransferFlags(rawValue: word(5)),
+      length: Int(length), setup: USBSetup(setup))
+  }
+
+  /// The big-endian number at position `index` of the header.
+  private func word(_ index: Int) -> UInt32 {
+    let at = start + 4 * index
+    return UInt32(bytes[at]) << 24 | UInt32(bytes[at + 1]) << 16 | UInt32(bytes[at + 2]) << 8 | UInt32(bytes[at + 3])
+  }
+}
+
+extension USBSetup {
+  /// The setup packet in these eight bytes.
+  init(_ bytes: ArraySlice<UInt8>) {
+    let bytes = Array(bytes)
+    let word = { (at: Int) in UInt16(bytes[at]) | UInt16(bytes[at + 1]) << 8 }
+    self.init(requestType: bytes[0], request: bytes[1], value: word(2), index: word(4), length: word(6))
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import CLinuxShims
+import Glibc
+import SystemPackage
+
+/// This machine's own kernel, whose `vhci_hcd` takes devices over a socket. Needs that module, and root.
+public struct KernelHost: USBHost {
+  private let directory: String
+
+  /// The kernel of this machine.
+  public init() { self.init(directory: "/sys/devices/platform/vhci_hcd.0") }
+
+  init(directory: String) { self.directory = directory }
+
+  /// Gives one end of a socket pair to the first free port. Throws `unsupported` without the module,
+  /// `permissionDenied` to a user who isn't root, `busy` when no port is free.
+  public func attach(speed: Int) throws(AccessoryError) -> USBAttachment {
+    let table: [UInt8]
+    do throws(Errno) {
+      table = try SmallFile.read(directory + "/status", limit: 65_536)
+    } catch .noSuchFileOrDirectory {
+      throw AccessoryError(
+        .unsupported, code: .errno(ENOENT),
+        "there is no virtual USB port here: load the kernel's module with 'sudo modprobe vhci-hcd'")
+    } catch {
+      throw AccessoryError(errno: error, "reading \(directory)/status")
+    }
+    let ports = VHCIPort.ports(in: String(decoding: table, as: UTF8.self))
+    var ends: [CInt] = [-1, -1]
+    let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+      throw AccessoryError(errno: Errno(rawValue: errno), "making a socket")
+    }
+    // The kernel keeps its end by itself. Its threads wait in it, so it must not be non-blocking.
+    defer { close(ends[1]) }
+    _ = fcntl(ends[1], F_SETFL, 0)
+    do throws(AccessoryError) {
+      let port = try take(ports, socket: ends[1], speed: speed)
+      return USBAttachment(descriptor: FileDescriptor(rawValue: ends[0]), path: path(of: port, among: ports))
+    } catch {
+      close(ends[0])
+      throw error
+    }
+  }
+
+  /// Tries the free ports in turn: another process may take one between the look and the try.
+  private func take(_ ports: [VHCIPort], socket: CInt, speed: Int) throws(AccessoryError) -> VHCIPort {
+    for port in ports where port.isFree && port.hub == .highSpeed {
+      // The device's number, bus and address in one, is only for the device's own use.
+      do throws(Errno) {
+        try write("\(port.number) \(socket) \(1 << 16 | port.number + 1) \(speed)", to: directory + "/attach")
+        return port
+      } catch .resourceBusy {
+        continue
+      } catch  where error == .permissionDenied || error == .notPermitted {
+        throw AccessoryError(
+          .permissionDenied, code: .errno(error.rawValue), "only root may plug simulated USB devices in: use sudo")
+      } catch {
+        throw AccessoryError(errno: error, "plugging into port \(port.number) of vhci_hcd")
+      }
+    }
+    throw AccessoryError(.busy, "all \(ports.count { $0.hub == .highSpeed }) ports of vhci_hcd are taken")
+  }
+
+  private func write(_ text: String, to path: String) throws(Errno) {
+    let descriptor = shim_open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Errno(rawValue: errno) }
+  }
+
+  /// "…/usb1/1-3": the device behind port 2 of the bus that goes at high speed.
+  private func path(of port: VHCIPort, among ports: [VHCIPort]) -> String {
+    let index = ports.filter { $0.hub == port.hub }.firstIndex { $0.number == port.number } ?? 0
+    for bus in Directory.names(in: directory).filter({ $0.hasPrefix("usb") }).sorted() {
+      guard let speed = try? SmallFile.read("\(directory)/\(bus)/speed", limit: 16), speed.starts(with: "480".utf8)
+      else { continue }
+      return "\(directory)/\(bus)/\(bus.dropFirst(3))-\(index + 1)"
+    }
+    return "\(directory) port \(port.number)"
+  }
+}
+
+/// A line of `vhci_hcd`'s table of ports.
+struct VHCIPort: Sendable, Hashable {
+  /// Which devices a port takes.
+  enum Hub: String, Sendable { case highSpeed = "hs", superSpeed = "ss" }
+
+  var hub: Hub
+  var number: Int
+  var isFree: Bool
+
+  /// The ports in a table like `hub port sta spd dev sockfd local_busid`. State 4 is free (VDEV_ST_NULL of
+  /// tools/usb/usbip). Lines that make no sense are passed over; kernels before 4.13 had no column for the hub.
+  static func ports(in table: String) -> [VHCIPort] {
+    table.split(separator: "\n").compactMap { line in
+      var fields = line.split(separator: " ", omittingEmptySubsequences: true)[...]
+      var hub = Hub.highSpeed
+      if let first = fields.first, let named = Hub(rawValue: String(first)) {
+        hub = named
+        fields = fields.dropFirst()
+      }
+      guard fields.count >= 2, let number = Int(fields[fields.startIndex]), (0...10_000).contains(number),
+        let state = Int(fields[fields.startIndex + 1])
+      else { return nil }
+      return VHCIPort(hub: hub, number: number, isFree: state == 4)
+    }
+  }
+}

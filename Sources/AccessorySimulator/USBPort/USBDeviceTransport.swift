@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import SystemPackage
+
+/// The inner end of a simulated USB device: what the host sends is its input, what the accessory sends its output.
+///
+/// The cable is a socket, served by the I/O thread; requests are read and answered on a dispatch queue.
+actor USBDeviceTransport: Transport {
+  /// Where the device is plugged in.
+  nonisolated let label: String
+  nonisolated let timing = LineTiming.instant
+  nonisolated let input = InputQueue()
+  nonisolated let output = OutputQueue(highWater: 65_536)
+
+  private nonisolated let executor: DispatchExecutor
+  private let cable: DescriptorTransport
+  private let onLine: (@Sendable (LineState) -> Void)?
+  private var device: USBDevice
+  private var decoder = USBIPDecoder()
+  private var line: LineState?
+  private var arrived: [UInt8] = []
+  private var sending: [UInt8] = []
+  /// Replies that the full cable didn't take. The host has room for all it asked for, so there are never many.
+  private var replies: [UInt8] = []
+  private var isOver = false
+
+  /// The device's dispatch queue.
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Plugs a device in. `onLine` is told whenever the host changes its serial line.
+  static func plugIn(
+    _ identity: SimulatedUSBIdentity, into host: any USBHost, io: IOThread = .shared,
+    onLine: (@Sendable (LineState) -> Void)? = nil
+  ) async throws(AccessoryError) -> USBDeviceTransport {
+    let setup = SetupQueue(label: "usb-device")
+    let speed = identity.kind.speed.rawValue
+    let attachment = try await setup.run { () throws(AccessoryError) in try host.attach(speed: speed) }
+    let descriptor = attachment.descriptor
+    let cable = DescriptorTransport(
+      descriptor: descriptor, label: attachment.path, timing: .instant, io: io, setup: setup
+    ) { try? descriptor.close() }
+    let transport = USBDeviceTransport(identity, cable, onLine)
+    transport.connect()
+    return transport
+  }
+
+  private init(
+    _ identity: SimulatedUSBIdentity, _ cable: DescriptorTransport, _ onLine: (@Sendable (LineState) -> Void)?
+  ) {
+    label = cable.label
+    executor = DispatchExecutor(label: "accessory.usb-device")
+    self.cable = cable
+    self.onLine = onLine
+    device = USBDevice(identity)
+    line = device.line
+  }
+
+  private nonisolated func connect() {
+    output.onQueued { [weak self] in self?.post { $0.sendQueued() } }
+    input.onResume { [weak self] in
+      self?.post {
+        $0.device.pause(false, replies: &$0.replies)
+        $0.pass()
+      }
+    }
+    cable.output.onSpace { [weak self] in self?.post { $0.flush() } }
+    // The device lives as long as its cable.
+    cable.input.onReadable { self.post { $0.drain() } }
+  }
+
+  private nonisolated func post(_ body: @escaping @Sendable (isolated USBDeviceTransport) -> Void) {
+    executor.post { self.assumeIsolated(body) }
+  }
+
+  // MARK: - From the host
+
+  private func drain() {
+    while true {
+      switch cable.input.take(into: &arrived) {
+      case .nothing: return
+      case .end(let error): return end(error)
+      case .bytes:
+        decoder.append(arrived)
+        do throws(USBIPError) {
+          while let request = try decoder.next() {
+            try device.take(request, replies: &replies)
+            tellLine()
+          }
+        } catch {
+          end(AccessoryError(.badData, "the host of \(label) asks for what makes no sense: \(error)"))
+          return
+        }
+        pass()
+      }
+    }
+  }
+
+  /// Gives on what the device has got, and the replies.
+  private func pass() {
+    if !device.received.isEmpty {
+      let wantsMore = device.received.withUnsafeBytes { input.append($0) }
+      device.received.removeAll(keepingCapacity: true)
+      device.pause(!wantsMore, replies: &replies)
+    }
+    flush()
+    sendQueued()
+  }
+
+  private func tellLine() {
+    guard device.line != line, let now = device.line else { return }
+    line = now
+    onLine?(now)
+  }
+
+  private func flush() {
+    guard !replies.isEmpty, !isOver else { return }
+    if cable.output.offer(replies) == .accepted { replies.removeAll(keepingCapacity: true) }
+  }
+
+  // MARK: - To the host
+
+  /// Takes from the queue only what the host has taken from the device before, so that pressure goes through.
+  private func sendQueued() {
+    while !isOver, device.unsentCount == 0 {
+      if !sending.isEmpty { output.wrote(sending.count) }
+      guard output.take(into: &sending) else { return }
+      device.send(sending, replies: &replies)
+      flush()
+    }
+  }
+
+  // MARK: - Faults
+
+  /// What can go wrong on the bus.
+  enum Fault: Sendable {
+    /// The endpoint to the host is halted.
+    case stall
+    /// One transfer to the host fails.
+    case protocolError
+  }
+
+  /// Lets this go wrong, behind what was sent before.
+  nonisolated func fail(_ fault: Fault) {
+    post { transport in
+      switch fault {
+      case .stall: transport.device.stall(replies: &transport.replies)
+      case .protocolError: transport.device.failTransfer(replies: &transport.replies)
+      }
+      transport.flush()
+      transport.sendQueued()
+    }
+  }
+
+  // MARK: - The end
+
+  private func end(_ error: AccessoryError?) {
+    guard !isOver else { return }
+    isOver = true
+    cable.beginClose()
+    output.close(error)
+    input.finish(error)
+  }
+
+  /// Pulls the cable; returns when it is out.
+  func close() async {
+    end(nil)
+    await cable.close()
+  }
+
+  /// Pulls the cable.
+  nonisolated func beginClose() { post { $0.end(nil) } }
+
+  /// Pulls the cable: whoever says so knows better.
+  nonisolated func deviceWasRemoved() { beginClose() }
+}
