@@ -51,6 +51,10 @@ let package = Package(
       ],
       swiftSettings: callersExecutor),
     .target(
+      name: "AccessoryControl",
+      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
+      resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
+    .target(
       name: "ExternalAccessory",
       dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
     .target(
@@ -75,10 +79,13 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AccessoryIO", "AccessoryProtocols", "CTestShims", .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CTestShims",
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/TestSupport"),
-    .executableTarget(name: "TestChild", dependencies: ["AccessoryIO", "CLinuxShims"], path: "Tests/TestChild"),
+    .executableTarget(
+      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "CLinuxShims", "TestSupport"],
+      path: "Tests/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
       dependencies: [
@@ -99,6 +106,12 @@ let package = Package(
       name: "UdevMockTests",
       dependencies: [
         "AccessoryDiscovery", "AccessoryIO", "CUmockdev", "TestSupport", "bridge-cli",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "AccessoryControlTests",
+      dependencies: [
+        "AccessoryControl", "AccessoryIO", "CTestShims", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
