@@ -98,7 +98,7 @@ extension ProcessWide {
       let others = try (1..<200).map { number in
         try FileWatcher(path, for: .closedAfterWriting) { _ in seen.update { $0.append(number) } }
       }
-      #expect(ThisProcess.descriptors == before)
+      #expect(ThisProcess.descriptors.isSubset(of: before), "nothing stays open")
       touch(path)
       try await seen.wait { $0.count == 200 }
       first.stop()
@@ -113,7 +113,7 @@ extension ProcessWide {
       try FileWatcher("/tmp", for: .deleted) { _ in }.stop()
       let before = ThisProcess.descriptors
       #expect(throws: Errno.noSuchFileOrDirectory) { try FileWatcher("/nowhere/at/all", for: .deleted) { _ in } }
-      #expect(ThisProcess.descriptors == before)
+      #expect(ThisProcess.descriptors.isSubset(of: before), "nothing stays open")
     }
   }
 }
