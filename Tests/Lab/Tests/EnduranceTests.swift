@@ -31,10 +31,11 @@ extension Plain {
     }
 
     private func cycles(_ count: Int) async throws {
+      let kinds = SimulatedUSBIdentity.Kind.allCases
       try await withThrowingTaskGroup { group in
         for lane in 0..<4 {
           group.addTask {
-            for number in 0..<count { try await cycle(lane.isMultiple(of: 2) ? .modem : .ftdi, "L\(lane)C\(number)") }
+            for number in 0..<count { try await cycle(kinds[lane], "L\(lane)C\(number)") }
           }
         }
         try await group.waitForAll()
@@ -61,7 +62,7 @@ extension Plain {
     @Test func eightAtOnce() async throws {
       var all: [(PluggedIn, FramedAccessory)] = []
       for number in 0..<8 {
-        let plugged = try await PluggedIn(number.isMultiple(of: 2) ? .modem : .ftdi) {
+        let plugged = try await PluggedIn(SimulatedUSBIdentity.Kind.allCases[number % 4]) {
           $0.device.identity.serialNumber = "N\(number)"
         }
         all.append((plugged, try await plugged.accessory()))
