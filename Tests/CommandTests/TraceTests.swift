@@ -34,7 +34,7 @@ import Testing
 
   @Test func listeningSendsNothing() async throws {
     try await Sandbox.with { box in
-      _ = try await box.simulate("--percent", "50", "--drain", "20")
+      _ = try await box.simulate("--percent", "90", "--drain", "5")
       let trace = try box.start("trace", "--listen", "--json")
       let lines = try await trace.lines(3)
       trace.signal(SIGINT)

@@ -91,8 +91,17 @@ final class USBTransfer {
     return result
   }
 
-  /// Asks libusb to end it; it calls back all the same.
-  func cancel() { if isPending { libusb_cancel_transfer(transfer) } }
+  /// What ends this round from another thread.
+  var cancellation: Cancellation { Cancellation(transfer: transfer) }
+
+  /// The end of a transfer before its time. Asks libusb, which calls back all the same. The kernel lets the caller wait
+  /// until the host controller has let go, so this is for the setup queue; the transfer lives until that is through.
+  struct Cancellation: @unchecked Sendable {
+    // Sendable: libusb allows this call from any thread while the transfer is allocated, pending or not.
+    fileprivate let transfer: UnsafeMutablePointer<libusb_transfer>
+
+    func run() { libusb_cancel_transfer(transfer) }
+  }
 
   private func called() {
     isPending = false

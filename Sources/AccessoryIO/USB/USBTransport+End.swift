@@ -32,9 +32,27 @@ extension USBTransport {
     guard case .open = phase else { return }
     phase = .ending(error, since: io.now)
     output.close(error)
-    for transfer in receivers + sending { transfer.cancel() }
+    cancel(receivers + sending)
     // Not at once: this may be within libusb's own handling of events.
     io.post { self.assumeIsolated { $0.settle(isLook: true) } }
+  }
+
+  /// Ends what is pending, on the setup queue. Nothing is submitted again before that is through.
+  func cancel(_ transfers: [USBTransfer]) {
+    let pending = transfers.filter(\.isPending).map(\.cancellation)
+    guard !pending.isEmpty else { return }
+    cancelling += 1
+    setup.post { [self] in
+      for transfer in pending { transfer.run() }
+      io.post { self.assumeIsolated { $0.cancelled() } }
+    }
+  }
+
+  private func cancelled() {
+    cancelling -= 1
+    guard cancelling == 0 else { return }
+    receive()
+    send()
   }
 
   /// Goes on with the end as far as the transfers allow.

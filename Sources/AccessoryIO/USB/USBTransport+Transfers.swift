@@ -9,7 +9,7 @@ extension USBTransport {
 
   /// Gives the kernel all transfers that are idle.
   func receive() {
-    guard isOpen, !isPaused, inputTrouble.cure == .none else { return }
+    guard isOpen, !isPaused, inputTrouble.cure == .none, cancelling == 0 else { return }
     for transfer in receivers where !transfer.isPending {
       let result = transfer.receive(transfer.capacity)
       guard result == 0 else { return inputFailed(result) }
@@ -44,7 +44,7 @@ extension USBTransport {
       receive()
     case .stalled:
       guard inputTrouble.stalled() else { return end(stalling(device.selection.input)) }
-      for other in receivers { other.cancel() }
+      cancel(receivers)
     case .failed: inputFailed(nil)
     case .cancelled, .gone: break
     }
@@ -67,7 +67,7 @@ extension USBTransport {
 
   /// Fills idle transfers with what waits and gives them to the kernel.
   func send() {
-    guard isOpen, outputTrouble.cure == .none else { return }
+    guard isOpen, outputTrouble.cure == .none, cancelling == 0 else { return }
     while !senders.isEmpty, let transfer = senders.popLast() {
       guard let piece = nextPiece(limit: transfer.capacity) else {
         senders.append(transfer)
@@ -148,7 +148,7 @@ extension USBTransport {
   }
 
   /// What comes behind a transfer that was not taken waits, to stay behind it.
-  private func cancelSending() { for other in sending { other.cancel() } }
+  private func cancelSending() { cancel(sending) }
 
   private func outputFailed(_ code: Int32?) {
     guard isOpen, !isGone(code) else { return }
@@ -163,7 +163,7 @@ extension USBTransport {
   /// Gives the kernel once more what was not taken, in order, when all of it is back.
   private func repeatSending() {
     guard isOpen, outputTrouble.cure != .clearHalt else { return }
-    guard sendingCount == 0 else { return after(.milliseconds(5)) { $0.repeatSending() } }
+    guard sendingCount == 0, cancelling == 0 else { return after(.milliseconds(5)) { $0.repeatSending() } }
     outputTrouble.cured()
     for transfer in sending {
       let result = transfer.sendRest()

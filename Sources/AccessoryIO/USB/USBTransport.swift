@@ -31,6 +31,9 @@ public actor USBTransport: Transport, IOWork {
   /// How bytes are put into transfers.
   public nonisolated let shape: USBConfiguration.Shape
 
+  /// Calls that end transfers and are not through.
+  var cancelling = 0
+
   // From the device.
   var receivers: [USBTransfer] = []
   var receiving = 0
