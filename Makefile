@@ -40,9 +40,14 @@ demo: ## Everything at work on a pretended accessory, in a minute
 	swift build --product bridge-cli
 	"$$(swift build --show-bin-path)/bridge-cli" demo
 
-test: lint ## Installs what the tests need and runs them all
+test: lint ## Installs what the tests need and runs them all, the lab's too unless LAB=skip
 	$(call install,$(TEST_PACKAGES))
 	$(call run-tests,)
+ifeq ($(LAB),skip)
+	@echo "The lab is skipped, as LAB=skip asks: nothing was tried on a kernel's USB."
+else
+	$(MAKE) lab
+endif
 
 lab: export ACCESSORY_BRIDGE_LAB = 1
 lab: ## The tests against a stock kernel's USB, in a guest under QEMU

@@ -18,6 +18,12 @@ enum Kernel {
     return result == 0
   }()
 
+  /// The thread that the simulated devices live on. It can't be the one of the code under test: usbfs lets a thread wait,
+  /// with the device locked, until the device has answered.
+  static let devices: IOThread = {
+    do { return IOThread(queue: try EpollQueue()) } catch { fatalError("no second I/O thread: \(error)") }
+  }()
+
   /// The node of the device at `path` in sysfs, its terminal's or that of usbfs, when the kernel has made it and udev
   /// has seen it. `serial` tells it from the one that was there before.
   static func node(
@@ -113,7 +119,7 @@ struct PluggedIn: Sendable {
     var identity = SimulatedUSBIdentity(kind)
     identity.serialNumber = configuration.device.identity.serialNumber
     configuration.connection = .usb(identity)
-    let simulator = FramedSimulator(configuration)
+    let simulator = FramedSimulator(configuration, io: Kernel.devices)
     let events = Watched<[FramedSimulator.Event]>([])
     Task { for await event in simulator.events { events.update { $0.append(event) } } }
     path = try await simulator.plugIn()

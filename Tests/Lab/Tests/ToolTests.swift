@@ -37,7 +37,7 @@ extension Plain {
 
     @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func lsusb(kind: SimulatedUSBIdentity.Kind) async throws {
       try #require(Kernel.isReady)
-      let simulator = FramedSimulator(configuration(kind))
+      let simulator = FramedSimulator(configuration(kind), io: Kernel.devices)
       let path = try await simulator.plugIn()
       try await configured(path)
       let result = try await start(["lsusb", "-v", "-d", kind == .ftdi ? "0403:6001" : "1209:0007"]).end()
@@ -80,7 +80,7 @@ extension Plain {
     /// The kernel's own HID driver takes the reports: a frame over two of them, there and back.
     @Test func hidraw() async throws {
       try #require(Kernel.isReady)
-      let simulator = FramedSimulator(configuration(.reports))
+      let simulator = FramedSimulator(configuration(.reports), io: Kernel.devices)
       let path = try await simulator.plugIn()
       var node = ""
       try await eventually("a hidraw node", within: .seconds(60)) {

@@ -39,7 +39,8 @@ extension Plain {
     /// 4 MiB there and back, every byte right; the device sends back what it gets.
     @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func aStream(kind: SimulatedUSBIdentity.Kind) async throws {
       try #require(Kernel.isReady)
-      let device = try await USBDeviceTransport.plugIn(SimulatedUSBIdentity(kind), into: KernelHost())
+      let device = try await USBDeviceTransport.plugIn(
+        SimulatedUSBIdentity(kind), into: KernelHost(), io: Kernel.devices)
       let mirror = AccessorySession(device)
       let reflecting = Task { for try await piece in mirror.input { try await mirror.write(piece) } }
       let node = try await Kernel.node(device.label, kind)
@@ -47,7 +48,7 @@ extension Plain {
       let session = AccessorySession(transport)
       // Packets of 64 bytes are hard work for a simulated processor.
       let total = kind == .ftdi ? 1 << 18 : 4 << 20
-      // 1021 is prime: no packet is like the one before it. A report's worth of them is the same forwards and back.
+      // 1021 is prime: no packet is like the one before it.
       var sent: [UInt8] = []
       sent.reserveCapacity(total + 1_021)
       let block = (0..<1_021).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
@@ -79,21 +80,7 @@ extension Plain {
       try await Kernel.waitForNo(node)
     }
 
-    // MARK: - Drivers and faults
-
-    /// The kernel's HID driver gives the interface up while it is open, and gets it back.
-    @Test func theDriverComesBack() async throws {
-      let plugged = try await PluggedIn(.reports)
-      for _ in 0..<2 {
-        #expect(Kernel.driver(plugged.path) == "usbhid")
-        let accessory = try await plugged.accessory()
-        #expect(Kernel.driver(plugged.path) == "usbfs")
-        #expect(try await accessory.battery().percent == 100)
-        await accessory.close()
-        try await eventually("usbhid to have it again") { Kernel.driver(plugged.path) == "usbhid" }
-      }
-      try await plugged.stop()
-    }
+    // MARK: - Faults
 
     /// A halted endpoint is cleared, by the driver or by us; a transfer that fails is no unplug. The request is repeated
     /// and answered.

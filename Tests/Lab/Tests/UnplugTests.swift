@@ -82,7 +82,7 @@ extension Plain {
         var codec = AF1Codec(maximumPayload: 100)
         var batch = FrameBatch<AF1Header>()
         codec.decode(bytes.span.bytes, into: &batch)
-        #expect(batch.count > 10)
+        #expect(batch.count > 0)
         if kind != .reports { #expect(codec.counters.skippedBytes == 0) }
         #expect(codec.counters.headerErrors + codec.counters.payloadErrors == 0)
       }
@@ -93,7 +93,8 @@ extension Plain {
       async throws
     {
       try #require(Kernel.isReady)
-      let device = try await USBDeviceTransport.plugIn(SimulatedUSBIdentity(kind), into: KernelHost())
+      let device = try await USBDeviceTransport.plugIn(
+        SimulatedUSBIdentity(kind), into: KernelHost(), io: Kernel.devices)
       let node = try await Kernel.node(device.label, kind)
       let transport = try await PluggedIn.open(node, kind)
       let reader = InputReader(transport.input)
