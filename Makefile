@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
-BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev
+BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev
 TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat
 
@@ -56,12 +56,15 @@ lab: ## The tests against a stock kernel's USB, in a guest under QEMU
 	Tests/Lab/all
 
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
-# in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones.
+# in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones. The tests of
+# ExternalAccessory count, too, and use the one main run loop: they run one after another.
 define run-tests
 	swift build --build-tests $(1)
-	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests'
+	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
+		--skip '^ExternalAccessoryTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
+	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'
 	umockdev-wrapper swift test --skip-build $(1) --filter '^UdevMockTests'
 endef
 
@@ -82,10 +85,10 @@ fuzz: ## Every decoder against bytes made up to break it, FUZZ_SECONDS each
 	Tests/Fuzz/run $(FUZZ_SECONDS)
 
 lint: ## Checks the form of the sources
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 format: ## Brings the sources into form
-	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
+	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
 	$(call install,$(BENCH_PACKAGES))

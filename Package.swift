@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
     .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
+    .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
   ],
@@ -24,6 +25,7 @@ let package = Package(
     .target(name: "CLinuxShims"),
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
+    .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .target(name: "AccessoryProtocols"),
     .target(
       name: "AccessoryLink",
@@ -42,8 +44,19 @@ let package = Package(
       name: "AccessoryDiscovery",
       dependencies: ["AccessoryIO", "CLibudev", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
-      name: "AccessoryDrivers", dependencies: ["AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery"],
+      name: "AccessoryDrivers",
+      dependencies: [
+        "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CLibyaml",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
       swiftSettings: callersExecutor),
+    .target(
+      name: "AccessoryControl",
+      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
+      resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
+    .target(
+      name: "ExternalAccessory",
+      dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
     .target(
       name: "AccessorySimulator",
       dependencies: [
@@ -66,10 +79,13 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AccessoryIO", "AccessoryProtocols", "CTestShims", .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CTestShims",
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/TestSupport"),
-    .executableTarget(name: "TestChild", dependencies: ["AccessoryIO", "CLinuxShims"], path: "Tests/TestChild"),
+    .executableTarget(
+      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "CLinuxShims", "TestSupport"],
+      path: "Tests/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
       dependencies: [
@@ -93,6 +109,12 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
+      name: "AccessoryControlTests",
+      dependencies: [
+        "AccessoryControl", "AccessoryIO", "CTestShims", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
@@ -100,7 +122,27 @@ let package = Package(
       ]),
     .testTarget(
       name: "AccessoryDriversTests",
-      dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+      dependencies: [
+        "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+      ]),
+    .testTarget(
+      name: "ExternalAccessoryTests",
+      dependencies: [
+        "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
+        "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
+        "ClientsOfSwift5", "ClientsOfSwift6",
+      ]),
+    .executableTarget(
+      name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
+      path: "Examples/DelegateClient", swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "NativeClient", dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"],
+      path: "Examples/NativeClient"),
+    // Programs as they are written for iOS, for the tests to run.
+    .executableTarget(
+      name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(name: "ClientsOfSwift6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6"),
     .testTarget(
       name: "CommandTests",
       dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
@@ -115,7 +157,7 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
       name: "LabTests",
       dependencies: [
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
-        "AccessoryProtocols", "TestSupport",
+        "AccessoryProtocols", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Lab/Tests"))
 }

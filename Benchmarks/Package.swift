@@ -16,7 +16,9 @@ let package = Package(
       name: "bridge-bench",
       dependencies: [
         "CFloor",
+        .product(name: "ExternalAccessory", package: "accessory-bridge"),
         .product(name: "AccessoryDrivers", package: "accessory-bridge"),
+        .product(name: "AccessoryDiscovery", package: "accessory-bridge"),
         .product(name: "AccessoryLink", package: "accessory-bridge"),
         .product(name: "AccessoryIO", package: "accessory-bridge"),
         .product(name: "AccessoryProtocols", package: "accessory-bridge"),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryIO
 import CLinuxShims
 import Glibc
+import TestSupport
 
 /// The other process of tests that need one: does as its arguments say, reports in lines, ends with its input.
 @main
@@ -19,6 +21,7 @@ enum TestChild {
       await open(path)
     case "signals": await signals()
     case "send-uevent": sendUevent(path, group: 2, times: arguments.count > 2 ? Int(Array(arguments)[2]) ?? 1 : 1)
+    case "serve": await serve(path)
     default: exit(64)
     }
   }
@@ -44,6 +47,22 @@ enum TestChild {
       report("open")
       waitForEndOfInput()
       await transport.close()
+      report("closed")
+    } catch {
+      report("\(error.kind.rawValue): \(error.message)")
+    }
+  }
+
+  /// Serves the tests' pretended bridge at `path`, or on the socket that was passed as systemd does it.
+  private static func serve(_ path: String) async {
+    do throws(AccessoryError) {
+      guard let socket = path.isEmpty ? try ControlSocket.passed() : try ControlSocket.make(at: path) else {
+        return report("nothing was passed")
+      }
+      let server = try ControlServer(socket, handler: SampleBridge())
+      report("serves \(server.path ?? "")")
+      waitForEndOfInput()
+      await server.close()
       report("closed")
     } catch {
       report("\(error.kind.rawValue): \(error.message)")

@@ -20,7 +20,10 @@ extension UdevMock {
     private func start(_ arguments: [String], prefix: [String] = []) throws -> Program {
       let tests = linkTarget("/proc/self/exe") ?? ""
       let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
-      var variables = ["XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin"]
+      var variables = [
+        "XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin",
+        "ACCESSORY_BRIDGE_PROFILES": runtime.path + "/profiles",
+      ]
       for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD", "UMOCKDEV_DIR"] {
         if let value = getenv(name) { variables[name] = String(cString: value) }
       }
@@ -92,6 +95,26 @@ extension UdevMock {
       let none = try await run("info", "G3", "--transport", "tty", "--passive")
       #expect(none.status == EX_CONFIG)
       #expect(none.errorText.contains("G3 (/dev/bus/usb/001/023) has no way in by tty; it has usb"))
+    }
+
+    /// A profile's wish counts unless the user names a way or a node.
+    @Test func theWayThatAProfilePrefers() async throws {
+      try bed.plug(.board)
+      #expect(mkdir(runtime.path + "/profiles", 0o700) == 0)
+      let profile = "name: x\nmatch: {usb: {vendor: 2341}, by_id: usb-Arduino_*}\ntransport: {prefer: usb}\n"
+      try runtime.write(Array(profile.utf8), to: "profiles/x.yaml")
+      let expectations: [([String], String)] = [
+        (["A1"], "/dev/bus/usb/001/005"), ([], "/dev/bus/usb/001/005"), (["ttyACM0"], "/dev/ttyACM0"),
+        (["/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0"], "/dev/ttyACM0"),
+        (["A1", "--transport", "tty"], "/dev/ttyACM0"),
+      ]
+      for (arguments, path) in expectations {
+        let info = try await start(["info", "--passive", "--json"] + arguments).end()
+        #expect(try text(info.lines.first, "device", "path") == path, "\(arguments)")
+      }
+      try runtime.write(Array("name: x\nmatch: {usb: {vendor: 2341}, by_id: usb-Other_*}".utf8), to: "profiles/x.yaml")
+      let info = try await run("info", "A1", "--passive", "--json").lines.first
+      #expect(try text(info, "device", "path") == "/dev/ttyACM0", "it fits no more")
     }
 
     @Test func ambiguityIsExplained() async throws {

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ExternalAccessory
 import Glibc
 
 @main
 enum Main {
-  static func main() async {
+  /// The main run loop runs, as in a program with delegates on it: under an asynchronous `main` there would be none.
+  static func main() {
+    Task.detached {
+      await run()
+      exit(0)
+    }
+    RunLoop.main.run()
+  }
+
+  private static func run() async {
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
       let machine = Machine()

@@ -44,6 +44,10 @@ public struct Device: Sendable, Hashable {
   public var model: String?
   /// Which one of these it is.
   public var serialNumber: String?
+  /// Version of its software.
+  public var firmwareRevision: String?
+  /// Version of its hardware.
+  public var hardwareRevision: String?
   /// The node of its terminal; nil when it has none.
   public var terminal: String?
   /// What it is on USB; nil when it is not there.

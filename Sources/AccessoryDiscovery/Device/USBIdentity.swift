@@ -35,6 +35,24 @@ public struct USBIdentity: Sendable, Hashable {
   /// What its descriptors say that makes no sense, for people.
   public var damage: String?
 
+  /// An identity of these parts, without interfaces.
+  package init(
+    vendorID: UInt16, productID: UInt16, release: UInt16? = nil, bus: Int, address: Int, node: String, port: String,
+    devpath: String, speed: Double? = nil, function: USBClass, damage: String? = nil
+  ) {
+    self.vendorID = vendorID
+    self.productID = productID
+    self.release = release
+    self.bus = bus
+    self.address = address
+    self.node = node
+    self.port = port
+    self.devpath = devpath
+    self.speed = speed
+    self.function = function
+    self.damage = damage
+  }
+
   /// Vendor and product, as lsusb writes them: "2341:0043".
   public var product: String { hexadecimal(vendorID) + ":" + hexadecimal(productID) }
 
@@ -51,6 +69,12 @@ public struct USBInterface: Sendable, Hashable {
   public var description: USBInterfaceDescription
   /// The driver of the kernel that has it; nil when none has.
   public var driver: String?
+
+  /// An interface of these parts.
+  package init(description: USBInterfaceDescription, driver: String? = nil) {
+    self.description = description
+    self.driver = driver
+  }
 
   /// Drivers that serve any device of a kind and give it back: libusb takes the place of the first, and is the second.
   private static let yieldingDrivers = ["usbhid", "usbfs"]

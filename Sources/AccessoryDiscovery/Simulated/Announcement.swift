@@ -21,6 +21,10 @@ public struct Announcement: Codable, Sendable, Hashable {
   public var model: String?
   /// Which one of these.
   public var serial: String?
+  /// Version of its software.
+  public var firmware: String?
+  /// Version of its hardware.
+  public var hardware: String?
   /// Another number at every announcement: one that went and came back between two looks is not still the same.
   var instance: UInt64?
 
@@ -40,9 +44,12 @@ public struct Announcement: Codable, Sendable, Hashable {
 
   /// The device announced.
   public var device: Device {
-    Device(
+    var device = Device(
       path: path, link: link, source: .simulator, driver: driver, name: name, manufacturer: manufacturer,
       model: model, serialNumber: serial)
+    device.firmwareRevision = firmware
+    device.hardwareRevision = hardware
+    return device
   }
 }
 

@@ -10,6 +10,7 @@ import SystemPackage
 package enum SystemCall: String, Sendable, CaseIterable {
   case open, close, read, write, ioctl, flock, poll
   case epollCreate, epollControl, epollWait, eventfd, timerfd, signalfd, inotify
+  case socket, bind, listen, accept, connect, getsockopt, setsockopt, getsockname
 
   /// Runs `body` until it doesn't fail with `EINTR`; -1 means failure, as in C.
   @inline(__always)

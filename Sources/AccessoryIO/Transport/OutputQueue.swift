@@ -27,6 +27,7 @@ public final class OutputQueue: Sendable {
     var error: AccessoryError?
     var onSpace: (@Sendable () -> Void)?
     var onQueued: (@Sendable () -> Void)?
+    var onClosed: (@Sendable (AccessoryError?) -> Void)?
     var tap: (@Sendable (UnsafeRawBufferPointer) -> Void)?
   }
 
@@ -76,6 +77,28 @@ public final class OutputQueue: Sendable {
 
   /// Queues all of `bytes`, or nothing.
   public func offer(_ bytes: [UInt8]) -> Offered { bytes.withUnsafeBytes { offer($0) } }
+
+  /// True when an offer would be accepted; otherwise a call of `onSpace` will follow, unless the queue is closed. For a
+  /// producer that waits for space before it offers anything.
+  public func requestSpace() -> Bool {
+    state.withLock { state in
+      guard !state.isClosed, !state.isSealed else { return false }
+      if state.queued < highWater { return true }
+      state.wantsSpace = true
+      return false
+    }
+  }
+
+  /// Sets what is called, once and on the thread that closes it, when the queue takes no more. Called at once if that
+  /// is so already. Nil: closed by its owner.
+  public func onClosed(_ body: @escaping @Sendable (AccessoryError?) -> Void) {
+    let closed = state.withLock { state -> AccessoryError?? in
+      if state.isClosed || state.isSealed { return .some(state.error) }
+      state.onClosed = body
+      return .none
+    }
+    if let closed { body(closed) }
+  }
 
   /// True when an offer would be accepted.
   public var hasSpaceAvailable: Bool { state.withLock { !$0.isClosed && !$0.isSealed && $0.queued < highWater } }
@@ -131,14 +154,17 @@ public final class OutputQueue: Sendable {
   /// Takes no more, but keeps what waits to be written, and tells a producer that waits for space. To producers the
   /// queue is closed, whatever `close` says later.
   func seal() {
-    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+    let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed, !state.isSealed else { return nil }
       state.isSealed = true
-      guard state.wantsSpace, let onSpace = state.onSpace else { return nil }
-      state.wantsSpace = false
-      return onSpace
+      defer { state.onClosed = nil }
+      let mustTell = state.wantsSpace && state.onSpace != nil
+      if mustTell { state.wantsSpace = false }
+      return (mustTell, state.onSpace, nil, state.onClosed)
     }
-    notify?()
+    guard let handlers else { return }
+    if handlers.mustTell { handlers.onSpace?() }
+    handlers.onClosed?(nil)
   }
 
   /// Takes no more, drops what waits, and tells a producer that waits for space. The first call counts. The handlers
@@ -151,16 +177,19 @@ public final class OutputQueue: Sendable {
       state.bytes = []
       state.messages = []
       state.queued = 0
-      defer { (state.onSpace, state.onQueued) = (nil, nil) }
+      defer { (state.onSpace, state.onQueued, state.onClosed) = (nil, nil, nil) }
       let mustTell = state.wantsSpace && state.onSpace != nil
       if mustTell { state.wantsSpace = false }
-      return (mustTell, state.onSpace, state.onQueued)
+      return (mustTell, state.onSpace, state.onQueued, state.onClosed)
     }
-    if let handlers, handlers.mustTell { handlers.onSpace?() }
+    guard let handlers else { return }
+    if handlers.mustTell { handlers.onSpace?() }
+    handlers.onClosed?(error)
   }
 
   /// Let go outside the lock: what they hold may come back here when it is freed.
   private typealias Handlers = (
-    mustTell: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?
+    mustTell: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?,
+    onClosed: (@Sendable (AccessoryError?) -> Void)?
   )
 }

@@ -65,6 +65,7 @@ public actor FramedSimulator {
   private var batch = FrameBatch<AF1Header>()
   private var buffer: [UInt8] = []
   private var plug: Plug?
+  private var plugging: Task<Result<Plug, AccessoryError>, Never>?
   private var plugCount = 0
   private var requestCount = 0
   private var lostPercent = 0
@@ -104,12 +105,27 @@ public actor FramedSimulator {
   @discardableResult
   public func plugIn() async throws(AccessoryError) -> String {
     if let plug { return plug.path }
-    let plug = try await Plug.make(configuration, io: io) { [continuation] in continuation.yield(.line($0)) }
-    // Much may have happened meanwhile.
-    if isStopped || self.plug != nil {
+    if isStopped { throw AccessoryError(.cancelled, "the simulator was stopped") }
+    // Whoever comes while it is being plugged in waits for that.
+    let plugging = plugging ?? Task { [configuration, io, continuation] in
+      do throws(AccessoryError) {
+        return .success(try await Plug.make(configuration, io: io) { continuation.yield(.line($0)) })
+      } catch {
+        return .failure(error)
+      }
+    }
+    self.plugging = plugging
+    let result = await plugging.value
+    // The first to come back does the rest; it may even have been unplugged since.
+    guard self.plugging == plugging else {
+      if let plug { return plug.path }
+      return try await plugIn()
+    }
+    self.plugging = nil
+    let plug = try result.get()
+    if isStopped {
       await plug.close()
-      guard let other = self.plug else { throw AccessoryError(.cancelled, "the simulator was stopped") }
-      return other.path
+      throw AccessoryError(.cancelled, "the simulator was stopped")
     }
     self.plug = plug
     plugCount += 1

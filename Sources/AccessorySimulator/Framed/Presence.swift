@@ -35,9 +35,11 @@ struct Presence: Sendable {
     _ path: String, link: String?, _ configuration: FramedSimulator.Configuration
   ) throws(AccessoryError) -> AnnouncementFile {
     let identity = configuration.device.identity
-    let announcement = Announcement(
+    var announcement = Announcement(
       path: path, link: link, driver: "framed", name: identity.name, manufacturer: identity.manufacturer,
       model: identity.model, serial: identity.serialNumber)
+    announcement.firmware = identity.firmwareVersion
+    announcement.hardware = identity.hardwareVersion
     return try AnnouncementFile(announcement, name: name(of: path), directory: configuration.announcementDirectory)
   }
 

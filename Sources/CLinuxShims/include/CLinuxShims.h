@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/timerfd.h>
@@ -91,6 +92,24 @@ static inline unsigned int shim_major(uint64_t device) { return major(device); }
 static inline unsigned int shim_minor(uint64_t device) { return minor(device); }
 static inline int shim_gettid(void) { return (int)syscall(SYS_gettid); }
 static inline int shim_tgkill(int thread, int signal) { return (int)syscall(SYS_tgkill, getpid(), thread, signal); }
+
+// Swift doesn't see what glibc keeps for _GNU_SOURCE: the credentials of a socket's other end (unix(7)), and accept4.
+struct shim_ucred {
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+};
+static const int SHIM_SO_PEERCRED = SO_PEERCRED;
+#ifdef SO_PEERGROUPS
+static const int SHIM_SO_PEERGROUPS = SO_PEERGROUPS;
+#else
+static const int SHIM_SO_PEERGROUPS = 59;
+#endif
+// Headers without _GNU_SOURCE don't declare accept4.
+static inline int shim_accept(int fd) {
+    return (int)syscall(SYS_accept4, fd, (void *)0, (void *)0, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
 static inline int shim_thread_name(const char *name) { return prctl(PR_SET_NAME, name); }
 
 #endif

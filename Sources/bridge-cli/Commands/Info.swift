@@ -47,7 +47,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
   }
 
   private func showWithoutOpening() async throws {
-    let device = try await Attachment.find(device.text, line)
+    let device = try await Attachment.find(device.text, line).device
     let access = await PortAccess.look(at: [device]).first
     if output.json {
       return Output.json(

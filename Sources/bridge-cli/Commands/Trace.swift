@@ -52,7 +52,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
   }
 
   private func traceDevice() async throws {
-    let (_, transport) = try await Attachment.openTransport(source, line)
+    let (target, transport) = try await Attachment.openTransport(source, line)
     let silence = transport.timing.silence
     let recording: RecordingFile?
     do {
@@ -65,7 +65,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
     let tap = TraceTap()
     let session = AccessorySession(SpyingTransport(transport, tap: tap))
     let printer = Task { try await LiveTrace(view: view, silence: silence, recording: recording).run(tap.records) }
-    let conversation = await Task { try await converse(session) }.cancellingResult
+    let conversation = await Task { try await converse(session, target.profile) }.cancellingResult
     await session.close()
     tap.finish()
     // What is shown comes first: the frames that led to an error, then the error.
@@ -77,12 +77,12 @@ struct Trace: AsyncParsableCommand, JSONCommand {
   }
 
   /// Talks to the accessory, or only listens, until it goes or the task is cancelled.
-  private func converse(_ session: AccessorySession) async throws {
+  private func converse(_ session: AccessorySession, _ profile: Profile?) async throws {
     if listen {
       for try await _ in session.input {}
       throw CancellationError()
     }
-    let accessory = try await FramedAccessory.open(session)
+    let accessory = try await FramedAccessory.open(session, options: .init(profile))
     let events = accessory.events()
     let listener = Task { for try await _ in events {} }
     defer { listener.cancel() }

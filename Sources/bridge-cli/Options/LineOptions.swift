@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 
-/// How a device is opened, and a serial line set.
+/// How a device is opened, and a serial line set. What isn't said is as the device's profile has it.
 struct LineOptions: ParsableArguments {
   @OptionGroup var way: WayOptions
-  @Option(help: ArgumentHelp("Bits a second, any number the port can do.", valueName: "rate"))
-  var baud: UInt32 = 115_200
-  @Option(help: ArgumentHelp("Data bits of a character, 5 to 8.", valueName: "bits"))
-  var dataBits = 8
-  @Option(help: "Parity bit.")
-  var parity = TerminalConfiguration.Parity.none
-  @Option(help: ArgumentHelp("Stop bits of a character, 1 or 2.", valueName: "bits"))
-  var stopBits = 1
   @Option(
-    help: ArgumentHelp("Flow control: none, hardware (RTS and CTS), or software (XON and XOFF).", valueName: "kind"))
-  var flow = TerminalConfiguration.FlowControl.none
-  @Option(help: ArgumentHelp("DTR after opening; with keep it also stays when closing.", valueName: "state"))
-  var dtr = TerminalConfiguration.LineState.keep
-  @Option(help: ArgumentHelp("RTS after opening.", valueName: "state"))
-  var rts = TerminalConfiguration.LineState.keep
+    help: ArgumentHelp(
+      "Bits a second, any number the port can do; else as the profile says, or 115200.", valueName: "rate"))
+  var baud: UInt32?
+  @Option(help: ArgumentHelp("Data bits of a character, 5 to 8; else as the profile says, or 8.", valueName: "bits"))
+  var dataBits: Int?
+  @Option(help: "Parity bit; else as the profile says, or none.")
+  var parity: TerminalConfiguration.Parity?
+  @Option(help: ArgumentHelp("Stop bits of a character, 1 or 2; else as the profile says, or 1.", valueName: "bits"))
+  var stopBits: Int?
+  @Option(
+    help: ArgumentHelp(
+      "Flow control: none, hardware (RTS and CTS), or software (XON and XOFF); else as the profile says, or none.",
+      valueName: "kind"))
+  var flow: TerminalConfiguration.FlowControl?
+  @Option(
+    help: ArgumentHelp(
+      "DTR after opening; with keep it also stays when closing; else as the profile says, or keep.", valueName: "state")
+  )
+  var dtr: TerminalConfiguration.LineState?
+  @Option(help: ArgumentHelp("RTS after opening; else as the profile says, or keep.", valueName: "state"))
+  var rts: TerminalConfiguration.LineState?
   @Option(
     help: ArgumentHelp(
       "RS-485 with RTS while sending: high or low, then if need be milliseconds before and after, like high,1,1.",
@@ -32,25 +40,30 @@ struct LineOptions: ParsableArguments {
   var settle: TimeArgument?
 
   func validate() throws {
-    guard baud > 0 else { throw ValidationError("a baud rate is at least 1, for example 9600 or 115200") }
-    guard (5...8).contains(dataBits) else { throw ValidationError("--data-bits is 5, 6, 7 or 8") }
-    guard (1...2).contains(stopBits) else { throw ValidationError("--stop-bits is 1 or 2") }
-    guard rts == .keep || flow != .hardware else {
+    guard baud != 0 else { throw ValidationError("a baud rate is at least 1, for example 9600 or 115200") }
+    guard (5...8).contains(dataBits ?? 8) else { throw ValidationError("--data-bits is 5, 6, 7 or 8") }
+    guard (1...2).contains(stopBits ?? 1) else { throw ValidationError("--stop-bits is 1 or 2") }
+    guard (rts ?? .keep) == .keep || flow != .hardware else {
       throw ValidationError("--rts and --flow hardware exclude each other: hardware flow control moves RTS itself")
     }
   }
 
-  func configuration(path: String, label: String) -> TerminalConfiguration {
-    var configuration = TerminalConfiguration(path: path, baudRate: baud, label: label)
-    configuration.dataBits = dataBits
-    configuration.parity = parity
-    configuration.stopBits = stopBits
-    configuration.flowControl = flow
-    configuration.dtr = dtr
-    configuration.rts = rts
-    configuration.rs485 = rs485?.settings
-    configuration.settle = settle?.duration ?? .zero
-    return configuration
+  /// The settings of `profile`, but for what the user says otherwise.
+  func settings(_ profile: Profile?) -> TerminalSettings {
+    var settings = profile?.transport.terminal ?? TerminalSettings()
+    // Hardware flow control moves RTS itself: who asks for one of them takes the place of a profile's other.
+    if flow == .hardware { settings.rts = .keep }
+    if let rts, rts != .keep, settings.flowControl == .hardware { settings.flowControl = .none }
+    if let baud { settings.baudRate = baud }
+    if let dataBits { settings.dataBits = dataBits }
+    if let parity { settings.parity = parity }
+    if let stopBits { settings.stopBits = stopBits }
+    if let flow { settings.flowControl = flow }
+    if let dtr { settings.dtr = dtr }
+    if let rts { settings.rts = rts }
+    if let rs485 { settings.rs485 = rs485.settings }
+    if let settle { settings.settle = settle.duration }
+    return settings
   }
 }
 

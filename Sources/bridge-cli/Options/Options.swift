@@ -23,6 +23,15 @@ struct DeviceArgument: ParsableArguments {
   var text: String?
 }
 
+/// A device that a command is about, and what is known of its kind.
+struct Target {
+  /// With the way in that is wanted as its path.
+  let device: Device
+  let profile: Profile?
+  /// What it is called in errors.
+  let label: String
+}
+
 /// An accessory that a command has open.
 struct Attachment {
   let device: Device
@@ -31,30 +40,38 @@ struct Attachment {
 
   /// Finds the device that `text` means and makes contact.
   static func open(_ text: String?, _ line: LineOptions) async throws -> Attachment {
-    let (device, transport) = try await openTransport(text, line)
-    let accessory = try await FramedAccessory.open(AccessorySession(transport))
-    return Attachment(device: device, accessory: accessory, transport: transport)
+    let (target, transport) = try await openTransport(text, line)
+    let accessory = try await FramedAccessory.open(AccessorySession(transport), options: .init(target.profile))
+    return Attachment(device: target.device, accessory: accessory, transport: transport)
   }
 
-  /// Finds the device that `text` means, with the way in that is wanted as its path.
-  static func find(_ text: String?, _ line: LineOptions) async throws -> Device {
+  /// Finds the device that `text` means.
+  static func find(_ text: String?, _ line: LineOptions) async throws -> Target {
     let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
-    return try line.way.choose(found, label: label(text, found))
+    let profile = await KnownProfiles.profile(for: found)
+    var device = try line.way.choose(found, label: label(text, found))
+    // Who names a node means that, whatever a profile prefers.
+    let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.path } ?? false
+    if line.way.wanted == nil, !isNode, let profile { device = profile.choosingWay(device) }
+    return Target(device: device, profile: profile, label: label(text, device))
   }
 
   /// Finds the device that `text` means and opens it.
-  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Device, any Transport) {
-    let device = try await find(text, line)
-    return (device, try await open(device, by: device.way, label: label(text, device), line))
+  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Target, any Transport) {
+    let target = try await find(text, line)
+    return (target, try await open(target, line))
   }
 
-  /// Opens a device by one of its ways.
-  private static func open(
-    _ device: Device, by way: Device.Way, label: String, _ line: LineOptions
-  ) async throws -> any Transport {
-    switch way {
-    case .terminal: try await DescriptorTransport.open(line.configuration(path: device.path, label: label))
-    case .usb: try await USBTransport.open(line.way.configuration(path: device.path, label: label))
+  /// Opens a device by the way in that is its path.
+  private static func open(_ target: Target, _ line: LineOptions) async throws -> any Transport {
+    let path = target.device.path
+    switch target.device.way {
+    case .terminal:
+      return try await DescriptorTransport.open(
+        line.settings(target.profile).configuration(path: path, label: target.label))
+    case .usb:
+      return try await USBTransport.open(
+        line.way.settings(target.profile).configuration(path: path, label: target.label))
     }
   }
 
@@ -77,5 +94,13 @@ struct Attachment {
       await attachment.accessory.close()
       throw error
     }
+  }
+}
+
+extension AF1Exchange.Options {
+  /// The protocol's defaults, with what a profile says of pacing.
+  init(_ profile: Profile?) {
+    self.init()
+    if let profile { pacing = profile.pacing }
   }
 }

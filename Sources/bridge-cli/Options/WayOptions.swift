@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDiscovery
+import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 
@@ -25,25 +26,31 @@ struct WayOptions: ParsableArguments {
       valueName: "shape"))
   var shape: USBConfiguration.Shape?
 
+  /// The way that the user asks for; who names endpoints means USB.
+  var wanted: Device.Way? { transport ?? (interface == nil && endpoints == nil ? nil : .usb) }
+
   /// The device with the way that is wanted. Throws `misconfigured` when it hasn't that.
   func choose(_ device: Device, label: String) throws(AccessoryError) -> Device {
-    // Who names endpoints means USB.
-    guard let transport = transport ?? (interface == nil && endpoints == nil ? nil : .usb) else { return device }
+    guard let transport = wanted else { return device }
     if let chosen = device.choosing(transport) { return chosen }
     let ways = device.ways.map(\.rawValue).joined(separator: ", ")
     throw AccessoryError(
       .misconfigured, "\(label) has no way in by \(transport.rawValue); it has \(ways.isEmpty ? "none" : ways)")
   }
 
-  /// The pair of endpoints of the device at `path`.
-  func configuration(path: String, label: String) -> USBConfiguration {
-    var configuration = USBConfiguration(path: path, label: label)
-    configuration.interface = interface
-    configuration.alternateSetting = alternate
-    configuration.inEndpoint = endpoints?.input
-    configuration.outEndpoint = endpoints?.output
-    configuration.shape = shape
-    return configuration
+  /// The settings of `profile`, but for what the user says otherwise. An interface or endpoints that the user names
+  /// take the place of all that the profile says of them: they belong together.
+  func settings(_ profile: Profile?) -> USBSettings {
+    var settings = profile?.transport.usb ?? USBSettings()
+    if interface != nil || endpoints != nil {
+      settings.interface = interface
+      settings.alternateSetting = nil
+      settings.inEndpoint = endpoints?.input
+      settings.outEndpoint = endpoints?.output
+    }
+    if let alternate { settings.alternateSetting = alternate }
+    if let shape { settings.shape = shape }
+    return settings
   }
 }
 

@@ -38,6 +38,15 @@ final class Device {
   /// Lets a source write.
   func go() throws(Failure) { try Failure.check(cfloor_device_go(&device), "starting the device") }
 
+  /// `go` for another thread, while the device is kept.
+  var starter: @Sendable () throws(Failure) -> Void {
+    let device = device
+    return { () throws(Failure) in
+      var copy = device
+      try Failure.check(cfloor_device_go(&copy), "starting the device")
+    }
+  }
+
   /// Runs `body` with the terminal opened as a C program does it.
   func asCProgram<Result>(_ body: (CInt) throws -> Result) throws -> Result {
     let descriptor = try Failure.check(cfloor_host_open(path), "opening \(path)")

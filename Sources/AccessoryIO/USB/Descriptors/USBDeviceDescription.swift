@@ -46,6 +46,14 @@ public struct USBInterfaceDescription: Sendable, Hashable {
   /// Its endpoints; endpoint 0 is not among them.
   public var endpoints: [USBEndpointDescription]
 
+  /// A setting of these parts.
+  package init(number: UInt8, alternateSetting: UInt8, function: USBClass, endpoints: [USBEndpointDescription]) {
+    self.number = number
+    self.alternateSetting = alternateSetting
+    self.function = function
+    self.endpoints = endpoints
+  }
+
   /// The first endpoint in this direction that carries bytes as they come.
   public func endpoint(_ direction: USBEndpointDescription.Direction) -> USBEndpointDescription? {
     endpoints.first {
@@ -89,6 +97,15 @@ public struct USBEndpointDescription: Sendable, Hashable {
   public var packetsPerInterval: Int
   /// How often it is asked (bInterval), in units that depend on speed and kind.
   public var interval: UInt8
+
+  /// An endpoint of these parts.
+  package init(address: UInt8, transfer: Transfer, maxPacketSize: Int, packetsPerInterval: Int, interval: UInt8) {
+    self.address = address
+    self.transfer = transfer
+    self.maxPacketSize = maxPacketSize
+    self.packetsPerInterval = packetsPerInterval
+    self.interval = interval
+  }
 
   /// Which way it carries.
   public var direction: Direction { address & 0x80 != 0 ? .in : .out }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Prints battery and status of the framed accessory, in the way of an iOS app. Try it beside a pretended one:
+//
+//     bridge-cli simulate framed
+//     swift run DelegateClient
+
+import ExternalAccessory
+
+setvbuf(stdout, nil, _IOLBF, 0)
+let controller = AccessoryController()
+controller.start()
+RunLoop.main.run()

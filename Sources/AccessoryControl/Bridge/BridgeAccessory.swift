@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+// What the service has, and what happens to it.
+
+extension Bridge {
+  package struct Line: Codable, Sendable, Hashable {
+    package var baud: UInt32
+    package var data_bits, stop_bits: Int
+    package var parity, flow_control: String
+    package var lowers_lines_on_close: Bool
+    package var modem_lines: [String: Bool]?
+    package var low_latency, rs485: Bool?
+    package var latency_timer_ms: Int?
+
+    package init(
+      baud: UInt32, data_bits: Int, stop_bits: Int, parity: String, flow_control: String, lowers_lines_on_close: Bool,
+      modem_lines: [String: Bool]? = nil, low_latency: Bool? = nil, rs485: Bool? = nil, latency_timer_ms: Int? = nil
+    ) {
+      self.baud = baud
+      self.data_bits = data_bits
+      self.stop_bits = stop_bits
+      self.parity = parity
+      self.flow_control = flow_control
+      self.lowers_lines_on_close = lowers_lines_on_close
+      self.modem_lines = modem_lines
+      self.low_latency = low_latency
+      self.rs485 = rs485
+      self.latency_timer_ms = latency_timer_ms
+    }
+  }
+
+  package struct ProtocolDetails: Codable, Sendable, Hashable {
+    package var name: String
+    package var boot_id: String?
+    package var largest_payload_bytes, window: Int
+
+    package init(name: String, boot_id: String? = nil, largest_payload_bytes: Int, window: Int) {
+      self.name = name
+      self.boot_id = boot_id
+      self.largest_payload_bytes = largest_payload_bytes
+      self.window = window
+    }
+  }
+
+  package struct Problem: Codable, Sendable, Hashable {
+    package var kind, message: String
+
+    /// What an error comes to.
+    package init(_ error: AccessoryError) { (kind, message) = (error.kind.errorName, error.message) }
+  }
+
+  /// Where an accessory's attachment stands.
+  package enum AttachmentState: String, Codable, Sendable, Hashable, CaseIterable {
+    case opening, attached, lent, waiting, failed
+  }
+
+  package struct Accessory: Codable, Sendable, Hashable {
+    package var device: Device
+    package var state: AttachmentState
+    package var tries: Int
+    package var holder: String?
+    package var problem: Problem?
+
+    package init(
+      device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil
+    ) {
+      self.device = device
+      self.state = state
+      self.tries = tries
+      self.holder = holder
+      self.problem = problem
+    }
+  }
+
+  /// What `Subscribe` tells of.
+  package enum EventName: String, Codable, Sendable, Hashable, CaseIterable {
+    case present, ready, connected, disconnected, battery, status
+    case requestFailed = "request_failed"
+  }
+
+  package struct Event: Codable, Sendable, Hashable {
+    package var event: EventName
+    package var time: Double
+    package var device: Device?
+    package var battery: Battery?
+    package var status: Status?
+    package var problem: Problem?
+
+    package init(
+      _ event: EventName, time: Double, device: Device? = nil, battery: Battery? = nil, status: Status? = nil,
+      problem: Problem? = nil
+    ) {
+      self.event = event
+      self.time = time
+      self.device = device
+      self.battery = battery
+      self.status = status
+      self.problem = problem
+    }
+  }
+
+  package struct TracePiece: Codable, Sendable, Hashable {
+    package var time: Double
+    package var direction: String
+    package var bytes_hex: String
+    package var lost_bytes: Int?
+
+    package init(time: Double, direction: ByteDirection, bytes: [UInt8], lost_bytes: Int? = nil) {
+      self.time = time
+      self.direction = direction.rawValue
+      bytes_hex = Hexadecimal.string(bytes)
+      self.lost_bytes = lost_bytes
+    }
+
+    /// The bytes; nil when they are none.
+    package var bytes: [UInt8]? { Hexadecimal.bytes(bytes_hex) }
+  }
+}
+
+/// Bytes as text: two digits each, nothing between them.
+package enum Hexadecimal {
+  package static func string(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity(2 * bytes.count)
+    let digits = Array("0123456789abcdef".utf8)
+    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Nil when the text is anything else.
+  package static func bytes(_ text: String) -> [UInt8]? {
+    let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
+    guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0]! << 4 | digits[$0 + 1]!) }
+  }
+}

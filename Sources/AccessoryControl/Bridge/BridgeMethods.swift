@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The parameters of a method, which know its name and what it answers.
+package protocol ControlMethod: Codable, Sendable {
+  associatedtype Reply: Codable & Sendable
+  /// With its interface.
+  static var method: String { get }
+}
+
+// The methods of `accessorybridge.Bridge`; what they do stands in `accessorybridge.Bridge.varlink`.
+
+extension Bridge {
+  package struct List: ControlMethod {
+    package static let method = "accessorybridge.Bridge.List"
+
+    package struct Reply: Codable, Sendable, Hashable {
+      package var accessories: [Accessory]
+      package init(accessories: [Accessory]) { self.accessories = accessories }
+    }
+
+    package init() {}
+  }
+
+  package struct GetInfo: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Info"
+
+    package struct Reply: Codable, Sendable, Hashable {
+      package var accessory: Accessory
+      package var line: Line?
+      package var `protocol`: ProtocolDetails?
+      package var identity: Identity?
+
+      package init(
+        accessory: Accessory, line: Line? = nil, protocol: ProtocolDetails? = nil, identity: Identity? = nil
+      ) {
+        self.accessory = accessory
+        self.line = line
+        self.protocol = `protocol`
+        self.identity = identity
+      }
+    }
+
+    package var device: String?
+    package init(device: String? = nil) { self.device = device }
+  }
+
+  package struct GetStatus: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Status"
+
+    package struct Reply: Codable, Sendable, Hashable {
+      package var device: Device
+      package var status: Status
+      package var identity: Identity
+      package var age_ms: Int?
+
+      package init(device: Device, status: Status, identity: Identity, age_ms: Int? = nil) {
+        self.device = device
+        self.status = status
+        self.identity = identity
+        self.age_ms = age_ms
+      }
+    }
+
+    package var device: String?
+    package init(device: String? = nil) { self.device = device }
+  }
+
+  package struct GetBattery: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Battery"
+
+    package struct Reply: Codable, Sendable, Hashable {
+      package var device: Device
+      package var battery: Battery
+      package var age_ms: Int?
+
+      package init(device: Device, battery: Battery, age_ms: Int? = nil) {
+        self.device = device
+        self.battery = battery
+        self.age_ms = age_ms
+      }
+    }
+
+    package var device: String?
+    package init(device: String? = nil) { self.device = device }
+  }
+
+  package struct Request: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Request"
+
+    package struct Answer: Codable, Sendable, Hashable {
+      package var payload_hex: String
+      package var payload_bytes: Int
+
+      package init(_ payload: [UInt8]) { (payload_hex, payload_bytes) = (Hexadecimal.string(payload), payload.count) }
+
+      /// The payload; nil when it is no hexadecimal text.
+      package var payload: [UInt8]? { Hexadecimal.bytes(payload_hex) }
+    }
+
+    package struct Reply: Codable, Sendable, Hashable {
+      package var device: Device
+      package var command: String
+      package var command_byte: UInt8
+      package var reply: Answer
+
+      package init(device: Device, command: String, command_byte: UInt8, reply: Answer) {
+        self.device = device
+        self.command = command
+        self.command_byte = command_byte
+        self.reply = reply
+      }
+    }
+
+    package var device: String?
+    package var command: String
+    package var payload_hex: String?
+    package var timeout_ms: Int?
+
+    package init(device: String? = nil, command: String, payload: [UInt8] = [], timeout_ms: Int? = nil) {
+      self.device = device
+      self.command = command
+      payload_hex = payload.isEmpty ? nil : Hexadecimal.string(payload)
+      self.timeout_ms = timeout_ms
+    }
+
+    /// The payload; nil when it is no hexadecimal text, which a server's handler never sees.
+    package var payload: [UInt8]? { Hexadecimal.bytes(payload_hex ?? "") }
+  }
+
+  package struct Subscribe: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Subscribe"
+    package typealias Reply = Event
+
+    package var device: String?
+    package init(device: String? = nil) { self.device = device }
+  }
+
+  package struct Trace: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Trace"
+    package typealias Reply = TracePiece
+
+    package var device: String?
+    package init(device: String? = nil) { self.device = device }
+  }
+
+  /// The answer to methods that tell which device it was.
+  package struct DeviceReply: Codable, Sendable, Hashable {
+    package var device: Device
+    package init(device: Device) { self.device = device }
+  }
+
+  package struct Open: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Open"
+    package typealias Reply = DeviceReply
+
+    package var device: String?
+    package init(device: String? = nil) { self.device = device }
+  }
+
+  package struct Attach: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Attach"
+
+    package struct Reply: Codable, Sendable, Hashable {
+      package var accessory: Accessory
+      package init(accessory: Accessory) { self.accessory = accessory }
+    }
+
+    package var device: String
+    package init(device: String) { self.device = device }
+  }
+
+  package struct Detach: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Detach"
+    package typealias Reply = DeviceReply
+
+    package var device: String?
+    package init(device: String? = nil) { self.device = device }
+  }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import SystemPackage
+
+/// Why a call has no answer.
+package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The service said so.
+  case answer(CallError)
+  /// The service isn't there, or went away, or took too long, or makes no sense; or the caller gave up.
+  case connection(AccessoryError)
+
+  /// The same in the terms of an accessory's error.
+  package var accessoryError: AccessoryError {
+    switch self {
+    case .answer(let error): error.accessoryError
+    case .connection(let error): error
+    }
+  }
+
+  /// For people.
+  package var description: String { accessoryError.message }
+}
+
+/// A connection to a service. Calls may be made at the same time and are answered in their order; a stream or an
+/// upgrade takes the connection for itself. Let go, it is closed.
+package final class ControlClient: Sendable {
+  private let connection: ClientConnection
+  private let clock: any TimerClock
+  private let label: String
+
+  private init(_ descriptor: FileDescriptor, label: String, io: IOThread, clock: any TimerClock) {
+    connection = ClientConnection(descriptor, label: label, io: io)
+    self.label = label
+    self.clock = clock
+  }
+
+  deinit { connection.close() }
+
+  /// Connects to the service that answers at `path`. Throws `notFound` when none does, `permissionDenied`, `timedOut`
+  /// when too many wait there for longer than `timeout`.
+  package static func connect(
+    to path: String, timeout: Duration = .seconds(5), io: IOThread = .shared
+  ) async throws(AccessoryError) -> ControlClient {
+    try await connect(to: path, timeout: timeout, io: io, clock: io)
+  }
+
+  /// As above, with another clock for the calls' time limits.
+  package static func connect(
+    to path: String, timeout: Duration = .seconds(5), io: IOThread, clock: any TimerClock
+  ) async throws(AccessoryError) -> ControlClient {
+    let descriptor = try await SetupQueue(label: "control").run { () throws(AccessoryError) in
+      do throws(Errno) {
+        let descriptor = try UnixSocket.create(blocking: true)
+        do throws(Errno) {
+          try UnixSocket.limitSending(descriptor, to: timeout)
+          try UnixSocket.connect(descriptor, to: path)
+        } catch {
+          UnixSocket.close(descriptor)
+          throw error
+        }
+        UnixSocket.adopt(descriptor)
+        return descriptor
+      } catch {
+        throw failure(error, path)
+      }
+    }
+    return ControlClient(descriptor, label: "the service at \(path)", io: io, clock: clock)
+  }
+
+  private static func failure(_ errno: Errno, _ path: String) -> AccessoryError {
+    switch errno {
+    case .noSuchFileOrDirectory, .connectionRefused, .notDirectory:
+      AccessoryError(.notFound, code: .errno(errno.rawValue), "no service answers at \(path)")
+    case .wouldBlock:
+      AccessoryError(.timedOut, code: .errno(errno.rawValue), "the service at \(path) takes no more clients at present")
+    default: AccessoryError(errno: errno, "connecting to \(path)")
+    }
+  }
+
+  // MARK: - Calls
+
+  /// Makes a call and waits for its answer. Throws `timedOut` after `timeout`, `disconnected` when the service goes
+  /// away, `cancelled` when the task is cancelled, `badData` when the answer is none, as errors of the connection.
+  package func call<Method: ControlMethod>(
+    _ method: Method, timeout: Duration? = .seconds(60)
+  ) async throws(ControlError) -> Method.Reply {
+    let call = CallMessage(method: Method.method, parameters: try parameters(method))
+    return try reply(try await answer(to: call, timeout: timeout), to: Method.self)
+  }
+
+  /// Makes a call of any method. Throws as `call(_:timeout:)` does.
+  package func call(
+    _ method: String, _ parameters: [String: JSON] = [:], timeout: Duration? = .seconds(60)
+  ) async throws(ControlError) -> [String: JSON] {
+    try await outcome(of: CallMessage(method: method, parameters: parameters), timeout: timeout)
+  }
+
+  /// Makes a call with any number of answers, which come as a sequence for one consumer. The connection is taken until
+  /// its end; when the consumer's task is cancelled, the connection is closed.
+  package func stream<Method: ControlMethod>(_ method: Method) throws(ControlError) -> ReplyStream<Method> {
+    let call = CallMessage(method: Method.method, parameters: try parameters(method), more: true)
+    let queue = MessageQueue { [connection] in connection.resume() }
+    connection.stream(call.bytes, queue)
+    return ReplyStream(client: self, queue: queue)
+  }
+
+  /// Makes a call after which the connection carries an accessory's bytes. Throws as `call(_:timeout:)` does.
+  package func upgrade<Method: ControlMethod>(
+    _ method: Method, timeout: Duration? = .seconds(60)
+  ) async throws(ControlError) -> (reply: Method.Reply, transport: any Transport) {
+    let call = CallMessage(method: Method.method, parameters: try parameters(method), upgrade: true)
+    do throws(ControlError) {
+      let reply = try reply(try await answer(to: call, timeout: timeout), to: Method.self)
+      do throws(AccessoryError) {
+        return (reply, try await connection.upgrade())
+      } catch {
+        throw .connection(error)
+      }
+    } catch {
+      // An error is an answer, and the connection as before. After any other failure nobody knows what it carries.
+      if case .answer = error { connection.resume() } else { close() }
+      throw error
+    }
+  }
+
+  /// Closes the connection. Calls that wait end with `cancelled`.
+  package func close() { connection.close() }
+
+  // MARK: - Messages
+
+  private func answer(to call: CallMessage, timeout: Duration?) async throws(ControlError) -> [UInt8] {
+    let slot = ReplySlot<[UInt8]>()
+    let late = AccessoryError(.timedOut, "\(label) did not answer \(call.method) in time")
+    let timer = timeout.map { limit in
+      clock.schedule(at: clock.now + limit) { slot.finish(.failure(late)) }
+    }
+    defer { if let timer { clock.cancel(timer) } }
+    connection.call(call.bytes, upgrade: call.upgrade, slot)
+    do throws(AccessoryError) {
+      return try await slot.value(label)
+    } catch {
+      throw .connection(error)
+    }
+  }
+
+  private func outcome(of call: CallMessage, timeout: Duration?) async throws(ControlError) -> [String: JSON] {
+    try Self.parameters(of: try await answer(to: call, timeout: timeout)).parameters
+  }
+
+  private func parameters(_ method: some ControlMethod) throws(ControlError) -> [String: JSON] {
+    guard let fields = (try? JSON(encoding: method))?.fields else {
+      throw .connection(AccessoryError(.misconfigured, "these parameters can't be told in JSON"))
+    }
+    return fields
+  }
+
+  private func reply<Method: ControlMethod>(
+    _ message: [UInt8], to method: Method.Type
+  ) throws(ControlError) -> Method.Reply {
+    try Self.reply(message, to: method).reply
+  }
+
+  /// The answer in a message, and whether more will follow.
+  static func reply<Method: ControlMethod>(
+    _ message: [UInt8], to method: Method.Type
+  ) throws(ControlError) -> (reply: Method.Reply, continues: Bool) {
+    let (parameters, continues) = try parameters(of: message)
+    do {
+      return (try JSON.object(parameters).decoded(), continues)
+    } catch {
+      throw .connection(AccessoryError(.badData, "the answer to \(Method.method) is not as it should be: \(error)"))
+    }
+  }
+
+  private static func parameters(
+    of message: [UInt8]
+  ) throws(ControlError) -> (parameters: [String: JSON], continues: Bool) {
+    let json: JSON
+    do throws(JSONError) { json = try JSON(message) } catch {
+      throw .connection(AccessoryError(.badData, "an answer is not JSON: \(error)"))
+    }
+    guard let reply = ReplyMessage(json) else {
+      throw .connection(AccessoryError(.badData, "an answer is JSON, but no answer"))
+    }
+    switch reply.outcome {
+    case .success(let parameters): return (parameters, reply.continues)
+    case .failure(let error): throw .answer(error)
+    }
+  }
+}
+
+/// The answers to one call, for one consumer. Ends normally behind the last answer; throws an error of the service, or
+/// of the connection, once.
+package struct ReplyStream<Method: ControlMethod>: AsyncSequence, Sendable {
+  /// One answer.
+  package typealias Element = Method.Reply
+  /// What the sequence throws.
+  package typealias Failure = ControlError
+
+  let client: ControlClient
+  let queue: MessageQueue
+
+  /// Begins to take answers.
+  package func makeAsyncIterator() -> Iterator { Iterator(client: client, queue: queue) }
+
+  /// Takes the answers one after another.
+  package struct Iterator: AsyncIteratorProtocol {
+    let client: ControlClient
+    let queue: MessageQueue
+    private var isOver = false
+
+    init(client: ControlClient, queue: MessageQueue) {
+      self.client = client
+      self.queue = queue
+    }
+
+    /// The next answer; nil behind the last.
+    package mutating func next() async throws(ControlError) -> Method.Reply? { try await next(isolation: nil) }
+
+    /// The next answer; nil behind the last.
+    package mutating func next(isolation actor: isolated (any Actor)?) async throws(ControlError) -> Method.Reply? {
+      if isOver { return nil }
+      isOver = true
+      let message: [UInt8]
+      do throws(AccessoryError) {
+        message = try await queue.next { [client] in client.close() }
+      } catch {
+        throw .connection(error)
+      }
+      let (reply, continues) = try ControlClient.reply(message, to: Method.self)
+      isOver = !continues
+      return reply
+    }
+  }
+}

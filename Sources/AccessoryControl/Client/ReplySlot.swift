@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Where one result is waited for by one task; the first that comes counts.
+final class ReplySlot<Value: Sendable>: Sendable {
+  private struct State {
+    var result: Result<Value, AccessoryError>?
+    var continuation: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Locked(State())
+
+  /// Gives the result; later ones are dropped.
+  func finish(_ result: Result<Value, AccessoryError>) {
+    let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard state.result == nil else { return nil }
+      state.result = result
+      defer { state.continuation = nil }
+      return state.continuation
+    }
+    waiting?.resume()
+  }
+
+  /// Waits for the result, or for the task to be cancelled.
+  func value(_ label: String) async throws(AccessoryError) -> Value {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isThere = state.withLock { state in
+          if state.result == nil { state.continuation = continuation }
+          return state.result != nil
+        }
+        if isThere { continuation.resume() }
+      }
+    } onCancel: {
+      finish(.failure(AccessoryError(.cancelled, "the call of \(label) was cancelled")))
+    }
+    guard let result = state.withLock({ $0.result }) else {
+      throw AccessoryError(.cancelled, "the call of \(label) was cancelled")
+    }
+    return try result.get()
+  }
+}
+
+/// Messages on their way from the I/O thread to one task, in order and bounded.
+final class MessageQueue: Sendable {
+  private struct State {
+    var messages: [[UInt8]] = []
+    var error: AccessoryError?
+    var isPaused = false
+    var continuation: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Locked(State())
+  private let onResume: @Sendable () -> Void
+
+  /// Messages that may wait; the client then stops reading.
+  private static let limit = 256
+
+  /// `onResume` is called when a giver that was asked to pause is to go on.
+  init(onResume: @escaping @Sendable () -> Void) { self.onResume = onResume }
+
+  /// Gives one; false when no more should follow for the moment.
+  func append(_ message: [UInt8]) -> Bool {
+    let (waiting, goesOn) = state.withLock { state in
+      state.messages.append(message)
+      if state.messages.count >= Self.limit { state.isPaused = true }
+      defer { state.continuation = nil }
+      return (state.continuation, !state.isPaused)
+    }
+    waiting?.resume()
+    return goesOn
+  }
+
+  /// Nothing more will come; the first error counts.
+  func finish(_ error: AccessoryError) {
+    let waiting = state.withLock { state in
+      if state.error == nil { state.error = error }
+      defer { state.continuation = nil }
+      return state.continuation
+    }
+    waiting?.resume()
+  }
+
+  /// The next message. When the task is cancelled, `onCancel` is called, and is to finish the queue.
+  func next(onCancel: @escaping @Sendable () -> Void) async throws(AccessoryError) -> [UInt8] {
+    while true {
+      let (message, error, mustResume) = state.withLock { state -> ([UInt8]?, AccessoryError?, Bool) in
+        if state.messages.isEmpty { return (nil, state.error, false) }
+        let message = state.messages.removeFirst()
+        let mustResume = state.isPaused && state.messages.isEmpty
+        if mustResume { state.isPaused = false }
+        return (message, nil, mustResume)
+      }
+      if mustResume { onResume() }
+      if let message { return message }
+      if let error { throw error }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let isThere = state.withLock { state in
+            guard state.messages.isEmpty, state.error == nil else { return true }
+            state.continuation = continuation
+            return false
+          }
+          if isThere { continuation.resume() }
+        }
+      } onCancel: {
+        onCancel()
+      }
+    }
+  }
+}

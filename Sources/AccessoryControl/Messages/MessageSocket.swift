@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import SystemPackage
+
+/// A connection that carries messages both ways: what a server's and a client's end have in common. Lives on the I/O
+/// thread, within the actor that owns it.
+struct MessageSocket {
+  /// What a look at the descriptor came to.
+  enum Arrived {
+    /// There may be a message now.
+    case bytes
+    case nothing
+    /// The other end sends no more. It may still read.
+    case end
+    /// The other end is gone.
+    case failure(Errno)
+  }
+
+  let descriptor: FileDescriptor
+  private let io: IOThread
+  private var token: EventToken?
+  private var interest: Interest = []
+  private var splitter: MessageSplitter
+  private var unsent: [UInt8] = []
+  private var sentCount = 0
+  /// The owner wants to be told of bytes.
+  var wantsBytes = true
+
+  /// A connection over a non-blocking `descriptor`, which belongs to it; messages of up to `limit` bytes are taken.
+  init(_ descriptor: FileDescriptor, limit: Int, io: IOThread) {
+    self.descriptor = descriptor
+    self.io = io
+    splitter = MessageSplitter(limit: limit)
+  }
+
+  /// Bytes that the other end has not taken.
+  var unsentCount: Int { unsent.count - sentCount }
+
+  /// True while the descriptor is watched.
+  var isWatched: Bool { token != nil }
+
+  mutating func watch(_ handler: any EventHandler) throws(Errno) {
+    interest = .read
+    token = try io.watch(descriptor, for: interest, handler: handler)
+  }
+
+  mutating func unwatch() {
+    if let token { io.unwatch(descriptor, token) }
+    token = nil
+  }
+
+  /// Watches for what there is use of. Where that fails, the end will show it.
+  mutating func updateInterest() {
+    var wanted: Interest = unsentCount > 0 ? .write : []
+    if wantsBytes && splitter.wantsMore { wanted.insert(.read) }
+    guard wanted != interest, let token else { return }
+    interest = wanted
+    try? io.change(descriptor, token, to: wanted)
+  }
+
+  /// Takes what has arrived, once, unless enough waits already.
+  mutating func receive() -> Arrived {
+    guard splitter.wantsMore else { return .nothing }
+    do throws(Errno) {
+      let count = try UnixSocket.receive(from: descriptor, on: io) { splitter.append($0) }
+      return count == 0 ? .end : .bytes
+    } catch .wouldBlock {
+      return .nothing
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  mutating func nextMessage() -> MessageSplitter.Next { splitter.next() }
+
+  /// Queues bytes behind those that wait, and sends what can be sent. False when the other end is gone.
+  mutating func send(_ bytes: [UInt8]) -> Bool {
+    if unsentCount == 0 {
+      (unsent, sentCount) = (bytes, 0)
+    } else {
+      if sentCount > unsentCount {
+        unsent.removeFirst(sentCount)
+        sentCount = 0
+      }
+      unsent += bytes
+    }
+    return flush()
+  }
+
+  /// Sends what can be sent. False when the other end is gone.
+  mutating func flush() -> Bool {
+    while unsentCount > 0 {
+      do throws(Errno) {
+        sentCount += try UnixSocket.send(unsent[sentCount...], to: descriptor)
+      } catch .wouldBlock {
+        return true
+      } catch {
+        return false
+      }
+    }
+    (unsent, sentCount) = ([], 0)
+    return true
+  }
+
+  /// Ends the messages: from now on there are bytes, beginning with those that have come behind the last message.
+  mutating func transport(label: String) -> DescriptorTransport {
+    unwatch()
+    let descriptor = descriptor
+    let transport = DescriptorTransport(
+      descriptor: descriptor, label: label, timing: .instant, io: io, setup: SetupQueue(label: label)
+    ) { UnixSocket.close(descriptor) }
+    // It reads for the first time when the I/O thread has done what it is doing now.
+    let rest = splitter.takeRest()
+    if !rest.isEmpty { _ = rest.withUnsafeBytes { transport.input.append($0) } }
+    return transport
+  }
+
+  mutating func close() {
+    unwatch()
+    UnixSocket.close(descriptor)
+  }
+}

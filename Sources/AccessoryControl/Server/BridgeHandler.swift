@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Who makes a call. Its user was let in: root, the server's own, or a member of the socket's group.
+package struct Caller: Sendable {
+  /// The process that connected.
+  package let peer: SocketPeer
+}
+
+/// Takes the answers to a call with more than one. Throws when the client is gone, or reads so slowly that it was
+/// disconnected; then there is nobody left to answer.
+package struct Answers<Reply: Codable & Sendable>: Sendable {
+  let body: @Sendable (Reply) async throws(CallError) -> Void
+
+  /// Sends one answer. Doesn't wait for the client to read it.
+  package func send(_ reply: Reply) async throws(CallError) { try await body(reply) }
+}
+
+/// What `Open` comes to.
+package struct Opened: Sendable {
+  /// Which device it is.
+  package let reply: Bridge.Open.Reply
+  /// Joins the accessory's bytes with the client's. The client's channel is closed when this returns; when the client
+  /// goes, its input ends with `disconnected`. The task is cancelled when the server closes.
+  package let serve: @Sendable (any Transport) async -> Void
+
+  package init(_ reply: Bridge.Open.Reply, serve: @escaping @Sendable (any Transport) async -> Void) {
+    self.reply = reply
+    self.serve = serve
+  }
+}
+
+/// Answers the calls of `accessorybridge.Bridge`.
+///
+/// Each call is a task of its own, which is cancelled when its client goes or the server closes; one connection's calls
+/// come one after another. Parameters are as the interface has them, but their contents are a stranger's word.
+package protocol BridgeHandler: Sendable {
+  /// Who the service is.
+  var information: ServiceInformation { get }
+
+  func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply
+  func info(_ call: Bridge.GetInfo, from caller: Caller) async throws(CallError) -> Bridge.GetInfo.Reply
+  func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply
+  func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError) -> Bridge.GetBattery.Reply
+  func request(_ call: Bridge.Request, from caller: Caller) async throws(CallError) -> Bridge.Request.Reply
+  func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply
+  func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply
+
+  /// Sends events until the task is cancelled. An ordinary return tells the client `Cancelled`.
+  func subscribe(
+    _ call: Bridge.Subscribe, from caller: Caller, _ answers: Answers<Bridge.Event>) async throws(CallError)
+  /// Sends what passes until the task is cancelled. An ordinary return tells the client `Cancelled`.
+  func trace(_ call: Bridge.Trace, from caller: Caller, _ answers: Answers<Bridge.TracePiece>) async throws(CallError)
+  /// Takes the accessory for the client alone.
+  func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import SystemPackage
+
+/// The socket that a server listens on: made at a path, or passed by systemd.
+package final class ControlSocket: Sendable {
+  let descriptor: FileDescriptor
+  /// The path, for people; nil for a passed socket without one.
+  package let path: String?
+  /// Whose members may connect.
+  let group: UInt32?
+  private let made: Made?
+
+  /// What there is to clear away.
+  private struct Made: Sendable {
+    let lock: FileDescriptor
+    let device: UInt
+    let inode: UInt
+  }
+
+  private init(_ descriptor: FileDescriptor, path: String?, group: UInt32?, made: Made? = nil) {
+    self.descriptor = descriptor
+    self.path = path
+    self.group = group
+    self.made = made
+  }
+
+  /// Connections that wait to be accepted.
+  private static let backlog: CInt = 128
+  /// The first descriptor that systemd passes: sd_listen_fds(3).
+  private static let firstPassed: CInt = 3
+
+  // MARK: - At a path
+
+  /// Listens at `path`, for the owner and the members of `group`, by name; without one, of the folder's or the
+  /// process' group, as the system has it. Calls that may block; not on the I/O thread.
+  ///
+  /// What a killed server left behind is replaced. Throws `busy` when a server is there, `misconfigured` when something
+  /// else than a socket is, or the path is too long or the group unknown, and what the system says otherwise.
+  package static func make(at path: String, group: String? = nil) throws(AccessoryError) -> ControlSocket {
+    guard path.utf8.count <= UnixSocket.longestPath else {
+      throw AccessoryError(
+        .misconfigured, "the path of a socket has at most \(UnixSocket.longestPath) bytes, this one has more: \(path)")
+    }
+    let identifier = try group.map { name throws(AccessoryError) in try Self.identifier(ofGroup: name) }
+    let lock = try takeLock(for: path)
+    do throws(AccessoryError) {
+      try removeLeftover(at: path)
+      return try listen(at: path, group: identifier, lock: lock)
+    } catch {
+      UnixSocket.close(lock)
+      throw error
+    }
+  }
+
+  private static func identifier(ofGroup name: String) throws(AccessoryError) -> UInt32 {
+    var entry = Glibc.group()
+    var found: UnsafeMutablePointer<Glibc.group>?
+    var buffer = [CChar](repeating: 0, count: 65_536)
+    _ = getgrnam_r(name, &entry, &buffer, buffer.count, &found)
+    guard found != nil else { throw AccessoryError(.misconfigured, "there is no group \(name)") }
+    return entry.gr_gid
+  }
+
+  /// The lock decides between servers that start at the same time. Its file stays; the lock ends with its process.
+  private static func takeLock(for path: String) throws(AccessoryError) -> FileDescriptor {
+    let lock = FileDescriptor(rawValue: open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600))
+    guard lock.rawValue >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path).lock") }
+    do throws(Errno) {
+      try FileLock.take(lock)
+    } catch {
+      UnixSocket.close(lock)
+      throw error == .wouldBlock ? isServed(path) : AccessoryError(errno: error, "locking \(path).lock")
+    }
+    return lock
+  }
+
+  private static func isServed(_ path: String) -> AccessoryError {
+    AccessoryError(.busy, "a server is running already: it answers on \(path)")
+  }
+
+  private static func removeLeftover(at path: String) throws(AccessoryError) {
+    var file = stat()
+    guard lstat(path, &file) == 0 else { return }
+    guard file.st_mode & S_IFMT == S_IFSOCK else {
+      throw AccessoryError(.misconfigured, "\(path) is there and is no socket; it is left alone")
+    }
+    // A server that knows nothing of our lock.
+    do throws(Errno) {
+      let probe = try UnixSocket.create()
+      defer { UnixSocket.close(probe) }
+      try UnixSocket.connect(probe, to: path)
+      throw Errno.wouldBlock
+    } catch .connectionRefused {
+      guard unlink(path) == 0 || errno == ENOENT else {
+        throw AccessoryError(errno: Errno(rawValue: errno), "removing \(path), which a killed server left behind")
+      }
+    } catch .noSuchFileOrDirectory {
+    } catch .wouldBlock {
+      throw isServed(path)
+    } catch {
+      throw AccessoryError(errno: error, "looking who answers on \(path)")
+    }
+  }
+
+  private static func listen(
+    at path: String, group: UInt32?, lock: FileDescriptor
+  ) throws(AccessoryError) -> ControlSocket {
+    var bound = false
+    var socket: FileDescriptor?
+    do throws(Errno) {
+      let descriptor = try UnixSocket.create()
+      socket = descriptor
+      try UnixSocket.bind(descriptor, to: path)
+      bound = true
+      // Nobody can connect before it listens.
+      if let group, lchown(path, uid_t.max, group) != 0 { throw Errno(rawValue: errno) }
+      if chmod(path, 0o660) != 0 { throw Errno(rawValue: errno) }
+      var file = stat()
+      if lstat(path, &file) != 0 { throw Errno(rawValue: errno) }
+      try UnixSocket.listen(descriptor, backlog: backlog)
+      return ControlSocket(
+        descriptor, path: path, group: file.st_gid, made: Made(lock: lock, device: file.st_dev, inode: file.st_ino))
+    } catch {
+      if bound { unlink(path) }
+      if let socket { UnixSocket.close(socket) }
+      throw AccessoryError(errno: error, "listening on \(path)")
+    }
+  }
+
+  // MARK: - Passed
+
+  /// The socket that systemd made for this process (sd_listen_fds(3)); nil when there is none. Throws `misconfigured`
+  /// when it is more than one, or not a stream socket of the kind with a path that listens. To be called once.
+  package static func passed() throws(AccessoryError) -> ControlSocket? {
+    func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
+    guard number("LISTEN_PID") == Int(getpid()), let count = number("LISTEN_FDS"), count > 0 else { return nil }
+    guard count == 1 else {
+      throw AccessoryError(.misconfigured, "one socket is expected from systemd, not \(count): see the .socket unit")
+    }
+    return try adopt(FileDescriptor(rawValue: firstPassed))
+  }
+
+  /// Listens on a socket that somebody else has made, and will clear away.
+  package static func adopt(_ descriptor: FileDescriptor) throws(AccessoryError) -> ControlSocket {
+    guard UnixSocket.isListening(descriptor) else {
+      throw AccessoryError(
+        .misconfigured, "the descriptor that was passed is no listening stream socket: see the .socket unit")
+    }
+    UnixSocket.adopt(descriptor)
+    let path = UnixSocket.path(of: descriptor)
+    var file = stat()
+    let group = path.flatMap { lstat($0, &file) == 0 ? file.st_gid : nil }
+    return ControlSocket(descriptor, path: path, group: group)
+  }
+
+  /// Closes, and removes what was made, unless somebody has put something else there. Not to be used after that.
+  func release() {
+    if let made, let path {
+      var file = stat()
+      if lstat(path, &file) == 0, file.st_dev == made.device, file.st_ino == made.inode { unlink(path) }
+    }
+    UnixSocket.close(descriptor)
+    if let made {
+      FileLock.release(made.lock)
+      UnixSocket.close(made.lock)
+    }
+  }
+}

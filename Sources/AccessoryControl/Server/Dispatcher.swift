@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Finds out what a message asks for, and has it answered. Everything is checked against the interfaces' descriptions
+/// before a handler sees it. Runs on tasks, never on the I/O thread.
+struct Dispatcher: Sendable {
+  /// What a message comes to.
+  enum Outcome: Sendable {
+    /// An answer; none for a call that wants none.
+    case reply(ReplyMessage?)
+    /// An answer, behind which the connection is `serve`'s.
+    case upgrade(ReplyMessage, serve: @Sendable (any Transport) async -> Void)
+    /// The message makes no sense; nothing that follows can be trusted to.
+    case close(ReplyMessage)
+  }
+
+  let handler: any BridgeHandler
+  let bridge: InterfaceDescription
+  let service: InterfaceDescription
+
+  /// Throws when a description built into the program has a mistake.
+  init(_ handler: any BridgeHandler) throws(InterfaceError) {
+    self.handler = handler
+    bridge = try InterfaceDescription(Bridge.text)
+    service = try InterfaceDescription(ServiceInterface.text)
+  }
+
+  /// Answers one message. `isGone` tells whether there is still somebody to answer; `send` sends an answer that isn't
+  /// the last.
+  func perform(
+    _ message: [UInt8], from caller: Caller, isGone: () async -> Bool,
+    send: @escaping @Sendable (ReplyMessage) async throws(CallError) -> Void
+  ) async -> Outcome {
+    let json: JSON
+    do throws(JSONError) {
+      json = try JSON(message)
+    } catch {
+      return .close(ReplyMessage(CallError(AccessoryError(.badData, "a message is not JSON: \(error)"))))
+    }
+    let call: CallMessage
+    do throws(CallError) {
+      call = try CallMessage(json)
+    } catch {
+      return .reply(ReplyMessage(error))
+    }
+    if !call.oneway, await isGone() { return .reply(nil) }
+    do throws(CallError) {
+      let outcome = try await answer(call, caller, send)
+      if call.oneway { return .reply(nil) }
+      return outcome
+    } catch {
+      return .reply(call.oneway ? nil : ReplyMessage(error))
+    }
+  }
+
+  private func answer(
+    _ call: CallMessage, _ caller: Caller, _ send: @escaping @Sendable (ReplyMessage) async throws(CallError) -> Void
+  ) async throws(CallError) -> Outcome {
+    try check(call)
+    switch call.method {
+    case "org.varlink.service.GetInfo": return .reply(try information())
+    case "org.varlink.service.GetInterfaceDescription":
+      let name = call.parameters["interface"]?.text ?? ""
+      guard let interface = [bridge, service].first(where: { $0.name == name }) else { throw .interfaceNotFound(name) }
+      return .reply(ReplyMessage(["description": .string(interface.text)]))
+    case Bridge.List.method: return try await once(call, caller, handler.list)
+    case Bridge.GetInfo.method: return try await once(call, caller, handler.info)
+    case Bridge.GetStatus.method: return try await once(call, caller, handler.status)
+    case Bridge.GetBattery.method: return try await once(call, caller, handler.battery)
+    case Bridge.Request.method:
+      if let payload = call.parameters["payload_hex"]?.text, Hexadecimal.bytes(payload) == nil {
+        throw .invalidParameter("payload_hex")
+      }
+      return try await once(call, caller, handler.request)
+    case Bridge.Attach.method: return try await once(call, caller, handler.attach)
+    case Bridge.Detach.method: return try await once(call, caller, handler.detach)
+    case Bridge.Subscribe.method: return try await stream(call, caller, send, handler.subscribe)
+    case Bridge.Trace.method: return try await stream(call, caller, send, handler.trace)
+    case Bridge.Open.method:
+      guard call.upgrade, !call.oneway else { throw .invalidParameter("upgrade") }
+      let opened = try await handler.open(Self.parameters(call), from: caller)
+      return .upgrade(try Self.message(opened.reply), serve: opened.serve)
+    default: throw .methodNotImplemented(call.method)
+    }
+  }
+
+  /// Throws unless there is such a method and the parameters are as its interface has them.
+  private func check(_ call: CallMessage) throws(CallError) {
+    guard let dot = call.method.lastIndex(of: ".") else { throw .interfaceNotFound(call.method) }
+    let name = String(call.method[..<dot])
+    guard let interface = [bridge, service].first(where: { $0.name == name }) else { throw .interfaceNotFound(name) }
+    guard let method = interface.methods[String(call.method[dot...].dropFirst())] else {
+      throw .methodNotFound(call.method)
+    }
+    if let problem = interface.firstProblem(in: call.parameters, method.input) { throw .invalidParameter(problem) }
+  }
+
+  private func information() throws(CallError) -> ReplyMessage {
+    var message = try Self.message(handler.information)
+    message.outcome = message.outcome.map {
+      $0.merging(["interfaces": .array([.string(service.name), .string(bridge.name)])]) { $1 }
+    }
+    return message
+  }
+
+  private func once<Method: ControlMethod>(
+    _ call: CallMessage, _ caller: Caller, _ body: (Method, Caller) async throws(CallError) -> Method.Reply
+  ) async throws(CallError) -> Outcome {
+    .reply(try Self.message(try await body(try Self.parameters(call), caller)))
+  }
+
+  private func stream<Method: ControlMethod>(
+    _ call: CallMessage, _ caller: Caller, _ send: @escaping @Sendable (ReplyMessage) async throws(CallError) -> Void,
+    _ body: (Method, Caller, Answers<Method.Reply>) async throws(CallError) -> Void
+  ) async throws(CallError) -> Outcome {
+    guard call.more, !call.oneway else { throw .expectedMore }
+    let answers = Answers<Method.Reply> { reply throws(CallError) in
+      var message = try Self.message(reply)
+      message.continues = true
+      try await send(message)
+    }
+    try await body(try Self.parameters(call), caller, answers)
+    throw CallError(AccessoryError(.cancelled, "the service has nothing more to tell"))
+  }
+
+  private static func parameters<Method: ControlMethod>(_ call: CallMessage) throws(CallError) -> Method {
+    do {
+      return try JSON.object(call.parameters).decoded()
+    } catch let error as DecodingError {
+      throw .invalidParameter(error.field)
+    } catch {
+      throw .invalidParameter("parameters")
+    }
+  }
+
+  private static func message(_ reply: some Encodable) throws(CallError) -> ReplyMessage {
+    guard let fields = (try? JSON(encoding: reply))?.fields else {
+      throw CallError(AccessoryError(.badData, "there is an answer, but it can't be told in JSON"))
+    }
+    return ReplyMessage(fields)
+  }
+}
+
+extension DecodingError {
+  /// The field that could not be read ("usb.bus").
+  fileprivate var field: String {
+    let context: Context
+    switch self {
+    case .typeMismatch(_, let its), .valueNotFound(_, let its), .keyNotFound(_, let its), .dataCorrupted(let its):
+      context = its
+    @unknown default: return "parameters"
+    }
+    return context.codingPath.map(\.stringValue).joined(separator: ".")
+  }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import SystemPackage
+
+/// One client of a server. Its messages are answered one after another, each by a task; until a task is done, what
+/// follows stays as it came, bounded, since behind an upgrade it isn't messages.
+actor ServerConnection: EventHandler {
+  private nonisolated let io: IOThread
+  private let caller: Caller
+  private let dispatcher: Dispatcher
+  private let limits: ControlServer.Limits
+  private let onEnd: @Sendable (ServerConnection) -> Void
+  private var socket: MessageSocket
+  private var running: Task<Void, Never>?
+  /// The client sends no more, but may still read.
+  private var hasEnded = false
+  /// The client neither sends nor reads. Only what wants no answer is still done.
+  private var isGone = false
+  /// No further message is looked at; what waits is sent, and that is all.
+  private var isClosing = false
+  /// The server closes.
+  private var isStopping = false
+  /// What the connection is to carry as soon as the answer is sent.
+  private var upgrade: (@Sendable (any Transport) async -> Void)?
+  private var isOver = false
+
+  /// The I/O thread.
+  nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// `onEnd` is called once, on the I/O thread, when the connection and its tasks are over.
+  init(
+    _ descriptor: FileDescriptor, caller: Caller, dispatcher: Dispatcher, limits: ControlServer.Limits, io: IOThread,
+    onEnd: @escaping @Sendable (ServerConnection) -> Void
+  ) {
+    self.io = io
+    self.caller = caller
+    self.dispatcher = dispatcher
+    self.limits = limits
+    self.onEnd = onEnd
+    socket = MessageSocket(descriptor, limit: limits.messageBytes, io: io)
+  }
+
+  func start() {
+    do throws(Errno) { try socket.watch(self) } catch { end() }
+  }
+
+  // MARK: - Events
+
+  /// Called by the loop.
+  nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.handle(readiness) } }
+
+  private func handle(_ readiness: Readiness) {
+    guard !isOver else { return }
+    if !readiness.isDisjoint(with: [.hangUp, .error]) {
+      leave()
+    } else {
+      if readiness.contains(.writable), !socket.flush() { leave() }
+      if readiness.contains(.readable), !hasEnded, !isGone { receive() }
+    }
+    proceed()
+  }
+
+  private func receive() {
+    switch socket.receive() {
+    case .bytes, .nothing: break
+    case .end:
+      hasEnded = true
+      socket.wantsBytes = false
+    case .failure: leave()
+    }
+  }
+
+  /// The client is gone. A call that it waited for is given up; what it asked for without waiting is still done.
+  private func leave() {
+    guard !isGone else { return }
+    isGone = true
+    socket.unwatch()
+    running?.cancel()
+  }
+
+  // MARK: - Calls
+
+  /// Does what there is to do: the next message, the upgrade, the end.
+  private func proceed() {
+    guard !isOver else { return }
+    defer { if !isOver { socket.updateInterest() } }
+    guard running == nil else { return }
+    // A server that closes doesn't wait for a client to read.
+    if isStopping, socket.unsentCount > 0 { leave() }
+    if isClosing || upgrade != nil {
+      guard isGone || socket.unsentCount == 0 else { return }
+      // The upgrade is begun even if nobody is there: the accessory was lent, and is to be taken back.
+      return upgrade == nil ? end() : beginUpgrade()
+    }
+    // A client that doesn't read its answers gets no more of them.
+    guard isGone || socket.unsentCount <= limits.messageBytes else { return }
+    while true {
+      switch socket.nextMessage() {
+      case .message(let message): return begin(message)
+      case .tooLong:
+        let message = "a message is longer than \(limits.messageBytes) bytes"
+        return finish(.close(ReplyMessage(CallError(AccessoryError(.badData, message)))))
+      case .nothing:
+        if isGone, !hasEnded, case .bytes = socket.receive() { continue }
+        if isGone || hasEnded && socket.unsentCount == 0 { end() }
+        return
+      }
+    }
+  }
+
+  private func begin(_ message: [UInt8]) {
+    running = Task.detached { [self, dispatcher, caller] in
+      let outcome = await dispatcher.perform(message, from: caller) {
+        await self.isGone
+      } send: { reply throws(CallError) in
+        try await self.sendMore(reply.bytes)
+      }
+      await finish(outcome)
+    }
+  }
+
+  private func finish(_ outcome: Dispatcher.Outcome) {
+    running = nil
+    switch outcome {
+    case .reply(let reply?): send(reply.bytes)
+    case .reply(nil): break
+    case .upgrade(let reply, let serve):
+      upgrade = serve
+      socket.wantsBytes = false
+      send(reply.bytes)
+    case .close(let reply):
+      isClosing = true
+      socket.wantsBytes = false
+      send(reply.bytes)
+    }
+    proceed()
+  }
+
+  private func send(_ bytes: [UInt8]) {
+    if !isGone, !isOver, !socket.send(bytes) { leave() }
+  }
+
+  /// An answer that isn't the last. A client that leaves too many unread is disconnected, so that it costs no more.
+  private func sendMore(_ bytes: [UInt8]) throws(CallError) {
+    if !isGone, !isOver, socket.unsentCount > limits.unsentBytes { leave() }
+    send(bytes)
+    guard !isGone, !isOver else {
+      proceed()
+      throw CallError(AccessoryError(.cancelled, "the client is gone"))
+    }
+    socket.updateInterest()
+  }
+
+  // MARK: - Raw bytes
+
+  private func beginUpgrade() {
+    guard let serve = upgrade else { return }
+    isOver = true
+    let label = caller.peer.process > 0 ? "client \(caller.peer.process)" : "client"
+    let transport = socket.transport(label: label)
+    running = Task.detached { [self] in
+      await withTaskCancellationHandler {
+        await serve(transport)
+      } onCancel: {
+        transport.beginClose()
+      }
+      await transport.close()
+      await finishUpgrade()
+    }
+    if isStopping { running?.cancel() }
+  }
+
+  private func finishUpgrade() {
+    running = nil
+    onEnd(self)
+  }
+
+  // MARK: - The end
+
+  private func end() {
+    guard !isOver else { return }
+    isOver = true
+    socket.close()
+    onEnd(self)
+  }
+
+  /// The server closes: calls are cancelled, and told so where they listen.
+  func close() {
+    isStopping = true
+    isClosing = true
+    running?.cancel()
+    proceed()
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+extension ProfileReader {
+  /// Reads the profile in a file that the user names, whoever else could have written it. Throws as `read` does, and when
+  /// the file can't be read. Blocks: for a `SetupQueue`.
+  public static func read(path: String) throws(ProfileProblems) -> Profile {
+    let bytes: [UInt8]
+    do {
+      bytes = try SmallFile.read(path, limit: sizeLimit + 1)
+    } catch {
+      let message = AccessoryError(errno: error, "it can't be read").message
+      throw ProfileProblems(problems: [ProfileProblem(file: path, line: nil, column: nil, message: message)])
+    }
+    return try read(bytes, file: path)
+  }
+}

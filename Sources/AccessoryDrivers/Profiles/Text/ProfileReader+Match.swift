@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+extension ProfileReader {
+  /// One rule, or a list of them.
+  mutating func rules(_ node: YAMLNode) -> [DeviceRule] {
+    guard case .sequence = node.content else { return [rule(node)].compactMap { $0 } }
+    return (list(node, "rules", limit: Self.ruleLimit) ?? []).compactMap { rule($0) }
+  }
+
+  private mutating func rule(_ node: YAMLNode) -> DeviceRule? {
+    let before = problems.count
+    guard let fields = fields(node, "a rule", KnownKeys.rule) else { return nil }
+    var rule = DeviceRule()
+    if let usb = fields["usb"] { usbNumbers(usb, &rule) }
+    rule.driver = fields["driver"].flatMap { text($0, "a driver's name", limit: 64) }
+    rule.name = fields["name"].flatMap { pattern($0) }
+    rule.manufacturer = fields["manufacturer"].flatMap { pattern($0) }
+    rule.model = fields["model"].flatMap { pattern($0) }
+    rule.serialNumber = fields["serial"].flatMap { pattern($0) }
+    rule.byID = fields["by_id"].flatMap { byID($0) }
+    // What couldn't be read may be what makes the rule narrow enough.
+    if problems.count == before, let strangers = rule.strangers { report(node.mark, strangers) }
+    return rule
+  }
+
+  private mutating func usbNumbers(_ node: YAMLNode, _ rule: inout DeviceRule) {
+    guard let fields = fields(node, "usb", KnownKeys.ruleUSB) else { return }
+    rule.usbVendor = fields["vendor"].flatMap { hexadecimal($0, "a vendor") }
+    rule.usbProduct = fields["product"].flatMap { hexadecimal($0, "a product") }
+    rule.interfaceClass = fields["interface_class"].flatMap { hexadecimal($0, "an interface class") }
+    if let product = fields["product"], fields["vendor"] == nil {
+      report(
+        product.mark, "a product's number is its vendor's: say vendor too (the product string is name, beside usb)")
+    }
+  }
+
+  private mutating func pattern(_ node: YAMLNode) -> TextPattern? {
+    text(node, "a text, in which * stands for any characters,", limit: 256).map { TextPattern($0) }
+  }
+
+  private mutating func byID(_ node: YAMLNode) -> TextPattern? {
+    guard let pattern = pattern(node) else { return nil }
+    guard !pattern.text.contains("/") else {
+      report(node.mark, "by_id is a name in /dev/serial/by-id without the directory, like usb-Acme_Gadget_*-if00")
+      return nil
+    }
+    return pattern
+  }
+}

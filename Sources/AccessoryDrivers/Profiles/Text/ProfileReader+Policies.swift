@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ProfileReader {
+  mutating func policies(_ node: YAMLNode) -> AttachmentPolicies {
+    var policies = AttachmentPolicies()
+    guard let fields = fields(node, "policies", KnownKeys.policies) else { return policies }
+    if let node = fields["reconnect"] { policies.reconnect = attempts(node, "reconnect") }
+    if let node = fields["retry"] { policies.retry = attempts(node, "retry") }
+    policies.maximumAttached = fields["max_attached"].flatMap { node in
+      isWord(node, "any") ? nil : whole(node, "max_attached (or any)", 1...1_000)
+    }
+    policies.idleClose = fields["idle_close"].flatMap { node in
+      isWord(node, "never") ? nil : time(node, "idle_close (or never)", .seconds(1) ... .seconds(86_400))
+    }
+    return policies
+  }
+
+  private mutating func attempts(_ node: YAMLNode, _ what: String) -> RetryPolicy {
+    var policy = RetryPolicy()
+    guard let fields = fields(node, what, KnownKeys.attempts) else { return policy }
+    set(&policy.isEnabled, fields["enabled"].flatMap { flag($0, "enabled") })
+    if let node = fields["tries"] {
+      policy.tries = isWord(node, "forever") ? nil : whole(node, "tries (or forever)", 1...1_000_000)
+    }
+    set(&policy.interval, fields["interval"].flatMap { time($0, "interval", .milliseconds(10) ... .seconds(86_400)) })
+    set(&policy.backoffThousandths, fields["backoff"].flatMap { factor($0) })
+    set(
+      &policy.longestInterval, fields["longest"].flatMap { time($0, "longest", .milliseconds(10) ... .seconds(86_400)) }
+    )
+    // A long interval alone is no contradiction.
+    if fields["longest"] == nil { policy.longestInterval = max(policy.longestInterval, policy.interval) }
+    if let node = fields["longest"], policy.longestInterval < policy.interval {
+      report(node.mark, "longest is shorter than interval, which is \(TimeText.text(policy.interval))")
+    }
+    return policy
+  }
+
+  /// A factor from 1 to 10 with up to three decimals, in thousandths.
+  private mutating func factor(_ node: YAMLNode) -> Int? {
+    if case .scalar(let text) = node.content {
+      let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+      let areDigits = parts.allSatisfy {
+        (1...3).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x30...0x39).contains($0) }
+      }
+      if (1...2).contains(parts.count), areDigits, let whole = Int(parts[0]) {
+        let decimals = parts.count == 2 ? parts[1] + String(repeating: "0", count: 3 - parts[1].count) : "000"
+        let thousandths = whole * 1_000 + (Int(decimals) ?? 0)
+        if (1_000...10_000).contains(thousandths) { return thousandths }
+      }
+    }
+    report(node.mark, "backoff is a factor from 1 to 10, like 2 or 1.5, not \(kind(node))")
+    return nil
+  }
+
+  private func isWord(_ node: YAMLNode, _ word: String) -> Bool { node.content == .scalar(word) }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Writes a profile as its text, with every setting that has a value, also by default. Reading it gives the same
+/// profile.
+public enum ProfileText {
+  /// The YAML text, with a line end at its end.
+  public static func text(_ profile: Profile) -> String {
+    var lines = ["name: \(profile.name)"]
+    if let description = profile.description { lines.append("description: \(Quoted.whole(description))") }
+    lines.append("match:")
+    lines += profile.rules.flatMap(rule)
+    lines.append("transport:")
+    if let way = profile.transport.preferredWay { lines.append("  prefer: \(way.rawValue)") }
+    lines += terminal(profile.transport.terminal) + usb(profile.transport.usb)
+    if let driver = profile.driver { lines.append("driver: \(Quoted.whole(driver))") }
+    if !profile.protocolStrings.isEmpty {
+      lines.append("protocols:")
+      lines += profile.protocolStrings.map { "  - \(Quoted.whole($0))" }
+    }
+    lines.append("pacing: \(pacing(profile))")
+    lines.append("policies:")
+    lines += attempts("reconnect", profile.policies.reconnect) + attempts("retry", profile.policies.retry)
+    lines.append("  max_attached: \(profile.policies.maximumAttached.map(String.init) ?? "any")")
+    lines.append("  idle_close: \(profile.policies.idleClose.map(TimeText.text) ?? "never")")
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private static func rule(_ rule: DeviceRule) -> [String] {
+    var lines: [String] = []
+    let numbers = [
+      rule.usbVendor.map { "vendor: 0x\(HexNumber.text($0))" },
+      rule.usbProduct.map { "product: 0x\(HexNumber.text($0))" },
+      rule.interfaceClass.map { "interface_class: 0x\(HexNumber.text($0))" },
+    ].compactMap { $0 }
+    if !numbers.isEmpty { lines.append("usb: {\(numbers.joined(separator: ", "))}") }
+    let texts = [
+      ("driver", rule.driver), ("name", rule.name?.text), ("manufacturer", rule.manufacturer?.text),
+      ("model", rule.model?.text), ("serial", rule.serialNumber?.text), ("by_id", rule.byID?.text),
+    ]
+    for (key, text) in texts {
+      if let text { lines.append("\(key): \(Quoted.whole(text))") }
+    }
+    return lines.enumerated().map { ($0 == 0 ? "  - " : "    ") + $1 }
+  }
+
+  private static func terminal(_ settings: TerminalSettings) -> [String] {
+    var lines = [
+      "  tty:", "    baud: \(settings.baudRate)", "    data_bits: \(settings.dataBits)",
+      "    parity: \(settings.parity.rawValue)", "    stop_bits: \(settings.stopBits)",
+      "    flow: \(settings.flowControl.rawValue)", "    dtr: \(settings.dtr.rawValue)",
+      "    rts: \(settings.rts.rawValue)",
+    ]
+    if let rs485 = settings.rs485 {
+      lines += [
+        "    rs485:", "      rts: \(rs485.rtsOnSend ? "high" : "low")",
+        "      rts_after: \(rs485.rtsAfterSend ? "high" : "low")", "      before: \(rs485.delayBeforeSend)ms",
+        "      after: \(rs485.delayAfterSend)ms", "      receive: \(rs485.receivesWhileSending)",
+      ]
+    }
+    return lines + ["    low_latency: \(settings.lowLatency)", "    settle: \(TimeText.text(settings.settle))"]
+  }
+
+  /// What is found from the descriptors is left out.
+  private static func usb(_ settings: USBSettings) -> [String] {
+    var lines: [String] = []
+    if let interface = settings.interface { lines.append("    interface: \(interface)") }
+    if let alternate = settings.alternateSetting { lines.append("    alternate: \(alternate)") }
+    let endpoints = [
+      settings.inEndpoint.map { "in: 0x\(HexNumber.text($0))" },
+      settings.outEndpoint.map { "out: 0x\(HexNumber.text($0))" },
+    ].compactMap { $0 }
+    if !endpoints.isEmpty { lines.append("    endpoints: {\(endpoints.joined(separator: ", "))}") }
+    if let shape = settings.shape { lines.append("    shape: \(shape.rawValue)") }
+    return lines.isEmpty ? [] : ["  usb:"] + lines
+  }
+
+  private static func pacing(_ profile: Profile) -> String {
+    switch profile.pacing {
+    case .reply: "reply"
+    case .gap(let time): "{gap: \(TimeText.text(time))}"
+    case .window(let count): "{window: \(count)}"
+    }
+  }
+
+  private static func attempts(_ name: String, _ policy: RetryPolicy) -> [String] {
+    let (whole, thousandths) = policy.backoffThousandths.quotientAndRemainder(dividingBy: 1_000)
+    let digits = String(thousandths)
+    let decimals = thousandths == 0 ? "" : "." + String(repeating: "0", count: 3 - digits.count) + digits
+    return [
+      "  \(name):", "    enabled: \(policy.isEnabled)", "    tries: \(policy.tries.map(String.init) ?? "forever")",
+      "    interval: \(TimeText.text(policy.interval))", "    backoff: \(whole)\(decimals)",
+      "    longest: \(TimeText.text(policy.longestInterval))",
+    ]
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibyaml
+
+/// What libyaml says of a text, one piece after the other. All that is unsafe about libyaml is in this file.
+///
+/// Anchors, aliases and tags are refused here: with aliases, a text of a few lines can mean gigabytes.
+final class YAMLEvents {
+  enum Event: Hashable {
+    case streamStart, streamEnd
+    case documentStart, documentEnd
+    case scalar(String)
+    case sequenceStart, sequenceEnd
+    case mappingStart, mappingEnd
+  }
+
+  /// libyaml keeps pointers into both, so they stay where they are.
+  private let parser: UnsafeMutablePointer<yaml_parser_t>
+  private let text: UnsafeMutableBufferPointer<UInt8>
+
+  /// Throws when there is no memory.
+  init(_ bytes: [UInt8]) throws(YAMLError) {
+    text = .allocate(capacity: bytes.count)
+    _ = text.initialize(fromContentsOf: bytes)
+    parser = .allocate(capacity: 1)
+    guard yaml_parser_initialize(parser) != 0 else {
+      text.deallocate()
+      parser.deallocate()
+      throw YAMLError(mark: YAMLMark(line: 1, column: 1), message: "there is no memory to read it")
+    }
+    // Otherwise the first two bytes could make it UTF-16.
+    yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+    yaml_parser_set_input_string(parser, text.baseAddress, text.count)
+  }
+
+  deinit {
+    yaml_parser_delete(parser)
+    parser.deallocate()
+    text.deallocate()
+  }
+
+  /// The next event and where it begins. Not to be called again after it threw, or after the stream's end.
+  func next() throws(YAMLError) -> (event: Event, mark: YAMLMark) {
+    var event = yaml_event_t()
+    guard yaml_parser_parse(parser, &event) != 0 else { throw failure() }
+    defer { yaml_event_delete(&event) }
+    let mark = YAMLMark(event.start_mark)
+    switch event.type {
+    case YAML_STREAM_START_EVENT: return (.streamStart, mark)
+    case YAML_STREAM_END_EVENT: return (.streamEnd, mark)
+    case YAML_DOCUMENT_START_EVENT: return (.documentStart, mark)
+    case YAML_DOCUMENT_END_EVENT: return (.documentEnd, mark)
+    case YAML_SEQUENCE_START_EVENT:
+      try refuse(event.data.sequence_start.anchor, event.data.sequence_start.tag, mark)
+      return (.sequenceStart, mark)
+    case YAML_SEQUENCE_END_EVENT: return (.sequenceEnd, mark)
+    case YAML_MAPPING_START_EVENT:
+      try refuse(event.data.mapping_start.anchor, event.data.mapping_start.tag, mark)
+      return (.mappingStart, mark)
+    case YAML_MAPPING_END_EVENT: return (.mappingEnd, mark)
+    case YAML_SCALAR_EVENT:
+      let scalar = event.data.scalar
+      try refuse(scalar.anchor, scalar.tag, mark)
+      return (
+        .scalar(String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)), mark
+      )
+    default:
+      throw YAMLError(mark: mark, message: "aliases (*name) are not taken: write the value out")
+    }
+  }
+
+  private func refuse(
+    _ anchor: UnsafeMutablePointer<yaml_char_t>?, _ tag: UnsafeMutablePointer<yaml_char_t>?, _ mark: YAMLMark
+  ) throws(YAMLError) {
+    if anchor != nil { throw YAMLError(mark: mark, message: "anchors (&name) are not taken: write the value out") }
+    if tag != nil { throw YAMLError(mark: mark, message: "tags (!name) are not taken: leave it out") }
+  }
+
+  private func failure() -> YAMLError {
+    let parser = parser.pointee
+    let problem = parser.problem.map { String(cString: $0) } ?? "there is no memory to read it"
+    if parser.error == YAML_READER_ERROR {
+      // Bytes that are no characters: libyaml counts the bytes, not the lines. Its count may be a little behind.
+      return YAMLError(mark: mark(atByte: parser.problem_offset), message: "\(problem): it must be UTF-8 text")
+    }
+    let context = parser.context.map { ", " + String(cString: $0) } ?? ""
+    return YAMLError(mark: YAMLMark(parser.problem_mark), message: "this is no YAML: \(problem)\(context)")
+  }
+
+  private func mark(atByte offset: Int) -> YAMLMark {
+    let before = text.prefix(offset)
+    let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    // Bytes that go on with a character don't count.
+    return YAMLMark(line: line, column: before[start...].count { $0 & 0xC0 != 0x80 } + 1)
+  }
+}
+
+extension YAMLMark {
+  /// libyaml begins at 0.
+  fileprivate init(_ mark: yaml_mark_t) { self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1) }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A place in a text: lines and columns begin at 1, columns count characters.
+struct YAMLMark: Sendable, Hashable {
+  var line: Int
+  var column: Int
+}
+
+/// What is wrong with a text as YAML, and where.
+struct YAMLError: Error, Hashable {
+  var mark: YAMLMark
+  var message: String
+}
+
+/// A value in a YAML text, and where it begins.
+///
+/// Scalars are text; what reads the tree knows which of them are numbers.
+struct YAMLNode: Sendable, Hashable {
+  /// A key and its value. No key is twice in a mapping.
+  struct Entry: Sendable, Hashable {
+    var key: String
+    var mark: YAMLMark
+    var value: YAMLNode
+  }
+
+  enum Content: Sendable, Hashable {
+    case scalar(String)
+    case sequence([YAMLNode])
+    case mapping([Entry])
+  }
+
+  var content: Content
+  var mark: YAMLMark
+}

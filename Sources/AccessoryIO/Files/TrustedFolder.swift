@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SystemPackage
+
+/// A folder whose files decide what this process does: it and they are read only when nobody else could have written
+/// them. What is checked is what is open, so nobody can exchange it in between.
+package final class TrustedFolder {
+  /// Its path with links followed.
+  package let path: String
+  private let descriptor: FileDescriptor
+  private let isStrict: Bool
+
+  /// Whether this process works for more than the user who started it: as root, or as one of the system's own users
+  /// (below 1000, or one that systemd made up, 61184 to 65519).
+  package static var worksForOthers: Bool { geteuid() < 1_000 || (61_184...65_519).contains(geteuid()) }
+
+  /// Opens a folder; nil when there is none.
+  ///
+  /// With `isStrict` neither its group nor others may write to it, nor to what is above it, and links to files are not
+  /// followed. Without, its owner's group may write: that is a group of one's own on many systems. Throws
+  /// `misconfigured` when somebody else could have written there, and as opening does.
+  package init?(_ path: String, isStrict: Bool) throws(AccessoryError) {
+    guard let resolved = Glibc.realpath(path, nil) else {
+      let error = Errno(rawValue: errno)
+      if error == .noSuchFileOrDirectory { return nil }
+      throw AccessoryError(errno: error, "the folder \(path) can't be read")
+    }
+    self.path = String(cString: resolved)
+    free(resolved)
+    self.isStrict = isStrict
+    if isStrict { try Self.checkAbove(self.path) }
+    do {
+      descriptor = try SystemCall.open(self.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    } catch {
+      throw AccessoryError(errno: error, "the folder \(path) can't be read")
+    }
+    var file = stat()
+    if fstat(descriptor.rawValue, &file) != 0 || file.st_mode & S_IFMT != S_IFDIR {
+      SystemCall.close(descriptor)
+      throw AccessoryError(.misconfigured, "\(path) is not a folder")
+    }
+    if let objection = Self.objection(to: file, isStrict) {
+      SystemCall.close(descriptor)
+      throw AccessoryError(.misconfigured, "nothing is read from the folder \(path): \(objection)")
+    }
+  }
+
+  deinit { SystemCall.close(descriptor) }
+
+  /// The names in it, sorted.
+  package var names: [String] { Directory.names(in: path).sorted() }
+
+  /// The first `limit` bytes of a file in it. Throws `misconfigured` when somebody else could have written it, or when
+  /// it is no file, and as opening does.
+  package func read(_ name: String, limit: Int) throws(AccessoryError) -> [UInt8] {
+    let action = "it can't be read"
+    let opened = openat(
+      descriptor.rawValue, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (isStrict ? O_NOFOLLOW : 0))
+    guard opened >= 0 else {
+      let error = Errno(rawValue: errno)
+      if isStrict, error == .tooManySymbolicLinkLevels {
+        throw AccessoryError(
+          .misconfigured, "it is a link, which is not followed for root and the system's users: copy the file here")
+      }
+      throw AccessoryError(errno: error, action)
+    }
+    let file = FileDescriptor(rawValue: opened)
+    defer { SystemCall.close(file) }
+    var status = stat()
+    guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw AccessoryError(.misconfigured, "it is not a file")
+    }
+    if let objection = Self.objection(to: status, isStrict) {
+      throw AccessoryError(.misconfigured, "it is not read: \(objection)")
+    }
+    do {
+      return try SmallFile.read(file, limit: limit)
+    } catch {
+      throw AccessoryError(errno: error, action)
+    }
+  }
+
+  /// Who may write to a directory above may put another in place of this; but not where only owners may rename.
+  private static func checkAbove(_ path: String) throws(AccessoryError) {
+    var above = path[...]
+    while let slash = above.lastIndex(of: "/"), above != "/" {
+      above = slash == above.startIndex ? "/" : above[..<slash]
+      var file = stat()
+      guard lstat(String(above), &file) == 0 else { continue }
+      if file.st_mode & S_ISVTX != 0, isOwn(file) { continue }
+      if let objection = objection(to: file, true) {
+        throw AccessoryError(
+          .misconfigured, "nothing is read from the folder \(path), because of \(above) above it: \(objection)")
+      }
+    }
+  }
+
+  private static func isOwn(_ file: stat) -> Bool { file.st_uid == 0 || file.st_uid == geteuid() }
+
+  /// Why somebody else could have written this; nil when nobody could.
+  private static func objection(to file: stat, _ isStrict: Bool) -> String? {
+    if !isOwn(file) {
+      let who = geteuid() == 0 ? "root" : "root or to the user who runs this"
+      return "it belongs to the user with the number \(file.st_uid), and must belong to \(who) (chown)"
+    }
+    if file.st_mode & S_IWOTH != 0 { return "everybody may write to it (chmod o-w)" }
+    if isStrict, file.st_mode & S_IWGRP != 0 { return "its group may write to it (chmod g-w)" }
+    return nil
+  }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxShims
+import Glibc
+import SystemPackage
+
+/// Stream sockets with a path, and what is done to them (unix(7)).
+package enum UnixSocket {
+  /// The longest path of a socket, in bytes.
+  package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
+  /// A new socket, closed on exec.
+  package static func create(blocking: Bool = false) throws(Errno) -> FileDescriptor {
+    let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+    return FileDescriptor(
+      rawValue: try SystemCall.run(.socket) {
+        socket(AF_UNIX, blocking ? type : type | CInt(SOCK_NONBLOCK.rawValue), 0)
+      })
+  }
+
+  /// Closes; doesn't block on a socket with a path.
+  package static func close(_ descriptor: FileDescriptor) { SystemCall.close(descriptor) }
+
+  /// Gives the socket a file at `path`, with the mode of the socket.
+  package static func bind(_ descriptor: FileDescriptor, to path: String) throws(Errno) {
+    try withAddress(of: path) { address, count throws(Errno) in
+      _ = try SystemCall.run(.bind, on: descriptor.rawValue) { Glibc.bind(descriptor.rawValue, address, count) }
+    }
+  }
+
+  /// Lets clients connect; `backlog` of them wait to be accepted.
+  package static func listen(_ descriptor: FileDescriptor, backlog: CInt) throws(Errno) {
+    _ = try SystemCall.run(.listen, on: descriptor.rawValue) { Glibc.listen(descriptor.rawValue, backlog) }
+  }
+
+  /// The next client, non-blocking and closed on exec. Throws `EAGAIN` when there is none.
+  package static func accept(_ descriptor: FileDescriptor) throws(Errno) -> FileDescriptor {
+    FileDescriptor(
+      rawValue: try SystemCall.run(.accept, on: descriptor.rawValue) { shim_accept(descriptor.rawValue) })
+  }
+
+  /// Connects to who listens at `path`. Throws `ECONNREFUSED` when nobody does, `EAGAIN` when too many wait there: at
+  /// once, or, where the socket blocks, after its time for sending.
+  package static func connect(_ descriptor: FileDescriptor, to path: String) throws(Errno) {
+    try withAddress(of: path) { address, count throws(Errno) in
+      _ = try SystemCall.run(.connect, on: descriptor.rawValue) { Glibc.connect(descriptor.rawValue, address, count) }
+    }
+  }
+
+  /// Limits how long a blocking socket connects and sends.
+  package static func limitSending(_ descriptor: FileDescriptor, to duration: Duration) throws(Errno) {
+    let microseconds = max(1, duration.inNanoseconds / 1_000)
+    var time = timeval(tv_sec: time_t(microseconds / 1_000_000), tv_usec: suseconds_t(microseconds % 1_000_000))
+    _ = try SystemCall.run(.setsockopt, on: descriptor.rawValue) {
+      setsockopt(descriptor.rawValue, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+  }
+
+  /// Makes a descriptor that came from elsewhere like one of `create`: non-blocking, closed on exec.
+  package static func adopt(_ descriptor: FileDescriptor) {
+    _ = fcntl(descriptor.rawValue, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor.rawValue, F_SETFL, fcntl(descriptor.rawValue, F_GETFL) | O_NONBLOCK)
+  }
+
+  /// True for a stream socket of this kind that listens.
+  package static func isListening(_ descriptor: FileDescriptor) -> Bool {
+    option(SO_DOMAIN, of: descriptor) == AF_UNIX && option(SO_TYPE, of: descriptor) == CInt(SOCK_STREAM.rawValue)
+      && option(SO_ACCEPTCONN, of: descriptor) == 1
+  }
+
+  private static func option(_ name: CInt, of descriptor: FileDescriptor) -> CInt? {
+    var value: CInt = 0
+    var count = socklen_t(MemoryLayout<CInt>.size)
+    let result = try? SystemCall.run(.getsockopt, on: descriptor.rawValue) {
+      getsockopt(descriptor.rawValue, SOL_SOCKET, name, &value, &count)
+    }
+    return result == 0 ? value : nil
+  }
+
+  /// The path that a socket is bound to; nil when it has none.
+  package static func path(of descriptor: FileDescriptor) -> String? {
+    var address = sockaddr_un()
+    var count = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = try? withUnsafeMutablePointer(to: &address) { pointer throws(Errno) in
+      try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer throws(Errno) in
+        try SystemCall.run(.getsockname, on: descriptor.rawValue) { getsockname(descriptor.rawValue, pointer, &count) }
+      }
+    }
+    guard result == 0, Int(count) > MemoryLayout<sa_family_t>.size else { return nil }
+    let bytes = withUnsafeBytes(of: &address.sun_path) { Array($0.prefix(Int(count) - MemoryLayout<sa_family_t>.size)) }
+    guard let first = bytes.first, first != 0 else { return nil }  // an abstract one has no file
+    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  private static func withAddress(
+    of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Void
+  ) throws(Errno) {
+    let bytes = Array(path.utf8)
+    guard bytes.count <= longestPath else { throw .fileNameTooLong }
+    guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    try withUnsafePointer(to: &address) { pointer throws(Errno) in
+      try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer throws(Errno) in
+        try body(pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}
+
+// MARK: - Bytes
+
+extension UnixSocket {
+  /// Shows `body` the next bytes that have arrived, which are gone afterwards; on the I/O thread only. Returns how many
+  /// there were: none at the end. Throws `EAGAIN` when there is nothing yet.
+  package static func receive(
+    from descriptor: FileDescriptor, on io: IOThread, _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws(Errno) -> Int {
+    let count = try SystemCall.read(descriptor, into: io.readBuffer)
+    body(UnsafeRawBufferPointer(rebasing: io.readBuffer[..<count]))
+    return count
+  }
+
+  /// Sends as many of `bytes` as there is space for, and returns how many. Throws `EAGAIN` when there is none. Nobody
+  /// gets a SIGPIPE.
+  package static func send(_ bytes: ArraySlice<UInt8>, to descriptor: FileDescriptor) throws(Errno) -> Int {
+    let result: Result<Int, Errno> = bytes.withUnsafeBytes { bytes in
+      Result { () throws(Errno) in
+        try SystemCall.runLong(.write, on: descriptor.rawValue) {
+          Glibc.send(descriptor.rawValue, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        }
+      }
+    }
+    return try result.get()
+  }
+}
+
+// MARK: - Who is there
+
+/// The process at the other end of a socket, as the kernel knows it since the connection was made.
+package struct SocketPeer: Sendable, Hashable {
+  /// Its number; 0 when it is outside of this process' namespace.
+  package var process: Int32
+  /// Its user.
+  package var user: UInt32
+  /// Its groups.
+  package var groups: Set<UInt32>
+
+  /// A process of these.
+  package init(process: Int32, user: UInt32, groups: Set<UInt32>) {
+    self.process = process
+    self.user = user
+    self.groups = groups
+  }
+}
+
+extension UnixSocket {
+  /// Who is at the other end of `descriptor`.
+  package static func peer(of descriptor: FileDescriptor) throws(Errno) -> SocketPeer {
+    var credentials = shim_ucred()
+    var count = socklen_t(MemoryLayout<shim_ucred>.size)
+    _ = try SystemCall.run(.getsockopt, on: descriptor.rawValue) {
+      getsockopt(descriptor.rawValue, SOL_SOCKET, SHIM_SO_PEERCRED, &credentials, &count)
+    }
+    // NGROUPS_MAX of Linux; kernels before 4.13 don't tell the groups beside the first.
+    var groups = [UInt32](repeating: 0, count: 65_536)
+    count = socklen_t(groups.count * MemoryLayout<UInt32>.size)
+    let result = try? SystemCall.run(.getsockopt, on: descriptor.rawValue) {
+      getsockopt(descriptor.rawValue, SOL_SOCKET, SHIM_SO_PEERGROUPS, &groups, &count)
+    }
+    let others = result == 0 ? groups.prefix(Int(count) / MemoryLayout<UInt32>.size) : []
+    return SocketPeer(process: credentials.pid, user: credentials.uid, groups: Set(others).union([credentials.gid]))
+  }
+}

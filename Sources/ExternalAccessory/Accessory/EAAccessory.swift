@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import Foundation
+
+/// An accessory that is connected, or was.
+///
+/// Its facts are what discovery knows without opening it: what a simulator announces, or the strings of a USB device.
+/// They are the accessory's own words, there to be shown; choose by `protocolStrings`. What isn't known is empty:
+/// nobody is asked, as asking would take the accessory from whoever has it.
+public final class EAAccessory: NSObject, Sendable {
+  let port: AccessoryPort
+  /// Another number for each connection, never `EAConnectionIDNone`.
+  public let connectionID: Int
+  private let delegateReference = Locked(DelegateReference())
+
+  init(_ device: Device, profile: Profile, connectionID: Int) {
+    port = AccessoryPort(device: device, profile: profile)
+    self.connectionID = connectionID
+  }
+
+  /// Whether it is connected. One that comes back is another object.
+  public var isConnected: Bool { port.isConnected }
+  /// What its user calls it.
+  public var name: String { port.device.name ?? "" }
+  /// Who makes it.
+  public var manufacturer: String { port.device.manufacturer ?? "" }
+  /// Which product it is.
+  public var modelNumber: String { port.device.model ?? "" }
+  /// Which one of these it is.
+  public var serialNumber: String { port.device.serialNumber ?? "" }
+  /// Version of its software.
+  public var firmwareRevision: String { port.device.firmwareRevision ?? "" }
+  /// Version of its hardware.
+  public var hardwareRevision: String { port.device.hardwareRevision ?? "" }
+  /// What it can be opened for, by its profile.
+  public var protocolStrings: [String] { port.profile.protocolStrings }
+  /// Always empty: there is no dock.
+  public var dockType: String { "" }
+
+  /// Who is told, on the main thread, when it is disconnected. Not kept.
+  public weak var delegate: (any EAAccessoryDelegate)? {
+    get { delegateReference.withLock { $0 }.object }
+    set {
+      let reference = DelegateReference(object: newValue)
+      delegateReference.withLock { $0 = reference }
+    }
+  }
+
+  /// What it is, for logs.
+  public override var description: String {
+    "<EAAccessory \(connectionID): \(name) \(serialNumber), \(isConnected ? "connected" : "disconnected"), "
+      + "\(protocolStrings.joined(separator: " "))>"
+  }
+}
+
+/// `@unchecked Sendable`: behind its accessory's lock, or on its way there or back, held by one thread.
+private struct DelegateReference: @unchecked Sendable {
+  weak var object: (any EAAccessoryDelegate)?
+}
+
+/// Is told what becomes of an accessory.
+public protocol EAAccessoryDelegate: NSObjectProtocol {
+  /// It was disconnected. Called on the main thread, right after the notification, whether or not the program has
+  /// registered for notifications. Does nothing unless implemented.
+  func accessoryDidDisconnect(_ accessory: EAAccessory)
+}
+
+extension EAAccessoryDelegate {
+  /// Does nothing.
+  public func accessoryDidDisconnect(_ accessory: EAAccessory) {}
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// Not the `connectionID` of any accessory.
+public var EAConnectionIDNone: Int { 0 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What is to be told on the main thread.
+enum AccessoryNews: Sendable {
+  case connected(EAAccessory, notifies: Bool)
+  case disconnected(EAAccessory, notifies: Bool)
+  case picking(PickerRequest)
+  case pickingEnded(Int, EABluetoothAccessoryPickerError.Code)
+}
+
+/// Somebody who waits for an accessory to be connected.
+///
+/// `@unchecked Sendable`: filter and completion are used on the main thread only.
+struct PickerRequest: @unchecked Sendable {
+  let id: Int
+  let filter: NSPredicate?
+  let completion: EABluetoothAccessoryPickerCompletion?
+
+  /// Whether the accessory is one of those that are waited for: by its name.
+  func fits(_ accessory: EAAccessory) -> Bool { filter?.evaluate(with: accessory.name) ?? true }
+}

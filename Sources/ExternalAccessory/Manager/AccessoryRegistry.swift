@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import Foundation
+
+/// Which accessories are there, and what is to be told of it.
+///
+/// Devices come and go on the I/O thread's executor; what follows is told on the main thread.
+final class AccessoryRegistry: RunLoopWork {
+  private struct State: Sendable {
+    var profiles: ProfileStore
+    /// What discovery has told of and not taken back, with and without a profile.
+    var devices: [Device] = []
+    var accessories: [EAAccessory] = []
+    var lastConnectionID = EAConnectionIDNone
+    var isRegistered = false
+    var news: [AccessoryNews] = []
+    var pickers: [PickerRequest] = []
+    var lastPickerID = 0
+    var errors: [AccessoryError] = []
+    weak var manager: EAAccessoryManager?
+  }
+
+  private let state: Locked<State>
+  private let tasks = Locked<[Task<Void, Never>]>([])
+  private let main = RunLoopSource()
+  private let scanTimeout: Duration
+
+  /// How long a disconnection waits for the delegates of the streams to be told of their end.
+  private static let endPatience = Duration.milliseconds(500)
+
+  init(profiles: ProfileStore, scanTimeout: Duration) {
+    state = Locked(State(profiles: profiles))
+    self.scanTimeout = scanTimeout
+    main.run(self)
+    main.schedule(in: .main, forMode: .common)
+  }
+
+  deinit {
+    main.invalidate()
+    for task in tasks.withLock({ $0 }) { task.cancel() }
+  }
+
+  /// Sets who posts. Not kept.
+  func serve(_ manager: EAAccessoryManager) { state.withLock { $0.manager = manager } }
+
+  // MARK: - Devices
+
+  /// Follows `source`; calls `ready`, once, when the devices that are there are known, or can't be known.
+  func follow(_ source: any DeviceSource, ready: @escaping @Sendable () -> Void) {
+    let task = Task.detached(executorPreference: IOThread.shared) { [weak self] in
+      let events: AsyncStream<DeviceEvent>
+      var expected: Set<String>
+      do throws(AccessoryError) {
+        // In this order each of these devices comes as an event, too, unless udev's rules are still to be applied to it.
+        events = try await source.events()
+        expected = Set(try await source.devices().lazy.filter(\.isInitialized).map(\.path))
+      } catch {
+        self?.note(error)
+        return ready()
+      }
+      var isReady = false
+      if expected.isEmpty { (isReady, _) = (true, ready()) }
+      for await event in events {
+        guard let self else { return }
+        switch event {
+        case .added(let device): appeared(device)
+        case .changed(let device, let old): changed(device, from: old)
+        case .removed(let device): vanished(device)
+        }
+        guard !isReady else { continue }
+        switch event {
+        case .added(let device), .changed(let device, _), .removed(let device): expected.remove(device.path)
+        }
+        if expected.isEmpty { (isReady, _) = (true, ready()) }
+      }
+      if !isReady { ready() }
+    }
+    tasks.withLock { $0.append(task) }
+  }
+
+  private func note(_ error: AccessoryError) { state.withLock { $0.errors.append(error) } }
+
+  private func appeared(_ device: Device) {
+    let hasNews = state.withLock { state in
+      state.devices.append(device)
+      return connect(device, &state)
+    }
+    if hasNews { main.signal() }
+  }
+
+  /// True when somebody is to be told.
+  private func connect(_ device: Device, _ state: inout State) -> Bool {
+    guard let profile = state.profiles.profile(for: device), !profile.protocolStrings.isEmpty else { return false }
+    state.lastConnectionID += 1
+    let accessory = EAAccessory(device, profile: profile, connectionID: state.lastConnectionID)
+    accessory.port.onLost { [weak self, weak accessory] in if let accessory { self?.lost(accessory) } }
+    state.accessories.append(accessory)
+    guard state.isRegistered || !state.pickers.isEmpty else { return false }
+    state.news.append(.connected(accessory, notifies: state.isRegistered))
+    return true
+  }
+
+  private func vanished(_ device: Device) {
+    let accessory = state.withLock { state -> EAAccessory? in
+      if let index = state.devices.firstIndex(of: device) { state.devices.remove(at: index) }
+      guard let index = state.accessories.firstIndex(where: { $0.port.device == device }) else { return nil }
+      return state.accessories.remove(at: index)
+    }
+    if let accessory { disconnect(accessory) }
+  }
+
+  /// The accessory stays the same as long as its profile does: it may have got a name, or another way in.
+  private func changed(_ device: Device, from old: Device) {
+    let (former, hasNews) = state.withLock { state -> (EAAccessory?, Bool) in
+      if let index = state.devices.firstIndex(of: old) { state.devices.remove(at: index) }
+      state.devices.append(device)
+      let index = state.accessories.firstIndex { $0.port.device == old }
+      if let index, state.profiles.profile(for: device) == state.accessories[index].port.profile {
+        state.accessories[index].port.changed(device)
+        return (nil, false)
+      }
+      return (index.map { state.accessories.remove(at: $0) }, connect(device, &state))
+    }
+    if hasNews { main.signal() }
+    if let former { disconnect(former) }
+  }
+
+  /// A session found out first. Discovery will say so too, and then there is nothing left to do.
+  private func lost(_ accessory: EAAccessory) {
+    state.withLock { state in
+      state.accessories.removeAll { $0 === accessory }
+      if let index = state.devices.firstIndex(of: accessory.port.device) { state.devices.remove(at: index) }
+    }
+    disconnect(accessory)
+  }
+
+  private func disconnect(_ accessory: EAAccessory) {
+    accessory.port.disconnect(limit: Self.endPatience) { [weak self] in self?.disconnected(accessory) }
+  }
+
+  private func disconnected(_ accessory: EAAccessory) {
+    let hasNews = state.withLock { state in
+      let before = state.news.count
+      state.news.removeAll { if case .connected(let other, _) = $0 { other === accessory } else { false } }
+      // Who hasn't been told that it came needn't be told that it went.
+      let notifies = state.isRegistered && state.news.count == before
+      guard notifies || accessory.delegate != nil else { return false }
+      state.news.append(.disconnected(accessory, notifies: notifies))
+      return true
+    }
+    if hasNews { main.signal() }
+  }
+
+  // MARK: - The manager's interface
+
+  var accessories: [EAAccessory] { state.withLock { $0.accessories } }
+
+  var errors: [AccessoryError] { state.withLock { $0.errors } }
+
+  func setRegistered(_ isRegistered: Bool) { state.withLock { $0.isRegistered = isRegistered } }
+
+  func register(_ profile: Profile) {
+    let hasNews = state.withLock { state in
+      state.profiles.register(profile)
+      let known = Set(state.accessories.map(\.port.device))
+      return state.devices.filter { !known.contains($0) }.map { connect($0, &state) }.contains(true)
+    }
+    if hasNews { main.signal() }
+  }
+
+  /// Begins to wait for an accessory to be connected; returns a number by which to give up.
+  func pick(_ filter: NSPredicate?, completion: EABluetoothAccessoryPickerCompletion?) -> Int {
+    let id = state.withLock { state in
+      state.lastPickerID += 1
+      return state.lastPickerID
+    }
+    let request = PickerRequest(id: id, filter: filter, completion: completion)
+    state.withLock { $0.news.append(.picking(request)) }
+    main.signal()
+    return id
+  }
+
+  func endPicking(_ id: Int, _ code: EABluetoothAccessoryPickerError.Code) {
+    state.withLock { $0.news.append(.pickingEnded(id, code)) }
+    main.signal()
+  }
+
+  // MARK: - Telling
+
+  /// Tells one thing. Called on the main thread.
+  func perform() -> Bool {
+    let (news, manager) = state.withLock { state in
+      (state.news.isEmpty ? nil : state.news.removeFirst(), state.manager)
+    }
+    switch news {
+    case .connected(let accessory, let notifies): tellConnected(accessory, notifies, manager)
+    case .disconnected(let accessory, let notifies): tellDisconnected(accessory, notifies, manager)
+    case .picking(let request): beginPicking(request)
+    case .pickingEnded(let id, let code): tellPickingEnded(id, code)
+    case nil: return false
+    }
+    return state.withLock { !$0.news.isEmpty }
+  }
+
+  private func tellConnected(_ accessory: EAAccessory, _ notifies: Bool, _ manager: EAAccessoryManager?) {
+    let picker = state.withLock { $0.pickers }.first { $0.fits(accessory) }
+    if let picker { state.withLock { $0.pickers.removeAll { $0.id == picker.id } } }
+    if notifies, let manager {
+      var information = [EAAccessoryKey: accessory]
+      if picker != nil { information[EAAccessorySelectedKey] = accessory }
+      NotificationCenter.default.post(name: .EAAccessoryDidConnect, object: manager, userInfo: information)
+      MainActor.assumeIsolated {
+        NotificationCenter.default.post(
+          EAAccessoryManager.AccessoryDidConnectMessage(accessory: accessory, userSelected: picker != nil),
+          subject: manager)
+      }
+    }
+    picker?.completion?(nil)
+  }
+
+  private func tellDisconnected(_ accessory: EAAccessory, _ notifies: Bool, _ manager: EAAccessoryManager?) {
+    if notifies, let manager {
+      NotificationCenter.default.post(
+        name: .EAAccessoryDidDisconnect, object: manager, userInfo: [EAAccessoryKey: accessory])
+      MainActor.assumeIsolated {
+        NotificationCenter.default.post(
+          EAAccessoryManager.AccessoryDidDisconnectMessage(accessory: accessory), subject: manager)
+      }
+    }
+    accessory.delegate?.accessoryDidDisconnect(accessory)
+  }
+
+  private func beginPicking(_ request: PickerRequest) {
+    state.withLock { $0.pickers.append(request) }
+    let io = IOThread.shared
+    _ = io.schedule(at: io.now + scanTimeout) { [weak self] in self?.endPicking(request.id, .resultNotFound) }
+  }
+
+  private func tellPickingEnded(_ id: Int, _ code: EABluetoothAccessoryPickerError.Code) {
+    let (request, accessories) = state.withLock { state in
+      defer { state.pickers.removeAll { $0.id == id } }
+      return (state.pickers.first { $0.id == id }, state.accessories)
+    }
+    guard let request else { return }
+    // Nothing came, but one that fits has been there all the time.
+    let isThere = code == .resultNotFound && accessories.contains { request.fits($0) }
+    request.completion?(EABluetoothAccessoryPickerError(isThere ? .alreadyConnected : code))
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+
+/// The way to one accessory, from plug to unplug, and who has it open.
+final class AccessoryPort: Sendable {
+  private struct State: Sendable {
+    var device: Device
+    var isConnected = true
+    /// The last session, which may be closing still.
+    var channel: SessionChannel?
+    var onLost: (@Sendable () -> Void)?
+  }
+
+  let profile: Profile
+  private let state: Locked<State>
+  /// Held by the thread that opens a session.
+  private let opening = Locked(())
+
+  /// Longer than opening takes that works, without the time that the accessory needs to settle.
+  private static let patience = Duration.seconds(10)
+
+  init(device: Device, profile: Profile) {
+    state = Locked(State(device: device))
+    self.profile = profile
+  }
+
+  /// As discovery told of it last.
+  var device: Device { state.withLock { $0.device } }
+
+  /// Discovery tells of it anew: it is still there, and something of it is otherwise.
+  func changed(_ device: Device) { state.withLock { $0.device = device } }
+
+  /// Sets what is called, on the I/O thread, when a session finds that the accessory is gone.
+  func onLost(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onLost = body } }
+
+  var isConnected: Bool { state.withLock { $0.isConnected } }
+
+  /// Opens a session, and waits for that. One for the same protocol is closed first.
+  ///
+  /// Throws `disconnected`; `unsupported` when the accessory has no such protocol; `busy` when it is open for another
+  /// protocol, as it has one line for all of them, or somebody else has it; `timedOut`; and what opening it throws.
+  func open(_ protocolString: String) throws(AccessoryError) -> SessionChannel {
+    let device = device
+    let name = device.name ?? device.path
+    guard profile.protocolStrings.contains(protocolString) else {
+      throw AccessoryError(.unsupported, "\(name) doesn't speak \(protocolString)")
+    }
+    return try opening.withLock { _ throws(AccessoryError) in
+      let (isConnected, last) = state.withLock { ($0.isConnected, $0.channel) }
+      guard isConnected else { throw .disconnected(name) }
+      if let last, last.protocolString != protocolString, last.isOpen {
+        throw AccessoryError(.busy, "\(name) is open for \(last.protocolString)")
+      }
+      let lost: @Sendable () -> Void = { [weak self] in self?.lost() }
+      let channel = try Synchronously.run(
+        "opening \(name)", limit: Self.patience + profile.settle, late: { (late: SessionChannel) in late.beginClose() }
+      ) { [profile] () async throws(AccessoryError) in
+        await last?.close()
+        let session = try await profile.open(device)
+        return SessionChannel(session, protocolString: protocolString, onLost: lost)
+      }
+      state.withLock { $0.channel = channel }
+      return channel
+    }
+  }
+
+  private func lost() { state.withLock { $0.onLost }?() }
+
+  // MARK: - The end
+
+  /// The accessory is gone: no more sessions. Calls `body`, once, when the delegates of the last session's streams have
+  /// been told, or after `limit`, and then closes it in any case. Does nothing the second time.
+  func disconnect(limit: Duration, io: IOThread = .shared, then body: @escaping @Sendable () -> Void) {
+    let (wasConnected, channel, onLost) = state.withLock { state in
+      defer { (state.isConnected, state.channel, state.onLost) = (false, nil, nil) }
+      return (state.isConnected, state.channel, state.onLost)
+    }
+    _ = onLost  // let go outside the lock
+    guard wasConnected else { return }
+    guard let channel else { return body() }
+    let once = Once(body)
+    // The system knows better than a terminal or an endpoint that keeps silent. A simulator hangs up by itself, and what
+    // it sent last may be on its way.
+    if device.source == .udev { channel.deviceWasRemoved() }
+    let timer = io.schedule(at: io.now + limit) {
+      channel.beginClose()
+      once.run()
+    }
+    channel.whenTold {
+      io.cancel(timer)
+      channel.beginClose()
+      once.run()
+    }
+  }
+}
+
+/// Runs a body once, however often it is asked to.
+private final class Once: Sendable {
+  private let body: Locked<(@Sendable () -> Void)?>
+
+  init(_ body: @escaping @Sendable () -> Void) { self.body = Locked(body) }
+
+  func run() {
+    let body = body.withLock { body in
+      defer { body = nil }
+      return body
+    }
+    body?()
+  }
+}

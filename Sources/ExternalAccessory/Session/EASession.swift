@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Foundation
+
+/// A conversation with an accessory: a stream of bytes in, and one out.
+///
+/// Nothing is added to the bytes and nothing is stripped. Take the streams, set their delegates, schedule them in a run
+/// loop and open them, in any order. The accessory is free for others when both streams are closed or the session is
+/// let go, whichever comes first; streams that are kept longer than their session come to their end.
+public final class EASession: NSObject, Sendable {
+  /// The accessory.
+  public let accessory: EAAccessory?
+  /// What it was opened for.
+  public let protocolString: String?
+  private let channel: SessionChannel
+  private let streams: SessionStreams
+
+  /// What arrives from the accessory.
+  public var inputStream: InputStream? { streams.input }
+
+  /// What is sent to the accessory.
+  public var outputStream: OutputStream? { streams.output }
+
+  private init(_ accessory: EAAccessory, _ channel: SessionChannel) {
+    self.accessory = accessory
+    protocolString = channel.protocolString
+    self.channel = channel
+    streams = SessionStreams(channel)
+  }
+
+  /// Opens the accessory, and waits until that is done: a few milliseconds, longer for an accessory that must settle.
+  ///
+  /// Nil when the accessory is gone, doesn't have the protocol, is open for another one, is in somebody else's hands or
+  /// can't be opened; and when the program's Info.plist lists protocols (`UISupportedExternalAccessoryProtocols`) and
+  /// this is not among them. `open(_:forProtocol:)` says which of these it is. A session that is open for the same
+  /// accessory and protocol is closed first.
+  public convenience init?(accessory: EAAccessory, forProtocol protocolString: String) {
+    guard let channel = try? Self.channel(accessory, protocolString) else { return nil }
+    self.init(accessory, channel)
+  }
+
+  /// Opens the accessory as the initialiser does, and says why where it can't. Only on Linux.
+  ///
+  /// Throws `disconnected`; `unsupported` when the accessory doesn't have the protocol, `misconfigured` when Info.plist
+  /// doesn't; `busy`, `permissionDenied`, `notFound`, `timedOut`.
+  public static func open(
+    _ accessory: EAAccessory, forProtocol protocolString: String
+  ) throws(AccessoryError) -> EASession {
+    EASession(accessory, try channel(accessory, protocolString))
+  }
+
+  private static func channel(
+    _ accessory: EAAccessory, _ protocolString: String
+  ) throws(AccessoryError) -> SessionChannel {
+    // Only a program that has such a list is bound to it; most programs have no Info.plist here.
+    if let listed = Bundle.main.object(forInfoDictionaryKey: "UISupportedExternalAccessoryProtocols") as? [String],
+      !listed.contains(protocolString)
+    {
+      throw AccessoryError(
+        .misconfigured, "\(protocolString) is not among UISupportedExternalAccessoryProtocols of Info.plist")
+    }
+    return try accessory.port.open(protocolString)
+  }
+
+  deinit { channel.beginClose() }
+}
+
+/// The two stream objects of a session.
+///
+/// `@unchecked Sendable`: the references don't change, and all that the streams do is safe on any thread.
+private struct SessionStreams: @unchecked Sendable {
+  let input: AccessoryInputStream
+  let output: AccessoryOutputStream
+
+  init(_ channel: SessionChannel) {
+    input = AccessoryInputStream(channel.input) { [weak channel] in channel?.streamClosed() }
+    output = AccessoryOutputStream(channel.output) { [weak channel] in channel?.streamClosed() }
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Foundation
+
+/// What is behind an accessory's input stream: usable from any thread, which a `Stream` is not.
+///
+/// Bytes are taken from the transport's queue when they are asked for. The queue tells of new ones once after it was
+/// found empty; so whoever takes goes on until it is, or keeps what is left here and owes the delegate an event.
+final class InputCore: StreamBytes {
+  private struct State: Sendable {
+    /// What was taken and not read, from `head` on.
+    var buffer: [UInt8] = []
+    var head = 0
+    var spare: [UInt8] = []
+    var isClosed = false
+    /// Since the delegate was told.
+    var wasRead = false
+
+    var count: Int { buffer.count - head }
+
+    /// Copies up to `limit` bytes to `target`; their number.
+    mutating func move(to target: UnsafeMutablePointer<UInt8>, limit: Int) -> Int {
+      let piece = min(count, limit)
+      buffer.withUnsafeBufferPointer { bytes in
+        if let base = bytes.baseAddress { target.update(from: base + head, count: piece) }
+      }
+      head += piece
+      return piece
+    }
+  }
+
+  /// Bytes that are kept here for a delegate that doesn't read them; the rest stays with the transport, and then with
+  /// the accessory.
+  private static let keptBytes = 65_536
+
+  /// Tells the delegate.
+  let notifier = StreamNotifier()
+  private let input: InputQueue
+  private let state = Locked(State())
+
+  /// The core of a stream of what arrives in `input`, whose one consumer it is.
+  init(_ input: InputQueue) {
+    self.input = input
+    notifier.serve(self)
+    input.onReadable { [weak self] in self?.arrived() }
+  }
+
+  /// On the I/O thread.
+  private func arrived() {
+    let isClosed = state.withLock { state in
+      if state.isClosed { discard(&state) }
+      return state.isClosed
+    }
+    if !isClosed { notifier.oweReady() }
+  }
+
+  /// The accessory may go on sending to a session of which only the output is used.
+  private func discard(_ state: inout State) {
+    while case .bytes = input.take(into: &state.buffer) {}
+    (state.buffer, state.spare, state.head) = ([], [], 0)
+  }
+
+  // MARK: - Bytes
+
+  /// Reads what there is, up to `limit` bytes: 0 when there is nothing, -1 when the stream isn't open or has failed.
+  func read(into target: UnsafeMutablePointer<UInt8>, limit: Int) -> Int {
+    guard notifier.isOpen else { return -1 }
+    let (count, hasMore) = state.withLock { state in
+      state.wasRead = true
+      var count = 0
+      while count < limit, refill(&state) { count += state.move(to: target + count, limit: limit - count) }
+      return (count, refill(&state))
+    }
+    if hasMore { notifier.oweReady() }
+    if count == 0, notifier.end?.isFailure == true { return -1 }
+    return count
+  }
+
+  /// True when a read would give bytes.
+  var hasBytesAvailable: Bool { notifier.isOpen && state.withLock { refill(&$0) } }
+
+  /// When all has been read, takes what has arrived; false when there is nothing.
+  private func refill(_ state: inout State) -> Bool {
+    if state.count > 0 { return true }
+    guard !state.isClosed else { return false }
+    state.head = 0
+    switch input.take(into: &state.buffer) {
+    case .bytes: return true
+    case .nothing: return false
+    case .end(let error):
+      notifier.finish(error)
+      return false
+    }
+  }
+
+  // MARK: - For the notifier
+
+  var readyEvent: Stream.Event { .hasBytesAvailable }
+
+  func isReady() -> Bool {
+    state.withLock { state in
+      state.wasRead = false
+      return refill(&state)
+    }
+  }
+
+  /// Adds what has arrived to what the delegate hasn't read: so the queue is empty, and tells of what comes next. What
+  /// came while the delegate was being told deserves an event of its own.
+  func wasTold() -> Bool {
+    state.withLock { state in
+      var hasNew = false
+      while !state.wasRead, state.count > 0, state.count < Self.keptBytes, case .bytes = input.take(into: &state.spare)
+      {
+        state.buffer.removeFirst(state.head)
+        state.head = 0
+        state.buffer += state.spare
+        hasNew = true
+      }
+      return hasNew
+    }
+  }
+
+  func wasClosed() {
+    state.withLock { state in
+      state.isClosed = true
+      discard(&state)
+    }
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import AccessoryIO
+import ArgumentParser
+import Glibc
+
+struct ProfileCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "profile",
+    abstract: "Shows and checks profiles: what is known of kinds of accessories.",
+    discussion: """
+      A profile says which devices are of a kind, how they are opened, and what they speak. They come with this command, \
+      then from /etc/accessory-bridge/profiles, then from ~/.config/accessory-bridge/profiles (or \
+      $XDG_CONFIG_HOME/accessory-bridge/profiles), one .yaml file each; a later one takes the place of an earlier one of \
+      the same name.
+
+      EXAMPLES
+        bridge-cli profile list
+        bridge-cli profile show framed > ~/.config/accessory-bridge/profiles/mine.yaml
+        bridge-cli profile check mine.yaml
+      """,
+    subcommands: [ProfileList.self, ProfileShow.self, ProfileCheck.self])
+}
+
+struct ProfileList: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Shows the profiles there are.",
+    discussion: """
+      What couldn't be read is told too, and doesn't stop the others.
+
+      EXAMPLES
+        bridge-cli profile list
+        bridge-cli profile list --json | jq -r '.profiles[].name'
+      """)
+
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let library = await KnownProfiles.library()
+    let profiles = library.store.profiles.sorted { $0.name < $1.name }
+    if output.json {
+      return Output.json(
+        ProfileListDocument(
+          profiles: profiles.map { .init($0, library.origins[$0.name]) }, problems: library.problems.map { .init($0) }))
+    }
+    var table = Table(["NAME", "DRIVER", "FROM", "DESCRIPTION"])
+    for profile in profiles {
+      table.add([
+        profile.name, profile.driver ?? "-",
+        library.origins[profile.name]?.file.map { SafeText.escape($0, limit: 200) } ?? "built in",
+        SafeText.escape(profile.description ?? "-", limit: 80),
+      ])
+    }
+    table.lines.forEach(Output.line)
+    for problem in library.problems { Output.note("not used: " + SafeText.escape(problem.description, limit: 1_000)) }
+  }
+}
+
+struct ProfileShow: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Shows a profile with all its settings, as a file could have it.",
+    discussion: """
+      EXAMPLES
+        bridge-cli profile show framed
+      """)
+
+  @Argument(help: ArgumentHelp("The profile's name.", valueName: "name"))
+  var name: String
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let library = await KnownProfiles.library()
+    guard let profile = library.store.profile(named: name) else {
+      let names = library.store.profiles.map(\.name).sorted().joined(separator: ", ")
+      let unread = library.problems.isEmpty ? "" : "; some can't be used, bridge-cli profile list says why"
+      throw AccessoryError(.notFound, "there is no profile \(name); there are \(names)\(unread)")
+    }
+    let text = ProfileText.text(profile)
+    if output.json {
+      return Output.json(ProfileShowDocument(profile: .init(profile, library.origins[name]), yaml: text))
+    }
+    Output.line(String(text.dropLast()))
+  }
+}
+
+struct ProfileCheck: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Says what is wrong in profiles' files, and where.",
+    discussion: """
+      The exit status is 78 when something is wrong in any of them.
+
+      EXAMPLES
+        bridge-cli profile check mine.yaml
+        bridge-cli profile check *.yaml --json | jq '.files[].problems'
+      """)
+
+  @Argument(help: ArgumentHelp("The files.", valueName: "file"))
+  var files: [String]
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let files = files
+    let results = await SetupQueue(label: "check").run { files.map(Self.check) }
+    if output.json {
+      Output.json(ProfileCheckDocument(files: results.map { .init($0) }))
+    } else {
+      for result in results {
+        if let name = result.name { Output.line("\(SafeText.escape(result.file, limit: 200)): fine, profile \(name)") }
+        for problem in result.problems { Output.line(SafeText.escape(problem.description, limit: 1_000)) }
+      }
+    }
+    if results.contains(where: { !$0.problems.isEmpty }) { throw ExitCode(EX_CONFIG) }
+  }
+
+  struct Result: Sendable {
+    var file: String
+    var name: String?
+    var problems: [ProfileProblem] = []
+  }
+
+  private static func check(_ file: String) -> Result {
+    do throws(ProfileProblems) {
+      return Result(file: file, name: try ProfileReader.read(path: file).name)
+    } catch {
+      return Result(file: file, problems: error.problems)
+    }
+  }
+}
+
+extension ProfileLibrary.Origin {
+  /// Its file; nil when it comes with the command.
+  var file: String? { if case .file(let path) = self { path } else { nil } }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryIO
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+private let wait = #"{"method":"accessorybridge.Bridge.Request","parameters":{"command":"wait"}}"#
+private let list = #"{"method":"accessorybridge.Bridge.List"}"#
+
+@Suite("Clients that come and go", .timeLimit(.minutes(2))) struct ConnectionTests {
+  @Test func aClientThatEndedSendingStillGetsItsAnswers() async throws {
+    let sample = try await SampleServer()
+    let raw = try RawClient(sample.path)
+    try await raw.send(wait)
+    try await raw.send(list)
+    raw.endSending()
+    try await sample.bridge.seen.wait { $0.waiting == 1 }
+    sample.bridge.seen.update { $0.isReleased = true }
+    #expect(try await raw.errors() == ["-", "-"])
+    try await sample.clients.wait { $0 == 0 }
+    await sample.server.close()
+  }
+
+  @Test func whatAClientWaitedForEndsWithIt() async throws {
+    let sample = try await SampleServer()
+    do {
+      let raw = try RawClient(sample.path)
+      try await raw.send(wait)
+      try await sample.bridge.seen.wait { $0.waiting == 1 }
+      // Behind it: a call that nobody will wait for, and one that needs no waiting.
+      try await raw.send(wait)
+      try await raw.send(#"{"method":"accessorybridge.Bridge.Detach","oneway":true}"#)
+    }
+    try await sample.clients.wait { $0 == 0 }
+    let seen = sample.bridge.seen.value
+    #expect(seen.cancelled == 1 && seen.waiting == 1 && seen.detached == [nil])
+    await sample.server.close()
+  }
+
+  @Test func aStreamEndsWithItsClient() async throws {
+    let sample = try await SampleServer()
+    let client = try await sample.client()
+    let task = Task {
+      var names: [Bridge.EventName] = []
+      for try await event in try client.stream(Bridge.Subscribe()) {
+        names.append(event.event)
+        if names.count == Bridge.EventName.allCases.count { withUnsafeCurrentTask { $0?.cancel() } }
+      }
+      return names
+    }
+    let result = await task.result
+    #expect(throws: ControlError.self) { try result.get() }
+    try await sample.bridge.seen.wait { $0.subscribers == 0 }
+    try await sample.clients.wait { $0 == 0 }
+    await sample.server.close()
+  }
+
+  @Test func aClientThatNeverReadsIsLeftBehind() async throws {
+    let sample = try await SampleServer()
+    let lazy = try RawClient(sample.path)
+    try await lazy.send(#"{"method":"accessorybridge.Bridge.Trace","more":true}"#)
+    // It is disconnected, and meanwhile and afterwards others are answered.
+    let client = try await sample.client()
+    _ = try await client.call(Bridge.List())
+    try await sample.clients.wait { $0 == 1 }
+    #expect(sample.bridge.seen.value.subscribers == 0)
+    _ = try await client.call(Bridge.List())
+    await sample.server.close()
+  }
+
+  @Test func answersThatNobodyReadsStopTheCalls() async throws {
+    let sample = try await SampleServer()
+    let lazy = try RawClient(sample.path)
+    // Each answers 128 KB: the socket holds one or two, and what is beyond waits with the calls.
+    let call = #"{"method":"accessorybridge.Bridge.Request","parameters":{"command":"big","payload_hex":"010000"}}"#
+    for _ in 0..<30 { try await lazy.send(call) }
+    let client = try await sample.client()
+    for _ in 0..<20 { _ = try await client.call(Bridge.List()) }
+    #expect(sample.bridge.seen.value.callers.count < 20 + 10)
+    // When it reads after all, all of them are answered.
+    #expect(try await lazy.messages(30).count == 30)
+    await sample.server.close()
+  }
+
+  @Test func aSlowReaderOfAStreamMissesNothing() async throws {
+    let sample = try await SampleServer()
+    let client = try await sample.client()
+    var times: [Double] = []
+    do {
+      for try await piece in try client.stream(Bridge.Trace(device: "X1")) {
+        #expect(piece.bytes == pattern(1_024))
+        times.append(piece.time)
+        await Task.yield()
+      }
+    } catch {
+      // Unless it was left behind, the service's own end.
+      #expect(error.accessoryError.kind == .cancelled || error.accessoryError.kind == .disconnected)
+    }
+    #expect(times == times.indices.map(Double.init) && times.count > 256)
+    await sample.server.close()
+  }
+
+  @Test func moreClientsThanAllowedAreTurnedAway() async throws {
+    var limits = ControlServer.Limits()
+    (limits.clients, limits.reservedClients) = (2, 1)
+    let sample = try await SampleServer(limits: limits)
+    // The tests' user is the server's own, and has one more.
+    var clients: [ControlClient] = []
+    for _ in 0..<3 {
+      clients.append(try await sample.client())
+      _ = try await clients.last?.call(Bridge.List())
+    }
+    let raw = try RawClient(sample.path)
+    #expect(try await raw.errors() == ["accessorybridge.Bridge.LimitReached"])
+    let fourth = try await sample.client()
+    let error = await #expect(throws: ControlError.self) { try await fourth.call(Bridge.List()) }
+    #expect(error?.accessoryError.kind == .busy)
+    clients.removeLast()
+    try await sample.clients.wait { $0 == 2 }
+    _ = try await sample.client().call(Bridge.List())
+    await sample.server.close()
+  }
+
+  /// Text that is not JSON, with a name that fits on a line.
+  struct Broken: Sendable, CustomTestStringConvertible {
+    let testDescription, text: String
+
+    init(_ text: String, _ name: String? = nil) {
+      self.text = text
+      testDescription = name ?? text.debugDescription
+    }
+  }
+
+  @Test(arguments: [
+    Broken(""), Broken("x"), Broken("{"), Broken("[1"), Broken("\"\\ud800\""), Broken(#"{"method":"a","method":"b"}"#),
+    Broken("{\"method\":\"\u{7}\"}"), Broken(String(repeating: "[", count: 60_000), "arrays"),
+    Broken(String(repeating: "{\"a\":", count: 10_000), "objects"),
+  ])
+  func whatIsNotJSONEndsTheConnection(_ broken: Broken) async throws {
+    let sample = try await SampleServer()
+    let raw = try RawClient(sample.path)
+    try await raw.send(list)
+    try await raw.send(broken.text)
+    // What comes before is answered; what follows isn't looked at.
+    let names = try await raw.errors()
+    #expect(names == ["-", "accessorybridge.Bridge.BadData"])
+    try await sample.clients.wait { $0 == 0 }
+    await sample.server.close()
+  }
+
+  @Test func invalidUTF8EndsTheConnection() async throws {
+    let sample = try await SampleServer()
+    let raw = try RawClient(sample.path)
+    try await raw.send(Array(#"{"method":""#.utf8) + [0xFF, 0xFE] + Array(#""}"#.utf8) + [0])
+    #expect(try await raw.errors() == ["accessorybridge.Bridge.BadData"])
+    await sample.server.close()
+  }
+
+  @Test func anEndlessMessageEndsTheConnection() async throws {
+    let sample = try await SampleServer()
+    let raw = try RawClient(sample.path)
+    await #expect(throws: (any Error).self) {
+      for _ in 0..<10_000 { try await raw.send([UInt8](repeating: 0x20, count: 65_536)) }
+    }
+    #expect(try await raw.errors() == ["accessorybridge.Bridge.BadData"])
+    await sample.server.close()
+  }
+
+  @Test func jsonThatIsNoCallIsAnsweredAndForgotten() async throws {
+    let sample = try await SampleServer()
+    let raw = try RawClient(sample.path)
+    for text in ["1", "null", "[]", "{}", #"{"method":7}"#, list] { try await raw.send(text) }
+    raw.endSending()
+    let invalid = "org.varlink.service.InvalidParameter"
+    #expect(try await raw.errors() == [invalid, invalid, invalid, invalid, invalid, "-"])
+    await sample.server.close()
+  }
+
+  /// Clients that send made-up bytes and go at any moment leave nothing behind, and others are answered.
+  @Test func noiseDisturbsNobody() async throws {
+    let sample = try await SampleServer()
+    let path = sample.path
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for seed in 0..<40 {
+        group.addTask {
+          var random = Random(seed: UInt64(seed))
+          let pieces = [
+            wait, list, "{", "\0", #"{"method":"accessorybridge.Bridge.Open","upgrade":true}"#, "\u{1}", "[[[",
+          ]
+          let raw = try RawClient(path)
+          for _ in 0..<(random.next() % 10) {
+            let piece = pieces[Int(random.next() % UInt64(pieces.count))]
+            // It may be disconnected already.
+            try? await raw.send(Array(piece.utf8) + (random.next() % 3 == 0 ? [] : [0]))
+          }
+          if random.next() % 2 == 0 { raw.endSending() }
+        }
+      }
+      group.addTask {
+        let client = try await ControlClient.connect(to: path)
+        for _ in 0..<100 { _ = try await client.call(Bridge.List()) }
+      }
+      try await group.waitForAll()
+    }
+    try await sample.clients.wait { $0 == 0 }
+    let seen = sample.bridge.seen.value
+    #expect(seen.lent == seen.returned && seen.waiting == seen.cancelled)
+    await sample.server.close()
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import AccessoryDrivers
+
+/// What is taken of YAML, where each thing begins, and what is refused.
+@Suite struct YAMLReaderTests {
+  private func error(_ bytes: [UInt8]) -> YAMLError? {
+    do throws(YAMLError) {
+      _ = try YAMLReader.read(bytes)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func error(_ text: String) -> YAMLError? { error(Array(text.utf8)) }
+
+  @Test func valuesAndTheirPlaces() throws {
+    let text = """
+      # a remark
+      name: "Gérät"
+      list: [a, 'b # c',
+        {d: e}]
+
+      deep:
+        - f: g
+          h:
+      """
+    guard case .mapping(let entries) = try YAMLReader.read(Array(text.utf8)).content else {
+      return #expect(Bool(false), "it is a mapping")
+    }
+    #expect(entries.map(\.key) == ["name", "list", "deep"])
+    #expect(entries.map(\.mark.line) == [2, 3, 6])
+    #expect(entries[0].value == YAMLNode(content: .scalar("Gérät"), mark: YAMLMark(line: 2, column: 7)))
+    guard case .sequence(let list) = entries[1].value.content else { return #expect(Bool(false), "it is a list") }
+    #expect(list[1] == YAMLNode(content: .scalar("b # c"), mark: YAMLMark(line: 3, column: 11)))
+    #expect(list[2].mark == YAMLMark(line: 4, column: 3))
+    guard case .sequence(let deep) = entries[2].value.content, case .mapping(let last) = deep[0].content else {
+      return #expect(Bool(false), "it is a list of mappings")
+    }
+    #expect(last.map(\.key) == ["f", "h"])
+    #expect(last[1].mark == YAMLMark(line: 8, column: 5))
+    #expect(last[1].value.content == .scalar(""))
+  }
+
+  @Test(
+    arguments: [
+      ("", 1, 1, "nothing in it"),
+      ("# only a remark\n", 2, 1, "nothing in it"),
+      ("a: 1\nb: &x 2", 2, 4, "anchors"),
+      ("a: 1\nb: *x", 2, 4, "aliases"),
+      ("a: &x [1]\n", 1, 4, "anchors"),
+      ("a: !!int 1", 1, 4, "tags"),
+      ("a: ! 1", 1, 4, "tags"),
+      ("--- !thing\na: 1", 1, 5, "tags"),
+      ("a:\n  <<: {b: 1}", 2, 3, "merge keys"),
+      ("a: 1\nb: 2\n\"a\": 3", 3, 1, "line 1"),
+      ("[1]: 2", 1, 1, "a key is text"),
+      ("? {a: b}\n: 2", 1, 3, "a key is text"),
+      ("a: 1\n---\nb: 2", 2, 1, "second document"),
+      ("a: [1, 2", 2, 1, "no YAML"),
+      ("a: 1\n b: 2", 2, 3, "no YAML"),
+      ("a: 1\n\tb: 2", 2, 1, "no YAML"),
+      ("a: \"x\\q\"", 1, 6, "no YAML"),
+    ] as [(String, Int, Int, String)])
+  func refused(text: String, line: Int, column: Int, expectation: String) throws {
+    let error = try #require(self.error(text))
+    #expect(error.message.contains(expectation), "\(error.message)")
+    #expect(error.mark == YAMLMark(line: line, column: column))
+  }
+
+  /// Ten lines that would mean a thousand million strings.
+  @Test func aBillionLaughs() throws {
+    var text = "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+    for (name, last) in zip("bcdefghij", "abcdefghi") {
+      text += "\(name): &\(name) [" + Array(repeating: "*\(last)", count: 10).joined(separator: ",") + "]\n"
+    }
+    #expect(try #require(self.error(text)).message.contains("anchors"))
+  }
+
+  @Test func limits() throws {
+    let nested = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
+    #expect(error(nested(YAMLReader.depthLimit)) == nil)
+    #expect(try #require(self.error(nested(YAMLReader.depthLimit + 1))).mark.column == YAMLReader.depthLimit + 1)
+    #expect(try #require(self.error(String(repeating: "[", count: 60_000))).message.contains("within each other"))
+    let many = { "[" + String(repeating: "a,", count: $0) + "]" }
+    #expect(error(many(YAMLReader.nodeLimit - 1)) == nil)
+    #expect(try #require(self.error(many(YAMLReader.nodeLimit))).message.contains("values"))
+    let comment = { [UInt8](repeating: UInt8(ascii: "#"), count: $0) + Array("\na: b".utf8) }
+    #expect(error(comment(YAMLReader.sizeLimit - 5)) == nil)
+    #expect(try #require(self.error(comment(YAMLReader.sizeLimit - 4))).message == "it is larger than 64 KiB")
+  }
+
+  @Test func bytesThatAreNoText() throws {
+    let error = try #require(self.error(Array("a: 1\nbé: ".utf8) + [0xFF, 0xFE]))
+    #expect(error.message.contains("UTF-8"))
+    #expect(error.mark.line == 2)
+    #expect(try #require(self.error(Array("a: \u{1}".utf8))).message.contains("UTF-8"))
+    #expect(self.error([0]) != nil)
+    // As UTF-16 this would be "a: b".
+    #expect(self.error([0xFF, 0xFE, 0x61, 0, 0x3A, 0, 0x20, 0, 0x62, 0]) != nil)
+    #expect(self.error([0xEF, 0xBB, 0xBF] + Array("a: b".utf8)) == nil)
+  }
+}

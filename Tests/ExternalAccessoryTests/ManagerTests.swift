@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessorySimulator
+import ExternalAccessory
+import TestSupport
+import Testing
+
+/// What a program was told by the manager, in order.
+final class Diary: NSObject, EAAccessoryDelegate, Sendable {
+  enum Entry: Sendable, Equatable {
+    case connected(Int, isSelected: Bool)
+    case disconnected(Int)
+    case connectedMessage(Int, isSelected: Bool)
+    case disconnectedMessage(Int)
+    case delegate(Int)
+    case stream(Stream.Event)
+  }
+
+  let entries = Watched<[Entry]>([])
+  private let observers = Locked<[Handed<any NSObjectProtocol>]>([])
+  private let tokens = Locked<[NotificationCenter.ObservationToken]>([])
+
+  init(_ manager: EAAccessoryManager) {
+    super.init()
+    let center = NotificationCenter.default
+    for name in [Notification.Name.EAAccessoryDidConnect, .EAAccessoryDidDisconnect] {
+      let observer = center.addObserver(forName: name, object: manager, queue: nil) { [weak self] notification in
+        #expect(MainQueue.isCurrent)
+        self?.note(notification)
+      }
+      let handed = Handed(value: observer)
+      observers.withLock { $0.append(handed) }
+    }
+    let connect = center.addObserver(of: manager, for: .accessoryDidConnect) { [weak self] message in
+      self?.add(.connectedMessage(message.accessory.connectionID, isSelected: message.userSelected))
+    }
+    let disconnect = center.addObserver(of: manager, for: .accessoryDidDisconnect) { [weak self] message in
+      self?.add(.disconnectedMessage(message.accessory.connectionID))
+    }
+    tokens.withLock { $0 += [connect, disconnect] }
+  }
+
+  private func note(_ notification: Notification) {
+    guard let accessory = notification.userInfo?[EAAccessoryKey] as? EAAccessory else { return }
+    let selected = notification.userInfo?[EAAccessorySelectedKey] as? EAAccessory
+    #expect(selected == nil || selected === accessory)
+    add(
+      notification.name == .EAAccessoryDidConnect
+        ? .connected(accessory.connectionID, isSelected: selected != nil) : .disconnected(accessory.connectionID))
+  }
+
+  func add(_ entry: Entry) { entries.update { $0.append(entry) } }
+
+  func accessoryDidDisconnect(_ accessory: EAAccessory) {
+    #expect(MainQueue.isCurrent)
+    add(.delegate(accessory.connectionID))
+  }
+
+  func end() {
+    for observer in observers.withLock({ $0 }) { NotificationCenter.default.removeObserver(observer.value) }
+    for token in tokens.withLock({ $0 }) { NotificationCenter.default.removeObserver(token) }
+  }
+}
+
+/// Returns when all that was to be told on the main queue has been told.
+func mainQueueBarrier() async {
+  await withCheckedContinuation { continuation in
+    DispatchQueue.main.async { continuation.resume() }
+  }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct ManagerTests {
+  @Test func theFacts() throws {
+    let bench = try Bench()
+    let accessory = try bench.accessory
+    #expect(accessory === bench.manager.connectedAccessories.first, "one object a connection")
+    #expect(accessory.isConnected)
+    #expect(accessory.connectionID != EAConnectionIDNone)
+    #expect(accessory.name == "Gadget")
+    #expect(accessory.manufacturer == "Maker")
+    #expect(accessory.modelNumber == "M1")
+    #expect(accessory.serialNumber == "G1")
+    #expect(accessory.firmwareRevision == "")
+    #expect(accessory.hardwareRevision == "")
+    #expect(accessory.dockType == "")
+    #expect(accessory.protocolStrings == [framed])
+    #expect(accessory.delegate == nil)
+    #expect(accessory.description.contains("Gadget"))
+  }
+
+  /// From a real simulator, through its announcement.
+  @Test func anAnnouncedSimulator() async throws {
+    let directory = try TemporaryDirectory()
+    var configuration = FramedSimulator.Configuration(seed: 1)
+    configuration.announcementDirectory = directory.path
+    let simulator = FramedSimulator(configuration)
+    try await simulator.plugIn()
+    let manager = EAAccessoryManager(sources: [SimulatorSource(directory: directory.path)])
+    let accessory = try #require(manager.connectedAccessories.first)
+    #expect(accessory.name == "Simulated accessory")
+    #expect(accessory.serialNumber == "SIM0001")
+    #expect(accessory.firmwareRevision == "1.0.0")
+    #expect(accessory.hardwareRevision == "A")
+    #expect(accessory.protocolStrings == [framed])
+    let session = try EASession.open(accessory, forProtocol: framed)
+    await simulator.unplug()
+    try await eventually("the disconnection") { !accessory.isConnected }
+    #expect(manager.connectedAccessories.isEmpty)
+    try await simulator.plugIn()
+    try await eventually("it to come back") { manager.connectedAccessories.count == 1 }
+    #expect(manager.connectedAccessories[0] !== accessory)
+    #expect(manager.connectedAccessories[0].connectionID != accessory.connectionID)
+    _ = session
+    await simulator.stop()
+  }
+
+  @Test func devicesWithoutAProfile() throws {
+    let source = FakeSource([Device(path: "/dev/ttyUSB0", source: .named, serialNumber: "X")])
+    let manager = EAAccessoryManager(sources: [source, FakeSource()])
+    #expect(manager.connectedAccessories.isEmpty)
+    manager.register(profile: Profile(name: "x", rules: [DeviceRule(serialNumber: "X")]))
+    #expect(manager.connectedAccessories.isEmpty, "a profile without protocols shows none")
+    manager.register(
+      profile: Profile(name: "x", rules: [DeviceRule(serialNumber: "X")], protocolStrings: ["com.example.x"]))
+    #expect(manager.connectedAccessories.map(\.protocolStrings) == [["com.example.x"]])
+    manager.register(profile: Profile(name: "y", rules: [DeviceRule(serialNumber: "X")], protocolStrings: ["y"]))
+    #expect(
+      manager.connectedAccessories.map(\.protocolStrings) == [["com.example.x"]], "connected ones stay as they are")
+  }
+
+  @Test func aSourceThatDoesNotWork() throws {
+    let error = AccessoryError(.misconfigured, "no directory")
+    let bench = try Bench()
+    let manager = EAAccessoryManager(sources: [FakeSource(error: error), bench.source])
+    #expect(manager.connectedAccessories.count == 1)
+    #expect(manager.discoveryErrors == [error])
+  }
+
+  @Test func notifications() async throws {
+    let bench = try Bench()
+    let diary = Diary(bench.manager)
+    defer { diary.end() }
+    bench.manager.registerForLocalNotifications()
+    bench.manager.registerForLocalNotifications()
+    let first = try bench.accessory
+    first.delegate = diary
+    await mainQueueBarrier()
+    #expect(diary.entries.value == [], "nothing is told of what was there before")
+    bench.source.remove(bench.device)
+    try await diary.entries.wait { $0.count == 3 }
+    bench.source.add(bench.device)
+    try await diary.entries.wait { $0.count == 5 }
+    let second = try bench.accessory
+    #expect(second.connectionID != first.connectionID)
+    #expect(
+      diary.entries.value == [
+        .disconnected(first.connectionID), .disconnectedMessage(first.connectionID), .delegate(first.connectionID),
+        .connected(second.connectionID, isSelected: false), .connectedMessage(second.connectionID, isSelected: false),
+      ])
+    bench.manager.unregisterForLocalNotifications()
+    second.delegate = diary
+    bench.source.remove(bench.device)
+    try await diary.entries.wait { $0.count == 6 }
+    await mainQueueBarrier()
+    #expect(diary.entries.value.last == .delegate(second.connectionID), "the delegate needs no registration")
+    #expect(diary.entries.value.count == 6)
+  }
+
+  /// What came and went while the main thread was busy is not told.
+  @Test func coalescing() async throws {
+    let bench = try Bench()
+    let diary = Diary(bench.manager)
+    defer { diary.end() }
+    bench.manager.registerForLocalNotifications()
+    let other = Device.framed(at: "/dev/null", serial: "G2")
+    // The main queue stands still meanwhile.
+    let (isIn, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    DispatchQueue.main.async {
+      isIn.signal()
+      mayLeave.wait()
+    }
+    try await blocking { isIn.wait() }
+    for _ in 0..<100 {
+      bench.source.add(other)
+      bench.source.remove(other)
+    }
+    bench.source.add(other)
+    try await eventually("the last of them") { bench.manager.connectedAccessories.last?.connectionID ?? 0 >= 102 }
+    mayLeave.signal()
+    try await diary.entries.wait { $0.count >= 2 }
+    await mainQueueBarrier()
+    let last = try #require(bench.manager.connectedAccessories.last).connectionID
+    #expect(
+      diary.entries.value == [
+        .connected(last, isSelected: false), .connectedMessage(last, isSelected: false),
+      ])
+  }
+
+  /// The documented order: the bytes that had arrived, the end of the streams, the notification, the delegate.
+  @Test func unplugged() async throws {
+    for isHangUpFirst in [true, false] {
+      try await LoopThread.with { thread in
+        let bench = try Bench()
+        let diary = Diary(bench.manager)
+        defer { diary.end() }
+        bench.manager.registerForLocalNotifications()
+        let accessory = try bench.accessory
+        accessory.delegate = diary
+        let recorder = Recorder(readLimit: 10) { stream, event in
+          if event != .hasSpaceAvailable, event != .openCompleted { diary.add(.stream(event)) }
+          // Slowly: all else must wait for it.
+          if event == .hasBytesAvailable { usleep(2_000) }
+        }
+        let session = try bench.session()
+        try await bench.terminal.write(pattern(100))
+        try await eventually("all bytes to have arrived") {
+          session.input.open()
+          return session.input.hasBytesAvailable
+        }
+        try await thread.run { session.start(recorder, in: .current) }
+        try await recorder.wait(for: .openCompleted, ofInput: false)
+        if isHangUpFirst {
+          bench.terminal.unplug()
+        } else {
+          bench.source.remove(bench.device)
+          bench.terminal.unplug()
+        }
+        try await diary.entries.wait { $0.contains(.delegate(accessory.connectionID)) }
+        #expect(recorder.bytes.value == pattern(100))
+        #expect(!accessory.isConnected)
+        #expect(
+          diary.entries.value.suffix(5) == [
+            .stream(.endEncountered), .stream(.endEncountered), .disconnected(accessory.connectionID),
+            .disconnectedMessage(accessory.connectionID), .delegate(accessory.connectionID),
+          ])
+        #expect(diary.entries.value.dropLast(5).allSatisfy { $0 == .stream(.hasBytesAvailable) })
+        #expect((session.input.streamError as NSError?)?.localizedDescription.contains("was disconnected") == true)
+        bench.source.remove(bench.device)
+        await mainQueueBarrier()
+        #expect(diary.entries.value.count { $0 == .delegate(accessory.connectionID) } == 1, "told once")
+      }
+    }
+  }
+
+  /// A client that doesn't look after its streams doesn't keep the notification back for long.
+  @Test func unpluggedWithBytesThatNobodyReads() async throws {
+    try await LoopThread.with { thread in
+      let bench = try Bench()
+      let diary = Diary(bench.manager)
+      defer { diary.end() }
+      bench.manager.registerForLocalNotifications()
+      let recorder = Recorder(readLimit: 0)
+      let session = try bench.session()
+      try await thread.run { session.start(recorder, in: .current) }
+      try await bench.terminal.write([1])
+      try await recorder.wait(for: .hasBytesAvailable, ofInput: true)
+      bench.unplug()
+      try await diary.entries.wait { $0.count == 2 }
+      #expect(session.input.read(10) == [1])
+      try await recorder.wait(for: .endEncountered, ofInput: true)
+    }
+  }
+
+  // MARK: - The picker
+
+  @Test func picked() async throws {
+    let bench = try Bench()
+    let diary = Diary(bench.manager)
+    defer { diary.end() }
+    bench.manager.registerForLocalNotifications()
+    let manager = bench.manager
+    let picking = Task { @MainActor in
+      try await manager.showBluetoothAccessoryPicker(
+        withNameFilter: NSPredicate { name, _ in (name as? String) == "Wanted" })
+    }
+    await mainQueueBarrier()
+    bench.source.add(.framed(at: "/dev/null", name: "Other", serial: "O"))
+    try await diary.entries.wait { $0.count == 2 }
+    bench.source.add(.framed(at: "/dev/zero", name: "Wanted", serial: "W"))
+    try await picking.value
+    try await diary.entries.wait { $0.count == 4 }
+    let id = try #require(manager.connectedAccessories.last).connectionID
+    #expect(
+      diary.entries.value == [
+        .connected(id - 1, isSelected: false), .connectedMessage(id - 1, isSelected: false),
+        .connected(id, isSelected: true), .connectedMessage(id, isSelected: true),
+      ])
+  }
+
+  @Test func nothingToPick() async throws {
+    let bench = try Bench()
+    let manager = EAAccessoryManager(sources: [bench.source], scanTimeout: .milliseconds(10))
+    let result = Watched<[Int]>([])
+    manager.showBluetoothAccessoryPicker(withNameFilter: NSPredicate { _, _ in false }) { error in
+      #expect(MainQueue.isCurrent)
+      let error = error as NSError?
+      #expect(error?.domain == EABluetoothAccessoryPickerErrorDomain)
+      result.update { $0.append(error?.code ?? -1) }
+    }
+    manager.showBluetoothAccessoryPicker(withNameFilter: nil) { error in
+      let code = (error as? EABluetoothAccessoryPickerError)?.code.rawValue ?? -1
+      result.update { $0.append(code) }
+    }
+    try await result.wait { $0.count == 2 }
+    #expect(Set(result.value) == [1, 0], "one is there that fits everything")
+    do {
+      try await manager.showBluetoothAccessoryPicker(withNameFilter: NSPredicate { _, _ in false })
+      Issue.record("nothing fits")
+    } catch EABluetoothAccessoryPickerError.resultNotFound {}
+  }
+
+  @Test func pickingGivenUp() async throws {
+    let manager = EAAccessoryManager(sources: [])
+    let picking = Task { @MainActor in try await manager.showBluetoothAccessoryPicker(withNameFilter: nil) }
+    picking.cancel()
+    let error = await #expect(throws: EABluetoothAccessoryPickerError.self) { try await picking.value }
+    #expect(error?.code == .resultCancelled)
+    let other = Task { @MainActor in try await manager.showBluetoothAccessoryPicker(withNameFilter: nil) }
+    await mainQueueBarrier()
+    other.cancel()
+    let second = await #expect(throws: EABluetoothAccessoryPickerError.self) { try await other.value }
+    #expect(second?.code == .resultCancelled)
+  }
+}

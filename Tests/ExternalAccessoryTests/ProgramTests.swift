@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import ExternalAccessory
+import Glibc
+import TestSupport
+import Testing
+
+/// Whole programs with a real main run loop, beside a real `bridge-cli simulate framed`.
+@Suite(.timeLimit(.minutes(3))) struct ProgramTests {
+  /// A runtime directory in which programs find nothing but each other.
+  private final class Place: Sendable {
+    let runtime: TemporaryDirectory
+    private let programs = Locked<[Program]>([])
+
+    init() throws { runtime = try TemporaryDirectory() }
+
+    deinit { for program in programs.withLock({ $0 }) { program.signal(SIGKILL) } }
+
+    /// Starts a program that was built beside the test program.
+    func start(_ name: String, _ arguments: String...) throws -> Program {
+      let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+      var variables = ["XDG_RUNTIME_DIR": runtime.path, "PATH": "/usr/bin:/bin"]
+      for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
+        variables[name] = ProcessInfo.processInfo.environment[name]
+      }
+      let command = tests.deletingLastPathComponent().appending(path: name).path
+      let program = try Program([command] + arguments, environment: variables, directory: runtime.path)
+      programs.withLock { $0.append(program) }
+      return program
+    }
+
+    /// Starts the simulator, and waits until it can be found.
+    func simulate() async throws -> Program {
+      let simulator = try start("bridge-cli", "simulate", "framed", "--percent", "57", "--seed", "1")
+      let directory = runtime.path + "/accessory-bridge/simulated"
+      try await eventually("the announcement") {
+        !((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).isEmpty
+      }
+      return simulator
+    }
+  }
+
+  /// The reply to a request for the battery, number 1, to the byte, from a simulator at 57 %.
+  private func expectBatteryReply(_ line: String?) throws {
+    let bytes = try #require(line).split(separator: " ").compactMap { UInt8($0, radix: 16) }
+    #expect(bytes.prefix(6) == [0x0F, 0xF0, 0x12, 0x03, 0x01, 0x00])
+    #expect(bytes.count == 14 + Int(bytes[6]))
+    #expect(bytes[11] == 57)
+  }
+
+  // MARK: - Examples
+
+  @Test(arguments: ["DelegateClient", "NativeClient"]) func anExample(_ name: String) async throws {
+    let place = try Place()
+    let simulator = try await place.simulate()
+    let transcript = try await place.start(name).end()
+    #expect(transcript.status == 0, "\(transcript.errorText)")
+    #expect(transcript.lines.suffix(2) == ["battery: 57 %, normal", "status: idle"], "\(transcript.errorText)")
+    _ = simulator
+  }
+
+  /// An accessory that is connected while the program runs.
+  @Test func anExampleThatWaits() async throws {
+    let place = try Place()
+    let program = try place.start("DelegateClient")
+    try await program.line(containing: "waiting")
+    let simulator = try await place.simulate()
+    let transcript = try await program.end()
+    #expect(transcript.status == 0, "\(transcript.errorText)")
+    #expect(
+      transcript.lines == [
+        "waiting for an accessory", "Simulated accessory was connected", "battery: 57 %, normal", "status: idle",
+      ])
+    _ = simulator
+  }
+
+  // MARK: - Clients as found in the wild
+
+  @Test(arguments: ["controller", "queues", "thread"]) func aClientOfSwift5(_ name: String) async throws {
+    let place = try Place()
+    let simulator = try await place.simulate()
+    let transcript = try await place.start("ClientsOfSwift5", name).end()
+    #expect(transcript.status == 0, "\(transcript.errorText)")
+    #expect(transcript.lines.count == 1)
+    try expectBatteryReply(transcript.lines.first)
+    _ = simulator
+  }
+
+  @Test func aClientOfSwift6() async throws {
+    let place = try Place()
+    let program = try place.start("ClientsOfSwift6")
+    try await program.line(containing: "waiting")
+    let simulator = try await place.simulate()
+    try expectBatteryReply(try await program.line { $0.hasPrefix("0F F0") })
+    // Its terminal and its announcement go with it.
+    simulator.signal(SIGINT)
+    let transcript = try await program.end()
+    #expect(transcript.status == 0, "\(transcript.errorText)")
+    #expect(transcript.lines.last == "disconnected: SIM0001")
+  }
+}

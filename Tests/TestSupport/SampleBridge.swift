@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryIO
+
+/// A service with one accessory, "X1", for tests of what lies between a client and a service.
+package final class SampleBridge: BridgeHandler {
+  package struct Seen: Sendable {
+    /// Requests that wait for `release`, or to be cancelled.
+    package var waiting = 0
+    package var cancelled = 0
+    package var detached: [String?] = []
+    package var subscribers = 0
+    package var lent = 0
+    package var returned = 0
+    package var callers: [SocketPeer] = []
+    package var isReleased = false
+  }
+
+  package init() {}
+
+  package let seen = Watched(Seen())
+  package let information = ServiceInformation(
+    vendor: "Tests", product: "Sample", version: "1", url: "https://example.org/")
+
+  package static let device = Bridge.Device(
+    id: "X1", path: "/dev/ttyACM0", source: "udev", serial: "X1\u{1b}[31m\"\\\n", links: ["/dev/serial/by-id/x"],
+    ways: ["terminal"],
+    usb: Bridge.USB(
+      vendor_id: 0x1209, product_id: 1, bus: 1, address: 2, node: "/dev/bus/usb/001/002", port: "1-1", speed_mbps: 1.5,
+      interfaces: [
+        Bridge.USBInterface(
+          number: 0, alternate_setting: 0, class: 255, subclass: 0, protocol: 0,
+          endpoints: [
+            Bridge.USBEndpoint(address: 0x81, interval: 0, direction: "in", transfer: "bulk", max_packet_bytes: 512)
+          ])
+      ]))
+  package static let battery = Bridge.Battery(
+    level: "normal", level_origin: "reported", charge: "discharging", percent: 57, voltage_mv: 3_700, current_ma: -12)
+  package static let status = Bridge.Status(state: "idle", progress_percent: 4)
+  package static let identity = Bridge.Identity(
+    manufacturer: "Maker", name: "Thing", model: "T", serial: "X1", firmware: "1.2", hardware: "A")
+  package static let accessory = Bridge.Accessory(
+    device: device, state: .waiting, tries: 2, holder: "client 12",
+    problem: Bridge.Problem(AccessoryError(.busy, "screen has it")))
+
+  private func check(_ device: String?, _ caller: Caller) throws(CallError) {
+    seen.update { $0.callers.append(caller.peer) }
+    if device == "X" { throw .ambiguousDevice(device, candidates: ["X1", "X2"], "X1 and X2 fit") }
+    guard device ?? "X1" == "X1" else {
+      throw CallError(AccessoryError(.notFound, "there is no \(device ?? "")"), device: device)
+    }
+  }
+
+  package func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply {
+    try check(nil, caller)
+    return Bridge.List.Reply(accessories: [Self.accessory])
+  }
+
+  package func info(_ call: Bridge.GetInfo, from caller: Caller) async throws(CallError) -> Bridge.GetInfo.Reply {
+    try check(call.device, caller)
+    return Bridge.GetInfo.Reply(
+      accessory: Self.accessory,
+      line: Bridge.Line(
+        baud: 115_200, data_bits: 8, stop_bits: 1, parity: "none", flow_control: "none", lowers_lines_on_close: true,
+        modem_lines: ["dtr": true], low_latency: false),
+      protocol: Bridge.ProtocolDetails(name: "AF1", boot_id: "0x1", largest_payload_bytes: 256, window: 4),
+      identity: Self.identity)
+  }
+
+  package func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply {
+    try check(call.device, caller)
+    return Bridge.GetStatus.Reply(device: Self.device, status: Self.status, identity: Self.identity, age_ms: 3)
+  }
+
+  package func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError)
+    -> Bridge.GetBattery.Reply
+  {
+    try check(call.device, caller)
+    return Bridge.GetBattery.Reply(device: Self.device, battery: Self.battery)
+  }
+
+  /// "echo" answers the payload, "wait" first waits, "big" answers as many bytes as its payload says.
+  package func request(_ call: Bridge.Request, from caller: Caller) async throws(CallError) -> Bridge.Request.Reply {
+    try check(call.device, caller)
+    var payload = call.payload ?? []
+    switch call.command {
+    case "echo": break
+    case "wait":
+      seen.update { $0.waiting += 1 }
+      do {
+        try await seen.wait { $0.isReleased }
+      } catch {
+        seen.update { $0.cancelled += 1 }
+        throw CallError(AccessoryError(.cancelled, "given up"))
+      }
+    case "big": payload = Self.pattern(Int(payload.reduce(0) { $0 << 8 | UInt32($1) }))
+    default: throw CallError(AccessoryError(.refused, code: .refusal(2), "no such command"), device: "X1")
+    }
+    return Bridge.Request.Reply(
+      device: Self.device, command: call.command, command_byte: 0x12, reply: Bridge.Request.Answer(payload))
+  }
+
+  package func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply {
+    try check(call.device, caller)
+    return Bridge.Attach.Reply(accessory: Self.accessory)
+  }
+
+  package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {
+    seen.update { $0.detached.append(call.device) }
+    return Bridge.Detach.Reply(device: Self.device)
+  }
+
+  /// Tells of everything there can be, and goes on for ever; for "X1" it ends instead.
+  package func subscribe(
+    _ call: Bridge.Subscribe, from caller: Caller, _ answers: Answers<Bridge.Event>
+  ) async throws(CallError) {
+    try check(call.device, caller)
+    seen.update { $0.subscribers += 1 }
+    defer { seen.update { $0.subscribers -= 1 } }
+    for (index, name) in Bridge.EventName.allCases.enumerated() {
+      try await answers.send(
+        Bridge.Event(
+          name, time: 1.5 + Double(index), device: Self.device, battery: Self.battery, status: Self.status,
+          problem: Bridge.Problem(.disconnected("X1"))))
+    }
+    guard call.device == nil else { return }
+    _ = try? await seen.wait { $0.isReleased }
+  }
+
+  /// Sends as fast as it can until nobody takes it.
+  package func trace(
+    _ call: Bridge.Trace, from caller: Caller, _ answers: Answers<Bridge.TracePiece>
+  ) async throws(CallError) {
+    try check(call.device, caller)
+    seen.update { $0.subscribers += 1 }
+    defer { seen.update { $0.subscribers -= 1 } }
+    var sent = 0
+    while call.device == nil || sent < 1_000 {
+      try await answers.send(
+        Bridge.TracePiece(time: Double(sent), direction: .fromDevice, bytes: Self.pattern(1_024), lost_bytes: 1))
+      sent += 1
+    }
+  }
+
+  /// Lends a loop-back.
+  package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened {
+    try check(call.device, caller)
+    if seen.value.lent > seen.value.returned {
+      throw CallError(AccessoryError(.busy, "X1 is lent"), device: "X1", holder: "client 12")
+    }
+    seen.update { $0.lent += 1 }
+    return Opened(Bridge.Open.Reply(device: Self.device)) { [seen] transport in
+      let readable = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+      transport.input.onReadable { readable.continuation.yield() }
+      transport.output.onSpace { readable.continuation.yield() }
+      var bytes: [UInt8] = []
+      var waiting: [UInt8] = []
+      loop: for await _ in readable.stream {
+        while true {
+          if waiting.isEmpty {
+            switch transport.input.take(into: &bytes) {
+            case .bytes: waiting = bytes
+            case .nothing: continue loop
+            case .end: break loop
+            }
+          }
+          switch transport.output.offer(waiting) {
+          case .accepted: waiting = []
+          case .full: continue loop
+          case .closed: break loop
+          }
+        }
+      }
+      seen.update { $0.returned += 1 }
+    }
+  }
+
+  /// Bytes in which a loss, a repetition or a change of order shows.
+  package static func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) } }
+}
