@@ -107,13 +107,15 @@ public actor FramedSimulator {
     if let plug { return plug.path }
     if isStopped { throw AccessoryError(.cancelled, "the simulator was stopped") }
     // Whoever comes while it is being plugged in waits for that.
-    let plugging = plugging ?? Task { [configuration, io, continuation] in
-      do throws(AccessoryError) {
-        return .success(try await Plug.make(configuration, io: io) { continuation.yield(.line($0)) })
-      } catch {
-        return .failure(error)
+    let plugging =
+      plugging
+      ?? Task { [configuration, io, continuation] in
+        do throws(AccessoryError) {
+          return .success(try await Plug.make(configuration, io: io) { continuation.yield(.line($0)) })
+        } catch {
+          return .failure(error)
+        }
       }
-    }
     self.plugging = plugging
     let result = await plugging.value
     // The first to come back does the rest; it may even have been unplugged since.
