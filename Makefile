@@ -40,7 +40,7 @@ demo: ## Everything at work on a pretended accessory, in a minute
 	swift build --product bridge-cli
 	"$$(swift build --show-bin-path)/bridge-cli" demo
 
-test: lint ## Installs what the tests need and runs them all
+test: lint ## Installs what the tests need and runs them all but the lab's
 	$(call install,$(TEST_PACKAGES))
 	$(call run-tests,)
 

@@ -69,3 +69,28 @@ for name, (make, choices) in targets.items():
             stream += random.choice([wire, wire, wire[:cut], wire[:cut] + wire[cut + 1:], random.randbytes(5)])
         with open(os.path.join(root, name, f"seed{index}"), "wb") as file:
             file.write(stream)
+
+
+def usbip(command, sequence, endpoint=0, length=0, setup=b"", data=b"", target=0):
+    inwards = endpoint >> 7 if command == 1 else 0
+    words = [command, sequence, 0x10002, inwards, endpoint & 15, target, length or len(data), 0, 0, 0]
+    return struct.pack(">10I", *words) + setup.ljust(8, b"\0") + data
+
+
+def control(sequence, kind, request, value, index, length=0, data=b""):
+    setup = struct.pack("<BBHHH", kind, request, value, index, length or len(data))
+    return usbip(1, sequence, kind & 0x80, length, setup, data)
+
+
+# A kernel meets a device: descriptors, configuration, what the device's class is asked, transfers, one taken back.
+os.makedirs(os.path.join(root, "USBIP"), exist_ok=True)
+for choice in range(4):
+    stream = bytes([choice])
+    for value, length in [(0x100, 18), (0x200, 255), (0x300, 255), (0x303, 255), (0x600, 10), (0x2200, 255)]:
+        stream += control(1, 0x80, 6, value, 0, length)
+    stream += control(2, 0, 9, 1, 0) + control(3, 0x21, 0x22, 3, 0) + control(4, 0x40, 3, 0x4138, 0)
+    stream += control(5, 0x21, 0x20, 0, 0, data=bytes([0, 0xC2, 1, 0, 0, 0, 8])) + control(6, 0x21, 9, 0x200, 0, data=b"x")
+    stream += usbip(1, 7, 0x81, 512) + usbip(1, 8, 0x81, 100) + usbip(2, 9, target=8) + usbip(1, 10, 0x01, data=b"hello")
+    stream += usbip(1, 11, 0x81, 64) + control(12, 2, 1, 0, 0x81) + usbip(1, 13, 0x82, 16)
+    with open(os.path.join(root, "USBIP", f"seed{choice}"), "wb") as file:
+        file.write(stream)

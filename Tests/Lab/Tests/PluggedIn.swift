@@ -5,7 +5,6 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import Glibc
-import SystemPackage
 import TestSupport
 import Testing
 
@@ -19,23 +18,50 @@ enum Kernel {
     return result == 0
   }()
 
-  /// The I/O thread of the pretended devices. Not the hosts': the kernel lets whoever ends a transfer wait until the
-  /// device has said that it is ended, so no thread can be both.
-  static let deviceThread: IOThread = {
-    do throws(Errno) { return IOThread(queue: try EpollQueue()) } catch { fatalError("\(error)") }
+  /// The thread that the simulated devices live on. It can't be the one of the code under test: usbfs lets a thread wait,
+  /// with the device locked, until the device has answered.
+  static let devices: IOThread = {
+    do { return IOThread(queue: try EpollQueue()) } catch { fatalError("no second I/O thread: \(error)") }
   }()
 
-  /// The node of the device at `path` in sysfs, when the kernel has made it and udev has seen it.
-  static func node(_ path: String) async throws -> String {
+  /// The node of the device at `path` in sysfs, its terminal's or that of usbfs, when the kernel has made it and udev
+  /// has seen it. `serial` tells it from the one that was there before.
+  static func node(
+    _ path: String, _ kind: SimulatedUSBIdentity.Kind, serial: String = "SIM0001"
+  ) async throws -> String {
     var found = ""
-    try await eventually("a terminal at \(path)", within: .seconds(60)) {
-      guard let (name, number) = terminal(path), exists("/run/udev/data/c\(number)"), exists("/dev/\(name)") else {
-        return false
-      }
+    try await eventually("\(kind.rawValue) \(serial) at \(path)", within: .seconds(60)) {
+      guard text("\(path)/serial") == serial, text("\(path)/bConfigurationValue") == "1" else { return false }
+      let isTerminal = kind == .modem || kind == .ftdi
+      // A HID interface is its driver's before anybody else can take it.
+      if kind == .reports, driver(path) != "usbhid" { return false }
+      guard let (name, number) = isTerminal ? terminal(path) : endpoints(path), exists("/run/udev/data/c\(number)"),
+        exists("/dev/\(name)")
+      else { return false }
       found = "/dev/\(name)"
       return true
     }
     return found
+  }
+
+  /// The driver of a device's first interface.
+  static func driver(_ path: String) -> String? {
+    let device = path.split(separator: "/").last ?? ""
+    return linkTarget("\(path)/\(device):1.0/driver")?.split(separator: "/").last.map(String.init)
+  }
+
+  private static func text(_ path: String) -> String? {
+    (try? SmallFile.read(path, limit: 256)).map {
+      String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+  }
+
+  /// "bus/usb/001/002" and "189:1" of a device.
+  private static func endpoints(_ path: String) -> (String, String)? {
+    guard let bus = text("\(path)/busnum"), let device = text("\(path)/devnum"), let number = text("\(path)/dev")
+    else { return nil }
+    let padded = { (text: String) in String(repeating: "0", count: max(0, 3 - text.count)) + text }
+    return ("bus/usb/\(padded(bus))/\(padded(device))", number)
   }
 
   /// Waits until the node is gone and udev has seen that.
@@ -52,10 +78,7 @@ enum Kernel {
       let places = ["tty"] + below.filter { $0.hasPrefix("ttyUSB") }.map { "\($0)/tty" }
       for place in places {
         for name in Directory.names(in: "\(path)/\(interface)/\(place)") {
-          guard let number = try? SmallFile.read("\(path)/\(interface)/\(place)/\(name)/dev", limit: 32) else {
-            continue
-          }
-          return (name, String(decoding: number.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+          if let number = text("\(path)/\(interface)/\(place)/\(name)/dev") { return (name, number) }
         }
       }
     }
@@ -78,8 +101,9 @@ enum Process {
   }
 }
 
-/// A simulated accessory on a serial line of this kernel's.
+/// A simulated accessory in a USB port of this kernel's.
 struct PluggedIn: Sendable {
+  let kind: SimulatedUSBIdentity.Kind
   let simulator: FramedSimulator
   /// What happened to it so far.
   let events: Watched<[FramedSimulator.Event]>
@@ -91,14 +115,16 @@ struct PluggedIn: Sendable {
   ) async throws {
     try #require(Kernel.isReady, "no vhci_hcd: these tests are for the guest of 'make lab'")
     var configuration = FramedSimulator.Configuration(seed: 1)
-    configuration.connection = .usb(SimulatedUSBIdentity(kind))
     change(&configuration)
-    let simulator = FramedSimulator(configuration, io: Kernel.deviceThread)
+    var identity = SimulatedUSBIdentity(kind)
+    identity.serialNumber = configuration.device.identity.serialNumber
+    configuration.connection = .usb(identity)
+    let simulator = FramedSimulator(configuration, io: Kernel.devices)
     let events = Watched<[FramedSimulator.Event]>([])
     Task { for await event in simulator.events { events.update { $0.append(event) } } }
     path = try await simulator.plugIn()
-    node = try await Kernel.node(path)
-    (self.simulator, self.events) = (simulator, events)
+    node = try await Kernel.node(path, kind, serial: identity.serialNumber)
+    (self.kind, self.simulator, self.events) = (kind, simulator, events)
   }
 
   /// The line as the host set it last.
@@ -113,10 +139,22 @@ struct PluggedIn: Sendable {
     return nil
   }
 
-  func open(_ change: (inout TerminalConfiguration) -> Void = { _ in }) async throws -> DescriptorTransport {
+  /// Opens its terminal.
+  func openTerminal(_ change: (inout TerminalConfiguration) -> Void = { _ in }) async throws -> DescriptorTransport {
     var configuration = TerminalConfiguration(path: node)
     change(&configuration)
     return try await DescriptorTransport.open(configuration)
+  }
+
+  /// Opens it as what it is.
+  func open() async throws -> any Transport { try await Self.open(node, kind) }
+
+  static func open(_ node: String, _ kind: SimulatedUSBIdentity.Kind) async throws -> any Transport {
+    if kind == .modem || kind == .ftdi { return try await DescriptorTransport.open(TerminalConfiguration(path: node)) }
+    var configuration = USBConfiguration(path: node)
+    // Taken from the kernel's driver, so it must be named.
+    if kind == .reports { configuration.interface = 0 }
+    return try await USBTransport.open(configuration)
   }
 
   func accessory() async throws -> FramedAccessory {

@@ -13,59 +13,6 @@ import Testing
 extension Plain {
   /// Accessories on the kernel's own USB serial drivers, cdc_acm and ftdi_sio.
   @Suite struct TerminalTests {
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func whoAndHow(kind: SimulatedUSBIdentity.Kind)
-      async throws
-    {
-      let plugged = try await PluggedIn(kind) {
-        $0.device.battery = AF1BatteryReply(level: .normal, percent: 57, millivolts: 3_712, charge: .discharging)
-      }
-      #expect(plugged.node == (kind == .modem ? "/dev/ttyACM0" : "/dev/ttyUSB0"))
-      let accessory = try await plugged.accessory()
-      #expect(try await accessory.identify().serialNumber == "SIM0001")
-      #expect(try await accessory.status() == AccessoryStatus(state: .idle))
-      #expect(try await accessory.battery().percent == 57)
-      // Around the sizes of packets and of the kernel's buffers.
-      for count in [1, 47, 48, 49, 50, 62, 63, 64, 497, 498, 499, 512, 1_024, 4_095, 4_096] {
-        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        #expect(try await accessory.echo(bytes) == bytes)
-      }
-      #expect(accessory.link.statistics.frames.skippedBytes == 0)
-      await accessory.close()
-      try await plugged.stop()
-    }
-
-    /// 4 MiB there and back, every byte right; the device sends back what it gets.
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func aStream(kind: SimulatedUSBIdentity.Kind)
-      async throws
-    {
-      try #require(Kernel.isReady)
-      let device = try await USBDeviceTransport.plugIn(
-        SimulatedUSBIdentity(kind), into: KernelHost(), io: Kernel.deviceThread)
-      let mirror = AccessorySession(device)
-      let reflecting = Task { for try await piece in mirror.input { try await mirror.write(piece) } }
-      let node = try await Kernel.node(device.label)
-      let session = try await AccessorySession.open(TerminalConfiguration(path: node))
-      // Packets of 64 bytes are hard work for a simulated processor.
-      let total = kind == .modem ? 4 << 20 : 1 << 18
-      let sent = (0..<total).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
-      let start = MonotonicTime.now
-      async let sending: Void = session.write(sent)
-      var received: [UInt8] = []
-      received.reserveCapacity(total)
-      for try await piece in session.input {
-        received += piece
-        if received.count >= total { break }
-      }
-      try await sending
-      #expect(received.count == total)
-      #expect(memcmp(received, sent, min(received.count, total)) == 0)
-      print("lab: \(kind.rawValue): \(total >> 10) KiB there and back in \(MonotonicTime.now - start)")
-      await session.close()
-      await mirror.close()
-      _ = try? await reflecting.value
-      try await Kernel.waitForNo(node)
-    }
-
     // MARK: - The line
 
     /// What is asked of the line arrives at the device, and is read back as it is.
@@ -77,7 +24,7 @@ extension Plain {
         (9_600, 8, TerminalConfiguration.Parity.none, 1), (115_200, 7, .even, 2), (250_000, 8, .odd, 1),
         (1_000_000, 8, .mark, 1), (19_200, 8, .space, 2),
       ] as [(UInt32, Int, TerminalConfiguration.Parity, Int)] {
-        let transport = try await plugged.open {
+        let transport = try await plugged.openTerminal {
           ($0.baudRate, $0.dataBits, $0.parity, $0.stopBits) = (baud, bits, parity, stop)
         }
         try await plugged.waitForLine { line in
@@ -98,7 +45,7 @@ extension Plain {
       async throws
     {
       let plugged = try await PluggedIn(kind)
-      let transport = try await plugged.open {
+      let transport = try await plugged.openTerminal {
         $0.dtr = .on
         $0.rts = .off
       }
@@ -125,12 +72,12 @@ extension Plain {
       async throws
     {
       let plugged = try await PluggedIn(kind)
-      let first = try await plugged.open()
+      let first = try await plugged.openTerminal()
       try await plugged.waitForLine { $0.dtr }
       #expect(try await first.control?.facts().lowersLinesOnClose == false)
       await first.close()
       let changes = plugged.events.value.count
-      let second = try await plugged.open()
+      let second = try await plugged.openTerminal()
       #expect(try await second.control?.facts().modemLines?.contains(.dtr) == true)
       await second.close()
       let lines = plugged.events.value.dropFirst(changes).compactMap { event -> LineState? in
@@ -143,30 +90,16 @@ extension Plain {
     /// The driver of FTDI adapters sets the chip's timer to a millisecond when asked for low latency.
     @Test func lowLatency() async throws {
       let plugged = try await PluggedIn(.ftdi)
-      let quick = try await plugged.open()
+      let quick = try await plugged.openTerminal()
       try await plugged.waitForLine { $0.latencyTimer == 1 }
       let facts = try await quick.control?.facts()
       #expect(facts?.isLowLatency == true)
       #expect(facts?.latencyTimer == 1)
       await quick.close()
       try await plugged.waitForLine { $0.latencyTimer == 16 }
-      let slow = try await plugged.open { $0.lowLatency = false }
+      let slow = try await plugged.openTerminal { $0.lowLatency = false }
       #expect(try await slow.control?.facts().latencyTimer == 16)
       await slow.close()
-      try await plugged.stop()
-    }
-
-    // MARK: - Faults
-
-    /// A halted endpoint is the driver's to clear; the request is repeated and answered.
-    @Test(arguments: [true, false]) func faultsOnTheBus(isStall: Bool) async throws {
-      let plugged = try await PluggedIn(.modem) {
-        if isStall { $0.faults.stall = 2 } else { $0.faults.protocolError = 2 }
-      }
-      let accessory = try await plugged.accessory()
-      for number in 1...4 as ClosedRange<UInt8> { #expect(try await accessory.echo([number]) == [number]) }
-      #expect(accessory.link.statistics.link.retries == 1)
-      await accessory.close()
       try await plugged.stop()
     }
   }

@@ -37,7 +37,7 @@ extension Plain {
 
     @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func lsusb(kind: SimulatedUSBIdentity.Kind) async throws {
       try #require(Kernel.isReady)
-      let simulator = FramedSimulator(configuration(kind), io: Kernel.deviceThread)
+      let simulator = FramedSimulator(configuration(kind), io: Kernel.devices)
       let path = try await simulator.plugIn()
       try await configured(path)
       let result = try await start(["lsusb", "-v", "-d", kind == .ftdi ? "0403:6001" : "1209:0007"]).end()
@@ -60,19 +60,19 @@ extension Plain {
     /// What the accessory says comes out of `cat`, which ends when the cable is pulled.
     @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func cat(kind: SimulatedUSBIdentity.Kind) async throws {
       let plugged = try await PluggedIn(kind)
-      // Held open, as the last close puts the settings back to what a typing person wants.
-      let settings = try start(["sh", "-c", "stty -F $0 raw -echo; cat $0", plugged.node])
-      try await plugged.waitForLine { $0.dtr }
+      // Held open: the last close would put the settings back, and drop what is on its way.
+      let reader = try start(["sh", "-c", "exec 3<>$0; stty -F $0 raw -echo; echo ready >&2; cat <&3", plugged.node])
+      try await reader.transcript.wait { $0.errorText == "ready\n" || $0.status != nil }
       let status = AF1StatusReply(state: .fault, faultCode: 0x0D0A)
       var payload: [UInt8] = []
       status.encode(into: &payload)
       var expected: [UInt8] = []
       try AF1Codec(maximumPayload: 100).encode(.event(.status, number: 0), payload: payload, into: &expected)
       await plugged.simulator.setStatus(status)
-      try await settings.transcript.wait { [expected] in $0.output == expected || $0.status != nil }
-      #expect(settings.transcript.value.output == expected)
+      try await reader.transcript.wait { [expected] in $0.output == expected || $0.status != nil }
+      #expect(reader.transcript.value.output == expected)
       await plugged.simulator.unplug()
-      let end = try await settings.end()
+      let end = try await reader.end()
       #expect(end.output == expected)
       try await plugged.stop()
     }
@@ -80,7 +80,7 @@ extension Plain {
     /// The kernel's own HID driver takes the reports: a frame over two of them, there and back.
     @Test func hidraw() async throws {
       try #require(Kernel.isReady)
-      let simulator = FramedSimulator(configuration(.reports), io: Kernel.deviceThread)
+      let simulator = FramedSimulator(configuration(.reports), io: Kernel.devices)
       let path = try await simulator.plugIn()
       var node = ""
       try await eventually("a hidraw node", within: .seconds(60)) {

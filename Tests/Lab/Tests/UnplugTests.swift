@@ -10,9 +10,9 @@ import Testing
 @testable import AccessorySimulator
 
 extension Plain {
-  /// The cable is pulled at every moment of a serial line's life: one `disconnected`, nothing left behind, and the
-  /// next one has the same name.
-  @Suite struct TerminalUnplugTests {
+  /// The cable is pulled at every moment of an open accessory's life: one `disconnected`, nothing left behind, and what
+  /// is plugged in next has the same name.
+  @Suite struct UnplugTests {
     /// Pulls the cable in the middle of `body`, which gets the way to do it, and plugs in again.
     private func unplug(
       _ kind: SimulatedUSBIdentity.Kind, _ what: String,
@@ -32,14 +32,18 @@ extension Plain {
       try await Kernel.waitForNo(plugged.node)
       #expect(ThisProcess.openPaths(beginningWith: plugged.node).count == before)
       let path = try await plugged.simulator.plugIn()
-      #expect(try await Kernel.node(path) == plugged.node, "the same name again")
-      let accessory = try await plugged.accessory()
+      let node = try await Kernel.node(path, kind)
+      #expect(path == plugged.path, "the same port")
+      // usbfs counts all that were ever plugged in.
+      if node.hasPrefix("/dev/tty") { #expect(node == plugged.node, "the same name again") }
+      let accessory = try await FramedAccessory.open(AccessorySession(try await PluggedIn.open(node, kind)))
       #expect(try await accessory.battery().percent == 100)
       await accessory.close()
-      try await plugged.stop()
+      await plugged.simulator.stop()
+      try await Kernel.waitForNo(node)
     }
 
-    private func expectDisconnect(_ transport: DescriptorTransport, _ reader: InputReader) async throws -> [UInt8] {
+    private func expectDisconnect(_ transport: any Transport, _ reader: InputReader) async throws -> [UInt8] {
       let ending = try await reader.readToEnd()
       #expect(ending.error?.kind == .disconnected)
       #expect(transport.output.offer([1]) == .closed(ending.error))
@@ -48,7 +52,7 @@ extension Plain {
       return ending.bytes
     }
 
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func idle(kind: SimulatedUSBIdentity.Kind) async throws {
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func idle(kind: SimulatedUSBIdentity.Kind) async throws {
       try await unplug(kind, "idle") { plugged, pull in
         let transport = try await plugged.open()
         let reader = InputReader(transport.input)
@@ -58,7 +62,7 @@ extension Plain {
     }
 
     /// The accessory talks without end: all that was read is right, up to the end.
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func midRead(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func midRead(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try await unplug(kind, "mid-read") { plugged, pull in
@@ -78,32 +82,32 @@ extension Plain {
         var codec = AF1Codec(maximumPayload: 100)
         var batch = FrameBatch<AF1Header>()
         codec.decode(bytes.span.bytes, into: &batch)
-        #expect(batch.count > 10)
-        #expect(codec.counters.skippedBytes == 0)
+        #expect(batch.count > 0)
+        if kind != .reports { #expect(codec.counters.skippedBytes == 0) }
         #expect(codec.counters.headerErrors + codec.counters.payloadErrors == 0)
       }
     }
 
     /// The accessory takes nothing more, and whoever waits for room is told.
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func midWrite(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func midWrite(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try #require(Kernel.isReady)
       let device = try await USBDeviceTransport.plugIn(
-        SimulatedUSBIdentity(kind), into: KernelHost(), io: Kernel.deviceThread)
-      let node = try await Kernel.node(device.label)
-      let transport = try await DescriptorTransport.open(.init(path: node))
+        SimulatedUSBIdentity(kind), into: KernelHost(), io: Kernel.devices)
+      let node = try await Kernel.node(device.label, kind)
+      let transport = try await PluggedIn.open(node, kind)
       let reader = InputReader(transport.input)
       let session = AccessorySession(transport)
       let writing = Task { () -> AccessoryError? in
         do throws(AccessoryError) {
-          while true { try await session.write([UInt8](repeating: 7, count: 10_000)) }
+          while true { try await session.write([UInt8](repeating: 7, count: 1_000)) }
         } catch {
           return error
         }
       }
       // Nobody takes what arrives in the device, so it stops taking.
-      try await eventually("the way to be full") { device.input.count >= 65_536 && !transport.output.hasSpaceAvailable }
+      try await eventually("the way to be full") { device.input.count > 0 && !transport.output.hasSpaceAvailable }
       let start = MonotonicTime.now
       await device.close()
       #expect(await writing.value?.kind == .disconnected)
@@ -111,11 +115,11 @@ extension Plain {
       print("lab: \(kind.rawValue), mid-write: the end was known \(MonotonicTime.now - start) after the unplug")
       try await Kernel.waitForNo(node)
       let again = try await PluggedIn(kind)
-      #expect(again.node == node)
+      if node.hasPrefix("/dev/tty") { #expect(again.node == node) }
       try await again.stop()
     }
 
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func midRequest(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func midRequest(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try await unplug(kind, "mid-request", { $0.faults.delay = .milliseconds(50) }) { plugged, pull in
@@ -134,7 +138,7 @@ extension Plain {
       }
     }
 
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func opening(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func opening(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try await unplug(kind, "opening") { plugged, pull in
@@ -149,7 +153,7 @@ extension Plain {
       }
     }
 
-    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func closing(kind: SimulatedUSBIdentity.Kind)
+    @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func closing(kind: SimulatedUSBIdentity.Kind)
       async throws
     {
       try await unplug(kind, "closing") { plugged, pull in
