@@ -99,7 +99,7 @@ public struct FramedAccessory: Sendable {
     }
   }
 
-  private static func event(_ message: AF1Message) -> Event {
+  static func event(_ message: AF1Message) -> Event {
     switch message.command {
     case .battery: (try? AF1BatteryReply(decoding: message.payload)).map { .battery(.init($0)) } ?? .other(message)
     case .status: (try? AF1StatusReply(decoding: message.payload)).map { .status(.init($0)) } ?? .other(message)

@@ -96,11 +96,3 @@ struct Attachment {
     }
   }
 }
-
-extension AF1Exchange.Options {
-  /// The protocol's defaults, with what a profile says of pacing.
-  init(_ profile: Profile?) {
-    self.init()
-    if let profile { pacing = profile.pacing }
-  }
-}

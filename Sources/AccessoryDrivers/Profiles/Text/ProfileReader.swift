@@ -71,7 +71,7 @@ public struct ProfileReader {
 
   /// Drivers are known here by name, so that a wrong one is found before a device comes.
   private mutating func driverName(_ node: YAMLNode) -> String? {
-    word(node, "a driver", among: [FramedAccessory.driverName])
+    word(node, "a driver", among: Driver.all.map(\.name))
   }
 
   private mutating func protocolStrings(_ node: YAMLNode) -> [String] {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryLink
+
+/// A kind of accessory that this package can speak with, under the name by which profiles ask for it.
+public struct Driver: Sendable {
+  /// What profiles and announcements call it.
+  public let name: String
+  private let make: Maker
+
+  /// Makes contact over a session, which belongs to the accessory from then on and is closed if that fails.
+  public typealias Maker = @Sendable (
+    _ session: AccessorySession, _ profile: Profile?, _ clock: any TimerClock
+  ) async throws(AccessoryError) -> any Accessory
+
+  /// A driver of this name.
+  public init(name: String, make: @escaping Maker) {
+    self.name = name
+    self.make = make
+  }
+
+  /// All there are.
+  public static let all: [Driver] = [.framed]
+
+  /// The one of this name.
+  public static func named(_ name: String) -> Driver? { all.first { $0.name == name } }
+
+  /// Makes contact with the accessory at the other end of `session`, which belongs to it from now on, and is closed if
+  /// that fails. `profile` says at which pace.
+  ///
+  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported`.
+  public func open(
+    _ session: AccessorySession, profile: Profile?, clock: any TimerClock = IOThread.shared
+  ) async throws(AccessoryError) -> any Accessory {
+    try await make(session, profile, clock)
+  }
+}
