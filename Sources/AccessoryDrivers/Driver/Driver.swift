@@ -10,9 +10,10 @@ public struct Driver: Sendable {
   private let make: Maker
 
   /// Makes contact over a session, which belongs to the accessory from then on and is closed if that fails.
-  public typealias Maker = @Sendable (
-    _ session: AccessorySession, _ profile: Profile?, _ clock: any TimerClock
-  ) async throws(AccessoryError) -> any Accessory
+  public typealias Maker =
+    @Sendable (
+      _ session: AccessorySession, _ profile: Profile?, _ clock: any TimerClock
+    ) async throws(AccessoryError) -> any Accessory
 
   /// A driver of this name.
   public init(name: String, make: @escaping Maker) {

@@ -5,7 +5,8 @@ import AccessoryLink
 
 extension Driver {
   /// Accessories that speak the AF1 reference command set.
-  public static let framed = Driver(name: FramedAccessory.driverName) { session, profile, clock throws(AccessoryError) in
+  public static let framed = Driver(name: FramedAccessory.driverName) {
+    session, profile, clock throws(AccessoryError) in
     try await FramedAccessory.open(session, options: .init(profile), clock: clock)
   }
 }
