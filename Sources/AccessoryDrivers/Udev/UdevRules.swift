@@ -25,7 +25,7 @@ public struct UdevRules: Sendable, Hashable {
     let known = profiles.sorted { $0.name < $1.name }.map { (name: $0.name, lines: Self.lines(of: $0)) }
       .filter { !$0.lines.isEmpty }
     let sections = known.map { "# \(UdevPattern.word($0.name))\n" + $0.lines.joined(separator: "\n") + "\n" }
-    return (["# SPDX-License-Identifier: Apache-2.0\n" + head] + sections + [tail]).joined(separator: "\n")
+    return ([head(profiles)] + sections + [tail]).joined(separator: "\n")
   }
 
   /// Whether there is a rule for what the profile fits.
@@ -39,17 +39,28 @@ public struct UdevRules: Sendable, Hashable {
   // MARK: - What is done
 
   /// What goes has nothing in sysfs any more, first at `unbind` and then at `remove`: what was known of it is kept, for
-  /// systemd is only told of what is tagged.
-  private var head: String {
-    """
-    # Made by 'bridge-cli udev-rules' from its profiles: change those, not this.
+  /// systemd is only told of what is tagged. Where another device is in the same port already, udev reads that one's, and
+  /// there is only what the kernel's message says.
+  private func head(_ profiles: [Profile]) -> String {
+    let products = Set(profiles.flatMap(\.rules).compactMap(Self.product)).sorted()
+    let removed = products.map { #"ACTION=="remove", ENV{PRODUCT}=="\#($0)", TAG+="systemd""# + "\n" }
+    return """
+      # SPDX-License-Identifier: Apache-2.0
+      # Made by 'bridge-cli udev-rules' from its profiles: change those, not this.
 
-    SUBSYSTEM!="tty|usb", GOTO="accessory_bridge_end"
-    SUBSYSTEM=="usb", ENV{DEVTYPE}!="usb_device", GOTO="accessory_bridge_end"
-    ACTION=="unbind|remove", IMPORT{db}="ID_ACCESSORY_BRIDGE"
-    ACTION=="unbind|remove", GOTO="accessory_bridge_known"
+      SUBSYSTEM!="tty|usb", GOTO="accessory_bridge_end"
+      SUBSYSTEM=="usb", ENV{DEVTYPE}!="usb_device", GOTO="accessory_bridge_end"
+      \(unit == nil ? "" : removed.joined())ACTION=="unbind|remove", IMPORT{db}="ID_ACCESSORY_BRIDGE"
+      ACTION=="unbind|remove", GOTO="accessory_bridge_known"
 
-    """
+      """
+  }
+
+  /// Numbers as the kernel writes them in `PRODUCT`, with any release: "1209/1/*".
+  private static func product(_ rule: DeviceRule) -> String? {
+    guard let vendor = rule.usbVendor, matches(of: rule) != nil else { return nil }
+    let product = rule.usbProduct.map { String($0, radix: 16) } ?? "*"
+    return "\(String(vendor, radix: 16))/\(product)/*"
   }
 
   private var tail: String {

@@ -40,6 +40,10 @@ import Testing
       others == [
         "SUBSYSTEM!=tty|usb GOTO=accessory_bridge_end",
         "SUBSYSTEM==usb ENV{DEVTYPE}!=usb_device GOTO=accessory_bridge_end",
+        "ACTION==remove ENV{PRODUCT}==1209/1/* TAG+=systemd",
+        "ACTION==remove ENV{PRODUCT}==1209/2/* TAG+=systemd",
+        "ACTION==remove ENV{PRODUCT}==1209/3/* TAG+=systemd",
+        "ACTION==remove ENV{PRODUCT}==403/6001/* TAG+=systemd",
         "ACTION==unbind|remove IMPORT{db}=ID_ACCESSORY_BRIDGE",
         "ACTION==unbind|remove GOTO=accessory_bridge_known",
         "LABEL=accessory_bridge_known",
@@ -158,7 +162,7 @@ import Testing
           "SUBSYSTEM", "SUBSYSTEMS", "ATTRS{bDeviceClass}", "ATTRS{idVendor}", "ATTRS{product}", "ATTRS{manufacturer}",
           "SYMLINK", "ENV{ID_ACCESSORY_BRIDGE}",
         ])
-      #expect(file.lines.count == 11)
+      #expect(file.lines.count == 12)
       let value = keys?.first { $0.key == "ATTRS{product}" }?.value ?? ""
       // Something that fits, with stars filled in, and something close to it. No device says a control character.
       for _ in 0..<4 {
