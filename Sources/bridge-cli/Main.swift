@@ -75,7 +75,7 @@ struct BridgeCLI: AsyncParsableCommand {
     version: version,
     subcommands: [
       List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Trace.self, Doctor.self,
-      ProfileCommand.self, Simulate.self, Demo.self,
+      ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
     ])
 
   static let version = "0.1.0"
