@@ -84,7 +84,7 @@ let package = Package(
       ],
       path: "Tests/TestSupport"),
     .executableTarget(
-      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "CLinuxShims", "TestSupport"],
+      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport"],
       path: "Tests/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
@@ -130,7 +130,7 @@ let package = Package(
       dependencies: [
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
-        "ClientsOfSwift5", "ClientsOfSwift6",
+        "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift5In6", "ClientsOfSwift6In5",
       ]),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
@@ -143,6 +143,11 @@ let package = Package(
       name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(name: "ClientsOfSwift6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6"),
+    // The same sources, by symbolic links, in the other language mode.
+    .executableTarget(name: "ClientsOfSwift5In6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5In6"),
+    .executableTarget(
+      name: "ClientsOfSwift6In5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6In5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "CommandTests",
       dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
@@ -157,7 +162,8 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
       name: "LabTests",
       dependencies: [
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
-        "AccessoryProtocols", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryProtocols", "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "TestChild",
+        "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Lab/Tests"))
 }
