@@ -20,6 +20,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
   ],
   targets: [
     .target(name: "CLinuxShims"),
@@ -55,6 +56,13 @@ let package = Package(
       dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
       resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
     .target(
+      name: "BridgeService",
+      dependencies: [
+        "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
+        "AccessoryProtocols", .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: callersExecutor),
+    .target(
       name: "ExternalAccessory",
       dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
     .target(
@@ -66,9 +74,10 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
-        "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator", "AccessoryLink", "AccessoryIO",
-        "AccessoryProtocols",
+        "AccessoryControl", "BridgeService", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator",
+        "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
@@ -148,6 +157,13 @@ let package = Package(
     .executableTarget(
       name: "ClientsOfSwift6In5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6In5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "BridgeServiceTests",
+      dependencies: [
+        "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery",
+        "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .testTarget(
       name: "CommandTests",
       dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
