@@ -28,11 +28,11 @@ enum KnownDevices {
 
   /// The devices that `text` may mean. Who names a path needs no simulators.
   static func devices(forOpening text: String?) async throws -> [Device] {
-    do {
-      return try await source().devices()
-    } catch let error as AccessoryError {
-      if text?.contains("/") == true { return try await UdevSource().devices() }
-      throw error
-    }
+    let source = try source()
+    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on an await there.
+    let failure: AccessoryError
+    do throws(AccessoryError) { return try await source.devices() } catch { failure = error }
+    guard text?.contains("/") == true else { throw failure }
+    return try await UdevSource().devices()
   }
 }
