@@ -93,7 +93,8 @@ let package = Package(
       ],
       path: "Tests/TestSupport"),
     .executableTarget(
-      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport"],
+      name: "TestChild",
+      dependencies: ["AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport"],
       path: "Tests/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
@@ -139,7 +140,7 @@ let package = Package(
       dependencies: [
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
-        "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift5In6", "ClientsOfSwift6In5",
+        "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
       ]),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
@@ -152,8 +153,7 @@ let package = Package(
       name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(name: "ClientsOfSwift6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6"),
-    // The same sources, by symbolic links, in the other language mode.
-    .executableTarget(name: "ClientsOfSwift5In6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5In6"),
+    // The same, by a symbolic link, in Swift 5 mode.
     .executableTarget(
       name: "ClientsOfSwift6In5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6In5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
