@@ -52,7 +52,7 @@ struct RunningService: Sendable {
     let service = BridgeService(configuration, profiles: await profiles(), log: log, hooks: hooks)
     let server = try ControlServer(socket, handler: service) { service.noteClients($0) }
     log.info("answering on \(server.path ?? "the socket that was passed")")
-    let reloading = Interruption.onHangUp { Task { await reload(service) } }
+    let reloading = Interruption.onHangUp { Task { await reload(service, hooks) } }
     defer { reloading.end() }
     let result: Result<Void, any Error>
     do {
@@ -78,8 +78,27 @@ struct RunningService: Sendable {
     return library.store
   }
 
-  private func reload(_ service: BridgeService) async {
+  private func reload(_ service: BridgeService, _ hooks: ServiceHooks) async {
     log.notice("reading the profiles anew")
+    hooks.onReloading()
     await service.use(await profiles())
+    hooks.onReady()
+  }
+}
+
+extension ServiceHooks {
+  /// Tells the manager that started this process (systemd), if one wants to know.
+  static func forManager(io: IOThread = .shared) -> ServiceHooks {
+    let notifier = ServiceNotifier(io: io)
+    guard notifier.isWanted else { return ServiceHooks() }
+    // Posted, so that they are told in order.
+    @Sendable func tell(_ state: ServiceState) {
+      io.post { notifier.assumeIsolated { $0.tell(state) } }
+    }
+    return ServiceHooks(
+      onReady: {
+        tell(.ready)
+        io.post { notifier.assumeIsolated { $0.startWatchdog() } }
+      }, onStatus: { tell(.status($0)) }, onReloading: { tell(.reloading) }, onStopping: { tell(.stopping) })
   }
 }
