@@ -173,7 +173,8 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
       name: "LabTests",
       dependencies: [
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
-        "AccessoryProtocols", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryProtocols", "AccessoryControl", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Lab/Tests"))
 }

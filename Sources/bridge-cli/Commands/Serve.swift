@@ -49,7 +49,7 @@ struct Serve: AsyncParsableCommand {
       log.notice("a service runs already: it\(process) answers on \(path)")
     case .free(let socket):
       let service = RunningService(configuration: configuration, log: log, sources: try KnownDevices.sources())
-      try await service.run(on: socket, hooks: ServiceHooks())
+      try await service.run(on: socket)
     }
   }
 }

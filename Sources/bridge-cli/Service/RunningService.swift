@@ -4,7 +4,9 @@ import AccessoryControl
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
+import ArgumentParser
 import BridgeService
+import Glibc
 import Logging
 import SystemPackage
 
@@ -46,20 +48,33 @@ struct RunningService: Sendable {
 
   /// Serves until the task is cancelled, or there was nothing to do for long enough. `begin` is called when clients are
   /// answered.
-  func run(on socket: ControlSocket, hooks: ServiceHooks, begin: (BridgeService) async throws -> Void = { _ in })
-    async throws
-  {
+  func run(on socket: ControlSocket, begin: (BridgeService) async throws -> Void = { _ in }) async throws {
+    let manager = ServiceNotifier()
+    let hooks = ServiceHooks(
+      onReady: { manager.post(.ready) }, onStatus: { manager.post(.status($0)) },
+      onStopping: { manager.post(.stopping) })
     let service = BridgeService(configuration, profiles: await profiles(), log: log, hooks: hooks)
     let server = try ControlServer(socket, handler: service) { service.noteClients($0) }
     log.info("answering on \(server.path ?? "the socket that was passed")")
-    let reloading = Interruption.onHangUp { Task { await reload(service) } }
+    let reloading = Interruption.onHangUp {
+      Task {
+        await manager.tell(.reloading)
+        await reload(service)
+        await manager.tell(.ready)
+      }
+    }
     defer { reloading.end() }
     let result: Result<Void, any Error>
     do {
       await service.watch(sources)
       try await begin(service)
       hooks.onReady()
+      await manager.startWatchdog()
       for await _ in service.idle {}
+      if !Task.isCancelled, manager.isWanted, try await isNeeded(service, manager) {
+        log.notice("an accessory has come at the last moment: the manager is to start the service again")
+        throw ExitCode(Self.startAgain)
+      }
       result = .success(())
     } catch {
       result = .failure(error)
@@ -70,6 +85,19 @@ struct RunningService: Sendable {
     await service.close()
     log.info("everything is closed")
     try result.get()
+  }
+
+  /// The exit status with which the manager starts the service again (`RestartForceExitStatus=`).
+  static let startAgain = EX_TEMPFAIL
+
+  /// Looks a last time before leaving: as long as the manager takes the service for running, it starts none for what is
+  /// plugged in, and what the sources have not told yet would stay unattached.
+  private func isNeeded(_ service: BridgeService, _ manager: ServiceNotifier) async throws -> Bool {
+    await manager.tell(.stopping)
+    for source in sources {
+      for device in try await source.devices() where await service.isNews(device) { return true }
+    }
+    return false
   }
 
   private func profiles() async -> ProfileStore {
