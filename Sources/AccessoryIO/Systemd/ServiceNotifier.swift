@@ -62,12 +62,6 @@ public actor ServiceNotifier: EventHandler {
   /// Tells all of these, in this order. When it returns, the manager has them, unless it is busy.
   public func tell(_ states: ServiceState...) { for state in states { tell(state) } }
 
-  /// Tells all of these, in the order of the calls, from any thread; returns at once.
-  public nonisolated func post(_ states: ServiceState...) {
-    guard isWanted else { return }
-    io.post { self.assumeIsolated { notifier in for state in states { notifier.tell(state) } } }
-  }
-
   /// Whether the manager has not taken all yet.
   package var isBehind: Bool { !waiting.isEmpty }
 

@@ -46,5 +46,9 @@ public struct LineTiming: Sendable, Hashable {
   public var silence: Duration { max(.milliseconds(50), time(of: 20)) }
 
   /// Time of `count` bytes.
-  public func time(of count: Int) -> Duration { perByte * count }
+  public func time(of count: Int) -> Duration {
+    // Duration's own multiplication is generic, and slow for what is done with every request.
+    let (product, overflow) = perByte.inNanoseconds.multipliedReportingOverflow(by: Int64(count))
+    return .nanoseconds(overflow ? .max : product)
+  }
 }

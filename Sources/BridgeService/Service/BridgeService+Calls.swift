@@ -222,6 +222,17 @@ extension BridgeService: BridgeHandler {
     return try await settled(attach(device, profile, isByHand: true), false)
   }
 
+  /// Holds a device for the process that the service is part of, unless a profile has it do so already. Throws what went
+  /// wrong when that was tried for the first time and policies allow no more.
+  package func hold(_ device: Device) async throws(AccessoryError) {
+    let attachment =
+      attachment(holding: device) ?? attach(device, profiles.profile(for: device), isByHand: true)
+    while attachment.machine.state == .opening, !Task.isCancelled { await wait(attachment) }
+    if attachments[attachment.key] !== attachment || attachment.machine.state == .failed {
+      throw attachment.machine.problem ?? .disconnected(device.path)
+    }
+  }
+
   private func admit(_ profile: Profile?, _ attachment: Attachment?) throws(CallError) {
     guard attachment == nil || attachment?.machine.state == .failed, let problem = refusal(profile) else { return }
     let limit = min(profile?.policies.maximumAttached ?? .max, configuration.maximumAttached)

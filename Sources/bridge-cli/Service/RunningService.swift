@@ -48,30 +48,21 @@ struct RunningService: Sendable {
 
   /// Serves until the task is cancelled, or there was nothing to do for long enough. `begin` is called when clients are
   /// answered.
-  func run(on socket: ControlSocket, begin: (BridgeService) async throws -> Void = { _ in }) async throws {
-    let manager = ServiceNotifier()
-    let hooks = ServiceHooks(
-      onReady: { manager.post(.ready) }, onStatus: { manager.post(.status($0)) },
-      onStopping: { manager.post(.stopping) })
+  func run(on socket: ControlSocket, hooks: ServiceHooks, begin: (BridgeService) async throws -> Void = { _ in })
+    async throws
+  {
     let service = BridgeService(configuration, profiles: await profiles(), log: log, hooks: hooks)
     let server = try ControlServer(socket, handler: service) { service.noteClients($0) }
     log.info("answering on \(server.path ?? "the socket that was passed")")
-    let reloading = Interruption.onHangUp {
-      Task {
-        await manager.tell(.reloading)
-        await reload(service)
-        await manager.tell(.ready)
-      }
-    }
+    let reloading = Interruption.onHangUp { Task { await reload(service, hooks) } }
     defer { reloading.end() }
     let result: Result<Void, any Error>
     do {
       await service.watch(sources)
       try await begin(service)
       hooks.onReady()
-      await manager.startWatchdog()
       for await _ in service.idle {}
-      if !Task.isCancelled, manager.isWanted, try await isNeeded(service, manager) {
+      if !Task.isCancelled, ServiceNotifier().isWanted, try await isNeeded(service, hooks) {
         log.notice("an accessory has come at the last moment: the manager is to start the service again")
         throw ExitCode(Self.startAgain)
       }
@@ -88,12 +79,13 @@ struct RunningService: Sendable {
   }
 
   /// The exit status with which the manager starts the service again (`RestartForceExitStatus=`).
-  static let startAgain = EX_TEMPFAIL
+  private static let startAgain = EX_TEMPFAIL
 
   /// Looks a last time before leaving: as long as the manager takes the service for running, it starts none for what is
   /// plugged in, and what the sources have not told yet would stay unattached.
-  private func isNeeded(_ service: BridgeService, _ manager: ServiceNotifier) async throws -> Bool {
-    await manager.tell(.stopping)
+  private func isNeeded(_ service: BridgeService, _ hooks: ServiceHooks) async throws -> Bool {
+    hooks.onStopping()
+    await withCheckedContinuation { continuation in IOThread.shared.post { continuation.resume() } }
     for source in sources {
       for device in try await source.devices() where await service.isNews(device) { return true }
     }
@@ -106,8 +98,27 @@ struct RunningService: Sendable {
     return library.store
   }
 
-  private func reload(_ service: BridgeService) async {
+  private func reload(_ service: BridgeService, _ hooks: ServiceHooks) async {
     log.notice("reading the profiles anew")
+    hooks.onReloading()
     await service.use(await profiles())
+    hooks.onReady()
+  }
+}
+
+extension ServiceHooks {
+  /// Tells the manager that started this process (systemd), if one wants to know.
+  static func forManager(io: IOThread = .shared) -> ServiceHooks {
+    let notifier = ServiceNotifier(io: io)
+    guard notifier.isWanted else { return ServiceHooks() }
+    // Posted, so that they are told in order.
+    @Sendable func tell(_ state: ServiceState) {
+      io.post { notifier.assumeIsolated { $0.tell(state) } }
+    }
+    return ServiceHooks(
+      onReady: {
+        tell(.ready)
+        io.post { notifier.assumeIsolated { $0.startWatchdog() } }
+      }, onStatus: { tell(.status($0)) }, onReloading: { tell(.reloading) }, onStopping: { tell(.stopping) })
   }
 }
