@@ -22,7 +22,7 @@ public struct Driver: Sendable {
   }
 
   /// All there are.
-  public static let all: [Driver] = [.framed]
+  public static let all: [Driver] = [.framed, .ev3]
 
   /// The one of this name.
   public static func named(_ name: String) -> Driver? { all.first { $0.name == name } }
