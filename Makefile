@@ -2,7 +2,7 @@
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
 BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev
-TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev
+TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
@@ -22,7 +22,12 @@ define install
 	@command -v swift >/dev/null || { echo "There is no swift here. Install Swift 6.3: https://www.swift.org/install/linux/"; exit 1; }
 endef
 
-.PHONY: help build static test lab test-tsan test-asan fuzz lint format bench demo completions man clean
+# What is installed, and where: make install PREFIX=/usr, DESTDIR=… for packages.
+PREFIX ?= /usr/local
+BRIDGE_CLI ?= .build/release/bridge-cli
+MANUAL ?= .build/man
+
+.PHONY: help install uninstall build static test lab test-tsan test-asan fuzz lint format bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -102,6 +107,14 @@ man: ## Manual pages: .build/man
 	$(call install,$(BUILD_PACKAGES))
 	mkdir -p .build/man
 	swift package --allow-writing-to-directory .build/man generate-manual --multi-page --output-directory "$(CURDIR)/.build/man"
+
+install: ## Installs bridge-cli, its service, udev rules, manual and completions: PREFIX, DESTDIR
+	@[ -x "$(BRIDGE_CLI)" ] || $(MAKE) static
+	@[ -d "$(MANUAL)" ] || $(MAKE) man
+	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" BRIDGE_CLI="$(BRIDGE_CLI)" MANUAL="$(MANUAL)" systemd/setup install
+
+uninstall: ## Takes away what install has installed, but for your own profiles
+	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" systemd/setup uninstall
 
 clean: ## Removes what was built
 	rm -rf .build .build-tsan .build-asan Benchmarks/.build

@@ -20,6 +20,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
   ],
   targets: [
     .target(name: "CLinuxShims"),
@@ -55,6 +56,13 @@ let package = Package(
       dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
       resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
     .target(
+      name: "BridgeService",
+      dependencies: [
+        "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
+        "AccessoryProtocols", .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: callersExecutor),
+    .target(
       name: "ExternalAccessory",
       dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
     .target(
@@ -66,9 +74,10 @@ let package = Package(
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
-        "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator", "AccessoryLink", "AccessoryIO",
-        "AccessoryProtocols",
+        "AccessoryControl", "BridgeService", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator",
+        "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
@@ -84,7 +93,7 @@ let package = Package(
       ],
       path: "Tests/TestSupport"),
     .executableTarget(
-      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "CLinuxShims", "TestSupport"],
+      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport"],
       path: "Tests/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
@@ -130,7 +139,7 @@ let package = Package(
       dependencies: [
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
-        "ClientsOfSwift5", "ClientsOfSwift6",
+        "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift5In6", "ClientsOfSwift6In5",
       ]),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
@@ -143,6 +152,18 @@ let package = Package(
       name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(name: "ClientsOfSwift6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6"),
+    // The same sources, by symbolic links, in the other language mode.
+    .executableTarget(name: "ClientsOfSwift5In6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5In6"),
+    .executableTarget(
+      name: "ClientsOfSwift6In5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6In5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "BridgeServiceTests",
+      dependencies: [
+        "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery",
+        "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .testTarget(
       name: "CommandTests",
       dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
@@ -157,7 +178,8 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
       name: "LabTests",
       dependencies: [
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
-        "AccessoryProtocols", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryProtocols", "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "TestChild",
+        "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Lab/Tests"))
 }

@@ -16,9 +16,23 @@ enum Interruption {
     return signal == 0 ? nil : signal
   }
 
+  private static let hangUp = Locked<(@Sendable () -> Void)?>(nil)
+
+  /// What a command does on SIGHUP instead of ending, until `end`.
+  struct HangUp: Sendable {
+    func end() { hangUp.withLock { $0 = nil } }
+  }
+
+  /// From now on `body` is called on SIGHUP, on the I/O thread, and the command goes on.
+  static func onHangUp(_ body: @escaping @Sendable () -> Void) -> HangUp {
+    hangUp.withLock { $0 = body }
+    return HangUp()
+  }
+
   static func cancel(_ work: Task<CInt, Never>) {
     // Without a signalfd the signals stay blocked, and only SIGKILL would help: then let them have their way.
     let handler = try? Signals(signals) { signal in
+      if signal == SIGHUP, let body = hangUp.withLock({ $0 }) { return body() }
       if received.exchange(signal, ordering: .relaxed) != 0 { _exit(128 + signal) }
       work.cancel()
     }

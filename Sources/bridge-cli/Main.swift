@@ -55,6 +55,7 @@ struct BridgeCLI: AsyncParsableCommand {
 
       ENVIRONMENT
         ACCESSORY_BRIDGE_SOURCES   where to look for accessories: simulator, udev, or simulator,udev as usual
+        ACCESSORY_BRIDGE_SOCKET    where the service answers, or none
         ACCESSORY_BRIDGE_PROFILES  folders of profiles, with colons between them, in place of those of the system and \
       the user
 
@@ -74,8 +75,8 @@ struct BridgeCLI: AsyncParsableCommand {
       """,
     version: version,
     subcommands: [
-      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Trace.self, Doctor.self,
-      ProfileCommand.self, Simulate.self, Demo.self,
+      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Trace.self, Serve.self,
+      Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
     ])
 
   static let version = "0.1.0"

@@ -39,7 +39,7 @@ import Testing
 
   /// Lets another process send a message; returns what it says.
   private func send(_ message: [UInt8], times: Int = 1, as prefix: [String] = []) async throws -> String {
-    let digits = message.map { hexadecimal($0) }.joined()
+    let digits = message.map { Hexadecimal.string($0) }.joined()
     let program = "/" + (linkTarget("/proc/self/exe") ?? "").split(separator: "/").dropLast().joined(separator: "/")
     let words = prefix + [program + "/TestChild", "send-uevent", digits, "\(times)"]
     let child = try ChildProcess(path: words[0], arguments: Array(words.dropFirst()))

@@ -118,21 +118,3 @@ extension Bridge {
     package var bytes: [UInt8]? { Hexadecimal.bytes(bytes_hex) }
   }
 }
-
-/// Bytes as text: two digits each, nothing between them.
-package enum Hexadecimal {
-  package static func string(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity(2 * bytes.count)
-    let digits = Array("0123456789abcdef".utf8)
-    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  /// Nil when the text is anything else.
-  package static func bytes(_ text: String) -> [UInt8]? {
-    let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-    guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0]! << 4 | digits[$0 + 1]!) }
-  }
-}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
+
 /// The parameters of a method, which know its name and what it answers.
 package protocol ControlMethod: Codable, Sendable {
   associatedtype Reply: Codable & Sendable
@@ -162,7 +164,12 @@ extension Bridge {
 
     package struct Reply: Codable, Sendable, Hashable {
       package var accessory: Accessory
-      package init(accessory: Accessory) { self.accessory = accessory }
+      package var was_attached: Bool?
+
+      package init(accessory: Accessory, was_attached: Bool? = nil) {
+        self.accessory = accessory
+        self.was_attached = was_attached
+      }
     }
 
     package var device: String

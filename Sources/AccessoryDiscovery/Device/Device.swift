@@ -85,7 +85,7 @@ public struct Device: Sendable, Hashable {
   /// port ("2341:0043@1-1.4"); otherwise the path. Where one accessory is several devices, the interface follows:
   /// "FT4X1-if01".
   public var id: String {
-    let suffix = usb?.terminalInterface.map { "-if" + hexadecimal($0) } ?? ""
+    let suffix = usb?.terminalInterface.map { "-if" + Hexadecimal.string($0) } ?? ""
     if let serialNumber, !serialNumber.isEmpty { return serialNumber + suffix }
     if let usb { return "\(usb.product)@\(usb.port)\(suffix)" }
     return path

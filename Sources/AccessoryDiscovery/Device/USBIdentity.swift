@@ -54,7 +54,7 @@ public struct USBIdentity: Sendable, Hashable {
   }
 
   /// Vendor and product, as lsusb writes them: "2341:0043".
-  public var product: String { hexadecimal(vendorID) + ":" + hexadecimal(productID) }
+  public var product: String { Hexadecimal.string(vendorID) + ":" + Hexadecimal.string(productID) }
 
   /// Whether the path is below the directory of usbfs nodes.
   static func isNode(_ path: String) -> Bool { path.hasPrefix("/dev/bus/usb/") }
@@ -91,10 +91,4 @@ public struct USBInterface: Sendable, Hashable {
     return description.hasPair && !isKeyboardOrMouse && !Self.systemClasses.contains(function.code)
       && driver.map(Self.yieldingDrivers.contains) ?? true
   }
-}
-
-/// The number in hexadecimal with all its digits.
-func hexadecimal(_ number: some FixedWidthInteger & UnsignedInteger) -> String {
-  let digits = String(number, radix: 16)
-  return String(repeating: "0", count: number.bitWidth / 4 - digits.count) + digits
 }

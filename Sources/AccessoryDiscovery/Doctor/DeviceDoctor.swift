@@ -156,7 +156,7 @@ public enum DeviceDoctor {
 
   /// The commands that add a rule for devices of these numbers, and apply it.
   private static func rule(_ usb: USBIdentity, _ name: String, _ order: Int, _ action: String) -> String {
-    let (vendor, product) = (hexadecimal(usb.vendorID), hexadecimal(usb.productID))
+    let (vendor, product) = (Hexadecimal.string(usb.vendorID), Hexadecimal.string(usb.productID))
     return "echo 'SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\", ATTR{idVendor}==\"\(vendor)\", "
       + "ATTR{idProduct}==\"\(product)\", \(action)' | sudo tee /etc/udev/rules.d/\(order)-\(vendor)-\(product)-\(name).rules"
       + " && sudo udevadm control --reload && sudo udevadm trigger --attr-match=idVendor=\(vendor)"

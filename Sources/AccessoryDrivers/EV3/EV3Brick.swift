@@ -28,7 +28,7 @@ public struct EV3Brick: Sendable {
   public static func open(
     _ session: AccessorySession, options: EV3Exchange.Options = .init(), clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> EV3Brick {
-    if (session.transport as? DescriptorTransport)?.peer != nil {
+    if session.transport.peer != nil {
       do throws(AccessoryError) {
         try await EV3Greeting.exchange(over: session, clock: clock)
       } catch {

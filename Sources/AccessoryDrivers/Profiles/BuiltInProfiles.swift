@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The profiles that come with this package, as the texts that users could have written.
+///
+/// 1209:0001 to 0003 are for anybody's tests (https://pid.codes/1209/0001/) and 0403:6001 is every FT232R's, so what
+/// simulators say of themselves goes with the numbers.
 enum BuiltInProfiles {
   static let texts = [
     """
     name: framed
     description: An accessory that speaks AF1, as bridge-cli simulate framed pretends to be
     match:
-      driver: framed
+      - driver: framed
+      - {usb: {vendor: 1209, product: 0001}, manufacturer: Accessory Bridge}
+      - {usb: {vendor: 1209, product: 0002}, manufacturer: Accessory Bridge}
+      - {usb: {vendor: 0403, product: 6001}, manufacturer: Accessory Bridge, name: Simulated accessory}
+    driver: framed
+    protocols: [com.accessorybridge.framed]
+    """,
+    """
+    name: framed-hid
+    description: An accessory that speaks AF1 in HID reports, as bridge-cli simulate framed --usb --hid does
+    match:
+      usb: {vendor: 1209, product: 0003, interface_class: 03}
+      manufacturer: Accessory Bridge
+    transport:
+      usb: {interface: 0}
     driver: framed
     protocols: [com.accessorybridge.framed]
     """,
@@ -17,6 +34,8 @@ enum BuiltInProfiles {
     match:
       - usb: {vendor: 0694, product: 0005}
       - driver: ev3
+    transport:
+      usb: {interface: 0}
     driver: ev3
     protocols: [COM.LEGO.MINDSTORMS.EV3]
     """,

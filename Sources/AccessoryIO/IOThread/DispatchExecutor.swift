@@ -22,6 +22,9 @@ package final class DispatchExecutor: SerialExecutor {
   /// Runs `body` on the queue, behind what is there.
   package func post(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
+  /// Runs `body` on the queue, in turn, and lends it the calling thread meanwhile.
+  package func run(_ body: () -> Void) { queue.sync(execute: body) }
+
   /// This executor, for an actor's `unownedExecutor`.
   package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 

@@ -4,14 +4,22 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// Stream sockets with a path, and what is done to them (unix(7)).
+/// Sockets with a path, and what is done to them (unix(7)).
 package enum UnixSocket {
   /// The longest path of a socket, in bytes.
   package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
+  /// What is sent on a socket.
+  package enum Kind: Sendable, Hashable {
+    /// Bytes.
+    case stream
+    /// Messages.
+    case datagram
+  }
+
   /// A new socket, closed on exec.
-  package static func create(blocking: Bool = false) throws(Errno) -> FileDescriptor {
-    let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+  package static func create(_ kind: Kind = .stream, blocking: Bool = false) throws(Errno) -> FileDescriptor {
+    let type = CInt((kind == .stream ? SOCK_STREAM : SOCK_DGRAM).rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     return FileDescriptor(
       rawValue: try SystemCall.run(.socket) {
         socket(AF_UNIX, blocking ? type : type | CInt(SOCK_NONBLOCK.rawValue), 0)
@@ -43,6 +51,13 @@ package enum UnixSocket {
   /// once, or, where the socket blocks, after its time for sending.
   package static func connect(_ descriptor: FileDescriptor, to path: String) throws(Errno) {
     try withAddress(of: path) { address, count throws(Errno) in
+      _ = try SystemCall.run(.connect, on: descriptor.rawValue) { Glibc.connect(descriptor.rawValue, address, count) }
+    }
+  }
+
+  /// Connects to who has this name, which is no path (an abstract address).
+  package static func connect(_ descriptor: FileDescriptor, toAbstract name: [UInt8]) throws(Errno) {
+    try withAddress(bytes: [0] + name, isPath: false) { address, count throws(Errno) in
       _ = try SystemCall.run(.connect, on: descriptor.rawValue) { Glibc.connect(descriptor.rawValue, address, count) }
     }
   }
@@ -98,12 +113,21 @@ package enum UnixSocket {
     let bytes = Array(path.utf8)
     guard bytes.count <= longestPath else { throw .fileNameTooLong }
     guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
+    try withAddress(bytes: bytes, isPath: true, body)
+  }
+
+  /// The length of an abstract address is a part of it; a path ends with a zero.
+  private static func withAddress(
+    bytes: [UInt8], isPath: Bool, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Void
+  ) throws(Errno) {
     var address = sockaddr_un()
+    guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { throw .fileNameTooLong }
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let count = isPath ? MemoryLayout<sockaddr_un>.size : MemoryLayout<sa_family_t>.size + bytes.count
     try withUnsafePointer(to: &address) { pointer throws(Errno) in
       try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer throws(Errno) in
-        try body(pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+        try body(pointer, socklen_t(count))
       }
     }
   }

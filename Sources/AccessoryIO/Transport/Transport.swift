@@ -9,8 +9,15 @@
 public protocol Transport: AnyObject, Sendable {
   /// The device as a person would name it ("/dev/ttyUSB0"), for errors and logs.
   var label: String { get }
-  /// How long bytes take on the wire.
+  extension Transport {
+  /// Nobody on the network.
+  public var peer: NetworkAddress? { nil }
+}
+
+/// How long bytes take on the wire.
   var timing: LineTiming { get }
+  /// Who is at the other end, where that is a connection over the network.
+  var peer: NetworkAddress? { get }
   /// What has arrived. Has one consumer.
   var input: InputQueue { get }
   /// What is to be written.
@@ -46,5 +53,9 @@ public struct LineTiming: Sendable, Hashable {
   public var silence: Duration { max(.milliseconds(50), time(of: 20)) }
 
   /// Time of `count` bytes.
-  public func time(of count: Int) -> Duration { perByte * count }
+  public func time(of count: Int) -> Duration {
+    // Duration's own multiplication is generic, and slow for what is done with every request.
+    let (product, overflow) = perByte.inNanoseconds.multipliedReportingOverflow(by: Int64(count))
+    return .nanoseconds(overflow ? .max : product)
+  }
 }

@@ -44,4 +44,8 @@ public struct USBConfiguration: Sendable, Hashable {
   /// Bytes that have arrived and were not taken, from which on no more is asked of the device. Holds several rounds of
   /// transfers, so that a consumer that needs a moment to wake up doesn't silence the bus.
   static let inputHighWater = 262_144
+
+  /// Bytes that were written and not taken by the device, from which on a writer waits. It goes on at the half, which
+  /// keeps all transfers busy until it has woken up.
+  var outputHighWater: Int { 2 * max(transfersInFlight, 2) * transferSize }
 }

@@ -27,7 +27,8 @@ extension USBTransport {
     receiving -= 1
     // What a transfer brought before it failed or was cancelled has left the device, and counts.
     if transfer.count > 0 || (outcome == .completed && input.keepsMessages) {
-      isPaused = !input.append(transfer.bytes) || isPaused
+      isPaused = !input.append(transfer.bytes, notifying: false) || isPaused
+      tellLater()
     }
     guard isOpen else { return }
     switch outcome {
@@ -61,6 +62,22 @@ extension USBTransport {
       if $0.inputTrouble.cure == .pause { $0.inputTrouble.cured() }
       $0.receive()
     }
+  }
+
+  /// Tells the consumer when libusb has handed over all it has: first the transfers go back to the kernel.
+  private func tellLater() {
+    guard !mustTell else { return }
+    mustTell = true
+    io.post(self)
+  }
+
+  /// Tells what is to be told, and sends what is to be sent.
+  func goOn() {
+    if mustTell {
+      mustTell = false
+      input.notify()
+    }
+    send()
   }
 
   // MARK: - To the device
@@ -122,7 +139,9 @@ extension USBTransport {
 
   func sent(_ transfer: USBTransfer, _ outcome: USBTransfer.Outcome) {
     sendingCount -= 1
-    output.wrote(transfer.taken)
+    // Who waits for space is woken when the kernel has its next transfer.
+    let taken = transfer.taken
+    defer { output.wrote(taken) }
     let isWhole = transfer.count == transfer.length && (outcome == .completed || outcome == .cancelled)
     if isWhole {
       sending.removeAll { $0 === transfer }

@@ -38,6 +38,8 @@ public actor USBTransport: Transport, IOWork {
   var receivers: [USBTransfer] = []
   var receiving = 0
   var isPaused = false
+  /// The consumer does not know yet of what has arrived.
+  var mustTell = false
   var inputTrouble = EndpointTrouble()
 
   // To the device.
@@ -109,7 +111,7 @@ public actor USBTransport: Transport, IOWork {
     shape = configuration.shape ?? (isHuman ? .paddedMessages : .stream)
     let keepsMessages = shape != .stream
     input = InputQueue(highWater: USBConfiguration.inputHighWater, keepsMessages: keepsMessages)
-    output = OutputQueue(highWater: 4 * configuration.transferSize, keepsMessages: keepsMessages)
+    output = OutputQueue(highWater: configuration.outputHighWater, keepsMessages: keepsMessages)
     connect()
   }
 
@@ -151,8 +153,8 @@ public actor USBTransport: Transport, IOWork {
     return wanted - wanted % packet
   }
 
-  /// Called by the loop when there is something to write.
-  public nonisolated func perform() { assumeIsolated { $0.send() } }
+  /// Called by the loop when there is something to write, or to tell.
+  public nonisolated func perform() { assumeIsolated { $0.goOn() } }
 
   /// A transfer is back from libusb; called on the I/O thread while libusb handles events: nothing may be closed here.
   func ended(_ transfer: USBTransfer, _ outcome: USBTransfer.Outcome) {

@@ -5,9 +5,9 @@ import AccessoryProtocols
 
 /// Requests, replies and events over a session.
 ///
-/// Bytes are decoded on the link's own serial dispatch queue; never on the I/O thread and never on the caller's. A
-/// request is put together on the caller's thread, and its reply resumes the caller directly: what both sides share is
-/// behind a lock. When the accessory goes, every request that waits fails with the same error, at once.
+/// Bytes are decoded on the link's own serial dispatch queue; never on the I/O thread and never on the caller's run loop
+/// or actor. A request is put together on the caller's thread, and its reply resumes the caller directly: what both sides
+/// share is behind a lock. When the accessory goes, every request that waits fails with the same error, at once.
 public final class Link<Rules: Exchange>: Sendable {
   /// The accessory's name for people.
   public let label: String
@@ -31,6 +31,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Makes contact over a session, which belongs to the link from now on, and is closed if that fails.
   ///
   /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported` when it speaks another version.
+  @specialized(where Rules == AF1Exchange)
   public static func open(
     _ session: AccessorySession, rules: Rules, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> Link {
@@ -54,7 +55,7 @@ public final class Link<Rules: Exchange>: Sendable {
 
   private func begin() async throws(AccessoryError) {
     session.transport.output.onSpace { [weak self] in self?.post { $0.change { _, _ in } } }
-    session.transport.input.onReadable { [weak self] in self?.post { $0.drain() } }
+    session.transport.input.onReadable { [weak self] in self?.bytesArrived() }
     _ = try await complete { state, id, now in state.rules.begin(id, now: now, effects: &state.effects) }
   }
 
@@ -67,12 +68,14 @@ public final class Link<Rules: Exchange>: Sendable {
   ///
   /// Throws `timedOut`, `refused`, `disconnected`, `cancelled` (the task was cancelled, or the link closed), `busy`
   /// when too many requests wait already.
+  @specialized(where Rules == AF1Exchange)
   public func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
     try await complete { state, id, now in state.rules.submit(id, request, now: now, effects: &state.effects) }
   }
 
   /// Sends a request, and gives with its reply the messages that come behind it: none that came before, and none is
   /// missing. Throws what `request` throws; the stream is as that of `events`.
+  @specialized(where Rules == AF1Exchange)
   public func requestAndEvents(
     _ request: Rules.Request
   ) async throws(AccessoryError) -> (reply: Rules.Reply, events: AsyncThrowingStream<Rules.Event, any Error>) {
@@ -90,26 +93,47 @@ public final class Link<Rules: Exchange>: Sendable {
     _ submit: (inout LinkState<Rules>, RequestID, MonotonicTime) -> Void
   ) async throws(AccessoryError) -> Rules.Reply {
     let id = state.withLock { $0.newID() }
+    let mayDecode = isOnPool()
     return try await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      var result = await withCheckedContinuation { continuation in
         change { state, now in
           state.waiting[id] = continuation
+          if !mayDecode { state.elsewhere.insert(id) }
           submit(&state, id, now)
           // The handler may have run before there was anything to cancel.
           if Task.isCancelled { state.rules.cancel(id, now: now, effects: &state.effects) }
         }
       }
+      while result == nil {
+        decodeHere()
+        result = state.withLock { $0.takeResult(id) }
+        if result == nil { result = await outcome(of: id) }
+      }
+      return result!
     } onCancel: {
       change { state, now in
-        if state.waiting[id] != nil { state.rules.cancel(id, now: now, effects: &state.effects) }
+        if state.isWaiting(id) { state.rules.cancel(id, now: now, effects: &state.effects) }
       }
     }.get()
+  }
+
+  /// Whether a task runs on the threads that serve all tasks: not on an actor's executor, nor on one that it prefers.
+  private func isOnPool(_ isolation: (any Actor)? = #isolation) -> Bool {
+    isolation == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
+  }
+
+  /// What comes of a request; nil when what has arrived is to be decoded first.
+  private func outcome(of id: RequestID) async -> Result<Rules.Reply, AccessoryError>? {
+    await withCheckedContinuation { continuation in
+      if let result = state.withLock({ $0.wait(id, continuation) }) { continuation.resume(returning: result) }
+    }
   }
 
   // MARK: - Events
 
   /// The accessory's unsolicited messages from now on. Any number of subscribers; each may be 256 events behind, then
   /// it loses the oldest. Throws the link's error when the accessory goes, and ends normally when the link is closed.
+  @specialized(where Rules == AF1Exchange)
   public func events() -> AsyncThrowingStream<Rules.Event, any Error> {
     let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.eventBuffer))
@@ -143,11 +167,25 @@ public final class Link<Rules: Exchange>: Sendable {
 
   // MARK: - Arrivals
 
-  private func drain() {
-    var hasMore = true
-    while hasMore {
-      hasMore = change { state, now in state.receive(from: session.transport.input, now: now) }
-    }
+  /// Called on the I/O thread: has what arrived decoded on the queue, by the one task that waits for it if there is one:
+  /// it has to be woken anyway, and to wake a thread takes longer than all else that happens to a reply here.
+  private func bytesArrived() {
+    // Bytes may arrive while a request is queued, in this very call, where a transport answers at once.
+    let task = state.withLockIfAvailable { $0.takeDecoder() } ?? nil
+    if let task { task.resume(returning: nil) } else { post { $0.drain() } }
+  }
+
+  /// Decodes on the queue, by the thread of a task; a round at most, so that the task is not held up by what others get.
+  private func decodeHere() {
+    var hasMore = false
+    queue.run { hasMore = receive() }
+    if hasMore { post { $0.drain() } }
+  }
+
+  private func drain() { while receive() {} }
+
+  private func receive() -> Bool {
+    change { state, now in state.receive(from: session.transport.input, now: now) }
   }
 
   /// Changes the state under the lock and does what follows: bytes are queued and the timer is set before anybody else
@@ -198,6 +236,7 @@ public final class Link<Rules: Exchange>: Sendable {
   // MARK: - The end
 
   /// Closes the link and its session. Requests that wait fail with `cancelled`. Returns when the device is free.
+  @specialized(where Rules == AF1Exchange)
   public func close() async {
     await session.close()
     change { state, _ in state.end(nil) }

@@ -5,7 +5,8 @@ import AccessoryProtocols
 
 /// What a link has behind its lock.
 struct LinkState<Rules: Exchange>: Sendable {
-  typealias Continuation = CheckedContinuation<Result<Rules.Reply, AccessoryError>, Never>
+  /// Resumed with nil, a task is to decode what has arrived, and then to wait again.
+  typealias Continuation = CheckedContinuation<Result<Rules.Reply, AccessoryError>?, Never>
   typealias Subscriber = AsyncThrowingStream<Rules.Event, any Error>.Continuation
 
   /// How a link ended.
@@ -26,6 +27,10 @@ struct LinkState<Rules: Exchange>: Sendable {
   var rules: Rules
   var effects = Effects<Rules.Reply, Rules.Event>()
   var waiting: [RequestID: Continuation] = [:]
+  /// Whose task runs where it would hold up others by decoding: on an actor, or on an executor of its own.
+  var elsewhere: Set<RequestID> = []
+  /// Whose task is decoding, and what has come of its request meanwhile.
+  private var decoder: (id: RequestID, result: Result<Rules.Reply, AccessoryError>?)?
   var subscribers: [RequestID: Subscriber] = [:]
   /// Who is to get the events behind the reply to a request, by that request.
   var followers: [RequestID: Subscriber] = [:]
@@ -63,6 +68,38 @@ struct LinkState<Rules: Exchange>: Sendable {
     case (let deadline?, let silence?): min(deadline, silence)
     case (let deadline, let silence): deadline ?? silence
     }
+  }
+
+  // MARK: - Who waits
+
+  /// Whether a request is not over.
+  func isWaiting(_ id: RequestID) -> Bool {
+    waiting[id] != nil || decoder.map { $0.id == id && $0.result == nil } ?? false
+  }
+
+  /// The task that is to decode what arrives: the only one that waits for anything, if its thread is fit for that. It is
+  /// to be resumed with nil.
+  mutating func takeDecoder() -> Continuation? {
+    guard waiting.count == 1, decoder == nil, elsewhere.isEmpty, subscribers.isEmpty, followers.isEmpty,
+      let (id, continuation) = waiting.popFirst()
+    else { return nil }
+    decoder = (id, nil)
+    return continuation
+  }
+
+  /// What has come of a request while its task was decoding.
+  mutating func takeResult(_ id: RequestID) -> Result<Rules.Reply, AccessoryError>? {
+    guard decoder?.id == id, let result = decoder?.result else { return nil }
+    decoder = nil
+    return result
+  }
+
+  /// The task that has decoded waits again; unless its request is over.
+  mutating func wait(_ id: RequestID, _ continuation: Continuation) -> Result<Rules.Reply, AccessoryError>? {
+    if let result = takeResult(id) { return result }
+    decoder = nil
+    waiting[id] = continuation
+    return nil
   }
 
   // MARK: - What happens
@@ -176,7 +213,10 @@ struct LinkState<Rules: Exchange>: Sendable {
     var news = News()
     for completion in effects.completions {
       if let continuation = waiting.removeValue(forKey: completion.id) {
+        if !elsewhere.isEmpty { elsewhere.remove(completion.id) }
         news.completions.append((continuation, completion.result))
+      } else if let decoder, decoder.id == completion.id, decoder.result == nil {
+        self.decoder?.result = completion.result
       }
     }
     effects.completions.removeAll(keepingCapacity: true)

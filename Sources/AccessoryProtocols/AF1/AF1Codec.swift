@@ -109,7 +109,8 @@ public struct AF1Codec: FrameCodec {
     }
     let word = header.word(length: UInt16(payload.byteCount))
     output.append(littleEndian: word)
-    output.append(littleEndian: CRCKernels.ibm3740(word, CRCTable.table(for: .crc16IBM3740).entries.span))
+    let table = CRCTable.ibm3740
+    output.append(littleEndian: CRCKernels.ibm3740(word, table.entries.span))
     if payload.isEmpty { return }
     output.append(contentsOf: payload)
     output.append(littleEndian: CRC32.checksum(of: payload, .crc32ISOHDLC))

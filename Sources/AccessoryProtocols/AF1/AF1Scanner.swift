@@ -19,7 +19,7 @@ struct AF1Scanner: Sendable {
   private var checkpoints = CRCCheckpoints()
   /// Copied to a local before use, as a span of a stored property would forbid to change any other.
   private let tables = (
-    header: CRCTable.table(for: .crc16IBM3740), payload: CRCTable.table(for: .crc32ISOHDLC)
+    header: CRCTable.ibm3740, payload: CRCTable.table(for: .crc32ISOHDLC)
   )
 
   init(maximumPayload: Int, silence: AF1SilenceRule) {

@@ -20,6 +20,9 @@ struct CRCTable: Sendable {
     return made
   }()
 
+  /// The tables of the AF1 header's algorithm, at hand for each frame.
+  static let ibm3740 = table(for: .crc16IBM3740)
+
   /// The tables for `parameters`: shared for the catalogue's algorithms, newly made for others.
   static func table(for parameters: CRCParameters) -> CRCTable {
     let key = Key(parameters)

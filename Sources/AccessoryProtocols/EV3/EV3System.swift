@@ -7,19 +7,31 @@ public struct EV3Status: RawRepresentable, Sendable, Hashable {
   /// The status with this byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// It is done.
   public static let success = EV3Status(rawValue: 0x00)
+  /// No such file is open.
   public static let unknownHandle = EV3Status(rawValue: 0x01)
+  /// The file can't be used yet.
   public static let handleNotReady = EV3Status(rawValue: 0x02)
+  /// What is in the file makes no sense.
   public static let corruptFile = EV3Status(rawValue: 0x03)
+  /// Too many files are open.
   public static let noHandlesAvailable = EV3Status(rawValue: 0x04)
+  /// That isn't allowed.
   public static let noPermission = EV3Status(rawValue: 0x05)
+  /// There can be no such path, or there is none.
   public static let illegalPath = EV3Status(rawValue: 0x06)
+  /// There is one already.
   public static let fileExists = EV3Status(rawValue: 0x07)
   /// All was read: a success, on the last piece.
   public static let endOfFile = EV3Status(rawValue: 0x08)
+  /// More or less than was announced.
   public static let sizeError = EV3Status(rawValue: 0x09)
+  /// Something else.
   public static let unknownError = EV3Status(rawValue: 0x0A)
+  /// There can be no such name.
   public static let illegalFileName = EV3Status(rawValue: 0x0B)
+  /// That isn't allowed over this connection.
   public static let illegalConnection = EV3Status(rawValue: 0x0C)
 
   /// All that are known.

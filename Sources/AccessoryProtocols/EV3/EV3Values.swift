@@ -47,18 +47,31 @@ public struct EV3DeviceType: RawRepresentable, Sendable, Hashable {
   /// The type with this number.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// The NXT's touch sensor.
   public static let nxtTouch = EV3DeviceType(rawValue: 1)
+  /// The NXT's light sensor.
   public static let nxtLight = EV3DeviceType(rawValue: 2)
+  /// The NXT's microphone.
   public static let nxtSound = EV3DeviceType(rawValue: 3)
+  /// The NXT's colour sensor.
   public static let nxtColor = EV3DeviceType(rawValue: 4)
+  /// The NXT's ultrasonic sensor.
   public static let nxtUltrasonic = EV3DeviceType(rawValue: 5)
+  /// The NXT's temperature sensor.
   public static let nxtTemperature = EV3DeviceType(rawValue: 6)
+  /// The large motor.
   public static let largeMotor = EV3DeviceType(rawValue: 7)
+  /// The medium motor.
   public static let mediumMotor = EV3DeviceType(rawValue: 8)
+  /// The touch sensor.
   public static let touch = EV3DeviceType(rawValue: 16)
+  /// The colour sensor.
   public static let color = EV3DeviceType(rawValue: 29)
+  /// The ultrasonic sensor.
   public static let ultrasonic = EV3DeviceType(rawValue: 30)
+  /// The gyroscope.
   public static let gyro = EV3DeviceType(rawValue: 32)
+  /// The infrared sensor.
   public static let infrared = EV3DeviceType(rawValue: 33)
   /// It is being found out.
   public static let initializing = EV3DeviceType(rawValue: 0x7D)

@@ -20,6 +20,7 @@ struct Battery: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    if let held = try await HeldDevice.find(device.text, line) { return try await run(held) }
     try await Attachment.with(device.text, line) { attachment in
       let (reading, events) = try await attachment.accessory.batteryAndEvents()
       show(reading, attachment)
@@ -31,9 +32,28 @@ struct Battery: AsyncParsableCommand, JSONCommand {
     }
   }
 
+  /// The same through the service that holds it.
+  private func run(_ held: HeldDevice) async throws {
+    let events = watch ? try await held.events() : nil
+    let reply = try await held.battery()
+    held.noteAge(reply.age_ms)
+    show(BatteryReading(reply.battery), DeviceDocument(reply.device), age: reply.age_ms)
+    guard let events else { return }
+    for try await event in events {
+      if event.event == .disconnected { throw held.error(event.problem) }
+      guard event.event == .battery, let battery = event.battery, let device = event.device else { continue }
+      show(BatteryReading(battery), DeviceDocument(device))
+    }
+    throw CancellationError()
+  }
+
   private func show(_ reading: BatteryReading, _ attachment: Attachment) {
+    show(reading, DeviceDocument(attachment.device))
+  }
+
+  private func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil) {
     if output.json {
-      Output.json(BatteryDocument(device: DeviceDocument(attachment.device), battery: .init(reading)))
+      Output.json(BatteryDocument(device: device, battery: .init(reading), age_ms: age))
     } else {
       Output.line(BatteryView.line(reading))
     }

@@ -26,7 +26,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
       let facts = try await (attachment.transport as? DescriptorTransport)?.control?.facts()
       let identity = try await attachment.accessory.identify()
       let exchange = attachment.accessory.link.exchange
-      let bootID = exchange.hello.map { Hex.string(withUnsafeBytes(of: $0.bootID.bigEndian) { Array($0) }) }
+      let bootID = exchange.hello.map { Hexadecimal.string(withUnsafeBytes(of: $0.bootID.bigEndian) { Array($0) }) }
       let window = Int(exchange.hello?.window ?? 1)
       let device = attachment.device
       if output.json {

@@ -81,10 +81,10 @@ struct Request: AsyncParsableCommand, JSONCommand {
           RequestDocument(
             device: DeviceDocument(attachment.device), command: parts.command.name.lowercased(),
             command_byte: parts.command.rawValue,
-            reply: .init(payload_hex: Hex.string(reply), payload_bytes: reply.count)))
+            reply: .init(payload_hex: Hexadecimal.string(reply), payload_bytes: reply.count)))
       }
       let style = Style.standardOutput
-      Output.line(Hex.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
+      Output.line(Hexadecimal.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
     }
   }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDrivers
+import AccessoryIO
 import ArgumentParser
+import BridgeService
 
 struct Status: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -17,36 +19,39 @@ struct Status: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    if let held = try await HeldDevice.find(device.text, line) {
+      let reply = try await held.status()
+      held.noteAge(reply.age_ms)
+      return show(
+        AccessoryStatus(reply.status), AccessoryIdentity(reply.identity), DeviceDocument(reply.device),
+        age: reply.age_ms)
+    }
     try await Attachment.with(device.text, line) { attachment in
       let status = try await attachment.accessory.status()
-      let identity = try await attachment.accessory.identify()
-      if output.json {
-        return Output.json(
-          StatusDocument(
-            device: DeviceDocument(attachment.device), status: .init(status), identity: IdentityDocument(identity)))
-      }
-      Table.facts(
-        [
-          ("State", status.stateName),
-          ("Fault", status.faultCode.map(String.init) ?? "none"),
-          ("Progress", status.progress.map { "\($0) %" } ?? "-"),
-        ] + identity.facts
-      ).forEach(Output.line)
+      show(status, try await attachment.accessory.identify(), DeviceDocument(attachment.device))
     }
+  }
+
+  private func show(
+    _ status: AccessoryStatus, _ identity: AccessoryIdentity, _ device: DeviceDocument, age: Int? = nil
+  ) {
+    if output.json {
+      return Output.json(
+        StatusDocument(device: device, status: .init(status), identity: IdentityDocument(identity), age_ms: age))
+    }
+    Table.facts(
+      [
+        ("State", status.stateName),
+        ("Fault", status.faultCode.map(String.init) ?? "none"),
+        ("Progress", status.progress.map { "\($0) %" } ?? "-"),
+      ] + identity.facts
+    ).forEach(Output.line)
   }
 }
 
 extension AccessoryStatus {
   /// The state's name, in the field's usual form.
-  var stateName: String {
-    switch state {
-    case .idle: "idle"
-    case .busy: "busy"
-    case .paused: "paused"
-    case .fault: "fault"
-    case .notInitialized: "not_initialized"
-    }
-  }
+  var stateName: String { state.word }
 }
 
 extension AccessoryIdentity {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryDiscovery
 import AccessoryIO
 
@@ -28,6 +29,25 @@ struct DeviceDocument: Encodable {
     initialized = device.isInitialized
     usb = OrNull(device.usb.map(USBDocument.init))
     self.access = OrNull(access.map(AccessDocument.init))
+  }
+
+  /// A device that a service tells of.
+  init(_ device: Bridge.Device) {
+    id = device.id
+    path = device.path
+    source = device.source
+    link = OrNull(device.link)
+    driver = OrNull(device.driver)
+    name = OrNull(device.name)
+    manufacturer = OrNull(device.manufacturer)
+    model = OrNull(device.model)
+    serial = OrNull(device.serial)
+    terminal = OrNull(device.terminal)
+    links = device.links
+    ways = device.ways
+    initialized = device.initialized
+    usb = OrNull(device.usb.map(USBDocument.init))
+    access = OrNull(nil)
   }
 }
 
@@ -59,6 +79,31 @@ struct USBDocument: Encodable {
       driver = OrNull(interface.driver)
       endpoints = description.endpoints.map(Endpoint.init)
     }
+
+    init(_ interface: Bridge.USBInterface) {
+      number = interface.number
+      alternate_setting = interface.alternate_setting
+      `class` = interface.class
+      subclass = interface.subclass
+      `protocol` = interface.protocol
+      class_name = OrNull(interface.class_name)
+      driver = OrNull(interface.driver)
+      endpoints = interface.endpoints.map(Endpoint.init)
+    }
+  }
+
+  /// As a service tells it.
+  init(_ usb: Bridge.USB) {
+    vendor_id = usb.vendor_id
+    product_id = usb.product_id
+    bus = usb.bus
+    address = usb.address
+    node = usb.node
+    port = usb.port
+    speed_mbps = OrNull(usb.speed_mbps)
+    configuration = OrNull(usb.configuration)
+    interfaces = usb.interfaces.map(Interface.init)
+    damage = OrNull(usb.damage)
   }
 
   struct Endpoint: Encodable {
@@ -72,6 +117,14 @@ struct USBDocument: Encodable {
       direction = endpoint.direction.rawValue
       transfer = endpoint.transfer.rawValue
       max_packet_bytes = endpoint.maxPacketSize
+    }
+
+    init(_ endpoint: Bridge.USBEndpoint) {
+      address = endpoint.address
+      interval = endpoint.interval
+      direction = endpoint.direction
+      transfer = endpoint.transfer
+      max_packet_bytes = endpoint.max_packet_bytes
     }
   }
 

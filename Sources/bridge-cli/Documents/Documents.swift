@@ -54,6 +54,8 @@ struct BatteryDocument: Encodable {
   let schema = schemaName
   let device: DeviceDocument
   let battery: Details
+  /// How old the reading is, where it isn't of now: while another program has the accessory. Left out otherwise.
+  var age_ms: Int?
 }
 
 struct IdentityDocument: Encodable {
@@ -86,6 +88,8 @@ struct StatusDocument: Encodable {
   let device: DeviceDocument
   let status: Details
   let identity: IdentityDocument
+  /// As that of `BatteryDocument`.
+  var age_ms: Int?
 }
 
 struct LineDocument: Encodable {

@@ -60,3 +60,11 @@ struct ProfileCheckDocument: Encodable {
   let schema = schemaName
   let files: [File]
 }
+
+struct UdevRulesDocument: Encodable {
+  let schema = schemaName
+  let rules: String
+  /// Those that the rules are for.
+  let profiles: [String]
+  let problems: [ProfileProblemDocument]
+}

@@ -35,8 +35,8 @@ struct TraceDocument: Encodable {
       let isWhole = frameOutcome == .whole
       outcome = OrNull(Self.name(frameOutcome))
       summary = OrNull(isWhole ? AF1Text.summary(header, payload) : frameOutcome.problem(header))
-      payload_hex = OrNull(isWhole ? Hex.string(payload) : nil)
-      frame_hex = OrNull(isWhole ? Hex.string(TraceView.bytes(header, payload)) : nil)
+      payload_hex = OrNull(isWhole ? Hexadecimal.string(payload) : nil)
+      frame_hex = OrNull(isWhole ? Hexadecimal.string(TraceView.bytes(header, payload)) : nil)
     }
   }
 

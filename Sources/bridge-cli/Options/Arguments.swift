@@ -49,6 +49,21 @@ struct MomentArgument: FormArgument {
   }
 }
 
+/// A file's mode on the command line: "0660".
+struct ModeArgument: FormArgument {
+  static let form = "a mode in octal, like 0660,"
+  let bits: UInt16
+
+  init(bits: UInt16) { self.bits = bits }
+
+  init?(argument: String) {
+    guard (3...4).contains(argument.utf8.count), argument.first != "+", let bits = UInt16(argument, radix: 8),
+      bits <= 0o777
+    else { return nil }
+    self.bits = bits
+  }
+}
+
 /// Bytes on the command line.
 struct HexArgument: FormArgument {
   static let form = "hexadecimal, two digits a byte, like 0239800e02,"

@@ -8,29 +8,31 @@ import Glibc
 enum KnownDevices {
   /// Simulators and what the system knows; or only some of these, as ACCESSORY_BRIDGE_SOURCES says. Throws `UsageError`
   /// when that says something else.
-  static func source() throws -> CombinedSource {
+  static func source() throws -> CombinedSource { CombinedSource(try sources()) }
+
+  /// As above, one by one.
+  static func sources() throws -> [any DeviceSource] {
     guard let text = getenv("ACCESSORY_BRIDGE_SOURCES").map({ String(cString: $0) }), !text.isEmpty else {
-      return CombinedSource([SimulatorSource(), UdevSource()])
+      return [SimulatorSource(), UdevSource()]
     }
-    return CombinedSource(
-      try text.split(separator: ",").map { name in
-        switch name {
-        case Substring(Device.Source.simulator.rawValue): return SimulatorSource() as any DeviceSource
-        case Substring(Device.Source.udev.rawValue): return UdevSource()
-        default:
-          throw UsageError(
-            description: "ACCESSORY_BRIDGE_SOURCES is simulator, udev, or both with a comma; not \(name)")
-        }
-      })
+    return try text.split(separator: ",").map { name in
+      switch name {
+      case Substring(Device.Source.simulator.rawValue): return SimulatorSource() as any DeviceSource
+      case Substring(Device.Source.udev.rawValue): return UdevSource()
+      default:
+        throw UsageError(
+          description: "ACCESSORY_BRIDGE_SOURCES is simulator, udev, or both with a comma; not \(name)")
+      }
+    }
   }
 
   /// The devices that `text` may mean. Who names a path needs no simulators.
   static func devices(forOpening text: String?) async throws -> [Device] {
-    do {
-      return try await source().devices()
-    } catch let error as AccessoryError {
-      if text?.contains("/") == true { return try await UdevSource().devices() }
-      throw error
-    }
+    let source = try source()
+    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on an await there.
+    let failure: AccessoryError
+    do throws(AccessoryError) { return try await source.devices() } catch { failure = error }
+    guard text?.contains("/") == true else { throw failure }
+    return try await UdevSource().devices()
   }
 }

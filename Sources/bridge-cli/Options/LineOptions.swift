@@ -39,6 +39,12 @@ struct LineOptions: ParsableArguments {
     transform: TimeArgument.read)
   var settle: TimeArgument?
 
+  /// Whether the user wants anything otherwise than a profile says.
+  var saysSomething: Bool {
+    baud != nil || dataBits != nil || parity != nil || stopBits != nil || flow != nil || dtr != nil || rts != nil
+      || rs485 != nil || settle != nil || way.saysSomething
+  }
+
   func validate() throws {
     guard baud != 0 else { throw ValidationError("a baud rate is at least 1, for example 9600 or 115200") }
     guard (5...8).contains(dataBits ?? 8) else { throw ValidationError("--data-bits is 5, 6, 7 or 8") }

@@ -26,6 +26,9 @@ struct WayOptions: ParsableArguments {
       valueName: "shape"))
   var shape: USBConfiguration.Shape?
 
+  /// Whether the user wants anything otherwise than a profile says.
+  var saysSomething: Bool { wanted != nil || alternate != nil || shape != nil }
+
   /// The way that the user asks for; who names endpoints means USB.
   var wanted: Device.Way? { transport ?? (interface == nil && endpoints == nil ? nil : .usb) }
 

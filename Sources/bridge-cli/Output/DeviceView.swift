@@ -35,7 +35,8 @@ enum DeviceView {
   private static func facts(_ interface: USBInterface) -> [(String, String)] {
     let description = interface.description
     let function = description.function
-    let numbers = [function.code, function.subclass, function.protocol].map { Hex.string([$0]) }.joined(separator: "/")
+    let numbers = [function.code, function.subclass, function.protocol].map { Hexadecimal.string([$0]) }.joined(
+      separator: "/")
     let driver = interface.driver.map { "driver " + SafeText.escape($0) } ?? "no driver"
     let setting = description.alternateSetting == 0 ? "" : ", setting \(description.alternateSetting)"
     let name = function.name.map { "\($0) \(numbers)" } ?? numbers
@@ -43,7 +44,7 @@ enum DeviceView {
       + description.endpoints.map { endpoint in
         (
           "",
-          "endpoint \(Hex.string([endpoint.address])) \(endpoint.direction.rawValue.uppercased()), "
+          "endpoint \(Hexadecimal.string([endpoint.address])) \(endpoint.direction.rawValue.uppercased()), "
             + "\(endpoint.transfer.rawValue), packets of \(endpoint.maxPacketSize) bytes"
         )
       }

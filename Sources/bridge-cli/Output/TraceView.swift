@@ -35,7 +35,7 @@ struct TraceView: Sendable {
 
   private func hex(_ bytes: [UInt8]) -> String {
     let shown = full ? bytes[...] : bytes.prefix(Self.shownBytes)
-    return Hex.string(shown) + (shown.count < bytes.count ? "… (\(bytes.count) bytes)" : "")
+    return Hexadecimal.string(shown) + (shown.count < bytes.count ? "… (\(bytes.count) bytes)" : "")
   }
 
   static func bytes(_ header: AF1Header, _ payload: [UInt8]) -> [UInt8] {
@@ -109,6 +109,6 @@ enum AF1Text {
   }
 
   private static func number(_ value: UInt32) -> String {
-    Hex.string(withUnsafeBytes(of: value.bigEndian) { Array($0) })
+    Hexadecimal.string(withUnsafeBytes(of: value.bigEndian) { Array($0) })
   }
 }

@@ -61,7 +61,7 @@ extension Plain {
       let list = try await start(["list", "--all"]).end()
       #expect(list.status == 0)
       for serial in ["MODEM1", "BULK1", "HID1"] { #expect(list.outputText.contains(serial), "\(list.outputText)") }
-      for arguments in [["MODEM1"], ["BULK1"], ["usb:1209:0001"], ["HID1", "--interface", "0"]] {
+      for arguments in [["MODEM1"], ["BULK1"], ["usb:1209:0001"], ["HID1"], ["HID1", "--interface", "0"]] {
         let battery = try await start(["battery"] + arguments).end()
         #expect(battery.outputText.hasPrefix("100 %"), "\(arguments) \(battery.outputText)\(battery.errorText)")
       }

@@ -50,7 +50,7 @@ enum Kernel {
     return linkTarget("\(path)/\(device):1.0/driver")?.split(separator: "/").last.map(String.init)
   }
 
-  private static func text(_ path: String) -> String? {
+  static func text(_ path: String) -> String? {
     (try? SmallFile.read(path, limit: 256)).map {
       String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
@@ -111,13 +111,15 @@ struct PluggedIn: Sendable {
   let node: String
 
   init(
-    _ kind: SimulatedUSBIdentity.Kind, _ change: (inout FramedSimulator.Configuration) -> Void = { _ in }
+    _ kind: SimulatedUSBIdentity.Kind, product: String? = nil,
+    _ change: (inout FramedSimulator.Configuration) -> Void = { _ in }
   ) async throws {
     try #require(Kernel.isReady, "no vhci_hcd: these tests are for the guest of 'make lab'")
     var configuration = FramedSimulator.Configuration(seed: 1)
     change(&configuration)
     var identity = SimulatedUSBIdentity(kind)
     identity.serialNumber = configuration.device.identity.serialNumber
+    if let product { identity.product = product }
     configuration.connection = .usb(identity)
     let simulator = FramedSimulator(configuration, io: Kernel.devices)
     let events = Watched<[FramedSimulator.Event]>([])

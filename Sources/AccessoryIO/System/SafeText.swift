@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes text that a device sent harmless for a terminal.
-enum SafeText {
+/// Makes text that a device sent harmless for a terminal and for a log.
+package enum SafeText {
   /// The text with everything that a terminal would act on made visible, and cut after `limit` characters.
-  static func escape(_ text: String, limit: Int = 64) -> String {
+  package static func escape(_ text: String, limit: Int = 64) -> String {
     var escaped = ""
     // Scalars, not characters: a character may have any number of them.
     var count = 0
@@ -20,7 +20,7 @@ enum SafeText {
   }
 
   /// JSON with the same scalars, which can only stand within its strings, as escapes: the meaning stays.
-  static func escapeJSON(_ json: String) -> String {
+  package static func escapeJSON(_ json: String) -> String {
     if json.unicodeScalars.allSatisfy(isHarmless) { return json }
     var escaped = ""
     for scalar in json.unicodeScalars {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SystemPackage
+
+/// Tells the manager that started this process how it is: systemd, or who else sets `NOTIFY_SOCKET` (sd_notify(3)).
+///
+/// Where nobody wants to know, nothing is done; a manager that doesn't listen is no error. Nothing blocks: what a busy
+/// manager doesn't take yet is sent when it does, of each kind what was said last.
+public actor ServiceNotifier: EventHandler {
+  private nonisolated let io: IOThread
+  private let address: Address?
+  /// Half of the time after which the manager takes a silent service for dead; nil when it doesn't watch.
+  public nonisolated let watchdogInterval: Duration?
+  private var socket: FileDescriptor?
+  /// What the manager has not taken yet, in order; one of a kind.
+  private var waiting: [ServiceState] = []
+  private var watch: EventToken?
+  private var watchdog: TimerToken?
+
+  private enum Address: Sendable {
+    case path(String)
+    case abstract([UInt8])
+  }
+
+  /// The I/O thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+
+  /// For the manager that this process' environment names.
+  public init(io: IOThread = .shared) {
+    self.init(io: io) { name in getenv(name).map { String(cString: $0) } }
+  }
+
+  /// For the manager that these variables name: `NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`.
+  package init(io: IOThread, variable: (String) -> String?) {
+    self.io = io
+    let address = variable("NOTIFY_SOCKET").flatMap(Self.address)
+    self.address = address
+    watchdogInterval = address == nil ? nil : Self.interval(variable)
+  }
+
+  deinit { if let socket { SystemCall.close(socket) } }
+
+  /// A path, or a name after an `@`. Others (vsock, of a virtual machine's manager) are not known here.
+  private static func address(_ text: String) -> Address? {
+    if text.hasPrefix("/") { return .path(text) }
+    if text.hasPrefix("@"), text.utf8.count > 1 { return .abstract(Array(text.utf8.dropFirst())) }
+    return nil
+  }
+
+  private static func interval(_ variable: (String) -> String?) -> Duration? {
+    guard let time = variable("WATCHDOG_USEC").flatMap(Int64.init), time >= 2 else { return nil }
+    if let process = variable("WATCHDOG_PID"), process != String(getpid()) { return nil }
+    return .microseconds(time / 2)
+  }
+
+  // MARK: - Telling
+
+  /// Whether there is somebody to tell.
+  public nonisolated var isWanted: Bool { address != nil }
+
+  /// Tells all of these, in this order. When it returns, the manager has them, unless it is busy.
+  public func tell(_ states: ServiceState...) { for state in states { tell(state) } }
+
+  /// Whether the manager has not taken all yet.
+  package var isBehind: Bool { !waiting.isEmpty }
+
+  private func tell(_ state: ServiceState) {
+    guard address != nil else { return }
+    // A manager that is behind wants to know how things are, not how they were; and so nothing grows.
+    waiting.removeAll { $0.isOfTheKind(of: state) }
+    waiting.append(state)
+    send()
+  }
+
+  /// Begins to show at half the interval that this thread still goes round, if the manager wants to know; it takes the
+  /// service for dead when that ends. Once.
+  public func startWatchdog() {
+    guard watchdog == nil, let watchdogInterval else { return }
+    tell(.watchdog)
+    watchdog = io.schedule(at: io.now + watchdogInterval) { [weak self] in
+      self?.assumeIsolated { notifier in
+        notifier.watchdog = nil
+        notifier.startWatchdog()
+      }
+    }
+  }
+
+  /// Called by the loop.
+  public nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.send() } }
+
+  private func send() {
+    while let state = waiting.first {
+      do throws(Errno) {
+        let socket = try connected()
+        let message = state.message(now: io.now)
+        guard try UnixSocket.send(message[...], to: socket) == message.count else { throw .messageTooLong }
+        waiting.removeFirst()
+      } catch .wouldBlock {
+        if watch == nil, let socket { watch = try? io.watch(socket, for: .write, handler: self) }
+        return
+      } catch {
+        // Nobody listens. Whoever does later is told from then on.
+        waiting.removeAll()
+        disconnect()
+        return
+      }
+    }
+    unwatch()
+  }
+
+  private func connected() throws(Errno) -> FileDescriptor {
+    if let socket { return socket }
+    let new = try UnixSocket.create(.datagram)
+    do throws(Errno) {
+      switch address {
+      case .path(let path): try UnixSocket.connect(new, to: path)
+      case .abstract(let name): try UnixSocket.connect(new, toAbstract: name)
+      case nil: throw .addressFamilyNotSupported
+      }
+    } catch {
+      UnixSocket.close(new)
+      throw error
+    }
+    socket = new
+    return new
+  }
+
+  private func unwatch() {
+    if let watch, let socket { io.unwatch(socket, watch) }
+    watch = nil
+  }
+
+  private func disconnect() {
+    unwatch()
+    if let socket { UnixSocket.close(socket) }
+    socket = nil
+  }
+}
+
+extension ServiceState {
+  /// Whether this takes the place of `other`.
+  fileprivate func isOfTheKind(of other: ServiceState) -> Bool {
+    if case .status = self, case .status = other { return true }
+    return self == other
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a service tells the manager that started it (sd_notify(3)).
+public enum ServiceState: Sendable, Hashable {
+  /// It has started, or has reloaded, and serves.
+  case ready
+  /// It reads its configuration again; `ready` follows.
+  case reloading
+  /// It ends.
+  case stopping
+  /// It is alive.
+  case watchdog
+  /// What it is doing, for people: one line. Control characters are made visible.
+  case status(String)
+
+  /// The longest status, in scalars. A message has 4096 bytes at most (systemd's NOTIFY_BUFFER_MAX), and an escaped
+  /// scalar up to 10.
+  static let statusLimit = 256
+
+  /// The message, at the moment `now`.
+  func message(now: MonotonicTime) -> [UInt8] {
+    switch self {
+    case .ready: Array("READY=1".utf8)
+    // Without the time, a manager can't tell the answer to this reload from that to the one before.
+    case .reloading: Array("RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1_000)".utf8)
+    case .stopping: Array("STOPPING=1".utf8)
+    case .watchdog: Array("WATCHDOG=1".utf8)
+    case .status(let text): Array("STATUS=\(Self.line(text))".utf8)
+    }
+  }
+
+  /// A newline would begin another assignment; other controls would act on the terminal that shows the status.
+  private static func line(_ text: String) -> String {
+    var line = ""
+    for (count, scalar) in text.unicodeScalars.enumerated() {
+      if count == statusLimit { return line + "…" }
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+        line += "\\u{\(String(scalar.value, radix: 16))}"
+      default: line.unicodeScalars.append(scalar)
+      }
+    }
+    return line
+  }
+}

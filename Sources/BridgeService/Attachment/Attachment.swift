@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+
+/// A device that the service holds or tries to hold, with what is known of it. Lives within the service's actor.
+final class Attachment {
+  /// Something that was read, and when.
+  struct Reading<Value: Sendable>: Sendable {
+    var value: Value
+    var time: MonotonicTime
+  }
+
+  let key: Int
+  /// As it was last told, with its usual way in.
+  var device: Device
+  var profile: Profile?
+  /// Nil where clients bring their own.
+  var driver: Driver?
+  /// Somebody asked for it; otherwise a profile did.
+  let isByHand: Bool
+  var machine: AttachmentMachine
+  /// While it is attached.
+  var open: OpenAccessory?
+  /// Changes with each opening, so that what comes late from an earlier one is passed over.
+  var generation = 0
+  var listening: Task<Void, Never>?
+  /// What is being closed; the next opening waits for it.
+  var closing: Task<Void, Never>?
+  /// Who has it, while it is lent.
+  var holder: String?
+  /// Ends the loan.
+  var revoke: (@Sendable () -> Void)?
+
+  var identity: Reading<AccessoryIdentity>?
+  var battery: Reading<BatteryReading>?
+  var status: Reading<AccessoryStatus>?
+
+  let taps: TapHub
+  var timer: (deadline: MonotonicTime, token: TimerToken)?
+  var pollTimer: TimerToken?
+  var idleTimer: TimerToken?
+  /// Calls that are being answered.
+  var callCount = 0
+  /// Tasks that wait for the state to change.
+  var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
+  private var nextWaiting = 0
+
+  init(
+    key: Int, device: Device, profile: Profile?, driver: Driver?, isByHand: Bool, machine: AttachmentMachine,
+    taps: TapHub
+  ) {
+    self.key = key
+    self.device = device
+    self.profile = profile
+    self.driver = driver
+    self.isByHand = isByHand
+    self.machine = machine
+    self.taps = taps
+  }
+
+  /// The device by the way in that the profile prefers.
+  var target: Device { profile?.choosingWay(device) ?? device }
+
+  /// What it is called in the log: its identity, made harmless.
+  var name: String { SafeText.escape(device.id) }
+
+  /// As the interface tells it.
+  var facts: Bridge.Accessory {
+    Bridge.Accessory(
+      device: Bridge.Device(target), state: machine.state, tries: machine.tries, holder: holder,
+      problem: machine.problem.map(Bridge.Problem.init))
+  }
+
+  /// Ends with the next change of the state.
+  func change() -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    waiting[nextWaiting] = continuation
+    nextWaiting += 1
+    return stream
+  }
+
+  func changed() {
+    defer { waiting = [:] }
+    for continuation in waiting.values { continuation.finish() }
+  }
+
+  /// Whether `other` is this device, by whatever way in.
+  func isSame(_ other: Device) -> Bool {
+    if device.path == other.path || target.path == other.path { return true }
+    guard let usb = device.usb?.node, usb == other.usb?.node ?? other.path else { return false }
+    // One that has several terminals is several devices.
+    return device.terminal == nil || other.terminal == nil || device.terminal == other.terminal
+  }
+}

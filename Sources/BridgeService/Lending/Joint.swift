@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Joins two channels: what arrives at one is written to the other, both ways, as fast as the slower side takes it.
+enum Joint {
+  /// Returns when one side has ended, and what it had sent is with the other. Closes neither.
+  static func join(_ device: any Transport, _ client: any Transport) async {
+    let (ends, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let pumps = [(device, client), (client, device)].map { from, to in
+      Task {
+        await Pump(from.input, to.output).run()
+        continuation.yield()
+      }
+    }
+    for await _ in ends { break }
+    for pump in pumps { pump.cancel() }
+    for pump in pumps { await pump.value }
+  }
+}
+
+/// Carries bytes one way.
+private struct Pump {
+  private let input: InputQueue
+  private let output: OutputQueue
+  private let signals: AsyncStream<Void>
+
+  init(_ input: InputQueue, _ output: OutputQueue) {
+    self.input = input
+    self.output = output
+    let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    self.signals = signals
+    output.onSpace { continuation.yield() }
+    output.onClosed { _ in continuation.finish() }
+    input.onReadable { continuation.yield() }
+  }
+
+  /// Returns when the input has ended and all of it is written, the output takes no more, or the task is cancelled.
+  func run() async {
+    var bytes: [UInt8] = []
+    var messages: [Int] = []
+    var pieces: [ArraySlice<UInt8>] = []
+    for await _ in signals {
+      taking: while true {
+        while let piece = pieces.first {
+          switch piece.withUnsafeBytes({ output.offer($0) }) {
+          case .accepted: pieces.removeFirst()
+          case .full: break taking
+          case .closed: return
+          }
+        }
+        switch input.take(into: &bytes, messages: &messages) {
+        case .nothing: break taking
+        case .end: return
+        case .bytes: pieces = Self.split(bytes, messages)
+        }
+      }
+      if Task.isCancelled { return }
+    }
+  }
+
+  /// Messages stay apart, where there are any.
+  private static func split(_ bytes: [UInt8], _ messages: [Int]) -> [ArraySlice<UInt8>] {
+    guard !messages.isEmpty else { return [bytes[...]] }
+    var rest = bytes[...]
+    return messages.map { count in
+      defer { rest = rest.dropFirst(count) }
+      return rest.prefix(count)
+    }
+  }
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import Glibc
+
+// What the life of an attachment demands.
+
+extension BridgeService {
+  // MARK: - Beginning and end
+
+  /// Begins to hold a device.
+  @discardableResult
+  func attach(
+    _ device: Device, _ profile: Profile?, isByHand: Bool = false, after closing: Task<Void, Never>? = nil
+  ) -> Attachment {
+    let policies = configuration.policies(profile)
+    let problem = refusal(profile)
+    let machine =
+      problem.map { AttachmentMachine(refused: $0, policies: policies, now: clock.now) }
+      ?? AttachmentMachine(policies: policies, now: clock.now)
+    nextKey += 1
+    let attachment = Attachment(
+      key: nextKey, device: device, profile: profile, driver: Self.driver(for: device, profile), isByHand: isByHand,
+      machine: machine, taps: TapHub(clock: clock))
+    attachment.closing = closing
+    attachments[attachment.key] = attachment
+    if let problem {
+      log.error("\(attachment.name) is not attached: \(problem.message)")
+    } else {
+      log.info(
+        "\(attachment.name) is at \(SafeText.escape(attachment.target.path)), profile \(profile?.name ?? "none")")
+      perform([.open], on: attachment)
+    }
+    return attachment
+  }
+
+  /// The driver that speaks with a device. One that no profile knows is taken for what the rest of this package takes
+  /// it for.
+  static func driver(for device: Device, _ profile: Profile?) -> Driver? {
+    if let profile { return (profile.driver ?? nil).flatMap { Driver.named($0) } }
+    return Driver.named(device.driver ?? FramedAccessory.driverName)
+  }
+
+  /// Why no more of this kind are attached, if so.
+  func refusal(_ profile: Profile?) -> AccessoryError? {
+    let holding = attachments.values.filter { $0.machine.state != .failed }
+    if holding.count >= configuration.maximumAttached {
+      return AccessoryError(
+        .busy, "\(holding.count) accessories are attached already, and no more are allowed (--max-accessories)")
+    }
+    guard let profile, let limit = profile.policies.maximumAttached else { return nil }
+    let count = holding.count { $0.profile?.name == profile.name }
+    guard count >= limit else { return nil }
+    return AccessoryError(
+      .busy,
+      "\(count) accessories of the profile \(profile.name) are attached already, and it allows no more (maximum_attached)"
+    )
+  }
+
+  /// Lets go of a device and forgets it.
+  func release(_ attachment: Attachment) {
+    attachments[attachment.key] = nil
+    close(attachment)
+    attachment.revoke?()
+    attachment.taps.end()
+    cancelTimers(attachment)
+    if attachment.machine.state == .attached || attachment.machine.state == .lent {
+      tell(.disconnected, attachment, problem: .closed(attachment.target.path))
+    }
+    attachment.changed()
+    admitRefused()
+  }
+
+  private func cancelTimers(_ attachment: Attachment) {
+    if let timer = attachment.timer { clock.cancel(timer.token) }
+    for token in [attachment.pollTimer, attachment.idleTimer].compactMap({ $0 }) { clock.cancel(token) }
+    (attachment.timer, attachment.pollTimer, attachment.idleTimer) = (nil, nil, nil)
+  }
+
+  /// There is a place again: those that were refused one have their turn.
+  private func admitRefused() {
+    guard !isClosing else { return }
+    for attachment in ordered
+    where attachment.machine.state == .failed && attachment.machine.isRefused && attachment.machine.isPresent {
+      guard refusal(attachment.profile) == nil else { continue }
+      perform(attachment.machine.plugged(now: clock.now), on: attachment)
+    }
+  }
+
+  // MARK: - Actions
+
+  /// Does what the machine says, and what its state demands then.
+  func perform(_ actions: [AttachmentMachine.Action], on attachment: Attachment) {
+    for action in actions {
+      switch action {
+      case .open: open(attachment)
+      case .close: close(attachment)
+      case .end: attachment.open?.device.session.transport.deviceWasRemoved()
+      case .tellAttached: attached(attachment)
+      case .tellGone(let error):
+        tell(.disconnected, attachment, problem: error)
+      case .tellWaiting(let error, let pause, let number, let count):
+        logWaiting(attachment, error, pause, number, count)
+      case .tellFailed(let error):
+        let message = SafeText.escape(error.message, limit: 300)
+        log.log(
+          level: attachment.machine.isPresent ? .error : .notice, "\(attachment.name): \(message); given up")
+        // Nobody tells when a device that was named comes back.
+        if attachment.device.source == .named { forget(attachment) }
+      case .forget: forget(attachment)
+      }
+    }
+    schedule(attachment)
+    attachment.changed()
+    checkIdle()
+  }
+
+  private func logWaiting(
+    _ attachment: Attachment, _ error: AccessoryError, _ pause: Duration, _ number: Int, _ count: Int?
+  ) {
+    let tries = count.map { "try \(number) of \($0)" } ?? "try \(number)"
+    let message = SafeText.escape(error.message, limit: 300)
+    if attachment.machine.deadline == nil {
+      log.notice("\(attachment.name): \(message); waiting until it is there again")
+    } else {
+      log.notice("\(attachment.name): \(message); \(tries) in \(Self.text(pause))")
+    }
+  }
+
+  private func forget(_ attachment: Attachment) {
+    guard attachments[attachment.key] === attachment else { return }
+    log.info("\(attachment.name) is no more held")
+    release(attachment)
+  }
+
+  /// Sees to it that the machine hears of its deadline.
+  private func schedule(_ attachment: Attachment) {
+    let deadline = attachments[attachment.key] == nil ? nil : attachment.machine.deadline
+    guard attachment.timer?.deadline != deadline else { return }
+    if let timer = attachment.timer { clock.cancel(timer.token) }
+    attachment.timer = nil
+    guard let deadline else { return }
+    let key = attachment.key
+    let token = clock.schedule(at: deadline) { [weak self] in
+      self?.post { service in
+        guard let attachment = service.attachments[key], attachment.timer?.deadline == deadline else { return }
+        attachment.timer = nil
+        service.perform(attachment.machine.timePassed(now: service.clock.now), on: attachment)
+      }
+    }
+    attachment.timer = (deadline, token)
+  }
+
+  // MARK: - Opening and closing
+
+  private func open(_ attachment: Attachment) {
+    attachment.generation += 1
+    let (key, generation, closing) = (attachment.key, attachment.generation, attachment.closing)
+    let (device, profile, driver, taps) = (attachment.target, attachment.profile, attachment.driver, attachment.taps)
+    let (io, clock) = (io, clock)
+    run {
+      await closing?.value
+      do throws(AccessoryError) {
+        let open = try await OpenAccessory.open(device, profile, driver: driver, tap: taps, io: io, clock: clock)
+        await self.opened(key, generation, open)
+      } catch {
+        await self.openingFailed(key, generation, error)
+      }
+    }
+  }
+
+  private func opened(_ key: Int, _ generation: Int, _ open: OpenAccessory) async {
+    guard !isClosing, let attachment = attachments[key], attachment.generation == generation else {
+      return await open.close()
+    }
+    attachment.open = open
+    perform(attachment.machine.opened(now: clock.now), on: attachment)
+  }
+
+  private func openingFailed(_ key: Int, _ generation: Int, _ error: AccessoryError) {
+    guard let attachment = attachments[key], attachment.generation == generation else { return }
+    perform(attachment.machine.openingFailed(error, now: clock.now), on: attachment)
+  }
+
+  /// Closes what is open; the next opening waits for that.
+  func close(_ attachment: Attachment) {
+    attachment.generation += 1
+    for token in [attachment.pollTimer, attachment.idleTimer].compactMap({ $0 }) { clock.cancel(token) }
+    (attachment.pollTimer, attachment.idleTimer) = (nil, nil)
+    attachment.listening?.cancel()
+    attachment.listening = nil
+    guard let open = attachment.open else { return }
+    attachment.open = nil
+    let before = attachment.closing
+    attachment.closing = run {
+      await before?.value
+      await open.close()
+    }
+  }
+
+  /// Runs work that the service's end waits for.
+  @discardableResult
+  func run(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    nextKey += 1
+    let key = nextKey
+    let task = Task {
+      await body()
+      self.closings[key] = nil
+    }
+    closings[key] = task
+    return task
+  }
+
+  // MARK: - Attached
+
+  private func attached(_ attachment: Attachment) {
+    guard let open = attachment.open else { return }
+    log.notice("\(attachment.name) is attached at \(SafeText.escape(attachment.target.path))")
+    let (key, generation) = (attachment.key, attachment.generation)
+    attachment.listening = open.follow { news in
+      await self.heard(key, generation, news)
+    } ended: { error in
+      await self.ended(key, generation, error)
+    }
+    tell(.connected, attachment)
+    if let accessory = open.accessory { run { await self.ask(accessory, key, generation, identity: true) } }
+    schedulePoll(attachment)
+    noteWork(attachment)
+  }
+
+  private func heard(_ key: Int, _ generation: Int, _ news: AccessoryNews) {
+    guard let attachment = attachments[key], attachment.generation == generation else { return }
+    switch news {
+    case .battery(let reading): note(reading, attachment, isEvent: true)
+    case .status(let status): note(status, attachment, isEvent: true)
+    case .other: break
+    }
+  }
+
+  private func ended(_ key: Int, _ generation: Int, _ error: AccessoryError) {
+    guard let attachment = attachments[key], attachment.generation == generation else { return }
+    perform(attachment.machine.ended(error, now: clock.now), on: attachment)
+  }
+
+  /// Keeps a reading; one that is news is told.
+  func note(_ reading: BatteryReading, _ attachment: Attachment, isEvent: Bool) {
+    let isNew = attachment.battery?.value != reading
+    attachment.battery = .init(value: reading, time: clock.now)
+    if isEvent || isNew { tell(.battery, attachment, battery: reading) }
+  }
+
+  func note(_ status: AccessoryStatus, _ attachment: Attachment, isEvent: Bool) {
+    let isNew = attachment.status?.value != status
+    attachment.status = .init(value: status, time: clock.now)
+    if isEvent || isNew { tell(.status, attachment, status: status) }
+  }
+
+  /// Asks how the accessory is, so that there is something to tell while it can't be asked. What it doesn't know is
+  /// left out.
+  private func ask(_ accessory: any Accessory, _ key: Int, _ generation: Int, identity wantsIdentity: Bool) async {
+    func present() -> Attachment? { attachments[key].flatMap { $0.generation == generation ? $0 : nil } }
+    if wantsIdentity, let identity = try? await accessory.identify() {
+      present()?.identity = .init(value: identity, time: clock.now)
+    }
+    if present() != nil, let status = try? await accessory.status(), let attachment = present() {
+      note(status, attachment, isEvent: false)
+    }
+    if present() != nil, let battery = try? await accessory.battery(), let attachment = present() {
+      note(battery, attachment, isEvent: false)
+    }
+  }
+
+  private func schedulePoll(_ attachment: Attachment) {
+    guard let poll = configuration.poll, attachment.open?.accessory != nil else { return }
+    let (key, generation) = (attachment.key, attachment.generation)
+    attachment.pollTimer = clock.schedule(at: clock.now + poll) { [weak self] in
+      self?.post { $0.poll(key, generation) }
+    }
+  }
+
+  private func poll(_ key: Int, _ generation: Int) {
+    guard let attachment = attachments[key], attachment.generation == generation,
+      let accessory = attachment.open?.accessory
+    else { return }
+    run {
+      await self.ask(accessory, key, generation, identity: false)
+      await self.polled(key, generation)
+    }
+  }
+
+  private func polled(_ key: Int, _ generation: Int) {
+    guard let attachment = attachments[key], attachment.generation == generation else { return }
+    schedulePoll(attachment)
+  }
+
+  /// Something is being done with it: the time until it is closed for idleness begins anew.
+  func noteWork(_ attachment: Attachment) {
+    guard let limit = configuration.policies(attachment.profile).idleClose else { return }
+    if let token = attachment.idleTimer { clock.cancel(token) }
+    let (key, generation) = (attachment.key, attachment.generation)
+    attachment.idleTimer = clock.schedule(at: clock.now + limit) { [weak self] in
+      self?.post { service in
+        guard let attachment = service.attachments[key], attachment.generation == generation else { return }
+        guard attachment.callCount == 0 else { return service.noteWork(attachment) }
+        service.log.info("\(attachment.name) had nothing to do for \(Self.text(limit)) and is closed until it has")
+        service.perform(attachment.machine.rest(), on: attachment)
+      }
+    }
+  }
+
+  // MARK: - Telling
+
+  /// Tells those who asked what happened.
+  func tell(
+    _ name: Bridge.EventName, _ attachment: Attachment, battery: BatteryReading? = nil,
+    status: AccessoryStatus? = nil, problem: AccessoryError? = nil
+  ) {
+    let event = Bridge.Event(
+      name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
+      status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init))
+    events.tell(.init(key: attachment.key, event: event))
+  }
+
+  /// Seconds since 1970, to the millisecond.
+  static var wallClock: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1_000
+  }
+}

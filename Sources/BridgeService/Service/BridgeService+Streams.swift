@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+
+// The calls that go on: events, what passes, and loans.
+
+extension BridgeService {
+  // MARK: - Events
+
+  package func subscribe(
+    _ call: Bridge.Subscribe, from caller: Caller, _ answers: Answers<Bridge.Event>
+  ) async throws(CallError) {
+    let wanted = try call.device.map { text throws(CallError) in try find(text) }
+    let id = wanted?.device.id
+    let (key, stream) = events.subscribe()
+    defer { events.unsubscribe(key) }
+    for attachment in ordered
+    where attachment.machine.state == .attached || attachment.machine.state == .lent {
+      guard wanted == nil || wanted === attachment else { continue }
+      try await answers.send(
+        Bridge.Event(.present, time: Self.wallClock, device: Bridge.Device(attachment.target)))
+    }
+    try await answers.send(Bridge.Event(.ready, time: Self.wallClock))
+    // By identity, so that one that comes back as another attachment is still meant.
+    for await entry in stream where id == nil || entry.event.device?.id == id { try await answers.send(entry.event) }
+    if Task.isCancelled || isClosing { return }
+    throw CallError(AccessoryError(.busy, "too many events are waiting for this client"), device: call.device)
+  }
+
+  // MARK: - What passes
+
+  package func trace(
+    _ call: Bridge.Trace, from caller: Caller, _ answers: Answers<Bridge.TracePiece>
+  ) async throws(CallError) {
+    let attachment = try find(call.device)
+    let (listener, stop) = attachment.taps.listen()
+    defer { stop() }
+    for await _ in listener.signals {
+      for piece in listener.take() { try await answers.send(piece) }
+    }
+    if Task.isCancelled || isClosing { return }
+    throw CallError(.disconnected(attachment.target.path), device: attachment.device.id)
+  }
+
+  // MARK: - Loans
+
+  package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened {
+    let attachment = try find(call.device)
+    while attachment.machine.state == .opening {
+      try check(attachment, call.device)
+      await wait(attachment)
+    }
+    try check(attachment, call.device)
+    if attachment.machine.state == .lent { throw lent(attachment) }
+    guard attachment.machine.lend() else {
+      let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
+      throw CallError(problem, device: attachment.device.id)
+    }
+    attachment.holder = caller.peer.process > 0 ? "process \(caller.peer.process)" : "a client"
+    log.notice("\(attachment.name) is lent to \(attachment.holder ?? "a client")")
+    close(attachment)
+    attachment.changed()
+    checkIdle()
+    let key = attachment.key
+    let device: OpenDevice
+    do throws(AccessoryError) {
+      await attachment.closing?.value
+      device = try await OpenDevice.open(attachment.target, attachment.profile, tap: attachment.taps, io: io)
+    } catch {
+      returned(key)
+      throw CallError(error, device: attachment.device.id)
+    }
+    let session = device.session
+    attachment.revoke = { session.transport.beginClose() }
+    // It may have been let go of, or pulled, meanwhile.
+    if attachments[key] !== attachment || isClosing { session.transport.beginClose() }
+    if !attachment.machine.isPresent { session.transport.deviceWasRemoved() }
+    return Opened(Bridge.Open.Reply(device: Bridge.Device(attachment.target))) { client in
+      await Joint.join(session.transport, client)
+      await session.close()
+      await self.returned(key)
+    }
+  }
+
+  /// A client has given an accessory back: contact is made anew.
+  private func returned(_ key: Int) {
+    guard let attachment = attachments[key] else { return }
+    log.notice("\(attachment.name) is given back by \(attachment.holder ?? "its client")")
+    (attachment.holder, attachment.revoke) = (nil, nil)
+    perform(attachment.machine.returned(now: clock.now), on: attachment)
+  }
+}

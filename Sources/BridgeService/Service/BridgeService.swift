@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import Logging
+
+/// Holds the accessories that come and go, and answers for them.
+///
+/// Everything is decided on one dispatch queue; nothing that may block, and no byte, passes there.
+package actor BridgeService {
+  nonisolated let executor = DispatchExecutor(label: "accessory.service")
+  nonisolated let io: IOThread
+  nonisolated let clock: any TimerClock
+  nonisolated let configuration: ServiceConfiguration
+  nonisolated let hooks: ServiceHooks
+  let log: Logger
+  var profiles: ProfileStore
+  /// What is held, in the order of arrival.
+  var attachments: [Int: Attachment] = [:]
+  var nextKey = 0
+  var events = EventHub()
+  /// What the sources tell of, by source and path.
+  private var present: [Device] = []
+  /// What was let go by hand, until it is unplugged.
+  var detached: [Device] = []
+  private var watching: [Task<Void, Never>] = []
+  private var sources: [any DeviceSource] = []
+  private var clientCount = 0
+  private var idleTimer: TimerToken?
+  private var scanTimer: TimerToken?
+  private var lastStatus = ""
+  var isClosing = false
+  /// Ends when there was nothing to do for as long as `exitIdle` says.
+  package nonisolated let idle: AsyncStream<Void>
+  private let idleContinuation: AsyncStream<Void>.Continuation
+
+  /// Devices that are known at a time; more than that are no accessories.
+  static let deviceLimit = 4_096
+
+  /// The service's dispatch queue.
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// A service that goes by `profiles`.
+  package init(
+    _ configuration: ServiceConfiguration, profiles: ProfileStore, log: Logger, hooks: ServiceHooks = ServiceHooks(),
+    io: IOThread = .shared, clock: (any TimerClock)? = nil
+  ) {
+    self.configuration = configuration
+    self.profiles = profiles
+    self.log = log
+    self.hooks = hooks
+    self.io = io
+    self.clock = clock ?? io
+    (idle, idleContinuation) = AsyncStream<Void>.makeStream()
+  }
+
+  nonisolated func post(_ body: @escaping @Sendable (isolated BridgeService) -> Void) {
+    executor.post { self.assumeIsolated(body) }
+  }
+
+  // MARK: - Devices
+
+  /// Attaches what these sources tell of, from now on. A source that can't be watched is logged and left out.
+  package func watch(_ sources: [any DeviceSource]) async {
+    self.sources = sources
+    for source in sources {
+      do throws(AccessoryError) {
+        let events = try await source.events()
+        watching.append(
+          Task {
+            for await event in events { self.take(event) }
+            self.lost(source)
+          })
+      } catch {
+        log.warning("looking for accessories: \(error.message)")
+      }
+    }
+    if let timeout = configuration.scanTimeout {
+      scanTimer = clock.schedule(at: clock.now + timeout) { [weak self] in self?.post { $0.scanned() } }
+    }
+    log.info("looking for accessories")
+    checkIdle()
+  }
+
+  private func lost(_ source: any DeviceSource) {
+    if !isClosing { log.error("\(type(of: source)) tells no more of what comes and goes") }
+  }
+
+  private func scanned() {
+    let count = attachments.values.count { $0.machine.state == .attached || $0.machine.state == .lent }
+    log.notice(
+      "the search is over: \(count == 0 ? "no accessory" : "\(count) attached"); what is plugged in from now on is attached all the same"
+    )
+  }
+
+  /// Takes in what a source tells.
+  func take(_ event: DeviceEvent) {
+    guard !isClosing else { return }
+    switch event {
+    case .added(let device):
+      guard present.count < Self.deviceLimit else { return log.warning("too many devices: one is passed over") }
+      present.append(device)
+      appeared(device)
+    case .removed(let device):
+      present.removeAll { $0 == device }
+      detached.removeAll { $0.path == device.path && $0.id == device.id }
+      disappeared(device)
+    case .changed(let device, let old):
+      if let index = present.firstIndex(of: old) { present[index] = device } else { present.append(device) }
+      if let attachment = attachment(holding: old) {
+        change(attachment, to: device)
+      } else {
+        appeared(device)
+      }
+    }
+    checkIdle()
+  }
+
+  private func appeared(_ device: Device) {
+    if let attachment = attachment(awaiting: device) { return returned(attachment, as: device) }
+    guard attachment(holding: device) == nil else { return }
+    guard let profile = profiles.profile(for: device), device.mayBeAccessory || profile.transport.preferredWay != nil
+    else { return }
+    guard !detached.contains(where: { $0.path == device.path && $0.id == device.id }) else { return }
+    attach(device, profile)
+  }
+
+  private func disappeared(_ device: Device) {
+    guard let attachment = attachments.values.first(where: { $0.machine.isPresent && $0.device == device }) else {
+      return
+    }
+    log.debug("\(attachment.name) was taken away from \(SafeText.escape(device.path))")
+    let gone = AccessoryError.disconnected(attachment.target.path)
+    perform(attachment.machine.unplugged(gone, now: clock.now), on: attachment)
+  }
+
+  private func returned(_ attachment: Attachment, as device: Device) {
+    attachment.device = device
+    perform(attachment.machine.plugged(now: clock.now), on: attachment)
+  }
+
+  private func change(_ attachment: Attachment, to device: Device) {
+    let path = attachment.target.path
+    attachment.device = device
+    guard attachment.target.path != path else { return }
+    // Another way in is the usual one now: the terminal came, or went.
+    log.info("\(attachment.name) is reached by \(SafeText.escape(attachment.target.path)) now")
+    if attachment.machine.state == .attached {
+      close(attachment)
+      _ = attachment.machine.rest()
+    }
+    if attachment.machine.state != .lent { perform(attachment.machine.plugged(now: clock.now), on: attachment) }
+  }
+
+  /// The attachment of this very device.
+  func attachment(holding device: Device) -> Attachment? {
+    ordered.first { $0.machine.isPresent && $0.isSame(device) }
+  }
+
+  /// The attachment whose accessory went away and is this.
+  private func attachment(awaiting device: Device) -> Attachment? {
+    ordered.first { !$0.machine.isPresent && $0.device.id == device.id }
+  }
+
+  /// In the order of arrival.
+  var ordered: [Attachment] { attachments.values.sorted { $0.key < $1.key } }
+
+  /// Every device that can be attached.
+  var knownDevices: [Device] { present }
+
+  // MARK: - Profiles
+
+  /// Goes by these profiles from now on: attaches what fits, lets go of what doesn't any more, and opens anew what is to
+  /// be opened otherwise. What is lent stays as it is.
+  package func use(_ profiles: ProfileStore) {
+    guard !isClosing else { return }
+    self.profiles = profiles
+    for attachment in ordered where attachment.machine.state != .lent {
+      let profile = profiles.profile(for: attachment.device)
+      guard profile != attachment.profile else { continue }
+      if profile == nil && !attachment.isByHand {
+        log.notice("\(attachment.name): no profile fits any more")
+        release(attachment)
+      } else {
+        log.notice("\(attachment.name): its profile has changed")
+        let (device, isByHand) = (attachment.device, attachment.isByHand)
+        release(attachment)
+        attach(device, profile, isByHand: isByHand, after: attachment.closing)
+      }
+    }
+    for device in present { appeared(device) }
+    checkIdle()
+  }
+
+  // MARK: - Nothing to do
+
+  /// There are so many clients now.
+  package nonisolated func noteClients(_ count: Int) {
+    post { service in
+      service.clientCount = count
+      service.checkIdle()
+    }
+  }
+
+  /// Begins to count the time with nothing to do, or forgets it.
+  func checkIdle() {
+    tellStatus()
+    guard let exitIdle = configuration.exitIdle else { return }
+    let isIdle = clientCount == 0 && attachments.values.allSatisfy { $0.machine.state == .failed }
+    if !isIdle || isClosing {
+      if let idleTimer { clock.cancel(idleTimer) }
+      idleTimer = nil
+    } else if idleTimer == nil {
+      idleTimer = clock.schedule(at: clock.now + exitIdle) { [weak self] in self?.post { $0.endWhenIdle() } }
+    }
+  }
+
+  private func endWhenIdle() {
+    guard idleTimer != nil, !isClosing else { return }
+    log.notice("nothing attached and no client for \(Self.text(configuration.exitIdle ?? .zero)): ending")
+    idleContinuation.finish()
+  }
+
+  private func tellStatus() {
+    let states = attachments.values.map(\.machine.state)
+    let parts = Bridge.AttachmentState.allCases.compactMap { state in
+      let count = states.count { $0 == state }
+      return count == 0 ? nil : "\(count) \(state.rawValue)"
+    }
+    let status = parts.isEmpty ? "no accessory" : parts.joined(separator: ", ")
+    guard status != lastStatus else { return }
+    lastStatus = status
+    hooks.onStatus(status)
+  }
+
+  // MARK: - The end
+
+  /// Lets go of everything; returns when all devices are closed.
+  package func close() async {
+    if !isClosing {
+      isClosing = true
+      for task in watching { task.cancel() }
+      for token in [idleTimer, scanTimer].compactMap({ $0 }) { clock.cancel(token) }
+      for attachment in ordered { release(attachment) }
+      events.end()
+      idleContinuation.finish()
+    }
+    while let task = closings.first?.value {
+      await task.value
+    }
+  }
+
+  /// What is being opened or closed.
+  var closings: [Int: Task<Void, Never>] = [:]
+
+  static func text(_ duration: Duration) -> String {
+    let milliseconds = duration.inNanoseconds / 1_000_000
+    return milliseconds.isMultiple(of: 1_000) ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDrivers
+
+/// How a service behaves, where profiles don't say.
+package struct ServiceConfiguration: Sendable {
+  /// What the user wants otherwise than a profile says; nil: as it says.
+  package struct RetryChange: Sendable, Hashable {
+    /// How often something is tried.
+    package enum Tries: Sendable, Hashable {
+      case off
+      case count(Int)
+      case forever
+    }
+
+    package var tries: Tries?
+    package var interval: Duration?
+    package var backoffThousandths: Int?
+
+    package init(tries: Tries? = nil, interval: Duration? = nil, backoffThousandths: Int? = nil) {
+      self.tries = tries
+      self.interval = interval
+      self.backoffThousandths = backoffThousandths
+    }
+
+    func apply(to policy: inout RetryPolicy) {
+      switch tries {
+      case nil: break
+      case .off: policy.isEnabled = false
+      case .count(let count): (policy.isEnabled, policy.tries) = (true, count)
+      case .forever: (policy.isEnabled, policy.tries) = (true, nil)
+      }
+      if let interval {
+        policy.interval = interval
+        policy.longestInterval = max(policy.longestInterval, interval)
+      }
+      if let backoffThousandths { policy.backoffThousandths = backoffThousandths }
+    }
+  }
+
+  /// After an accessory went away.
+  package var reconnect = RetryChange()
+  /// After making contact failed.
+  package var retry = RetryChange()
+  /// How many accessories are attached at most, of all kinds together.
+  package var maximumAttached = 256
+  /// How often an accessory is asked for its battery and status; nil: never, only what it tells and what clients ask.
+  package var poll: Duration?
+  /// The service ends when it had nothing attached and no clients for so long; nil: never.
+  package var exitIdle: Duration?
+  /// When to say that the search is over; nil: never.
+  package var scanTimeout: Duration?
+  /// Who the service is.
+  package var information: ServiceInformation
+
+  package init(information: ServiceInformation) { self.information = information }
+
+  /// The policies of a profile, with what the user wants otherwise.
+  func policies(_ profile: Profile?) -> AttachmentPolicies {
+    var policies = profile?.policies ?? AttachmentPolicies()
+    reconnect.apply(to: &policies.reconnect)
+    retry.apply(to: &policies.retry)
+    return policies
+  }
+}
+
+/// What the manager of services (systemd) is told.
+package struct ServiceHooks: Sendable {
+  /// Clients are answered, and devices watched.
+  package var onReady: @Sendable () -> Void
+  /// How things are, in a line for people.
+  package var onStatus: @Sendable (String) -> Void
+  /// The service ends.
+  package var onStopping: @Sendable () -> Void
+
+  package init(
+    onReady: @escaping @Sendable () -> Void = {}, onStatus: @escaping @Sendable (String) -> Void = { _ in },
+    onStopping: @escaping @Sendable () -> Void = {}
+  ) {
+    self.onReady = onReady
+    self.onStatus = onStatus
+    self.onStopping = onStopping
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Work that may take only so long.
+enum TimeLimit {
+  /// Runs `body`; when it has not ended by then it is cancelled, and `timedOut` thrown.
+  static func run<Value: Sendable>(
+    _ limit: Duration?, _ clock: any TimerClock, label: String,
+    _ body: @escaping @Sendable () async throws(AccessoryError) -> Value
+  ) async throws(AccessoryError) -> Value {
+    guard let limit else { return try await body() }
+    let isLate = Locked(false)
+    let task = Task { () async -> Result<Value, AccessoryError> in
+      do throws(AccessoryError) { return .success(try await body()) } catch { return .failure(error) }
+    }
+    let timer = clock.schedule(at: clock.now + limit) {
+      isLate.withLock { $0 = true }
+      task.cancel()
+    }
+    let result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+    clock.cancel(timer)
+    if case .failure(let error) = result, error.kind == .cancelled, isLate.withLock({ $0 }) {
+      throw AccessoryError(.timedOut, "\(label) did not answer in time")
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryIO
+import BridgeService
+
+/// An accessory that a service holds, and a connection to that service.
+struct HeldDevice: Sendable {
+  let client: ControlClient
+  let accessory: Bridge.Accessory
+  /// Where the service answers.
+  let place: String
+
+  /// What to call it in calls: its path is nobody else's.
+  var name: String { accessory.device.path }
+
+  /// The accessory that `text` means, if a service holds it; nil when a command is to open it itself, or to say why
+  /// not. Throws `ResolutionError` when `text` fits several accessories, held and others.
+  /// Throws `misconfigured` when the user wants another line than the service has set.
+  static func find(_ text: String?, _ line: LineOptions) async throws -> HeldDevice? {
+    guard let held = try await find(text) else { return nil }
+    guard !line.saysSomething else {
+      throw AccessoryError(
+        .busy,
+        "the service at \(held.place) has \(held.name) open by its profile: to open it otherwise, let it go first: "
+          + "bridge-cli detach \(held.name)")
+    }
+    return held
+  }
+
+  private static func find(_ text: String?) async throws -> HeldDevice? {
+    let held = await all().filter(\.isHeld)
+    guard !held.isEmpty else { return nil }
+    let others = ((try? await KnownDevices.devices(forOpening: text)) ?? []).filter { device in
+      !held.contains { $0.isSame(device) }
+    }
+    let device: Device
+    do throws(ResolutionError) {
+      device = try DeviceResolver.resolve(text, among: held.map { Device($0.accessory.device) } + others)
+    } catch {
+      // Without an argument nothing else can be meant; for the rest the command says it as always.
+      if case .ambiguous = error { throw error }
+      return nil
+    }
+    return held.first { $0.isSame(device) }
+  }
+
+  /// Whether the service has it open, or is about to.
+  private var isHeld: Bool {
+    switch accessory.state {
+    case .opening, .attached, .lent, .waiting: true
+    case .failed: false
+    }
+  }
+
+  private func isSame(_ device: Device) -> Bool {
+    let held = accessory.device
+    if held.path == device.path || held.terminal != nil && held.terminal == device.terminal { return true }
+    guard let node = held.usb?.node, node == device.usb?.node || node == device.path else { return false }
+    return held.terminal == nil || device.terminal == nil
+  }
+
+  /// What all services have. One that can't be asked is passed over.
+  static func all() async -> [HeldDevice] {
+    var held: [HeldDevice] = []
+    for place in ServicePlace.all() {
+      guard let client = try? await ControlClient.connect(to: place),
+        let list = try? await client.call(Bridge.List(), timeout: .seconds(5))
+      else { continue }
+      held += list.accessories.map { HeldDevice(client: client, accessory: $0, place: place) }
+    }
+    return held
+  }
+
+  // MARK: - Calls
+
+  func battery() async throws -> Bridge.GetBattery.Reply { try await call(Bridge.GetBattery(device: name)) }
+
+  func status() async throws -> Bridge.GetStatus.Reply { try await call(Bridge.GetStatus(device: name)) }
+
+  func info() async throws -> Bridge.GetInfo.Reply { try await call(Bridge.GetInfo(device: name)) }
+
+  /// What happens to it from now on.
+  func events() async throws -> ReplyStream<Bridge.Subscribe> {
+    // A connection of its own: this one is for calls.
+    let events = try await ControlClient.connect(to: place).stream(Bridge.Subscribe(device: name))
+    return events
+  }
+
+  /// What an event says went wrong, as the accessory's error.
+  func error(_ problem: Bridge.Problem?) -> AccessoryError {
+    let kind = AccessoryError.Kind.allCases.first { $0.errorName == problem?.kind } ?? .disconnected
+    return problem.map { AccessoryError(kind, $0.message) } ?? .disconnected(name)
+  }
+
+  /// Makes a call; throws its error as that of the accessory.
+  func call<Method: ControlMethod>(_ method: Method, timeout: Duration? = nil) async throws -> Method.Reply {
+    do throws(ControlError) {
+      return try await client.call(method, timeout: timeout)
+    } catch {
+      throw error.accessoryError
+    }
+  }
+
+  /// Says that a reading is an old one, because another program has the accessory.
+  func noteAge(_ age: Int?) {
+    guard let age else { return }
+    let holder = accessory.holder.map { SafeText.escape($0) } ?? "another program"
+    Output.note("\(holder) has the accessory: this was read \(Self.seconds(age)) s ago")
+  }
+
+  private static func seconds(_ milliseconds: Int) -> String { "\(milliseconds / 1_000).\(milliseconds / 100 % 10)" }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import BridgeService
+import Logging
+import SystemPackage
+
+/// A service in this process, from its socket to its end.
+struct RunningService: Sendable {
+  let configuration: ServiceConfiguration
+  let log: Logger
+  /// Where it looks for devices.
+  let sources: [any DeviceSource]
+
+  /// What starting came to.
+  enum Place: Sendable {
+    case free(ControlSocket)
+    /// A service is there already: its process, where that is known, and its path.
+    case taken(process: Int32?, path: String)
+  }
+
+  /// Takes the socket that systemd passes, or makes one at `path`, or else where a service is usually looked for.
+  static func takePlace(_ path: String?) async throws -> Place {
+    if path == nil, let passed = try ControlSocket.passed() { return .free(passed) }
+    let place = if let path { path } else { try ServicePlace.own() }
+    return try await SetupQueue(label: "control").run {
+      do throws(AccessoryError) {
+        return .free(try ControlSocket.make(at: place))
+      } catch {
+        guard error.kind == .busy else { throw error }
+        return .taken(process: process(at: place), path: place)
+      }
+    }
+  }
+
+  /// Who listens there.
+  private static func process(at path: String) -> Int32? {
+    guard let probe = try? UnixSocket.create() else { return nil }
+    defer { UnixSocket.close(probe) }
+    guard (try? UnixSocket.connect(probe, to: path)) != nil else { return nil }
+    return (try? UnixSocket.peer(of: probe)).map(\.process).flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// Serves until the task is cancelled, or there was nothing to do for long enough. `begin` is called when clients are
+  /// answered.
+  func run(on socket: ControlSocket, hooks: ServiceHooks, begin: (BridgeService) async throws -> Void = { _ in })
+    async throws
+  {
+    let service = BridgeService(configuration, profiles: await profiles(), log: log, hooks: hooks)
+    let server = try ControlServer(socket, handler: service) { service.noteClients($0) }
+    log.info("answering on \(server.path ?? "the socket that was passed")")
+    let reloading = Interruption.onHangUp { Task { await reload(service) } }
+    defer { reloading.end() }
+    let result: Result<Void, any Error>
+    do {
+      await service.watch(sources)
+      try await begin(service)
+      hooks.onReady()
+      for await _ in service.idle {}
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    hooks.onStopping()
+    log.info("ending")
+    await server.close()
+    await service.close()
+    log.info("everything is closed")
+    try result.get()
+  }
+
+  private func profiles() async -> ProfileStore {
+    let library = await KnownProfiles.library()
+    for problem in library.problems { log.warning("profile passed over: \(problem)") }
+    return library.store
+  }
+
+  private func reload(_ service: BridgeService) async {
+    log.notice("reading the profiles anew")
+    await service.use(await profiles())
+  }
+}

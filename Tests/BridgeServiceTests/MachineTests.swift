@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import AccessoryIO
+import Testing
+
+@testable import BridgeService
+
+/// The life of an attachment, step by step.
+@Suite struct MachineTests {
+  private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
+  private static let refused = AccessoryError(.permissionDenied, "no")
+  private static let silent = AccessoryError(.timedOut, "silent")
+  private static let gone = AccessoryError(.disconnected, "gone")
+  private static let absent = AccessoryError(.disconnected, "it is not plugged in")
+
+  private func machine(_ change: (inout AttachmentPolicies) -> Void = { _ in }) -> AttachmentMachine {
+    var policies = AttachmentPolicies()
+    change(&policies)
+    return AttachmentMachine(policies: policies, now: Self.start)
+  }
+
+  private func attached(_ change: (inout AttachmentPolicies) -> Void = { _ in }) -> AttachmentMachine {
+    var machine = machine(change)
+    _ = machine.opened(now: Self.start)
+    return machine
+  }
+
+  @Test func opensAndIsAttached() {
+    var machine = machine()
+    #expect(machine.state == .opening)
+    #expect(machine.opened(now: Self.start) == [.tellAttached])
+    #expect(machine.state == .attached)
+    #expect(machine.deadline == nil && machine.tries == 0 && machine.problem == nil)
+  }
+
+  /// While udev's rules are run, permissions and links may still come: that counts as no try.
+  @Test(arguments: [AccessoryError.Kind.permissionDenied, .notFound, .busy])
+  func isPatientAfterPlugging(_ kind: AccessoryError.Kind) {
+    var machine = machine()
+    var now = Self.start
+    var openings = 1
+    while now < Self.start + .seconds(2) {
+      #expect(machine.openingFailed(AccessoryError(kind, "not yet"), now: now) == [])
+      #expect(machine.state == .opening && machine.tries == 0)
+      now = machine.deadline!
+      #expect(machine.timePassed(now: now) == [.open])
+      openings += 1
+    }
+    #expect(openings == 21)
+    let error = AccessoryError(kind, "never")
+    #expect(
+      machine.openingFailed(error, now: now) == [.tellWaiting(error, pause: .seconds(1), try: 1, of: 3)])
+    #expect(machine.state == .waiting)
+  }
+
+  @Test func givesUpAfterItsTries() {
+    var machine = machine { $0.retry.backoffThousandths = 2_000 }
+    var now = Self.start
+    for (number, pause) in [(1, 1), (2, 2), (3, 4)] {
+      #expect(
+        machine.openingFailed(Self.silent, now: now)
+          == [.tellWaiting(Self.silent, pause: .seconds(pause), try: number, of: 3)])
+      #expect(machine.deadline == now + .seconds(pause))
+      now = machine.deadline!
+      #expect(machine.timePassed(now: now) == [.open])
+      #expect(machine.state == .opening)
+    }
+    #expect(machine.openingFailed(Self.silent, now: now) == [.tellFailed(Self.silent)])
+    #expect(machine.state == .failed && machine.deadline == nil && machine.problem == Self.silent)
+    #expect(machine.plugged(now: now) == [.open])
+    #expect(machine.tries == 0)
+  }
+
+  @Test func nothingIsTriedAgainWhenThatIsOff() {
+    var machine = machine { $0.retry.isEnabled = false }
+    #expect(machine.openingFailed(Self.silent, now: Self.start) == [.tellFailed(Self.silent)])
+    #expect(machine.state == .failed)
+  }
+
+  @Test func timeBeforeTheDeadlineDoesNothing() {
+    var machine = machine()
+    _ = machine.openingFailed(Self.silent, now: Self.start)
+    #expect(machine.timePassed(now: Self.start + .milliseconds(999)) == [])
+    #expect(machine.timePassed(now: Self.start + .seconds(1)) == [.open])
+    #expect(machine.timePassed(now: Self.start + .seconds(1)) == [])
+  }
+
+  /// One that is unplugged is awaited as its policy says, and then forgotten.
+  @Test func unpluggedAndForgotten() {
+    var machine = attached()
+    #expect(machine.unplugged(Self.gone, now: Self.start) == [.end])
+    #expect(machine.state == .attached)
+    #expect(
+      machine.ended(Self.gone, now: Self.start)
+        == [.close, .tellGone(Self.gone), .tellWaiting(Self.gone, pause: .seconds(1), try: 1, of: 3)])
+    #expect(machine.state == .waiting)
+    var now = machine.deadline!
+    for number in 2...3 {
+      #expect(
+        machine.timePassed(now: now) == [.tellWaiting(Self.absent, pause: .seconds(1), try: number, of: 3)])
+      now = machine.deadline!
+    }
+    #expect(machine.timePassed(now: now) == [.tellFailed(Self.absent), .forget])
+  }
+
+  @Test func comesBackWhileItIsAwaited() {
+    var machine = attached()
+    _ = machine.unplugged(Self.gone, now: Self.start)
+    _ = machine.ended(Self.gone, now: Self.start)
+    #expect(machine.plugged(now: Self.start + .milliseconds(500)) == [.open])
+    #expect(machine.state == .opening && machine.deadline == nil)
+    #expect(machine.opened(now: Self.start + .seconds(1)) == [.tellAttached])
+    #expect(machine.problem == nil && machine.tries == 0)
+  }
+
+  /// Who waits for ever for what is told by an event needs no timer.
+  @Test func awaitedForEverWithoutATimer() {
+    var machine = attached { $0.reconnect.tries = nil }
+    _ = machine.unplugged(Self.gone, now: Self.start)
+    #expect(
+      machine.ended(Self.gone, now: Self.start).last
+        == .tellWaiting(Self.gone, pause: .seconds(1), try: 1, of: nil))
+    #expect(machine.deadline == nil)
+    #expect(machine.plugged(now: Self.start + .seconds(500)) == [.open])
+
+    // The link ended first: there is a try to be made, until it is known that nothing is plugged in.
+    machine = attached { $0.reconnect.tries = nil }
+    _ = machine.ended(Self.gone, now: Self.start)
+    #expect(machine.deadline == Self.start + .seconds(1))
+    #expect(machine.unplugged(Self.gone, now: Self.start) == [])
+    #expect(machine.deadline == nil && machine.state == .waiting)
+  }
+
+  @Test func goneForGoodWithoutReconnecting() {
+    var machine = attached { $0.reconnect.isEnabled = false }
+    _ = machine.unplugged(Self.gone, now: Self.start)
+    #expect(
+      machine.ended(Self.gone, now: Self.start)
+        == [.close, .tellGone(Self.gone), .tellFailed(Self.gone), .forget])
+  }
+
+  /// The cable is pulled while it is being opened: what the opening comes to is still awaited.
+  @Test func unpluggedWhileOpening() {
+    var machine = machine()
+    #expect(machine.unplugged(Self.gone, now: Self.start) == [])
+    var other = machine
+    #expect(machine.opened(now: Self.start).first == .close)
+    #expect(machine.state == .waiting)
+    _ = other.openingFailed(Self.refused, now: Self.start)
+    #expect(other.state == .waiting)
+    // Plugged in again before the first opening has ended: that one counts.
+    other = self.machine()
+    _ = other.unplugged(Self.gone, now: Self.start)
+    #expect(other.plugged(now: Self.start) == [])
+    #expect(other.opened(now: Self.start) == [.tellAttached])
+  }
+
+  @Test func unpluggedAfterItWasGivenUp() {
+    var machine = machine { $0.retry.isEnabled = false }
+    _ = machine.openingFailed(Self.silent, now: Self.start)
+    #expect(machine.unplugged(Self.gone, now: Self.start) == [.forget])
+  }
+
+  @Test func lentAndReturned() {
+    var machine = attached()
+    var isLent = machine.lend()
+    #expect(isLent && machine.state == .lent)
+    isLent = machine.lend()
+    #expect(!isLent)
+    #expect(machine.ended(Self.gone, now: Self.start) == [])
+    #expect(machine.returned(now: Self.start) == [.open])
+    #expect(machine.state == .opening)
+  }
+
+  @Test func unpluggedWhileLent() {
+    var machine = attached()
+    _ = machine.lend()
+    #expect(machine.unplugged(Self.gone, now: Self.start) == [.end])
+    #expect(machine.state == .lent)
+    #expect(
+      machine.returned(now: Self.start)
+        == [.tellGone(Self.absent), .tellWaiting(Self.absent, pause: .seconds(1), try: 1, of: 3)])
+  }
+
+  @Test func onlyWhatIsAttachedIsLent() {
+    var machine = machine()
+    var isLent = machine.lend()
+    #expect(!isLent)
+    _ = machine.openingFailed(Self.silent, now: Self.start)
+    isLent = machine.lend()
+    #expect(!isLent)
+  }
+
+  @Test func restsAndIsWoken() {
+    var machine = attached()
+    #expect(machine.rest() == [.close])
+    #expect(machine.state == .waiting && machine.isResting && machine.deadline == nil)
+    #expect(machine.wake(now: Self.start) == [.open])
+    #expect(machine.state == .opening && !machine.isResting)
+    _ = machine.opened(now: Self.start)
+    _ = machine.rest()
+    let isLent = machine.lend()
+    #expect(isLent)
+    _ = machine.returned(now: Self.start)
+    _ = machine.opened(now: Self.start)
+    _ = machine.rest()
+    #expect(machine.unplugged(Self.gone, now: Self.start) == [.forget])
+  }
+
+  @Test func refusedUntilThereIsAPlace() {
+    var machine = AttachmentMachine(refused: Self.refused, policies: AttachmentPolicies(), now: Self.start)
+    #expect(machine.state == .failed && machine.isRefused && machine.problem == Self.refused)
+    #expect(machine.plugged(now: Self.start) == [.open])
+    #expect(!machine.isRefused)
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+/// What `make install` puts below DESTDIR, and how well the service is locked in.
+@Suite(.timeLimit(.minutes(5))) struct InstallTests {
+  private let directory: TemporaryDirectory
+  private let root: String
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    #expect(mkdir(directory.path + "/manual", 0o700) == 0)
+    for page in ["bridge-cli.1", "bridge-cli.list.1"] { try directory.write(Array(".TH\n".utf8), to: "manual/" + page) }
+  }
+
+  private var destination: String { directory.path + "/root" }
+
+  private func run(_ words: [String], _ environment: [String: String] = [:]) async throws -> Program.Transcript {
+    var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"]
+    // The command under test may be linked with a sanitizer, and is asked for its completions.
+    for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
+      if let value = getenv(name) { variables[name] = String(cString: value) }
+    }
+    return try await Program(words, environment: variables.merging(environment) { $1 }, directory: directory.path).end()
+  }
+
+  private func setup(_ what: String, prefix: String = "/usr/local") async throws -> Program.Transcript {
+    try await run(
+      [root + "/systemd/setup", what],
+      ["DESTDIR": destination, "PREFIX": prefix, "BRIDGE_CLI": Sandbox.command, "MANUAL": directory.path + "/manual"])
+  }
+
+  private func files() async throws -> [String] {
+    try await run(["find", destination, "-type", "f"]).lines.map { String($0.dropFirst(destination.utf8.count)) }
+      .sorted()
+  }
+
+  private func text(_ path: String) throws -> String {
+    String(decoding: try SmallFile.read(destination + path, limit: 1 << 20), as: UTF8.self)
+  }
+
+  @Test func installedAndTakenAway() async throws {
+    for _ in 1...2 {
+      let installed = try await setup("install")
+      #expect(installed.status == 0, "\(installed.errorText)")
+    }
+    let files = try await files()
+    let expected =
+      [
+        "bin/bridge-cli", "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
+        "lib/sysusers.d/accessory-bridge.conf", "lib/tmpfiles.d/accessory-bridge.conf",
+        "lib/udev/rules.d/70-accessory-bridge.rules", "share/bash-completion/completions/bridge-cli",
+        "share/fish/vendor_completions.d/bridge-cli.fish", "share/man/man1/bridge-cli.1",
+        "share/man/man1/bridge-cli.list.1", "share/zsh/site-functions/_bridge-cli",
+      ].map { "/usr/local/" + $0 }
+    #expect(files.filter { !$0.hasPrefix("/usr/local/share/doc/accessory-bridge/") } == expected)
+    #expect(files.contains("/usr/local/share/doc/accessory-bridge/Documentation/profiles.md"))
+    #expect(exists(destination + "/etc/accessory-bridge/profiles"))
+    let unit = try text("/usr/local/lib/systemd/system/accessory-bridge.service")
+    #expect(unit.contains("\nExecStart=/usr/local/bin/bridge-cli serve ") && !unit.contains("dir@"))
+    let built = try await run([Sandbox.command, "udev-rules", "--built-in"])
+    #expect(try text("/usr/local/lib/udev/rules.d/70-accessory-bridge.rules") == built.outputText)
+    #expect(try text("/usr/local/share/bash-completion/completions/bridge-cli").contains("complete"))
+    let program = try await run([destination + "/usr/local/bin/bridge-cli", "--version"])
+    #expect(program.status == 0 && !program.outputText.isEmpty)
+
+    try directory.write(Array("name: mine\n".utf8), to: "root/etc/accessory-bridge/profiles/mine.yaml")
+    for _ in 1...2 {
+      #expect(try await setup("uninstall").status == 0)
+      #expect(try await self.files() == ["/etc/accessory-bridge/profiles/mine.yaml"])
+    }
+    #expect(unlink(destination + "/etc/accessory-bridge/profiles/mine.yaml") == 0)
+    #expect(try await setup("uninstall").status == 0)
+    #expect(!exists(destination + "/etc/accessory-bridge") && !exists(destination + "/usr/local/lib/systemd"))
+  }
+
+  @Test func anotherPlace() async throws {
+    #expect(try await setup("install", prefix: "/usr").status == 0)
+    #expect(try await files().contains("/usr/lib/udev/rules.d/70-accessory-bridge.rules"))
+    let unit = try text("/usr/lib/systemd/system/accessory-bridge.service")
+    #expect(unit.contains("\nExecStart=/usr/bin/bridge-cli serve "))
+    #expect(try await setup("uninstall", prefix: "/usr").status == 0)
+    // Where systemd doesn't look, only the program goes.
+    #expect(try await setup("install", prefix: "/opt/bridge").status == 0)
+    let files = try await files()
+    #expect(files.contains("/opt/bridge/bin/bridge-cli"))
+    #expect(files.contains("/usr/local/lib/systemd/system/accessory-bridge.service"))
+    for prefix in ["relative", "/with space", "/a|b"] {
+      #expect(try await setup("install", prefix: prefix).status == 1)
+    }
+    #expect(try await run([root + "/systemd/setup"]).status == EX_USAGE)
+  }
+
+  /// The figure of systemd's own judge; 0 is safest, 10 worst.
+  @Test func theServiceIsLockedIn() async throws {
+    #expect(try await setup("install").status == 0)
+    let unit = destination + "/usr/local/lib/systemd/system/accessory-bridge.service"
+    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", unit])
+    #expect(judged.status == 0, "\(judged.errorText)")
+    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
+    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
+    #expect(try #require(figure) <= 1.5, "\(judged.outputText)")
+    let text = try text("/usr/local/lib/systemd/system/accessory-bridge.service")
+    #expect(!text.contains("\nPrivateNetwork="), "udev's events come by netlink")
+  }
+
+  /// The user, the group and the socket's folder as systemd's own tools make them.
+  @Test func userAndFolder() async throws {
+    #expect(try await setup("install").status == 0)
+    let users = try await run(["systemd-sysusers", "--root=" + destination, "accessory-bridge.conf"])
+    #expect(users.status == 0, "\(users.errorText)")
+    for file in ["/etc/passwd", "/etc/group"] { #expect(try text(file).contains("accessory-bridge:")) }
+    let folder = try await run(["systemd-tmpfiles", "--root=" + destination, "--create", "accessory-bridge.conf"])
+    #expect(folder.status == 0, "\(folder.errorText)")
+    var file = stat()
+    #expect(lstat(destination + "/run/accessory-bridge", &file) == 0)
+    #expect(file.st_mode == S_IFDIR | 0o755)
+    #expect(file.st_uid != 0 && file.st_gid != 0)
+  }
+}

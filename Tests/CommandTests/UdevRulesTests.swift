@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+/// `udev-rules`.
+@Suite(.timeLimit(.minutes(5))) struct UdevRulesTests {
+  private func write(_ text: String, to name: String, _ box: Sandbox) throws {
+    if !exists(box.directory.path + "/profiles") {
+      #expect(mkdir(box.directory.path + "/profiles", 0o700) == 0)
+    }
+    try box.directory.write(Array(text.utf8), to: name)
+  }
+
+  @Test func ofAllProfilesOfSomeAndOfOurOwn() async throws {
+    try await Sandbox.with { box in
+      try write("name: mine\nmatch: {serial: 'A\"\\|'}\n", to: "profiles/mine.yaml", box)
+      try write("name: bad\nmatch: {}\n", to: "profiles/bad.yaml", box)
+      let builtIn = try await box.run("udev-rules", "--built-in")
+      #expect(builtIn.status == 0 && builtIn.errorText == "")
+      #expect(builtIn.lines.contains("# framed") && !builtIn.lines.contains("# mine"))
+      let all = try await box.run("udev-rules")
+      #expect(all.status == 0)
+      #expect(all.lines.contains("# framed") && all.lines.contains("# mine"))
+      #expect(all.errorText.contains("profiles/bad.yaml:2:8: "))
+      #expect(all.outputText.contains(#"ATTR{serial}=="A\"[\\][{-}]", "#))
+      let mine = try await box.run("udev-rules", "--profile", "mine", "--group", "plugdev", "--mode", "600")
+      #expect(!mine.lines.contains("# framed") && mine.lines.contains("# mine"))
+      #expect(mine.lines.contains(#"TAG+="uaccess", GROUP="plugdev", MODE="0600""#))
+      #expect(mine.lines.contains(#"TAG+="systemd", ENV{SYSTEMD_WANTS}+="accessory-bridge.service""#))
+      let bare = try await box.run("udev-rules", "--profile", "mine", "--no-systemd")
+      #expect(bare.status == 0 && !bare.outputText.contains("systemd"))
+      let json = try await box.run("udev-rules", "--json").json()
+      #expect(json["schema"] == "accessory-bridge/1" && json["rules"]?.text == all.outputText)
+      #expect(json["profiles"] == ["framed", "framed-hid", "mine"])
+      #expect(json["problems"]?[0]?["line"] == 2)
+    }
+  }
+
+  @Test func whatCannotBe() async throws {
+    try await Sandbox.with { box in
+      try write("name: pretended\nmatch: {driver: framed}\n", to: "profiles/pretended.yaml", box)
+      let simulated = try await box.run("udev-rules", "--profile", "pretended")
+      #expect(simulated.status != 0 && simulated.outputText == "")
+      #expect(simulated.errorText.contains("only simulators announce that"))
+      #expect(try await box.run("udev-rules", "--profile", "nothing").status == EX_NOINPUT)
+      for arguments in [
+        ["--group", "a b"], ["--unit", "x\", RUN+=\"y"], ["--mode", "9"], ["--mode", "1777"], ["--mode", "+77"],
+        ["--unit", "x", "--no-systemd"],
+      ] {
+        #expect(try await box.run(["udev-rules"] + arguments).status == EX_USAGE, "\(arguments)")
+      }
+    }
+  }
+}
