@@ -93,7 +93,8 @@ let package = Package(
       ],
       path: "Tests/TestSupport"),
     .executableTarget(
-      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport"],
+      name: "TestChild",
+      dependencies: ["AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport"],
       path: "Tests/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
