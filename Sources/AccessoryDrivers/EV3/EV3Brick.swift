@@ -91,7 +91,7 @@ public struct EV3Brick: Sendable {
     }
   }
 
-  private func adding<Value>(_ body: () throws(EV3MessageError) -> Value) throws(AccessoryError) -> Value {
+  func adding<Value>(_ body: () throws(EV3MessageError) -> Value) throws(AccessoryError) -> Value {
     do throws(EV3MessageError) {
       return try body()
     } catch {

@@ -6,7 +6,8 @@ import AccessoryProtocols
 
 extension Driver {
   /// LEGO EV3 bricks.
-  public static let ev3 = Driver(name: EV3Brick.driverName) { session, profile, clock throws(AccessoryError) in
+  public static let ev3 = Driver(name: EV3Brick.driverName, commands: EV3Brick.commands) {
+    session, profile, clock throws(AccessoryError) in
     try await EV3Brick.open(session, options: .init(profile), clock: clock)
   }
 }
