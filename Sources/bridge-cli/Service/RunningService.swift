@@ -4,7 +4,9 @@ import AccessoryControl
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
+import ArgumentParser
 import BridgeService
+import Glibc
 import Logging
 import SystemPackage
 
@@ -60,6 +62,10 @@ struct RunningService: Sendable {
       try await begin(service)
       hooks.onReady()
       for await _ in service.idle {}
+      if !Task.isCancelled, ServiceNotifier().isWanted, try await isNeeded(service, hooks) {
+        log.notice("an accessory has come at the last moment: the manager is to start the service again")
+        throw ExitCode(Self.startAgain)
+      }
       result = .success(())
     } catch {
       result = .failure(error)
@@ -70,6 +76,20 @@ struct RunningService: Sendable {
     await service.close()
     log.info("everything is closed")
     try result.get()
+  }
+
+  /// The exit status with which the manager starts the service again (`RestartForceExitStatus=`).
+  private static let startAgain = EX_TEMPFAIL
+
+  /// Looks a last time before leaving: as long as the manager takes the service for running, it starts none for what is
+  /// plugged in, and what the sources have not told yet would stay unattached.
+  private func isNeeded(_ service: BridgeService, _ hooks: ServiceHooks) async throws -> Bool {
+    hooks.onStopping()
+    await withCheckedContinuation { continuation in IOThread.shared.post { continuation.resume() } }
+    for source in sources {
+      for device in try await source.devices() where await service.isNews(device) { return true }
+    }
+    return false
   }
 
   private func profiles() async -> ProfileStore {
