@@ -49,8 +49,8 @@ enum InstalledService {
 
   /// `make install` or `make uninstall`, as root.
   static func make(_ target: String) async throws -> Program.Transcript {
-    let program = getenv("LAB_BRIDGE_CLI").map { String(cString: $0) } ?? root + "/.build/lab/bridge-cli"
-    return try await run(["make", "-C", root, target, "BRIDGE_CLI=\(program)", "MANUAL=\(folder.path)"])
+    try await run(
+      ["make", "-C", root, target, "BRIDGE_CLI=\(root)/.build/lab/bridge-cli", "MANUAL=\(folder.path)"])
   }
 
   /// Installs unless that is done; the service is gone when this returns, and leaves after `idle` without work.
