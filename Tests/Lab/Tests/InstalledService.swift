@@ -91,6 +91,7 @@ enum InstalledService {
     repeat {
       state = try await property("ActiveState")
       if state == wanted { return }
+      await IOThread.shared.sleep(for: .milliseconds(200))
     } while MonotonicTime.now < end
     let journal = try await run("systemctl", "status", "--no-pager", "--full", unit).outputText
     throw Hang("\(unit) to be \(wanted); it is \(state)\n\(journal)")

@@ -199,6 +199,8 @@ extension Systemd {
       let mask = ["systemctl", "mask", "--runtime", InstalledService.unit]
       #expect(try await InstalledService.run(mask).status == 0)
       let plugged = try await PluggedIn(.modem) { $0.device.identity.serialNumber = "END1" }
+      // Cleared it stays, so that the next to open the port doesn't reset a board: Documentation/line-control.md.
+      #expect(try await InstalledService.run("stty", "-F", plugged.node, "-hupcl").status == 0)
       let settings = try await InstalledService.run("stty", "-F", plugged.node, "-g").outputText
       #expect(try await InstalledService.run("systemctl", "unmask", "--runtime", InstalledService.unit).status == 0)
       #expect(try await InstalledService.run("systemctl", "start", InstalledService.unit).status == 0)
@@ -217,7 +219,10 @@ extension Systemd {
         #expect(try await InstalledService.run("kill", "-s", signal, "\(process)").status == 0)
         var next = process
         let end = MonotonicTime.now + .seconds(60)
-        while next == process || next == 0, MonotonicTime.now < end { next = try await InstalledService.process() }
+        while next == process || next == 0, MonotonicTime.now < end {
+          next = try await InstalledService.process()
+          await IOThread.shared.sleep(for: .milliseconds(200))
+        }
         #expect(next != process && next != 0, "after SIG\(signal)")
       }
       try await InstalledService.waitForAttached(["END1"])
