@@ -93,7 +93,8 @@ let package = Package(
       ],
       path: "Tests/TestSupport"),
     .executableTarget(
-      name: "TestChild", dependencies: ["AccessoryControl", "AccessoryIO", "CLinuxShims", "TestSupport"],
+      name: "TestChild",
+      dependencies: ["AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport"],
       path: "Tests/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
@@ -139,7 +140,7 @@ let package = Package(
       dependencies: [
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
-        "ClientsOfSwift5", "ClientsOfSwift6",
+        "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
       ]),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
@@ -152,6 +153,10 @@ let package = Package(
       name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(name: "ClientsOfSwift6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6"),
+    // The same, by a symbolic link, in Swift 5 mode.
+    .executableTarget(
+      name: "ClientsOfSwift6In5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6In5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
@@ -173,8 +178,9 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
       name: "LabTests",
       dependencies: [
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
-        "AccessoryProtocols", "AccessoryControl", "TestSupport",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "AccessoryControl", "AccessoryProtocols", "DelegateClient", "NativeClient", "ClientsOfSwift5",
+        "ClientsOfSwift6", "TestChild",
+        "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Lab/Tests"))
 }

@@ -102,9 +102,9 @@ import Testing
     _ = simulator
   }
 
-  @Test func aClientOfSwift6() async throws {
+  @Test(arguments: ["ClientsOfSwift6", "ClientsOfSwift6In5"]) func aClientOfSwift6(_ name: String) async throws {
     let place = try Place()
-    let program = try place.start("ClientsOfSwift6")
+    let program = try place.start(name)
     try await program.line(containing: "waiting")
     let simulator = try await place.simulate()
     try expectBatteryReply(try await program.line { $0.hasPrefix("0F F0") })

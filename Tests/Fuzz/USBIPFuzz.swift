@@ -29,7 +29,7 @@ private func replies(_ kind: SimulatedUSBIdentity.Kind, _ stream: [UInt8], piece
       start = end
       while let request = try decoder.next() {
         try device.take(request, replies: &replies)
-        received += device.received
+        received += device.received.flatMap { $0 }
         device.received = []
         // The accessory says something after every request, goes deaf at times, and has its faults.
         if case .submit(let transfer) = request {

@@ -22,6 +22,8 @@ enum TestChild {
     case "signals": await signals()
     case "send-uevent": sendUevent(path, group: 2, times: arguments.count > 2 ? Int(Array(arguments)[2]) ?? 1 : 1)
     case "serve": await serve(path)
+    case "gadget":
+      Gadget.run(path, Gadget.Manner(rawValue: Array(arguments).last ?? "") ?? .answering, report)
     default: exit(64)
     }
   }

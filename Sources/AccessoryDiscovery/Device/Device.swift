@@ -26,9 +26,12 @@ public struct Device: Sendable, Hashable {
     case terminal = "tty"
     /// A pair of its endpoints.
     case usb
+    /// A connection over the network.
+    case network = "tcp"
   }
 
-  /// The device node to open, with links resolved: the terminal's where there is one, otherwise that of usbfs.
+  /// The device node to open, with links resolved: the terminal's where there is one, otherwise that of usbfs; or
+  /// `tcp:HOST:PORT`.
   public var path: String
   /// A link that its owner keeps to the node.
   public var link: String?
@@ -73,7 +76,8 @@ public struct Device: Sendable, Hashable {
     self.manufacturer = manufacturer
     self.model = model
     self.serialNumber = serialNumber
-    self.terminal = terminal ?? (usb == nil && !USBIdentity.isNode(path) ? path : nil)
+    let isTerminal = usb == nil && !USBIdentity.isNode(path) && NetworkAddress(path) == nil
+    self.terminal = terminal ?? (isTerminal ? path : nil)
     self.usb = usb
   }
 
@@ -89,13 +93,14 @@ public struct Device: Sendable, Hashable {
 
   /// The ways in, the usual one first.
   public var ways: [Way] {
+    if NetworkAddress(path) != nil { return [.network] }
     var ways: [Way] = terminal == nil ? [] : [.terminal]
     if usb.map({ $0.interfaces.contains { $0.description.hasPair } }) ?? USBIdentity.isNode(path) { ways.append(.usb) }
     return ways
   }
 
   /// The way that `path` is.
-  public var way: Way { path == terminal ? .terminal : .usb }
+  public var way: Way { path == terminal ? .terminal : NetworkAddress(path) == nil ? .usb : .network }
 
   /// This device with another of its ways in `path`; nil when it hasn't that way.
   public func choosing(_ way: Way) -> Device? {
@@ -104,6 +109,7 @@ public struct Device: Sendable, Hashable {
     switch way {
     case .terminal: device.path = terminal ?? path
     case .usb: device.path = usb?.node ?? path
+    case .network: break
     }
     return device
   }

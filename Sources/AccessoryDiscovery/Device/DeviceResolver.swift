@@ -44,6 +44,7 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
 public enum DeviceResolver {
   /// Finds the one of `devices` that `text` means:
   /// - a path: of its terminal, of its usbfs node (which chooses that way in), or of a link to one of them,
+  /// - `tcp:HOST:PORT`, which needs not be known,
   /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, the numbers in hexadecimal,
   /// - a serial number, a name, a name below /dev, a link's name (by-id, by-path) with or without its directory,
   /// - a beginning of one of these names that no other has.
@@ -62,6 +63,10 @@ public enum DeviceResolver {
       return only
     }
     if text.isEmpty { throw .noMatch("\"\"") }
+    if let address = NetworkAddress(text) {
+      let path = address.description
+      return devices.first { $0.path == path } ?? Device(path: path, source: .named)
+    }
     if text.contains("/") {
       // A device may call itself like a path; the path itself goes before that.
       if let device = try byPath([text, "/dev/" + text], devices) { return device }

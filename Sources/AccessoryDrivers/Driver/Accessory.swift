@@ -18,12 +18,23 @@ public protocol Accessory: Sendable {
   /// Asks for its battery.
   func battery() async throws(AccessoryError) -> BatteryReading
 
+  /// Carries out commands of its driver, one after another; where its protocol has batches, as one. With `isAnswered`
+  /// false nobody waits for it where that is possible, and nothing comes back.
+  func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply]
+
   /// What the accessory tells of its own accord, from now on. Throws the link's error when the accessory goes, at once
   /// and whether or not it tells anything else, and ends normally when it is closed here.
   func news() -> AsyncThrowingStream<AccessoryNews, any Error>
 
   /// Closes the link; returns when the device is free for others.
   func close() async
+}
+
+extension Accessory {
+  /// It has no commands that are called by name.
+  public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
+    throw AccessoryError(.unsupported, "\(label) has no commands that are called by name")
+  }
 }
 
 /// What an accessory tells of its own accord.

@@ -7,6 +7,8 @@ import AccessoryLink
 public struct Driver: Sendable {
   /// What profiles and announcements call it.
   public let name: String
+  /// What its accessories can be told and asked by name.
+  public let commands: [CommandDescription]
   private let make: Maker
 
   /// Makes contact over a session, which belongs to the accessory from then on and is closed if that fails.
@@ -16,13 +18,14 @@ public struct Driver: Sendable {
     ) async throws(AccessoryError) -> any Accessory
 
   /// A driver of this name.
-  public init(name: String, make: @escaping Maker) {
+  public init(name: String, commands: [CommandDescription] = [], make: @escaping Maker) {
     self.name = name
+    self.commands = commands
     self.make = make
   }
 
   /// All there are.
-  public static let all: [Driver] = [.framed]
+  public static let all: [Driver] = [.framed, .ev3]
 
   /// The one of this name.
   public static func named(_ name: String) -> Driver? { all.first { $0.name == name } }

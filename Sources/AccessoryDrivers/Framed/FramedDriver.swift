@@ -5,7 +5,7 @@ import AccessoryLink
 
 extension Driver {
   /// Accessories that speak the AF1 reference command set.
-  public static let framed = Driver(name: FramedAccessory.driverName) {
+  public static let framed = Driver(name: FramedAccessory.driverName, commands: FramedAccessory.commands) {
     session, profile, clock throws(AccessoryError) in
     try await FramedAccessory.open(session, options: .init(profile), clock: clock)
   }

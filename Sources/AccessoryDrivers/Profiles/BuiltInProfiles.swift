@@ -28,6 +28,17 @@ enum BuiltInProfiles {
     driver: framed
     protocols: [com.accessorybridge.framed]
     """,
+    """
+    name: ev3
+    description: A LEGO MINDSTORMS EV3 brick, on USB, Bluetooth or the network
+    match:
+      - usb: {vendor: 0694, product: 0005}
+      - driver: ev3
+    transport:
+      usb: {interface: 0}
+    driver: ev3
+    protocols: [COM.LEGO.MINDSTORMS.EV3]
+    """,
   ]
 
   /// All of them. That each can be read is a test's; here is nobody to tell otherwise.
@@ -37,4 +48,6 @@ enum BuiltInProfiles {
 extension Profile {
   /// The framed accessory, as simulators announce it.
   public static let framed = BuiltInProfiles.all.first { $0.name == FramedAccessory.driverName }!
+  /// LEGO's EV3 brick: as it shows itself on USB, and as simulators announce it.
+  public static let ev3 = BuiltInProfiles.all.first { $0.name == EV3Brick.driverName }!
 }

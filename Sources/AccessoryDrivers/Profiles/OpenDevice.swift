@@ -14,6 +14,11 @@ extension Profile {
       return try await AccessorySession.open(transport.terminal.configuration(path: device.path), io: io)
     case .usb:
       return try await AccessorySession.open(transport.usb.configuration(path: device.path), io: io)
+    case .network:
+      guard let address = NetworkAddress(device.path) else {
+        throw AccessoryError(.misconfigured, "\(device.path) is no place on the network, like tcp:192.168.0.7:5555")
+      }
+      return AccessorySession(try await DescriptorTransport.open(address, io: io))
     }
   }
 }

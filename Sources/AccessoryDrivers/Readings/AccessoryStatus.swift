@@ -39,6 +39,19 @@ public struct AccessoryIdentity: Sendable, Hashable {
   /// Version of its hardware.
   public var hardwareRevision: String
 
+  /// An identity of these parts.
+  public init(
+    manufacturer: String, name: String, model: String, serialNumber: String, firmwareRevision: String,
+    hardwareRevision: String
+  ) {
+    self.manufacturer = manufacturer
+    self.name = name
+    self.model = model
+    self.serialNumber = serialNumber
+    self.firmwareRevision = firmwareRevision
+    self.hardwareRevision = hardwareRevision
+  }
+
   /// The identity in an AF1 accessory's reply.
   public init(_ reply: AF1Identity) {
     manufacturer = reply.manufacturer

@@ -12,6 +12,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   public nonisolated let timing: LineTiming
   /// The line beside its bytes, where the descriptor is a terminal's.
   public nonisolated let control: TerminalControl?
+  /// Who is at the other end, where the descriptor is a socket of the network.
+  public nonisolated let peer: NetworkAddress?
   /// What has arrived.
   public nonisolated let input = InputQueue()
   /// What is to be written.
@@ -62,11 +64,13 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   /// As above; `closing` says what a close does with bytes that wait, by `clock`.
   package init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
-    control: TerminalControl? = nil, closing: Closing, clock: any TimerClock, release: @escaping @Sendable () -> Void
+    control: TerminalControl? = nil, peer: NetworkAddress? = nil, closing: Closing, clock: any TimerClock,
+    release: @escaping @Sendable () -> Void
   ) {
     self.label = label
     self.timing = timing
     self.control = control
+    self.peer = peer
     self.io = io
     self.clock = clock
     self.closing = closing

@@ -11,6 +11,8 @@ public protocol Transport: AnyObject, Sendable {
   var label: String { get }
   /// How long bytes take on the wire.
   var timing: LineTiming { get }
+  /// Who is at the other end, where that is a connection over the network.
+  var peer: NetworkAddress? { get }
   /// What has arrived. Has one consumer.
   var input: InputQueue { get }
   /// What is to be written.
@@ -23,6 +25,11 @@ public protocol Transport: AnyObject, Sendable {
   func beginClose()
   /// Somebody who knows says that the device is gone (udev's `remove`): ends as if the transport had found out itself.
   func deviceWasRemoved()
+}
+
+extension Transport {
+  /// Nobody on the network.
+  public var peer: NetworkAddress? { nil }
 }
 
 /// How long bytes take on a line, for time limits.

@@ -30,6 +30,8 @@ public final class SpyingTransport: Transport {
   public var label: String { base.label }
   /// How long bytes take on the wire.
   public var timing: LineTiming { base.timing }
+  /// Who is at the other end of a connection over the network.
+  public var peer: NetworkAddress? { base.peer }
   /// What has arrived.
   public var input: InputQueue { base.input }
   /// What is to be written.

@@ -12,6 +12,12 @@ public struct RequestID: Hashable, Sendable {
 public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
   /// Bytes to write, after those of earlier calls.
   public var output: [UInt8] = []
+  /// The messages in `output` by their counts of bytes, for transports that keep them apart; empty when that doesn't
+  /// matter, and then all of it is one.
+  public internal(set) var messages: [Int] = []
+  /// The transport takes nothing now: what is written waits in `output`, so better write nothing. `timePassed` is called
+  /// when there is space.
+  public internal(set) var isBlocked = false
   /// Requests that are over.
   public var completions: [(id: RequestID, result: Result<Reply, AccessoryError>)] = []
   /// Messages nobody asked for.
@@ -19,6 +25,12 @@ public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
 
   /// Nothing to do.
   public init() {}
+
+  /// Writes one message.
+  public mutating func write(_ message: [UInt8]) {
+    output += message
+    messages.append(message.count)
+  }
 }
 
 /// The rules by which one protocol's requests and replies are exchanged, as a value: no I/O, no clock, no thread.
@@ -51,6 +63,9 @@ public protocol Exchange: Sendable {
     _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>)
   /// Gives a request up and completes it, unless that has happened.
   mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>)
+  /// A message has arrived by a transport that keeps them apart: one report of a HID interface, which may be filled up
+  /// behind its end. Its frames are appended to `batch`.
+  mutating func decode(message: RawSpan, into batch: inout FrameBatch<Codec.Header>)
   /// A frame has arrived: number `index` of `batch`.
   mutating func receive(
     _ batch: FrameBatch<Codec.Header>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>)
@@ -58,4 +73,11 @@ public protocol Exchange: Sendable {
   mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>)
   /// The accessory is gone or the link closed: completes all requests, and every later one, with `error`.
   mutating func end(_ error: AccessoryError, effects: inout Effects<Reply, Event>)
+}
+
+extension Exchange {
+  /// Messages are pieces of a stream, unless the protocol says otherwise.
+  public mutating func decode(message: RawSpan, into batch: inout FrameBatch<Codec.Header>) {
+    codec.decode(message, into: &batch)
+  }
 }

@@ -195,7 +195,7 @@ public final class Link<Rules: Exchange>: Sendable {
     let (result, news) = state.withLock { state in
       let now = clock.now
       let result = body(&state, now)
-      state.send(to: session.transport.output)
+      state.send(to: session.transport.output, now: now)
       arm(&state)
       return (result, state.takeNews())
     }

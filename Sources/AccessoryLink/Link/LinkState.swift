@@ -41,6 +41,7 @@ struct LinkState<Rules: Exchange>: Sendable {
   private let label: String
   private var batch = FrameBatch<Rules.Codec.Header>()
   private var buffer: [UInt8] = []
+  private var messages: [Int] = []
   private var nextID: UInt64 = 0
   /// When the line counts as silent, if an unfinished frame waits for it.
   private var silence: MonotonicTime?
@@ -107,11 +108,10 @@ struct LinkState<Rules: Exchange>: Sendable {
   /// resumed with a reply finds the lock free. A device that sends without a pause is left in between.
   mutating func receive(from input: InputQueue, now: MonotonicTime) -> Bool {
     for _ in 0..<Self.piecesAtATime {
-      switch input.take(into: &buffer) {
+      switch input.take(into: &buffer, messages: &messages) {
       case .nothing: return false
       case .bytes:
-        let bytes = buffer
-        rules.codec.decode(bytes.span.bytes, into: &batch)
+        decode(keepsMessages: input.keepsMessages)
         silence = rules.codec.hasUnfinishedFrame ? now + silenceLimit : nil
         deliver(now: now)
       case .end(let error):
@@ -123,6 +123,16 @@ struct LinkState<Rules: Exchange>: Sendable {
   }
 
   private static var piecesAtATime: Int { 4 }
+
+  private mutating func decode(keepsMessages: Bool) {
+    let bytes = buffer
+    guard keepsMessages else { return rules.codec.decode(bytes.span.bytes, into: &batch) }
+    var start = 0
+    for count in messages {
+      rules.decode(message: bytes.span.bytes.extracting(start..<(start + count)), into: &batch)
+      start += count
+    }
+  }
 
   private mutating func deliver(now: MonotonicTime) {
     for index in 0..<batch.count {
@@ -151,11 +161,41 @@ struct LinkState<Rules: Exchange>: Sendable {
 
   // MARK: - What follows
 
-  /// Queues what is to be written; what there is no space for waits until the next call.
-  mutating func send(to output: OutputQueue) {
-    if !effects.output.isEmpty, output.offer(effects.output) != .full {
-      effects.output.removeAll(keepingCapacity: true)
+  /// Queues what is to be written; what there is no space for waits until the next call. Rules that held back for want
+  /// of space are told when there is some.
+  mutating func send(to output: OutputQueue, now: MonotonicTime) {
+    while !effects.output.isEmpty {
+      guard offer(to: output) else {
+        effects.isBlocked = true
+        return
+      }
+      guard effects.isBlocked else { return }
+      effects.isBlocked = false
+      rules.timePassed(now: now, effects: &effects)
     }
+  }
+
+  /// True when all of it was taken, or there is nobody to take it.
+  private mutating func offer(to output: OutputQueue) -> Bool {
+    if !output.keepsMessages || effects.messages.isEmpty {
+      guard output.offer(effects.output) != .full else { return false }
+    } else {
+      var (start, taken) = (0, 0)
+      for count in effects.messages {
+        let end = min(start + count, effects.output.count)
+        let offered = effects.output.withUnsafeBytes { output.offer(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+        if offered == .full { break }
+        (start, taken) = (end, taken + 1)
+      }
+      if taken < effects.messages.count {
+        effects.output.removeFirst(start)
+        effects.messages.removeFirst(taken)
+        return false
+      }
+    }
+    effects.output.removeAll(keepingCapacity: true)
+    effects.messages.removeAll(keepingCapacity: true)
+    return true
   }
 
   /// Makes subscribers of those whose request is answered: what comes from here on is for them.

@@ -63,6 +63,13 @@ public struct LengthPrefixedCodec: FrameCodec {
   /// How many bytes of a payload are kept, fewer than the longest has.
   public var unfinishedByteCount: Int { kept.count }
 
+  /// How many bytes are missing until the unfinished frame ends, or until all of one that was refused is skipped; nil
+  /// when that isn't known, because its length is incomplete, or when there is none.
+  public var missingByteCount: Int? {
+    if skipping > 0 { return skipping }
+    return prefixCount == prefixByteCount ? length - kept.count : nil
+  }
+
   /// The room for kept bytes, for tests.
   var keptCapacity: Int { kept.capacity }
 

@@ -36,6 +36,17 @@ public actor FramedSimulator {
 
     /// An accessory in good order.
     public init(seed: UInt64 = .random(in: 0 ... .max)) { self.seed = seed }
+
+    /// By what it is found on a pseudo-terminal.
+    var traces: Traces {
+      let identity = device.identity
+      var announcement = Announcement(
+        path: "", driver: "framed", name: identity.name, manufacturer: identity.manufacturer, model: identity.model,
+        serial: identity.serialNumber)
+      announcement.firmware = identity.firmwareVersion
+      announcement.hardware = identity.hardwareVersion
+      return Traces(link: link, announcement: isAnnounced ? announcement : nil, directory: announcementDirectory)
+    }
   }
 
   /// What happens to it.
@@ -111,7 +122,9 @@ public actor FramedSimulator {
       plugging
       ?? Task { [configuration, io, continuation] in
         do throws(AccessoryError) {
-          return .success(try await Plug.make(configuration, io: io) { continuation.yield(.line($0)) })
+          let traces = configuration.traces
+          return .success(
+            try await Plug.make(configuration.connection, traces, io: io) { continuation.yield(.line($0)) })
         } catch {
           return .failure(error)
         }

@@ -14,13 +14,14 @@ struct Plug: Sendable {
 
   /// Plugs in. `onLine` is told what a host asks of a USB device's serial line.
   static func make(
-    _ configuration: FramedSimulator.Configuration, io: IOThread, onLine: @escaping @Sendable (LineState) -> Void
+    _ connection: FramedSimulator.Connection, _ traces: Traces, io: IOThread,
+    onLine: @escaping @Sendable (LineState) -> Void = { _ in }
   ) async throws(AccessoryError) -> Plug {
-    switch configuration.connection {
+    switch connection {
     case .pseudoTerminal:
       let terminal = try await PseudoTerminal.open(io: io)
       do throws(AccessoryError) {
-        let presence = try Presence(of: terminal.path, configuration)
+        let presence = try Presence(of: terminal.path, traces)
         return Plug(path: terminal.path, transport: terminal.transport, usb: nil, presence: presence)
       } catch {
         await terminal.transport.close()

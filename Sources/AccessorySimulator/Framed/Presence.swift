@@ -6,6 +6,16 @@ import AccessoryProtocols
 import Glibc
 import SystemPackage
 
+/// By what a simulator on a pseudo-terminal is found.
+struct Traces: Sendable {
+  /// Where to keep a link to the terminal.
+  var link: String?
+  /// What is told of it, but for path and link; nil when it isn't announced.
+  var announcement: Announcement?
+  /// Where it is told; nil for the user's own directory.
+  var directory: String?
+}
+
 /// The traces of a plugged-in simulator in the file system: its link and its announcement.
 struct Presence: Sendable {
   private let link: String?
@@ -13,12 +23,11 @@ struct Presence: Sendable {
   private let announcement: AnnouncementFile?
 
   /// Makes them. The link replaces an older link to a terminal, unless a simulator that runs keeps it, and nothing else.
-  init(of path: String, _ configuration: FramedSimulator.Configuration) throws(AccessoryError) {
+  init(of path: String, _ traces: Traces) throws(AccessoryError) {
     target = path
-    link = try configuration.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path, configuration)
-    }
+    link = try traces.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path, traces.directory) }
     do throws(AccessoryError) {
-      announcement = configuration.isAnnounced ? try Self.announce(path, link: link, configuration) : nil
+      announcement = try Self.announce(path, link: link, traces)
     } catch {
       if let link { unlink(link) }
       throw error
@@ -32,27 +41,23 @@ struct Presence: Sendable {
   }
 
   private static func announce(
-    _ path: String, link: String?, _ configuration: FramedSimulator.Configuration
-  ) throws(AccessoryError) -> AnnouncementFile {
-    let identity = configuration.device.identity
-    var announcement = Announcement(
-      path: path, link: link, driver: "framed", name: identity.name, manufacturer: identity.manufacturer,
-      model: identity.model, serial: identity.serialNumber)
-    announcement.firmware = identity.firmwareVersion
-    announcement.hardware = identity.hardwareVersion
-    return try AnnouncementFile(announcement, name: name(of: path), directory: configuration.announcementDirectory)
+    _ path: String, link: String?, _ traces: Traces
+  ) throws(AccessoryError) -> AnnouncementFile? {
+    guard var announcement = traces.announcement else { return nil }
+    announcement.path = path
+    announcement.link = link
+    return try AnnouncementFile(announcement, name: name(of: path), directory: traces.directory)
   }
 
   /// "/dev/pts/7" is one terminal at a time, so its number names the announcement.
   private static func name(of path: String) -> String { "pts-" + path.drop { !$0.isNumber } }
 
   private static func makeLink(
-    _ link: String, to path: String, _ configuration: FramedSimulator.Configuration
+    _ link: String, to path: String, _ directory: String?
   ) throws(AccessoryError) -> String {
     let absolute = absolute(link)
     if let old = target(of: absolute), old.hasPrefix("/dev/pts/") {
       // That the terminal is there says nothing: numbers are given out again. Its simulator's announcement does.
-      let directory = configuration.announcementDirectory
       if old != path, let owner = AnnouncementFile.living(name(of: old), directory: directory), owner.link == absolute {
         let who = owner.serial ?? "another simulator"
         throw AccessoryError(

@@ -21,8 +21,8 @@ struct USBDevice: Sendable {
   private let input: UInt8
   private let output: UInt8
 
-  /// What has come for the accessory; it takes it from here.
-  var received: [UInt8] = []
+  /// What has come for the accessory, transfer by transfer; it takes it from here.
+  var received: [[UInt8]] = []
 
   init(_ identity: SimulatedUSBIdentity) {
     function = identity.kind.function
@@ -33,6 +33,8 @@ struct USBDevice: Sendable {
     }
   }
 
+  /// Whether each transfer is a message.
+  var keepsMessages: Bool { function.style == .reports }
   /// The serial line as the host set it, where there is one.
   var line: LineState? { function.line }
   /// Bytes of the accessory that have not gone to the host.
@@ -88,7 +90,7 @@ struct USBDevice: Sendable {
     switch outcome {
     case .stall: complete(transfer, .stall, into: &replies)
     case .received(let bytes):
-      received += bytes
+      received.append(bytes)
       complete(transfer, .done, into: &replies)
     case .done(let bytes):
       complete(transfer, .done, data: transfer.isIn ? Array(bytes.prefix(transfer.length)) : [], into: &replies)
@@ -125,7 +127,7 @@ struct USBDevice: Sendable {
   private mutating func takeHeld(_ replies: inout [UInt8]) {
     guard !isPaused else { return }
     for transfer in held {
-      received += transfer.data
+      received.append(transfer.data)
       complete(transfer, .done, into: &replies)
     }
     (held, heldCount) = ([], 0)

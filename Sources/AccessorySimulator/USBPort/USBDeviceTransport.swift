@@ -10,8 +10,8 @@ actor USBDeviceTransport: Transport {
   /// Where the device is plugged in.
   nonisolated let label: String
   nonisolated let timing = LineTiming.instant
-  nonisolated let input = InputQueue()
-  nonisolated let output = OutputQueue(highWater: 65_536)
+  nonisolated let input: InputQueue
+  nonisolated let output: OutputQueue
 
   private nonisolated let executor: DispatchExecutor
   private let cable: DescriptorTransport
@@ -21,6 +21,7 @@ actor USBDeviceTransport: Transport {
   private var line: LineState?
   private var arrived: [UInt8] = []
   private var sending: [UInt8] = []
+  private var messages: [Int] = []
   /// Replies that the full cable didn't take. The host has room for all it asked for, so there are never many.
   private var replies: [UInt8] = []
   private var isOver = false
@@ -53,6 +54,8 @@ actor USBDeviceTransport: Transport {
     self.cable = cable
     self.onLine = onLine
     device = USBDevice(identity)
+    input = InputQueue(keepsMessages: device.keepsMessages)
+    output = OutputQueue(highWater: 65_536, keepsMessages: device.keepsMessages)
     line = device.line
   }
 
@@ -99,7 +102,8 @@ actor USBDeviceTransport: Transport {
   /// Gives on what the device has got, and the replies.
   private func pass() {
     if !device.received.isEmpty {
-      let wantsMore = device.received.withUnsafeBytes { input.append($0) }
+      var wantsMore = true
+      for transfer in device.received { wantsMore = transfer.withUnsafeBytes { input.append($0) } && wantsMore }
       device.received.removeAll(keepingCapacity: true)
       device.pause(!wantsMore, replies: &replies)
     }
@@ -124,8 +128,14 @@ actor USBDeviceTransport: Transport {
   private func sendQueued() {
     while !isOver, device.unsentCount == 0 {
       if !sending.isEmpty { output.wrote(sending.count) }
-      guard output.take(into: &sending) else { return }
-      device.send(sending, replies: &replies)
+      guard output.take(into: &sending, messages: &messages) else { return }
+      var start = 0
+      // Each message begins a report of its own.
+      for count in messages {
+        device.send(Array(sending[start..<(start + count)]), replies: &replies)
+        start += count
+      }
+      device.send(Array(sending[start...]), replies: &replies)
       flush()
     }
   }

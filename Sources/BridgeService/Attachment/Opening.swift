@@ -21,6 +21,11 @@ struct OpenDevice: Sendable {
     case .terminal:
       transport = try await DescriptorTransport.open(settings.terminal.configuration(path: device.path), io: io)
     case .usb: transport = try await USBTransport.open(settings.usb.configuration(path: device.path), io: io)
+    case .network:
+      guard let address = NetworkAddress(device.path) else {
+        throw AccessoryError(.misconfigured, "\(device.path) is no place on the network")
+      }
+      transport = try await DescriptorTransport.open(address, io: io)
     }
     return OpenDevice(
       session: AccessorySession(SpyingTransport(transport, tap: tap)),

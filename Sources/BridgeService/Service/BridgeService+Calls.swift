@@ -19,6 +19,11 @@ extension BridgeService: BridgeHandler {
   /// The attachment that `text` means: what a user would type.
   func find(_ text: String?) throws(CallError) -> Attachment {
     let attachments = ordered
+    // Where a path is meant it is a whole one; a serial number may look like another.
+    if let text, !text.hasPrefix("/") {
+      let namesakes = attachments.filter { $0.device.id == text || $0.device.serialNumber == text }
+      if namesakes.count == 1 { return namesakes[0] }
+    }
     let device: Device
     do throws(ResolutionError) {
       device = try DeviceResolver.resolve(text, among: attachments.map(\.device))

@@ -72,6 +72,11 @@ struct Attachment {
     case .usb:
       return try await USBTransport.open(
         line.way.settings(target.profile).configuration(path: path, label: target.label))
+    case .network:
+      guard let address = NetworkAddress(path) else {
+        throw AccessoryError(.misconfigured, "\(target.label) is no place on the network")
+      }
+      return try await DescriptorTransport.open(address, label: target.label)
     }
   }
 

@@ -93,7 +93,7 @@ import Testing
     let bare = device(terminal: nil)
     #expect(profile.choosingWay(bare) == bare, "a wish, where there is a choice")
     // Known by either of its nodes, it is the same device.
-    for way in Device.Way.allCases {
+    for way in board.ways {
       let chosen = try #require(board.choosing(way))
       #expect(chosen.id == board.id)
       #expect(ProfileStore([profile]).profile(for: chosen) == profile)

@@ -128,7 +128,7 @@ struct Bench {
   /// What has come for the accessory since the last time.
   mutating func received() -> [UInt8] {
     defer { device.received = [] }
-    return device.received
+    return device.received.flatMap { $0 }
   }
 }
 

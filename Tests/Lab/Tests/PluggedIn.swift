@@ -50,7 +50,7 @@ enum Kernel {
     return linkTarget("\(path)/\(device):1.0/driver")?.split(separator: "/").last.map(String.init)
   }
 
-  private static func text(_ path: String) -> String? {
+  static func text(_ path: String) -> String? {
     (try? SmallFile.read(path, limit: 256)).map {
       String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }

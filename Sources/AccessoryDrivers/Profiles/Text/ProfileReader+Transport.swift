@@ -7,7 +7,9 @@ extension ProfileReader {
   mutating func transport(_ node: YAMLNode) -> TransportSettings {
     var settings = TransportSettings()
     guard let fields = fields(node, "transport", KnownKeys.transport) else { return settings }
-    settings.preferredWay = fields["prefer"].flatMap { choice($0, "prefer") }
+    settings.preferredWay = fields["prefer"]
+      // What is on the network has no other way.
+      .flatMap { word($0, "prefer", among: [Device.Way.terminal, .usb].map(\.rawValue)) }.flatMap(Device.Way.init)
     if let node = fields["tty"] { settings.terminal = terminal(node) }
     if let node = fields["usb"] { settings.usb = usb(node) }
     return settings

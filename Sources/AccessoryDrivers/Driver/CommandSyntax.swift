@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why words are no command: for who typed them.
+public struct CommandSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong and what was expected.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+extension CommandCall {
+  /// Reads commands: each a name with its arguments as `name=value`, with `+` between one command and the next.
+  ///
+  /// Throws `CommandSyntaxError` for the first word that is wrong.
+  public static func read(
+    _ words: some Sequence<String>, of commands: [CommandDescription]
+  ) throws(CommandSyntaxError) -> [CommandCall] {
+    let parts = words.split(separator: "+", omittingEmptySubsequences: false)
+    var calls: [CommandCall] = []
+    for part in parts { calls.append(try read(part, of: commands)) }
+    return calls
+  }
+
+  private static func read(
+    _ words: ArraySlice<String>, of commands: [CommandDescription]
+  ) throws(CommandSyntaxError) -> CommandCall {
+    guard let name = words.first else { throw CommandSyntaxError("a command was expected: --list shows all") }
+    guard let command = commands.first(where: { $0.name == name }) else {
+      let similar = commands.map(\.name).filter { $0.hasPrefix(name.prefix(4)) }.prefix(5)
+      let hint = similar.isEmpty ? "--list shows all" : "there is \(similar.joined(separator: ", "))"
+      throw CommandSyntaxError("\(name) is no command: \(hint)")
+    }
+    var values: [String: CommandValue] = [:]
+    for word in words.dropFirst() {
+      guard let equals = word.firstIndex(of: "=") else {
+        throw CommandSyntaxError("\(word) is no argument: write \(form(of: command))")
+      }
+      let key = String(word[..<equals])
+      guard let argument = command.arguments.first(where: { $0.name == key }) else {
+        throw CommandSyntaxError("\(name) has no argument \(key): write \(form(of: command))")
+      }
+      guard values[key] == nil else { throw CommandSyntaxError("\(key) is there twice") }
+      let text = String(word[word.index(after: equals)...])
+      guard let value = argument.kind.value(text) else {
+        throw CommandSyntaxError("\(key) is \(argument.kind.form), not \(text.isEmpty ? "nothing" : text)")
+      }
+      values[key] = value
+    }
+    for argument in command.arguments where values[argument.name] == nil {
+      guard let standard = argument.standard else {
+        throw CommandSyntaxError("\(name) needs \(argument.name): write \(form(of: command))")
+      }
+      values[argument.name] = standard
+    }
+    return CommandCall(command: command, values: values)
+  }
+
+  private static func form(of command: CommandDescription) -> String { command.form }
+}
+
+extension CommandDescription {
+  /// How it is written: "motor-speed ports=A,B,C,D speed=-100…100 [layer=0…3]".
+  public var form: String {
+    ([name]
+      + arguments.map { argument in
+        let text = "\(argument.name)=\(argument.kind.shortForm)\(argument.unit.map { " (\($0))" } ?? "")"
+        return argument.standard == nil ? text : "[\(text)]"
+      }).joined(separator: " ")
+  }
+}
+
+extension CommandDescription.Kind {
+  /// What a text means; nil when it isn't of this kind.
+  func value(_ text: String) -> CommandValue? {
+    switch self {
+    case .whole(let range): return Int(text).flatMap { range.contains($0) ? .whole($0) : nil }
+    case .choice(let words): return Self.word(text, words).map { .text($0) }
+    case .choices(let words):
+      let chosen = text.split(separator: ",", omittingEmptySubsequences: false).map { Self.word(String($0), words) }
+      guard !chosen.contains(nil), Set(chosen).count == chosen.count else { return nil }
+      return .list(chosen.compactMap { $0 }.map { .text($0) })
+    case .text(let limit): return text.utf8.count <= limit && !text.utf8.contains(0) ? .text(text) : nil
+    case .bytes(let limit): return Self.bytes(text).flatMap { $0.count <= limit ? .bytes($0) : nil }
+    case .flag: return ["yes": .flag(true), "no": .flag(false)][text]
+    }
+  }
+
+  private static func word(_ text: String, _ words: [String]) -> String? {
+    words.first { $0.lowercased() == text.lowercased() }
+  }
+
+  private static func bytes(_ text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count % 2 == 0 else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      let pair = digits[index..<(index + 2)]
+      guard !pair.contains(UInt8(ascii: "+")), !pair.contains(UInt8(ascii: "-")),
+        let byte = UInt8(String(decoding: pair, as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+
+  /// What was expected, within a sentence.
+  var form: String {
+    switch self {
+    case .whole(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    case .choice(let words): words.count == 1 ? words[0] : "one of \(words.joined(separator: ", "))"
+    case .choices(let words): "some of \(words.joined(separator: ",")) with commas between them"
+    case .text(let limit): "a text of at most \(limit) bytes"
+    case .bytes(let limit): "hexadecimal, two digits a byte, at most \(limit) bytes"
+    case .flag: "yes or no"
+    }
+  }
+
+  /// The same in as little room as possible.
+  public var shortForm: String {
+    switch self {
+    case .whole(let range): "\(range.lowerBound)…\(range.upperBound)"
+    case .choice(let words): words.joined(separator: "|")
+    case .choices(let words): words.joined(separator: ",")
+    case .text: "text"
+    case .bytes: "hex"
+    case .flag: "yes|no"
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+
+extension FramedAccessory {
+  /// The commands of AF1's reference set, and any other by its number.
+  public static let commands = [
+    CommandDescription("identify", "Asks who it is", results: [.init("payload")]),
+    CommandDescription("status", "Asks what it is doing", results: [.init("payload")]),
+    CommandDescription("battery", "Asks for its battery", results: [.init("payload")]),
+    CommandDescription(
+      "echo", "Sends bytes and gets them back", [.init("payload", .bytes(Int(UInt16.max)), standard: .bytes([]))],
+      results: [.init("payload")]),
+    CommandDescription(
+      "command", "Sends any command by its number",
+      [.init("number", .whole(0...255)), .init("payload", .bytes(Int(UInt16.max)), standard: .bytes([]))],
+      results: [.init("payload")]),
+  ]
+
+  /// Sends commands one after another; each is answered with its reply's bytes. AF1 always answers.
+  public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
+    var replies: [CommandReply] = []
+    for call in calls {
+      let command: AF1Command =
+        switch call.command.name {
+        case "identify": .identify
+        case "status": .status
+        case "battery": .battery
+        case "echo": .echo
+        default: AF1Command(rawValue: UInt8(truncatingIfNeeded: call.whole("number")))
+        }
+      let payload = try await request(command, payload: call.bytes("payload"))
+      replies.append(CommandReply(call.command, isAnswered ? [.bytes(payload)] : []))
+    }
+    return replies
+  }
+}

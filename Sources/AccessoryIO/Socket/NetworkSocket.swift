@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxShims
+import Glibc
+import SystemPackage
+
+/// Stream sockets on the network (tcp(7)).
+enum NetworkSocket {
+  /// Connects to the first of the host's addresses that answers, and gives the socket non-blocking. Blocks, for at most
+  /// `limit` an address besides the time that finding them takes: for a `SetupQueue`.
+  ///
+  /// Throws `notFound` for a host that isn't known, `refused` when nobody listens there, `timedOut`, `disconnected`.
+  static func connect(to address: NetworkAddress, limit: Duration) throws(AccessoryError) -> FileDescriptor {
+    var failure = AccessoryError(.notFound, "\(address) has no address")
+    for candidate in try candidates(for: address, flags: 0) {
+      do throws(Errno) {
+        let descriptor = try create(candidate)
+        do throws(Errno) {
+          // Which limits connecting, too.
+          try UnixSocket.limitSending(descriptor, to: limit)
+          _ = try candidate.withAddress { pointer, count throws(Errno) in
+            try SystemCall.run(.connect, on: descriptor.rawValue) {
+              Glibc.connect(descriptor.rawValue, pointer, count)
+            }
+          }
+          configure(descriptor)
+          UnixSocket.adopt(descriptor)
+          return descriptor
+        } catch {
+          SystemCall.close(descriptor)
+          throw error
+        }
+      } catch .connectionRefused {
+        failure = AccessoryError(
+          .refused, code: .errno(ECONNREFUSED), "nobody listens at \(address): is it switched on, and the port right?")
+      } catch .nowInProgress {
+        failure = AccessoryError(
+          .timedOut, code: .errno(ETIMEDOUT), "\(address) does not answer: is it on this network?")
+      } catch {
+        failure = AccessoryError(errno: error, "connecting to \(address)")
+      }
+    }
+    throw failure
+  }
+
+  /// Listens; port 0 takes any that is free. Returns the port, too.
+  static func listen(at host: String, port: UInt16) throws(AccessoryError) -> (descriptor: FileDescriptor, port: UInt16)
+  {
+    let address = NetworkAddress(host: host, port: port)
+    guard let candidate = try candidates(for: address, flags: AI_PASSIVE).first else {
+      throw AccessoryError(.notFound, "\(address) has no address")
+    }
+    do throws(Errno) {
+      let descriptor = try create(candidate)
+      do throws(Errno) {
+        set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        _ = try candidate.withAddress { pointer, count throws(Errno) in
+          try SystemCall.run(.bind, on: descriptor.rawValue) { Glibc.bind(descriptor.rawValue, pointer, count) }
+        }
+        try UnixSocket.listen(descriptor, backlog: 8)
+        UnixSocket.adopt(descriptor)
+        return (descriptor, try Self.port(of: descriptor))
+      } catch {
+        SystemCall.close(descriptor)
+        throw error
+      }
+    } catch {
+      throw AccessoryError(errno: error, "listening at \(address)")
+    }
+  }
+
+  /// Small messages go at once; a peer that has gone without a word is noticed within a minute.
+  static func configure(_ descriptor: FileDescriptor) {
+    set(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
+    set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
+    set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPIDLE, 20)
+    set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPINTVL, 10)
+    set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPCNT, 3)
+    set(descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, 20_000)
+  }
+
+  // MARK: - Calls
+
+  /// An address that a host has.
+  struct Candidate: Sendable {
+    var family: CInt
+    var bytes: [UInt8]
+
+    func withAddress<Value>(
+      _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+      let result: Result<Value, Errno> = bytes.withUnsafeBytes { bytes in
+        // Memory of an array is aligned for every type of C.
+        let address = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
+        return Result { () throws(Errno) in try body(address, socklen_t(bytes.count)) }
+      }
+      return try result.get()
+    }
+  }
+
+  private static func candidates(
+    for address: NetworkAddress, flags: CInt
+  ) throws(AccessoryError) -> [Candidate] {
+    var hints = addrinfo()
+    hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+    hints.ai_flags = flags | AI_NUMERICSERV
+    var first: UnsafeMutablePointer<addrinfo>?
+    let result = getaddrinfo(address.host, String(address.port), &hints, &first)
+    guard result == 0 else {
+      throw AccessoryError(.notFound, "\(address): \(String(cString: gai_strerror(result)))")
+    }
+    defer { freeaddrinfo(first) }
+    var candidates: [Candidate] = []
+    var next = first
+    while let entry = next {
+      if let bytes = entry.pointee.ai_addr {
+        let raw = UnsafeRawBufferPointer(start: bytes, count: Int(entry.pointee.ai_addrlen))
+        candidates.append(Candidate(family: entry.pointee.ai_family, bytes: Array(raw)))
+      }
+      next = entry.pointee.ai_next
+    }
+    return candidates
+  }
+
+  private static func create(_ candidate: Candidate) throws(Errno) -> FileDescriptor {
+    let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+    return FileDescriptor(rawValue: try SystemCall.run(.socket) { socket(candidate.family, type, 0) })
+  }
+
+  private static func set(_ descriptor: FileDescriptor, _ level: CInt, _ option: CInt, _ value: CInt) {
+    var value = value
+    _ = try? SystemCall.run(.setsockopt, on: descriptor.rawValue) {
+      setsockopt(descriptor.rawValue, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
+    }
+  }
+
+  private static func port(of descriptor: FileDescriptor) throws(Errno) -> UInt16 {
+    var storage = sockaddr_storage()
+    var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return try withUnsafeMutablePointer(to: &storage) { pointer throws(Errno) in
+      try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer throws(Errno) in
+        _ = try SystemCall.run(.getsockname, on: descriptor.rawValue) {
+          getsockname(descriptor.rawValue, pointer, &count)
+        }
+      }
+      // The port is behind the family in both kinds of address, most significant byte first.
+      return UnsafeRawPointer(pointer).load(fromByteOffset: 2, as: UInt16.self).bigEndian
+    }
+  }
+}

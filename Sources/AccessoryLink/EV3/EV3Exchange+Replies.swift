@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+
+extension EV3Exchange {
+  /// A report carries one message, from its beginning; what fills it up behind the end is nothing. A message that is
+  /// longer than a report goes on in the next one. After a length that can't be, the next report begins a message.
+  public mutating func decode(message: RawSpan, into batch: inout FrameBatch<LengthPrefix>) {
+    let before = batch.count
+    var start = 0
+    while start < message.byteCount, batch.count == before {
+      // Not before its length is known is it known how much of the report is the message.
+      let end = min(start + (codec.missingByteCount ?? 1), message.byteCount)
+      codec.decode(message.extracting(start..<end), into: &batch)
+      start = end
+    }
+    if batch.count > before, batch.outcome(at: before) != .whole { codec.reset() }
+  }
+
+  /// Matches a reply to its command.
+  public mutating func receive(
+    _ batch: FrameBatch<LengthPrefix>, at index: Int, now: MonotonicTime,
+    effects: inout Effects<EV3Message?, EV3Message>
+  ) {
+    guard batch.outcome(at: index) == .whole,
+      let message = try? EV3Message(decoding: batch.payloadStore.span.bytes.extracting(batch.payloadRange(at: index)))
+    else { return }  // counted by the codec
+    let place = outstanding.firstIndex { $0.number == message.number }
+    guard let place, message.type.isReply, message.type.isDirect == outstanding[place].request.type.isDirect else {
+      stray(message)
+      return
+    }
+    let attempt = outstanding.remove(at: place)
+    counters.replies += 1
+    history.record(attempt.number, .answered)
+    // What was sent before has been read, since the brick reads in order.
+    if attempt.sent.commands > confirmed.commands { confirmed = attempt.sent }
+    switch attempt.purpose {
+    case .opening(let id):
+      phase = .ready
+      effects.completions.append((id, .success(message)))
+    case .request(let id): effects.completions.append((id, result(message, of: attempt)))
+    case .marker: break
+    }
+    sendNext(now: now, effects: &effects)
+  }
+
+  private mutating func stray(_ message: EV3Message) {
+    switch history.fate(of: message.number) {
+    case .answered? where message.type.isReply: counters.duplicates += 1
+    case .givenUp? where message.type.isReply: counters.lateReplies += 1
+    default: counters.unexpected += 1
+    }
+  }
+
+  private mutating func result(_ message: EV3Message, of attempt: Attempt) -> Result<EV3Message?, AccessoryError> {
+    switch message.type {
+    case .directReply: return .success(message)
+    case .directError:
+      counters.refusals += 1
+      return .failure(
+        AccessoryError(.refused, "\(label) refuses a direct command: an instruction or an argument is wrong for it"))
+    default: return systemResult(message, of: attempt)
+    }
+  }
+
+  private mutating func systemResult(
+    _ message: EV3Message, of attempt: Attempt
+  ) -> Result<EV3Message?, AccessoryError> {
+    guard let reply = try? EV3SystemReply(decoding: message.body), reply.code == attempt.request.body.first else {
+      return .failure(
+        AccessoryError(.badData, "\(label) answers \(attempt.request.name) with something else"))
+    }
+    if message.type == .systemReply, reply.status.isSuccess { return .success(message) }
+    counters.refusals += 1
+    return .failure(.refused(reply, by: label))
+  }
+}
+
+extension AccessoryError {
+  static func refused(_ reply: EV3SystemReply, by label: String) -> AccessoryError {
+    AccessoryError(.refused, code: .refusal(reply.status.rawValue), "\(label) refuses: \(reply.status)")
+  }
+
+  /// What an EV3 said when it refused a system command; nil for other errors.
+  public var ev3Status: EV3Status? {
+    guard kind == .refused, case .refusal(let status)? = code else { return nil }
+    return EV3Status(rawValue: status)
+  }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import DequeModule
+
+/// How commands and replies of the EV3 are exchanged: in order, replies matched by their counter, and never more
+/// unanswered commands than the brick has room for.
+///
+/// A brick that gets commands faster than it runs them drops the link. A command that is answered paces itself: nothing
+/// is sent until the reply has come. (That is also the only way in which commands don't end each other: a direct command
+/// ends the one from the same host that still runs.) Of commands without a reply only so many are sent, by number and by
+/// bytes, behind the last one that was answered; then a marker follows that is answered, and the next command waits for
+/// that. The marker is LIST_OPEN_HANDLES: the brick answers it when it has read all before it, it changes nothing, and it
+/// doesn't end code that runs, as even a NOP would.
+///
+/// Commands are never repeated: the transports lose nothing, and a motor that turns twice is worse than an error.
+public struct EV3Exchange: Exchange {
+  /// What can be set.
+  public struct Options: Sendable, Hashable {
+    /// Time for an answer, unless a request has its own.
+    public var timeout = Duration.seconds(3)
+    /// Times that the first message, which changes nothing, is sent before contact is given up.
+    public var tries = 3
+    /// When the next command may be sent. With `gap` there are no markers: the time alone paces commands without a reply,
+    /// as in LEGO's SDK for iOS, which waits 125 ms.
+    public var pacing = Pacing.reply
+    /// Commands without a reply that may follow the last answered one.
+    public var unansweredCommands = 4
+    /// The bytes of these; one command may be longer.
+    public var unansweredBytes = 1_024
+    /// Commands that may wait for their turn.
+    public var queueLimit = 64
+    /// What becomes of one more.
+    public var overflow = Overflow.refuse
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// The framing.
+  public var codec = EV3Limits.codec
+  /// What has been counted so far. Markers count as requests.
+  public internal(set) var counters = LinkCounters()
+
+  let options: Options
+  let label: String
+  var timing = LineTiming.instant
+  var nextNumber: UInt16
+  var history = NumberHistory()
+  var queue: Deque<(id: RequestID, request: EV3Request)> = []
+  /// What was sent and has not been answered, oldest first.
+  var outstanding: [Attempt] = []
+  /// Commands without a reply, and their bytes, that were ever sent.
+  var sent = Amount()
+  /// Those of them that the brick has read for sure.
+  var confirmed = Amount()
+  /// When the next command may be sent, by the pacing's gap.
+  var nextSending = MonotonicTime(nanoseconds: .min)
+  var phase = Phase.closed
+
+  enum Phase: Sendable {
+    case closed
+    case ready
+    case ended(AccessoryError)
+  }
+
+  /// Commands and bytes.
+  struct Amount: Sendable {
+    var commands = 0
+    var bytes = 0
+  }
+
+  /// A command on its way that will be answered.
+  struct Attempt: Sendable {
+    enum Purpose: Sendable {
+      case request(RequestID)
+      case opening(RequestID)
+      /// To learn that what was sent before has been read.
+      case marker
+    }
+
+    var purpose: Purpose
+    var number: UInt16
+    var request: EV3Request
+    var tries = 1
+    var deadline: MonotonicTime
+    /// What had been sent when it was.
+    var sent: Amount
+
+    var id: RequestID? {
+      switch purpose {
+      case .request(let id), .opening(let id): id
+      case .marker: nil
+      }
+    }
+  }
+
+  /// Rules for a new opening. `firstNumber` is random unless given, so that no answer to an earlier process is taken for
+  /// one to this.
+  public init(label: String, options: Options = Options(), firstNumber: UInt16 = .random(in: 0 ... .max)) {
+    self.label = label
+    self.options = options
+    nextNumber = firstNumber
+  }
+
+  /// Learns how long bytes take.
+  public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
+
+  /// When something outstanding is to be given up, or the next command may go.
+  public var deadline: MonotonicTime? {
+    let next = !queue.isEmpty && options.pacing.gap > .zero && hasRoom ? nextSending : nil
+    return (outstanding.map(\.deadline) + [next].compactMap { $0 }).min()
+  }
+
+  /// Asks for the open handles: who answers that is an EV3.
+  public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>) {
+    send(.marker, for: .opening(id), now: now, effects: &effects)
+  }
+
+  /// Takes a command, behind those that wait. A command without a reply is completed, with nil, when it is sent.
+  public mutating func submit(
+    _ id: RequestID, _ request: EV3Request, now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>
+  ) {
+    func refuse(_ error: AccessoryError) { effects.completions.append((id, .failure(error))) }
+    switch phase {
+    case .ended(let error): return refuse(error)
+    case .closed: return refuse(AccessoryError(.ioFailure, "\(label) has not been asked for contact"))
+    case .ready: break
+    }
+    guard 3 + request.body.count <= EV3Limits.messageBehindLength else {
+      let count = 3 + request.body.count
+      return refuse(
+        AccessoryError(
+          .misconfigured,
+          "\(count) bytes are too many for \(label): a message has at most \(EV3Limits.messageBehindLength)"))
+    }
+    if queue.count >= options.queueLimit {
+      let error = AccessoryError(.busy, "\(queue.count) commands wait for \(label) already: try again later")
+      guard options.overflow == .dropOldest, let oldest = queue.popFirst() else { return refuse(error) }
+      counters.overflows += 1
+      effects.completions.append((oldest.id, .failure(error)))
+    }
+    queue.append((id, request))
+    sendNext(now: now, effects: &effects)
+  }
+
+  /// Gives a command up. If it was sent, the brick may run it; its reply will be dropped.
+  public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>) {
+    if let index = queue.firstIndex(where: { $0.id == id }) {
+      queue.remove(at: index)
+    } else if let index = outstanding.firstIndex(where: { $0.id == id }) {
+      history.record(outstanding.remove(at: index).number, .givenUp)
+    } else {
+      return
+    }
+    effects.completions.append((id, .failure(AccessoryError(.cancelled, "a command to \(label) was cancelled"))))
+    sendNext(now: now, effects: &effects)
+  }
+
+  /// Fails everything that waits, and all that comes.
+  public mutating func end(_ error: AccessoryError, effects: inout Effects<EV3Message?, EV3Message>) {
+    if case .ended = phase { return }
+    phase = .ended(error)
+    for id in outstanding.compactMap(\.id) + queue.map(\.id) { effects.completions.append((id, .failure(error))) }
+    (outstanding, queue) = ([], [])
+    (effects.output, effects.messages) = ([], [])
+  }
+}

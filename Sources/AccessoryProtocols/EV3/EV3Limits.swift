@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the EV3's firmware takes at most (c_com.h, lms2012.h).
+public enum EV3Limits {
+  /// Bytes of a message with its length (MAX_MSG_SIZE), which is also a report's size on USB.
+  public static let message = 1_024
+  /// Bytes of a message behind its length.
+  public static let messageBehindLength = 1_022
+  /// Bytes of the results of a direct command (MAX_COMMAND_GLOBALS).
+  public static let globals = 1_021
+  /// Bytes of the local variables of a direct command: the field has six bits.
+  public static let locals = 63
+  /// Bytes of a file in one CONTINUE_DOWNLOAD: what a message has room for behind counter, type, command and handle.
+  public static let downloadPiece = messageBehindLength - 5
+  /// Bytes of a file that one reply brings: a message of 1024 bytes less its longest head.
+  public static let uploadPiece = message - 12
+}
+
+extension EV3Limits {
+  /// The framing of the EV3's messages: a length of two bytes, little-endian, in front of at least counter and type.
+  ///
+  /// A reply with 1021 bytes of results, which the firmware allows, is a little longer than any command may be.
+  public static var codec: LengthPrefixedCodec {
+    do {
+      return try LengthPrefixedCodec(minimumPayload: 3, maximumPayload: 3 + globals)
+    } catch {
+      preconditionFailure("\(error)")  // these are constants within the codec's bounds
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What kind of message it is. Values without a name here are kept.
+public struct EV3MessageType: RawRepresentable, Sendable, Hashable {
+  /// The byte on the wire.
+  public var rawValue: UInt8
+
+  /// The type with this byte.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Code to be run, and answered.
+  public static let directCommand = EV3MessageType(rawValue: 0x00)
+  /// Code to be run.
+  public static let directCommandNoReply = EV3MessageType(rawValue: 0x80)
+  /// A command about files and the system, to be answered.
+  public static let systemCommand = EV3MessageType(rawValue: 0x01)
+  /// A command about files and the system.
+  public static let systemCommandNoReply = EV3MessageType(rawValue: 0x81)
+  /// The code was run.
+  public static let directReply = EV3MessageType(rawValue: 0x02)
+  /// The code was not run, or failed.
+  public static let directError = EV3MessageType(rawValue: 0x04)
+  /// The system command was carried out.
+  public static let systemReply = EV3MessageType(rawValue: 0x03)
+  /// The system command was refused.
+  public static let systemError = EV3MessageType(rawValue: 0x05)
+
+  /// Whether it is a reply.
+  public var isReply: Bool { (0x02...0x05).contains(rawValue) }
+  /// Whether it is about code: a direct command or the reply to one.
+  public var isDirect: Bool { [0x00, 0x80, 0x02, 0x04].contains(rawValue) }
+  /// Whether it is a command that is to be answered.
+  public var wantsReply: Bool { self == .directCommand || self == .systemCommand }
+}
+
+/// A message of the EV3 behind its length: a command or a reply.
+public struct EV3Message: Sendable, Hashable {
+  /// The counter. The brick gives it back with the reply and doesn't look at it.
+  public var number: UInt16
+  /// What kind of message it is.
+  public var type: EV3MessageType
+  /// What follows.
+  public var body: [UInt8]
+
+  /// A message of these parts.
+  public init(number: UInt16, type: EV3MessageType, body: [UInt8]) {
+    self.number = number
+    self.type = type
+    self.body = body
+  }
+
+  /// Reads the payload of a frame.
+  ///
+  /// - Throws: `EV3MessageError.tooShort`.
+  public init(decoding payload: RawSpan) throws(EV3MessageError) {
+    guard payload.byteCount >= 3 else { throw .tooShort(byteCount: payload.byteCount, minimum: 3) }
+    number = payload.load(littleEndianAt: 0, as: UInt16.self)
+    type = EV3MessageType(rawValue: payload.byte(at: 2))
+    body = Array(copying: payload.extracting(3..<payload.byteCount))
+  }
+
+  /// Reads the payload of a frame from an array.
+  ///
+  /// - Throws: `EV3MessageError.tooShort`.
+  public init(decoding payload: [UInt8]) throws(EV3MessageError) { try self.init(decoding: payload.span.bytes) }
+
+  /// Appends the whole message with its length.
+  ///
+  /// - Throws: `messageTooLong` when the field for the length, or the firmware's buffer, is too small for it.
+  public func encode(into output: inout [UInt8]) throws(EV3MessageError) {
+    let count = 3 + body.count
+    let limit = type.isReply ? 3 + EV3Limits.globals : EV3Limits.messageBehindLength
+    guard count <= limit else { throw .messageTooLong(byteCount: count, limit: limit) }
+    output.append(littleEndian: UInt16(count))
+    output.append(littleEndian: number)
+    output.append(type.rawValue)
+    output += body
+  }
+
+  /// The whole message with its length.
+  ///
+  /// - Throws: `messageTooLong`.
+  public func encoded() throws(EV3MessageError) -> [UInt8] {
+    var output: [UInt8] = []
+    try encode(into: &output)
+    return output
+  }
+}

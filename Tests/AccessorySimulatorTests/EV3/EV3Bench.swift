@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+import TestSupport
+
+@testable import AccessorySimulator
+
+/// A pretended brick, and a program at its other end.
+struct EV3Bench {
+  /// What the brick is connected by.
+  enum Way: String, CaseIterable, Sendable {
+    case terminal, network
+  }
+
+  let simulator: EV3Simulator
+  let path: String
+  let brick: EV3Brick
+
+  /// Connects a brick, and opens it.
+  static func open(
+    _ way: Way = .terminal, options: EV3Exchange.Options = .init(), clock: ManualClock? = nil,
+    _ change: (inout EV3Simulator.Configuration) -> Void = { _ in }
+  ) async throws -> EV3Bench {
+    var configuration = EV3Simulator.Configuration(seed: 1)
+    configuration.isAnnounced = false
+    if way == .network { configuration.connection = .network(port: 0) }
+    change(&configuration)
+    let simulator = EV3Simulator(configuration, clock: clock)
+    let path = try await simulator.plugIn()
+    return EV3Bench(simulator: simulator, path: path, brick: try await open(path, options: options))
+  }
+
+  /// Opens the brick at `path` as any program would.
+  static func open(_ path: String, options: EV3Exchange.Options = .init()) async throws -> EV3Brick {
+    let session = try await Profile.ev3.open(Device(path: path, source: .named))
+    return try await EV3Brick.open(session, options: options)
+  }
+
+  func close() async {
+    await brick.close()
+    await simulator.stop()
+  }
+}
