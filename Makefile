@@ -50,10 +50,10 @@ test: lint ## Installs what the tests need and runs them all but the lab's
 	$(call run-tests,)
 
 lab: export ACCESSORY_BRIDGE_LAB = 1
-lab: ## The tests against a stock kernel's USB, in a guest under QEMU
+lab: static ## The tests against a stock kernel's USB, in a guest under QEMU
 	$(call install,$(LAB_PACKAGES))
 	swift build --build-tests
-	Tests/Lab/all
+	LAB_BRIDGE_CLI="$(CURDIR)/.build/release/bridge-cli" Tests/Lab/all
 
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
 # in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones. The tests of
