@@ -140,7 +140,7 @@ let package = Package(
       dependencies: [
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
-        "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift5In6", "ClientsOfSwift6In5",
+        "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
       ]),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
@@ -153,8 +153,7 @@ let package = Package(
       name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(name: "ClientsOfSwift6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6"),
-    // The same sources, by symbolic links, in the other language mode.
-    .executableTarget(name: "ClientsOfSwift5In6", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5In6"),
+    // The same, by a symbolic link, in Swift 5 mode.
     .executableTarget(
       name: "ClientsOfSwift6In5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6In5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -179,7 +178,8 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
       name: "LabTests",
       dependencies: [
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
-        "AccessoryProtocols", "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "TestChild",
+        "AccessoryControl", "AccessoryProtocols", "DelegateClient", "NativeClient", "ClientsOfSwift5",
+        "ClientsOfSwift6", "TestChild",
         "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/Lab/Tests"))

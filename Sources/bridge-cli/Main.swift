@@ -75,8 +75,8 @@ struct BridgeCLI: AsyncParsableCommand {
       """,
     version: version,
     subcommands: [
-      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Trace.self, Serve.self,
-      Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
+      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Trace.self, Serve.self, Attach.self,
+      Detach.self, Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
     ])
 
   static let version = "0.1.0"

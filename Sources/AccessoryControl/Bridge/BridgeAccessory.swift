@@ -11,7 +11,8 @@ extension Bridge {
     package var parity, flow_control: String
     package var lowers_lines_on_close: Bool
     package var modem_lines: [String: Bool]?
-    package var low_latency, rs485: Bool?
+    package var low_latency, rs485, rs485_rts_on_send: Bool?
+    package var rs485_delay_before_ms, rs485_delay_after_ms: UInt32?
     package var latency_timer_ms: Int?
 
     package init(

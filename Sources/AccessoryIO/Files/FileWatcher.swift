@@ -16,6 +16,8 @@ public final class FileWatcher: Sendable {
 
     /// A file appeared in the directory, complete, by being renamed into it.
     public static let movedIn = Changes(rawValue: UInt32(IN_MOVED_TO))
+    /// Something was made in the directory; it may not be complete.
+    public static let created = Changes(rawValue: UInt32(IN_CREATE))
     /// A file was removed from the directory.
     public static let deleted = Changes(rawValue: UInt32(IN_DELETE))
     /// A file that was open for writing was closed; also when its writer was killed.

@@ -25,21 +25,8 @@ public enum ServiceState: Sendable, Hashable {
     case .reloading: Array("RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1_000)".utf8)
     case .stopping: Array("STOPPING=1".utf8)
     case .watchdog: Array("WATCHDOG=1".utf8)
-    case .status(let text): Array("STATUS=\(Self.line(text))".utf8)
+    // A newline would begin another assignment.
+    case .status(let text): Array("STATUS=\(SafeText.escape(text, limit: Self.statusLimit))".utf8)
     }
-  }
-
-  /// A newline would begin another assignment; other controls would act on the terminal that shows the status.
-  private static func line(_ text: String) -> String {
-    var line = ""
-    for (count, scalar) in text.unicodeScalars.enumerated() {
-      if count == statusLimit { return line + "…" }
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
-        line += "\\u{\(String(scalar.value, radix: 16))}"
-      default: line.unicodeScalars.append(scalar)
-      }
-    }
-    return line
   }
 }

@@ -31,6 +31,8 @@ final class Attachment {
   var closing: Task<Void, Never>?
   /// Who has it, while it is lent.
   var holder: String?
+  /// Subscribers were told that it is there, and not that it is gone; a loan or a rest in between is not told.
+  var isTold = false
   /// Ends the loan.
   var revoke: (@Sendable () -> Void)?
 

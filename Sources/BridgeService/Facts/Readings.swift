@@ -54,6 +54,9 @@ extension Bridge.Line {
         Dictionary(uniqueKeysWithValues: ModemLines.names.map { ($0.name.lowercased(), lines.contains($0.line)) })
       },
       low_latency: facts.isLowLatency, rs485: facts.rs485 != nil, latency_timer_ms: facts.latencyTimer)
+    rs485_rts_on_send = facts.rs485?.rtsOnSend
+    rs485_delay_before_ms = facts.rs485?.delayBeforeSend
+    rs485_delay_after_ms = facts.rs485?.delayAfterSend
   }
 }
 

@@ -68,9 +68,7 @@ extension BridgeService {
     attachment.revoke?()
     attachment.taps.end()
     cancelTimers(attachment)
-    if attachment.machine.state == .attached || attachment.machine.state == .lent {
-      tell(.disconnected, attachment, problem: .closed(attachment.target.path))
-    }
+    tellGone(attachment, .closed(attachment.target.path))
     attachment.changed()
     admitRefused()
   }
@@ -101,8 +99,7 @@ extension BridgeService {
       case .close: close(attachment)
       case .end: attachment.open?.device.session.transport.deviceWasRemoved()
       case .tellAttached: attached(attachment)
-      case .tellGone(let error):
-        tell(.disconnected, attachment, problem: error)
+      case .tellGone(let error): tellGone(attachment, error)
       case .tellWaiting(let error, let pause, let number, let count):
         logWaiting(attachment, error, pause, number, count)
       case .tellFailed(let error):
@@ -226,7 +223,8 @@ extension BridgeService {
     } ended: { error in
       await self.ended(key, generation, error)
     }
-    tell(.connected, attachment)
+    if !attachment.isTold { tell(.connected, attachment) }
+    attachment.isTold = true
     if let accessory = open.accessory { run { await self.ask(accessory, key, generation, identity: true) } }
     schedulePoll(attachment)
     noteWork(attachment)
@@ -323,6 +321,11 @@ extension BridgeService {
       name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
       status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init))
     events.tell(.init(key: attachment.key, event: event))
+  }
+
+  private func tellGone(_ attachment: Attachment, _ error: AccessoryError) {
+    if attachment.isTold { tell(.disconnected, attachment, problem: error) }
+    attachment.isTold = false
   }
 
   /// Seconds since 1970, to the millisecond.

@@ -19,6 +19,11 @@ extension BridgeService: BridgeHandler {
   /// The attachment that `text` means: what a user would type.
   func find(_ text: String?) throws(CallError) -> Attachment {
     let attachments = ordered
+    // Where a path is meant it is a whole one; a serial number may look like another.
+    if let text, !text.hasPrefix("/") {
+      let namesakes = attachments.filter { $0.device.id == text || $0.device.serialNumber == text }
+      if namesakes.count == 1 { return namesakes[0] }
+    }
     let device: Device
     do throws(ResolutionError) {
       device = try DeviceResolver.resolve(text, among: attachments.map(\.device))
@@ -220,6 +225,17 @@ extension BridgeService: BridgeHandler {
     try admit(profile, nil)
     detached.removeAll { $0.path == device.path && $0.id == device.id }
     return try await settled(attach(device, profile, isByHand: true), false)
+  }
+
+  /// Holds a device for the process that the service is part of, unless a profile has it do so already. Throws what went
+  /// wrong when that was tried for the first time and policies allow no more.
+  package func hold(_ device: Device) async throws(AccessoryError) {
+    let attachment =
+      attachment(holding: device) ?? attach(device, profiles.profile(for: device), isByHand: true)
+    while attachment.machine.state == .opening, !Task.isCancelled { await wait(attachment) }
+    if attachments[attachment.key] !== attachment || attachment.machine.state == .failed {
+      throw attachment.machine.problem ?? .disconnected(device.path)
+    }
   }
 
   private func admit(_ profile: Profile?, _ attachment: Attachment?) throws(CallError) {

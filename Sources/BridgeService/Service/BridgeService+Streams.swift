@@ -18,8 +18,7 @@ extension BridgeService {
     let id = wanted?.device.id
     let (key, stream) = events.subscribe()
     defer { events.unsubscribe(key) }
-    for attachment in ordered
-    where attachment.machine.state == .attached || attachment.machine.state == .lent {
+    for attachment in ordered where attachment.isTold {
       guard wanted == nil || wanted === attachment else { continue }
       try await answers.send(
         Bridge.Event(.present, time: Self.wallClock, device: Bridge.Device(attachment.target)))
@@ -39,6 +38,8 @@ extension BridgeService {
     let attachment = try find(call.device)
     let (listener, stop) = attachment.taps.listen()
     defer { stop() }
+    try await answers.send(
+      Bridge.TracePiece(time: Double(clock.now.nanoseconds) / 1e9, direction: .toDevice, bytes: []))
     for await _ in listener.signals {
       for piece in listener.take() { try await answers.send(piece) }
     }

@@ -167,6 +167,11 @@ package actor BridgeService {
   /// In the order of arrival.
   var ordered: [Attachment] { attachments.values.sorted { $0.key < $1.key } }
 
+  /// Whether this is to be attached, and no source has told of it yet.
+  package func isNews(_ device: Device) -> Bool {
+    profiles.profile(for: device) != nil && !present.contains { $0.path == device.path && $0.id == device.id }
+  }
+
   /// Every device that can be attached.
   var knownDevices: [Device] { present }
 

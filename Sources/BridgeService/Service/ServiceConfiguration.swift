@@ -71,15 +71,18 @@ package struct ServiceHooks: Sendable {
   package var onReady: @Sendable () -> Void
   /// How things are, in a line for people.
   package var onStatus: @Sendable (String) -> Void
+  /// Profiles are read anew; `onReady` follows.
+  package var onReloading: @Sendable () -> Void
   /// The service ends.
   package var onStopping: @Sendable () -> Void
 
   package init(
     onReady: @escaping @Sendable () -> Void = {}, onStatus: @escaping @Sendable (String) -> Void = { _ in },
-    onStopping: @escaping @Sendable () -> Void = {}
+    onReloading: @escaping @Sendable () -> Void = {}, onStopping: @escaping @Sendable () -> Void = {}
   ) {
     self.onReady = onReady
     self.onStatus = onStatus
+    self.onReloading = onReloading
     self.onStopping = onStopping
   }
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
+import BridgeService
 
 struct Info: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -22,28 +26,48 @@ struct Info: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     if passive { return try await showWithoutOpening() }
+    if let held = try await HeldDevice.find(device.text, line) { return show(try await held.info()) }
     try await Attachment.with(device.text, line) { attachment in
       let facts = try await (attachment.transport as? DescriptorTransport)?.control?.facts()
       let identity = try await attachment.accessory.identify()
-      let exchange = attachment.accessory.link.exchange
-      let bootID = exchange.hello.map { Hexadecimal.string(withUnsafeBytes(of: $0.bootID.bigEndian) { Array($0) }) }
-      let window = Int(exchange.hello?.window ?? 1)
-      let device = attachment.device
-      if output.json {
-        return Output.json(
-          InfoDocument(
-            device: DeviceDocument(device), line: OrNull(facts.map(LineDocument.init)),
-            protocol: OrNull(
-              .init(boot_id: OrNull(bootID), largest_payload_bytes: exchange.largestPayload, window: window)),
-            identity: OrNull(IdentityDocument(identity))))
-      }
-      Table.facts(
-        DeviceView.facts(device, nil) + (facts.map(LineView.facts) ?? []) + [
-          ("Protocol", "AF1, payloads up to \(exchange.largestPayload) bytes, window \(window)"),
-          ("Boot id", bootID ?? "- (the accessory doesn't know HELLO)"),
-        ] + identity.facts
-      ).forEach(Output.line)
+      show(
+        DeviceDocument(attachment.device), DeviceView.facts(attachment.device, nil), facts.map { Bridge.Line($0) },
+        Bridge.ProtocolDetails(attachment.accessory.link.exchange), identity)
     }
+  }
+
+  /// What the service tells of a device that it holds.
+  private func show(_ reply: Bridge.GetInfo.Reply) {
+    let device = reply.accessory.device
+    if let holder = reply.accessory.holder { Output.note("\(SafeText.escape(holder)) has the accessory") }
+    show(
+      DeviceDocument(device), DeviceView.facts(Device(device), nil), reply.line, reply.protocol,
+      reply.identity.map(AccessoryIdentity.init))
+  }
+
+  private func show(
+    _ device: DeviceDocument, _ rows: [(String, String)], _ line: Bridge.Line?, _ details: Bridge.ProtocolDetails?,
+    _ identity: AccessoryIdentity?
+  ) {
+    if output.json {
+      return Output.json(
+        InfoDocument(
+          device: device, line: OrNull(line.map(LineDocument.init)),
+          protocol: OrNull(details.map(InfoDocument.ProtocolDetails.init)),
+          identity: OrNull(identity.map(IdentityDocument.init))))
+    }
+    var rows = rows + (line.map(LineView.facts) ?? [])
+    if let details {
+      rows += [
+        (
+          "Protocol",
+          "\(SafeText.escape(details.name)), payloads up to \(details.largest_payload_bytes) bytes, "
+            + "window \(details.window)"
+        ),
+        ("Boot id", details.boot_id.map { SafeText.escape($0) } ?? "- (the accessory doesn't know HELLO)"),
+      ]
+    }
+    Table.facts(rows + (identity?.facts ?? [])).forEach(Output.line)
   }
 
   private func showWithoutOpening() async throws {

@@ -13,21 +13,31 @@ struct List: AsyncParsableCommand, JSONCommand {
 
       EXAMPLES
         bridge-cli list
+        bridge-cli list --wait 5
         bridge-cli list --json | jq -r '.devices[].path'
       """)
 
   @Flag(help: "Everything on USB but hubs.")
   var all = false
+  @Option(
+    help: ArgumentHelp(
+      "If none is there, wait so long for the first, then say that the search is over.", valueName: "time"),
+    transform: SecondsArgument.read)
+  var wait: SecondsArgument?
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let devices = try await KnownDevices.source().devices().filter { all || $0.mayBeAccessory }
+    var devices = try await KnownDevices.source().devices().filter { all || $0.mayBeAccessory }
+    if devices.isEmpty, let wait {
+      devices = try await first(within: wait.duration)
+      if devices.isEmpty { Output.note("The search is over: nothing came within \(wait.text).") }
+    }
     let accesses = await PortAccess.look(at: devices)
     if output.json {
       return Output.json(ListDocument(devices: zip(devices, accesses).map { DeviceDocument($0, access: $1) }))
     }
     guard !devices.isEmpty else {
-      return Output.note("No accessory found. A pretended one: bridge-cli simulate framed")
+      return wait != nil ? () : Output.note("No accessory found. A pretended one: bridge-cli simulate framed")
     }
     var table = Table(["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"])
     for (device, access) in zip(devices, accesses) {
@@ -38,6 +48,29 @@ struct List: AsyncParsableCommand, JSONCommand {
       ])
     }
     table.lines.forEach(Output.line)
+  }
+
+  /// Those that are there when the first has come; none when none has within the time.
+  private func first(within limit: Duration) async throws -> [Device] {
+    let source = try KnownDevices.source()
+    let all = all
+    let search = Task {
+      for await event in try await source.events() {
+        switch event {
+        case .added(let device), .changed(let device, _): if all || device.mayBeAccessory { return }
+        case .removed: break
+        }
+      }
+    }
+    let timer = IOThread.shared.schedule(at: .now + limit) { search.cancel() }
+    defer { IOThread.shared.cancel(timer) }
+    try await withTaskCancellationHandler {
+      try await search.value
+    } onCancel: {
+      search.cancel()
+    }
+    try Task.checkCancellation()
+    return try await source.devices().filter { all || $0.mayBeAccessory }
   }
 
   private func text(_ value: String?) -> String {

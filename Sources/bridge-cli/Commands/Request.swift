@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryDrivers
+import AccessoryControl
 import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
@@ -74,24 +74,37 @@ struct Request: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     let parts = try parts()
-    try await Attachment.with(parts.device, line) { attachment in
-      let reply = try await ask(attachment.accessory, parts)
-      if output.json {
-        return Output.json(
-          RequestDocument(
-            device: DeviceDocument(attachment.device), command: parts.command.name.lowercased(),
-            command_byte: parts.command.rawValue,
-            reply: .init(payload_hex: Hexadecimal.string(reply), payload_bytes: reply.count)))
+    if let held = try await HeldDevice.find(parts.device, line) {
+      let command = "0x" + Hexadecimal.string([parts.command.rawValue])
+      let reply = try await usage {
+        try await held.call(Bridge.Request(device: held.name, command: command, payload: parts.payload))
       }
-      let style = Style.standardOutput
-      Output.line(Hexadecimal.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
+      guard let payload = reply.reply.payload else {
+        throw AccessoryError(.badData, "the service answers with something that is not hexadecimal")
+      }
+      return show(payload, parts, DeviceDocument(reply.device))
+    }
+    try await Attachment.with(parts.device, line) { attachment in
+      let reply = try await usage { try await attachment.accessory.request(parts.command, payload: parts.payload) }
+      show(reply, parts, DeviceDocument(attachment.device))
     }
   }
 
-  private func ask(_ accessory: FramedAccessory, _ parts: Parts) async throws -> [UInt8] {
+  private func show(_ reply: [UInt8], _ parts: Parts, _ device: DeviceDocument) {
+    if output.json {
+      return Output.json(
+        RequestDocument(
+          device: device, command: parts.command.name.lowercased(), command_byte: parts.command.rawValue,
+          reply: .init(payload_hex: Hexadecimal.string(reply), payload_bytes: reply.count)))
+    }
+    let style = Style.standardOutput
+    Output.line(Hexadecimal.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
+  }
+
+  private func usage<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
-      return try await accessory.request(parts.command, payload: parts.payload)
-    } catch let error where error.kind == .misconfigured {
+      return try await body()
+    } catch let error as AccessoryError where error.kind == .misconfigured {
       // The accessory's limit is known only now, but what exceeds it is what the user typed.
       throw UsageError(description: error.message)
     }

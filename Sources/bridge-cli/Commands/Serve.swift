@@ -23,13 +23,13 @@ struct Serve: AsyncParsableCommand {
   @OptionGroup var options: ServiceOptions
   @Option(
     help: ArgumentHelp("End when nothing was attached and no client there for so long.", valueName: "time"),
-    transform: TimeArgument.read)
-  var exitIdle: TimeArgument?
+    transform: SecondsArgument.read)
+  var exitIdle: SecondsArgument?
   @Option(
     help: ArgumentHelp(
       "After so long say that the search is over, and what it found; the service goes on.", valueName: "time"),
-    transform: TimeArgument.read)
-  var scanTimeout: TimeArgument?
+    transform: SecondsArgument.read)
+  var scanTimeout: SecondsArgument?
   @Option(help: ArgumentHelp("Attach at most so many accessories.", valueName: "number"))
   var maxAccessories: Int = 256
 
@@ -49,7 +49,7 @@ struct Serve: AsyncParsableCommand {
       log.notice("a service runs already: it\(process) answers on \(path)")
     case .free(let socket):
       let service = RunningService(configuration: configuration, log: log, sources: try KnownDevices.sources())
-      try await service.run(on: socket, hooks: ServiceHooks())
+      try await service.run(on: socket, hooks: .forManager())
     }
   }
 }

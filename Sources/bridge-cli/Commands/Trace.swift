@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
@@ -10,7 +11,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
     abstract: "Shows the frames that pass, both ways, decoded.",
     discussion: """
       With a device: makes contact, asks who and how it is, and shows that and whatever the accessory sends, until \
-      Ctrl-C. With a recording: decodes it.
+      Ctrl-C; where a service has the device, also what passes between these two. With a recording: decodes it.
 
       EXAMPLES
         bridge-cli trace
@@ -48,7 +49,56 @@ struct Trace: AsyncParsableCommand, JSONCommand {
       }
       return try RecordingFile.decode(source) { view.show($0) }
     }
+    if let held = try await HeldDevice.find(source, line) { return try await trace(held) }
     try await traceDevice()
+  }
+
+  /// Shows what passes between the service and the accessory. Without --listen it asks for something to show.
+  private func trace(_ held: HeldDevice) async throws {
+    let silence = held.silence
+    let recording = try record.map { path throws(AccessoryError) in
+      try RecordingFile(appendingTo: path, silence: silence)
+    }
+    let (records, continuation) = AsyncStream<TraceRecord>.makeStream(bufferingPolicy: .bufferingOldest(100_000))
+    let printer = Task { try await LiveTrace(view: view, silence: silence, recording: recording).run(records) }
+    let pieces = try await held.pieces()
+    let isListening = listen
+    let listening = await Task {
+      let start = MonotonicTime.now
+      var conversation: Task<Void, any Error>?
+      defer { conversation?.cancel() }
+      for try await piece in pieces {
+        if !isListening, conversation == nil { conversation = Task { try await converse(held) } }
+        guard let direction = ByteDirection(rawValue: piece.direction), let bytes = piece.bytes, !bytes.isEmpty else {
+          continue
+        }
+        if let lost = piece.lost_bytes { Output.note("\(lost) bytes are missing here") }
+        // The service's clock is the kernel's, as ours.
+        let time = max(.zero, MonotonicTime(nanoseconds: Int64(piece.time * 1e9)) - start)
+        continuation.yield(TraceRecord(time: time, direction: direction, bytes: bytes))
+      }
+    }.cancellingResult
+    continuation.finish()
+    let printing = await printer.result
+    recording?.close()
+    try printing.get()
+    try Task.checkCancellation()
+    do {
+      try listening.get()
+    } catch let error as ControlError {
+      throw error.accessoryError
+    }
+    throw AccessoryError.disconnected(held.name)
+  }
+
+  /// Asks for what there is to show, as often as is wanted. What can't be had shows in the trace.
+  private func converse(_ held: HeldDevice) async throws {
+    repeat {
+      _ = try? await held.status()
+      _ = try? await held.battery()
+      guard let poll else { return }
+      await IOThread.shared.sleep(for: poll.duration)
+    } while !Task.isCancelled
   }
 
   private func traceDevice() async throws {

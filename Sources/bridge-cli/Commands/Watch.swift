@@ -12,31 +12,65 @@ struct Watch: AsyncParsableCommand, JSONCommand {
       Those that are there already are shown first. One that gets a terminal, a driver or a name later has changed. \
       Ends with Ctrl-C.
 
+      With --exec a command is run at each connect and disconnect, and when a battery gets low: that one where a service \
+      (bridge-cli serve) has the accessory, since watching opens nothing. The command gets the facts as environment \
+      variables: ACCESSORY_EVENT (connected, disconnected, battery_low), ACCESSORY_ID, _PATH, _LINK, _SERIAL, _NAME, \
+      _MANUFACTURER, _MODEL, _DRIVER, _SOURCE, _USB, _BATTERY_LEVEL, _BATTERY_PERCENT, _BATTERY_CHARGE, \
+      _BATTERY_MILLIVOLTS; texts of the device are cut, and control characters in them made visible. No shell is in \
+      between: for more than a program's name write a script. Up to 8 run at a time; watch doesn't wait for them.
+
       EXAMPLES
         bridge-cli watch
+        bridge-cli watch --exec ./on-event.sh
         bridge-cli watch --json | jq -r '.event + " " + .device.id'
       """)
 
   @Flag(help: "Everything on USB but hubs, as list --all.")
   var all = false
+  @Option(
+    help: ArgumentHelp(
+      "Run this program at each connect and disconnect, and when a battery is low.", valueName: "program")
+  )
+  var exec: String?
   @OptionGroup var output: OutputOptions
 
+  func validate() throws {
+    if exec == "" { throw ValidationError("--exec is the name of a program") }
+  }
+
   func run() async throws {
+    guard let exec else { return try await watch(nil) }
+    let command = EventCommand([exec])
+    let batteries = Task {
+      await LowBatteries.watch { device, battery in
+        await command.run(.init(event: "battery_low", device: device, battery: battery))
+      }
+    }
+    defer { batteries.cancel() }
+    try await watch(command)
+  }
+
+  private func watch(_ command: EventCommand?) async throws {
     for await event in try await KnownDevices.source().events() {
       switch event {
-      case .added(let device) where isShown(device): await show("connected", device)
+      case .added(let device) where isShown(device): await tell("connected", device, command)
       case .changed(let device, let old):
         switch (isShown(old), isShown(device)) {
         case (true, true): await show("changed", device)
-        case (false, true): await show("connected", device)
-        case (true, false): await show("disconnected", old)
+        case (false, true): await tell("connected", device, command)
+        case (true, false): await tell("disconnected", old, command)
         case (false, false): break
         }
-      case .removed(let device) where isShown(device): await show("disconnected", device)
+      case .removed(let device) where isShown(device): await tell("disconnected", device, command)
       default: break
       }
     }
     throw CancellationError()
+  }
+
+  private func tell(_ event: String, _ device: Device, _ command: EventCommand?) async {
+    await show(event, device)
+    await command?.run(.init(event: event, device: device))
   }
 
   private func isShown(_ device: Device) -> Bool { all || device.mayBeAccessory }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
@@ -101,29 +102,33 @@ struct LineDocument: Encodable {
   let low_latency, rs485: OrNull<Bool>
   let latency_timer_ms: OrNull<Int>
 
-  init(_ facts: TerminalControl.Facts) {
-    baud = facts.baudRate
-    data_bits = facts.dataBits
-    stop_bits = facts.stopBits
-    parity = facts.parity.rawValue
-    flow_control = facts.flowControl.rawValue
-    lowers_lines_on_close = facts.lowersLinesOnClose
-    modem_lines = OrNull(
-      facts.modemLines.map { lines in
-        Dictionary(uniqueKeysWithValues: ModemLines.names.map { ($0.name.lowercased(), lines.contains($0.line)) })
-      })
-    low_latency = OrNull(facts.isLowLatency)
-    rs485 = OrNull(facts.rs485 != nil)
-    latency_timer_ms = OrNull(facts.latencyTimer)
+  init(_ line: Bridge.Line) {
+    baud = line.baud
+    data_bits = line.data_bits
+    stop_bits = line.stop_bits
+    parity = line.parity
+    flow_control = line.flow_control
+    lowers_lines_on_close = line.lowers_lines_on_close
+    modem_lines = OrNull(line.modem_lines)
+    low_latency = OrNull(line.low_latency)
+    rs485 = OrNull(line.rs485)
+    latency_timer_ms = OrNull(line.latency_timer_ms)
   }
 }
 
 struct InfoDocument: Encodable {
   struct ProtocolDetails: Encodable {
-    let name = "AF1"
+    let name: String
     let boot_id: OrNull<String>
     let largest_payload_bytes: Int
     let window: Int
+
+    init(_ details: Bridge.ProtocolDetails) {
+      name = details.name
+      boot_id = OrNull(details.boot_id)
+      largest_payload_bytes = details.largest_payload_bytes
+      window = details.window
+    }
   }
 
   let schema = schemaName
@@ -144,6 +149,24 @@ struct RequestDocument: Encodable {
   let command: String
   let command_byte: UInt8
   let reply: Reply
+}
+
+struct AttachDocument: Encodable {
+  let schema = schemaName
+  let device: DeviceDocument
+  let state: String
+  let was_attached: Bool
+
+  init(_ accessory: Bridge.Accessory, wasAttached: Bool) {
+    device = DeviceDocument(accessory.device)
+    state = accessory.state.rawValue
+    was_attached = wasAttached
+  }
+}
+
+struct DetachDocument: Encodable {
+  let schema = schemaName
+  let device: DeviceDocument
 }
 
 struct SimulatorDocument: Encodable {

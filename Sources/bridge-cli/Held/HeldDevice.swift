@@ -16,8 +16,8 @@ struct HeldDevice: Sendable {
   var name: String { accessory.device.path }
 
   /// The accessory that `text` means, if a service holds it; nil when a command is to open it itself, or to say why
-  /// not. Throws `ResolutionError` when `text` fits several accessories, held and others.
-  /// Throws `misconfigured` when the user wants another line than the service has set.
+  /// not. Throws `ResolutionError` when `text` fits several accessories, held and others, and `busy` when the user wants
+  /// another line than the service has set.
   static func find(_ text: String?, _ line: LineOptions) async throws -> HeldDevice? {
     guard let held = try await find(text) else { return nil }
     guard !line.saysSomething else {
@@ -29,8 +29,17 @@ struct HeldDevice: Sendable {
     return held
   }
 
-  private static func find(_ text: String?) async throws -> HeldDevice? {
-    let held = await all().filter(\.isHeld)
+  /// Which of a service's accessories are meant.
+  enum Selection {
+    /// Those that it has open, or is about to.
+    case held
+    /// Also those that it has given up.
+    case all
+  }
+
+  /// The accessory that `text` means, of those that services have.
+  static func find(_ text: String?, including selection: Selection = .held) async throws -> HeldDevice? {
+    let held = await all().filter { selection == .all || $0.isHeld }
     guard !held.isEmpty else { return nil }
     let others = ((try? await KnownDevices.devices(forOpening: text)) ?? []).filter { device in
       !held.contains { $0.isSame(device) }
@@ -87,6 +96,15 @@ struct HeldDevice: Sendable {
     let events = try await ControlClient.connect(to: place).stream(Bridge.Subscribe(device: name))
     return events
   }
+
+  /// What passes from now on.
+  func pieces() async throws -> ReplyStream<Bridge.Trace> {
+    try await ControlClient.connect(to: place).stream(Bridge.Trace(device: name))
+  }
+
+  /// The pause after which an unfinished frame no longer holds up what follows it. The service doesn't tell the line's
+  /// speed here; that of no line is right for all but the slowest.
+  var silence: Duration { LineTiming.instant.silence }
 
   /// What an event says went wrong, as the accessory's error.
   func error(_ problem: Bridge.Problem?) -> AccessoryError {

@@ -33,6 +33,20 @@ struct TimeArgument: FormArgument {
   }
 }
 
+/// A time on the command line that is in seconds where it has no unit: "5", "500ms".
+struct SecondsArgument: FormArgument {
+  static let form = "a time, in seconds or with its unit, like 5 or 500ms,"
+  let duration: Duration
+  /// As it was written, with its unit.
+  let text: String
+
+  init?(argument: String) {
+    text = argument.last.map { $0.isNumber } == true ? argument + "s" : argument
+    guard let time = TimeArgument(argument: text) else { return nil }
+    duration = time.duration
+  }
+}
+
 /// A moment on the command line: a time, or a whole number of requests.
 struct MomentArgument: FormArgument {
   static let form = "a number of requests, or a time with its unit, like 5 or 200ms,"

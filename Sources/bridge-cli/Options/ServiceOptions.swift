@@ -12,8 +12,8 @@ struct ServiceOptions: ParsableArguments {
   var socket: String?
   @Option(
     help: ArgumentHelp("Ask each accessory for status and battery so often; else only when asked.", valueName: "time"),
-    transform: TimeArgument.read)
-  var poll: TimeArgument?
+    transform: SecondsArgument.read)
+  var poll: SecondsArgument?
   @Option(
     help: ArgumentHelp(
       "After an accessory went away, try so often: a number, forever or off; else as its profile says, or 3.",

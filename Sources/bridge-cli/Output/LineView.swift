@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryIO
 import AccessorySimulator
 
 /// A serial line for people.
 enum LineView {
-  static func facts(_ facts: TerminalControl.Facts) -> [(String, String)] {
-    let parity = facts.parity == .none ? "no parity" : "\(facts.parity.rawValue) parity"
-    let stopBits = "\(facts.stopBits) stop bit" + (facts.stopBits == 1 ? "" : "s")
-    var rows = [("Line", "\(facts.baudRate) baud, \(facts.dataBits) data bits, \(parity), \(stopBits)")]
-    rows.append(("Flow control", facts.flowControl.rawValue))
-    if let lines = facts.modemLines {
-      let states = ModemLines.names.map { "\($0.name) \(lines.contains($0.line) ? "on" : "off")" }
+  static func facts(_ line: Bridge.Line) -> [(String, String)] {
+    let parity = line.parity == "none" ? "no parity" : "\(SafeText.escape(line.parity)) parity"
+    let stopBits = "\(line.stop_bits) stop bit" + (line.stop_bits == 1 ? "" : "s")
+    var rows = [("Line", "\(line.baud) baud, \(line.data_bits) data bits, \(parity), \(stopBits)")]
+    rows.append(("Flow control", SafeText.escape(line.flow_control)))
+    if let lines = line.modem_lines {
+      let states = ModemLines.names.map { "\($0.name) \(lines[$0.name.lowercased()] == true ? "on" : "off")" }
       rows.append(("Modem lines", states.joined(separator: ", ")))
     } else {
       rows.append(("Modem lines", "none (not a serial port)"))
     }
-    rows.append(("On close", facts.lowersLinesOnClose ? "DTR and RTS are lowered" : "DTR and RTS stay"))
-    let latency = facts.isLowLatency.map { $0 ? "low" : "normal" } ?? "the driver doesn't say"
-    rows.append(("Latency", latency + (facts.latencyTimer.map { ", timer \($0) ms" } ?? "")))
-    if let rs485 = facts.rs485 {
+    rows.append(("On close", line.lowers_lines_on_close ? "DTR and RTS are lowered" : "DTR and RTS stay"))
+    let latency = line.low_latency.map { $0 ? "low" : "normal" } ?? "the driver doesn't say"
+    rows.append(("Latency", latency + (line.latency_timer_ms.map { ", timer \($0) ms" } ?? "")))
+    if line.rs485 == true {
       rows.append(
         (
           "RS-485",
-          "RTS \(rs485.rtsOnSend ? "high" : "low") while sending, "
-            + "\(rs485.delayBeforeSend) ms before, \(rs485.delayAfterSend) ms after"
+          "RTS \(line.rs485_rts_on_send == true ? "high" : "low") while sending, "
+            + "\(line.rs485_delay_before_ms ?? 0) ms before, \(line.rs485_delay_after_ms ?? 0) ms after"
         ))
     }
     return rows

@@ -4,7 +4,9 @@ import AccessoryControl
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
+import ArgumentParser
 import BridgeService
+import Glibc
 import Logging
 import SystemPackage
 
@@ -52,7 +54,7 @@ struct RunningService: Sendable {
     let service = BridgeService(configuration, profiles: await profiles(), log: log, hooks: hooks)
     let server = try ControlServer(socket, handler: service) { service.noteClients($0) }
     log.info("answering on \(server.path ?? "the socket that was passed")")
-    let reloading = Interruption.onHangUp { Task { await reload(service) } }
+    let reloading = Interruption.onHangUp { Task { await reload(service, hooks) } }
     defer { reloading.end() }
     let result: Result<Void, any Error>
     do {
@@ -60,6 +62,10 @@ struct RunningService: Sendable {
       try await begin(service)
       hooks.onReady()
       for await _ in service.idle {}
+      if !Task.isCancelled, ServiceNotifier().isWanted, try await isNeeded(service, hooks) {
+        log.notice("an accessory has come at the last moment: the manager is to start the service again")
+        throw ExitCode(Self.startAgain)
+      }
       result = .success(())
     } catch {
       result = .failure(error)
@@ -72,14 +78,47 @@ struct RunningService: Sendable {
     try result.get()
   }
 
+  /// The exit status with which the manager starts the service again (`RestartForceExitStatus=`).
+  private static let startAgain = EX_TEMPFAIL
+
+  /// Looks a last time before leaving: as long as the manager takes the service for running, it starts none for what is
+  /// plugged in, and what the sources have not told yet would stay unattached.
+  private func isNeeded(_ service: BridgeService, _ hooks: ServiceHooks) async throws -> Bool {
+    hooks.onStopping()
+    await withCheckedContinuation { continuation in IOThread.shared.post { continuation.resume() } }
+    for source in sources {
+      for device in try await source.devices() where await service.isNews(device) { return true }
+    }
+    return false
+  }
+
   private func profiles() async -> ProfileStore {
     let library = await KnownProfiles.library()
     for problem in library.problems { log.warning("profile passed over: \(problem)") }
     return library.store
   }
 
-  private func reload(_ service: BridgeService) async {
+  private func reload(_ service: BridgeService, _ hooks: ServiceHooks) async {
     log.notice("reading the profiles anew")
+    hooks.onReloading()
     await service.use(await profiles())
+    hooks.onReady()
+  }
+}
+
+extension ServiceHooks {
+  /// Tells the manager that started this process (systemd), if one wants to know.
+  static func forManager(io: IOThread = .shared) -> ServiceHooks {
+    let notifier = ServiceNotifier(io: io)
+    guard notifier.isWanted else { return ServiceHooks() }
+    // Posted, so that they are told in order.
+    @Sendable func tell(_ state: ServiceState) {
+      io.post { notifier.assumeIsolated { $0.tell(state) } }
+    }
+    return ServiceHooks(
+      onReady: {
+        tell(.ready)
+        io.post { notifier.assumeIsolated { $0.startWatchdog() } }
+      }, onStatus: { tell(.status($0)) }, onReloading: { tell(.reloading) }, onStopping: { tell(.stopping) })
   }
 }

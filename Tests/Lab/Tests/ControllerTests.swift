@@ -10,7 +10,7 @@ import Testing
 
 /// An accessory made of this kernel's own gadget functions, on the host controller that dummy_hcd pretends. Like a real
 /// controller it ends transfers with an error before anybody knows that the device is gone; vhci_hcd knows at once.
-private struct GadgetDevice: ~Copyable {
+private final class GadgetDevice: Sendable {
   private static let folder = "/sys/kernel/config/usb_gadget/accessory"
   private static let functions = "/dev/ffs-accessory"
   private let child: ChildProcess
@@ -41,7 +41,7 @@ private struct GadgetDevice: ~Copyable {
     Self.unplug()
     kill(child.pid, SIGKILL)
     waitpid(child.pid, nil, 0)
-    umount2(Self.functions, CInt(MNT_DETACH.rawValue))
+    umount2(Self.functions, CInt(MNT_DETACH))
     unlink("\(Self.folder)/configs/c.1/ffs.accessory")
     for part in ["/configs/c.1", "/functions/ffs.accessory", "/strings/0x409", ""] { rmdir(Self.folder + part) }
   }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import ArgumentParser
+import BridgeService
+import Glibc
+import Logging
+
+struct Attach: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Holds one accessory and answers for it.",
+    discussion: """
+      Where a service runs, asks it to take the accessory, and ends. Otherwise holds it until Ctrl-C and answers for it \
+      as the service does: status, battery, info, request and trace in other terminals go through this.
+
+      With --udev the device is the one that udev's environment names, as in a rule's RUN; a service is then started, in \
+      the background, where none runs.
+
+      EXAMPLES
+        bridge-cli attach
+        bridge-cli attach /dev/ttyUSB0 --reconnect-tries forever
+        RUN+="/usr/bin/bridge-cli attach --udev"      in a rule, where there is no systemd
+      """)
+
+  @OptionGroup var device: DeviceArgument
+  @Flag(help: "Take the device from the environment that udev sets.")
+  var udev = false
+  @OptionGroup var options: ServiceOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if udev, device.text != nil { throw ValidationError("--udev takes the device from the environment: name none") }
+  }
+
+  func run() async throws {
+    if udev { return try await UdevCall.run(options) }
+    let devices = try await KnownDevices.devices(forOpening: device.text)
+    let found = try DeviceResolver.resolve(device.text, among: devices)
+    switch try await RunningService.takePlace(options.socket) {
+    case .taken(_, let path): try await ask(found, path)
+    case .free(let socket): try await hold(found, socket)
+    }
+  }
+
+  /// Asks the service to take it.
+  private func ask(_ device: Device, _ place: String) async throws {
+    let client = try await ControlClient.connect(to: place)
+    let reply: Bridge.Attach.Reply
+    do throws(ControlError) {
+      reply = try await client.call(Bridge.Attach(device: device.path), timeout: nil)
+    } catch {
+      throw error.accessoryError
+    }
+    let accessory = reply.accessory
+    if accessory.state != .attached, accessory.state != .lent, let problem = accessory.problem {
+      let kind = AccessoryError.Kind.allCases.first { $0.errorName == problem.kind } ?? .ioFailure
+      throw AccessoryError(kind, problem.message)
+    }
+    if output.json { return Output.json(AttachDocument(accessory, wasAttached: reply.was_attached ?? false)) }
+    let name = SafeText.escape(accessory.device.id)
+    Output.line(
+      reply.was_attached == true ? "\(name) is attached already." : "\(name) is attached: the service has it.")
+  }
+
+  /// Holds it here.
+  private func hold(_ device: Device, _ socket: ControlSocket) async throws {
+    let log = ServiceLog.logger(options.logLevel)
+    let service = RunningService(
+      configuration: options.serviceConfiguration, log: log,
+      sources: device.source == .named
+        ? [] : try KnownDevices.sources().map { FilteredSource($0, id: device.id) as any DeviceSource })
+    try await service.run(on: socket, hooks: .forManager()) { service in try await service.hold(device) }
+  }
+}
+
+struct Detach: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Makes the service let an accessory go.",
+    discussion: """
+      The service leaves it alone until it is attached again or plugged in anew.
+
+      EXAMPLES
+        bridge-cli detach SIM0001
+      """)
+
+  @OptionGroup var device: DeviceArgument
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    guard let held = try await HeldDevice.find(device.text, including: .all) else {
+      let name = device.text.map { SafeText.escape($0) } ?? "any accessory"
+      throw AccessoryError(.notFound, "no service holds \(name)")
+    }
+    let reply = try await held.call(Bridge.Detach(device: held.name))
+    if output.json { return Output.json(DetachDocument(device: DeviceDocument(reply.device))) }
+    Output.line("\(SafeText.escape(reply.device.id)) is let go.")
+  }
+}
+
+/// The devices of a source that have one identity.
+struct FilteredSource: DeviceSource {
+  private let base: any DeviceSource
+  private let id: String
+
+  init(_ base: any DeviceSource, id: String) {
+    self.base = base
+    self.id = id
+  }
+
+  func devices() async throws(AccessoryError) -> [Device] { try await base.devices().filter { $0.id == id } }
+
+  func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
+    let events = try await base.events()
+    let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream()
+    let task = Task { [id] in
+      for await event in events where event.device.id == id { continuation.yield(event) }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
+  }
+}
+
+extension DeviceEvent {
+  /// The device that it is about, as it is now.
+  fileprivate var device: Device {
+    switch self {
+    case .added(let device), .changed(let device, _), .removed(let device): device
+    }
+  }
+}

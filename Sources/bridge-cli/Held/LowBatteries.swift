@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import BridgeService
+
+/// Batteries that get low, as services tell of them.
+enum LowBatteries {
+  typealias Body = @Sendable (Device, BatteryReading) async -> Void
+
+  /// Calls `body` for each battery that is low or gets so, once until it is no more, of all services that run or start
+  /// later. Returns when the task is cancelled.
+  static func watch(_ body: @escaping Body) async {
+    await withTaskGroup { group in
+      for place in ServicePlace.all() { group.addTask { await watch(place, body) } }
+    }
+  }
+
+  private static func watch(_ place: String, _ body: Body) async {
+    let starts = Starts(of: place)
+    defer { starts.stop() }
+    for await _ in starts.signals {
+      try? await follow(place, body)
+      if Task.isCancelled { return }
+    }
+  }
+
+  /// Follows one service to its end.
+  private static func follow(_ place: String, _ body: Body) async throws {
+    let client = try await ControlClient.connect(to: place)
+    let events = try await ControlClient.connect(to: place).stream(Bridge.Subscribe())
+    var low: Set<String> = []
+    for try await event in events {
+      guard let facts = event.device else { continue }
+      var battery = event.battery
+      switch event.event {
+      case .present: battery = try? await client.call(Bridge.GetBattery(device: facts.path)).battery
+      case .disconnected: low.remove(facts.id)
+      default: break
+      }
+      guard let reading = battery.map(BatteryReading.init) else { continue }
+      guard reading.level == .low || reading.level == .critical else {
+        low.remove(facts.id)
+        continue
+      }
+      if low.insert(facts.id).inserted { await body(Device(facts), reading) }
+    }
+  }
+
+  /// Tells when a service may have started.
+  private final class Starts: Sendable {
+    let signals: AsyncStream<Void>
+    private let watcher: FileWatcher?
+
+    init(of place: String) {
+      let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+      self.signals = signals
+      let directory = "/" + place.split(separator: "/").dropLast().joined(separator: "/")
+      watcher = try? FileWatcher(directory, for: .created) { _ in
+        // The socket is there a moment before somebody listens.
+        _ = IOThread.shared.schedule(at: .now + .milliseconds(100)) { continuation.yield() }
+      }
+      continuation.yield()
+      // Where there is no such directory, there is one try.
+      if watcher == nil { continuation.finish() }
+    }
+
+    func stop() { watcher?.stop() }
+  }
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+import AccessorySimulator
+import Logging
+import TestSupport
+import Testing
+
+@testable import BridgeService
+
+/// Attachments as accessories come and go.
+@Suite(.timeLimit(.minutes(2))) struct AttachmentTests {
+  /// It goes in the middle of a request: that fails at once; the next one, when it is back, is answered.
+  @Test func awayInTheMiddleOfARequest() async throws {
+    let asked = Watched(0)
+    let accessory = ScriptedAccessory { request in
+      switch request.command {
+      case AF1Command(rawValue: 0x7D):
+        asked.update { $0 += 1 }
+        return .silence
+      case .echo: return .reply(request.payload)
+      case .hello: return .silence
+      default: return .refusal(1)
+      }
+    }
+    try await ServiceHarness.with { harness in
+      let first = try await accessory.onPseudoTerminal()
+      var file = try harness.announce(first.path, serial: "S1")
+      try await harness.said("S1 is attached at")
+      let client = try await harness.client()
+      let request = Task {
+        await errorName { () throws(ControlError) in _ = try await client.call(Bridge.Request(command: "0x7D")) }
+      }
+      try await asked.wait { $0 > 0 }
+      file.remove()
+      await first.transport.close()
+      #expect(await request.value == "Disconnected")
+      try await harness.said("S1: ")
+      let second = try await accessory.onPseudoTerminal()
+      file = try harness.announce(second.path, serial: "S1")
+      try await harness.said("S1 is attached at", times: 2)
+      #expect(try await client.call(Bridge.Request(command: "echo", payload: [7])).reply.payload == [7])
+      #expect(harness.log.value.contains { $0.contains("; try 1 of 3 in 20 ms") })
+      file.remove()
+      await second.transport.close()
+    }
+  }
+
+  @Test func forgottenWhenItDoesNotComeBack() async throws {
+    try await ServiceHarness.with { harness in
+      let simulator = try await harness.simulate("A1")
+      try await harness.attached("A1")
+      await simulator.unplug()
+      try await harness.said("A1 is no more held")
+      for number in 1...3 { try await harness.said("try \(number) of 3 in 20 ms") }
+      #expect(try await harness.state("A1") == nil)
+      try await eventually("the status") { harness.statuses.value.last == "no accessory" }
+      #expect(harness.statuses.value.first == "no accessory")
+      #expect(harness.statuses.value.contains("1 attached"))
+    }
+  }
+
+  /// Two with the same name are two, and each comes back as what it was.
+  @Test func namesakes() async throws {
+    try await ServiceHarness.with { harness in
+      let one = try await harness.simulate("SAME")
+      let two = try await harness.simulate("SAME")
+      try await harness.said("SAME is attached at", times: 2)
+      let list = try await harness.client().call(Bridge.List())
+      #expect(Set(list.accessories.map(\.device.path)).count == 2)
+      await one.unplug()
+      try await harness.said("SAME is no more held")
+      #expect(try await harness.client().call(Bridge.List()).accessories.count == 1)
+      #expect(try await harness.client().call(Bridge.GetBattery(device: "SAME")).battery.percent == 100)
+      await two.unplug()
+      try await harness.said("SAME is no more held", times: 2)
+    }
+  }
+
+  @Test func nobodyAnswers() async throws {
+    try await ServiceHarness.with({ $0.retry = .init(tries: .count(2), interval: .milliseconds(5)) }) { harness in
+      let deaf = try await PseudoTerminal.open()
+      let file = try harness.announce(deaf.path, serial: "DEAF", file: "deaf")
+      try await harness.said("DEAF: ", times: 3)
+      try await harness.said("given up")
+      #expect(try await harness.state("DEAF") == .failed)
+      let name = await errorName { () throws(ControlError) in
+        _ = try await harness.client2().call(Bridge.GetBattery(device: "DEAF"))
+      }
+      #expect(name == "TimedOut")
+      file.remove()
+      try await harness.said("DEAF is no more held")
+      await deaf.transport.close()
+    }
+  }
+
+  @Test func atMostSoMany() async throws {
+    try await ServiceHarness.with({ $0.maximumAttached = 2 }) { harness in
+      let one = try await harness.simulate("A1")
+      try await harness.simulate("A2")
+      try await harness.attached("A1")
+      try await harness.attached("A2")
+      try await harness.simulate("A3")
+      try await harness.said("A3 is not attached: 2 accessories are attached already")
+      #expect(try await harness.state("A3") == .failed)
+      let client = try await harness.client()
+      var name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetBattery(device: "A3"))
+      }
+      #expect(name == "Busy")
+      name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.Attach(device: "A3")) }
+      #expect(name == "LimitReached")
+      let again = try await client.call(Bridge.Attach(device: "A1"))
+      #expect(again.was_attached == true && again.accessory.state == .attached)
+      // A place is free: the one that was refused has its turn.
+      await one.unplug()
+      try await harness.said("A3 is attached at")
+      #expect(try await client.call(Bridge.GetBattery(device: "A3")).battery.percent == 100)
+    }
+  }
+
+  @Test func atMostSoManyOfAKind() async throws {
+    var profile = Profile.framed
+    profile.policies.maximumAttached = 1
+    try await ServiceHarness.with(profiles: [profile]) { harness in
+      try await harness.simulate("A1")
+      try await harness.attached("A1")
+      try await harness.simulate("A2")
+      try await harness.said("A2 is not attached: 1 accessories of the profile framed are attached already")
+      let client = try await harness.client()
+      do {
+        _ = try await client.call(Bridge.Attach(device: "A2"))
+        Issue.record("over the limit")
+      } catch ControlError.answer(let error) {
+        #expect(error.parameters["limit"] == .int(1))
+      }
+    }
+  }
+
+  @Test func letGoUntilItIsPluggedInAnew() async throws {
+    try await ServiceHarness.with { harness in
+      let simulator = try await harness.simulate("A1")
+      try await harness.attached("A1")
+      let client = try await harness.client()
+      let reply = try await client.call(Bridge.Detach(device: "A1"))
+      #expect(reply.device.id == "A1")
+      #expect(try await harness.state("A1") == nil)
+      await harness.service.use(ProfileStore([.framed]))
+      #expect(try await harness.state("A1") == nil)
+      // It is free for others.
+      let session = try await Profile.framed.open(Device(reply.device))
+      let accessory = try await FramedAccessory.open(session)
+      #expect(try await accessory.battery().percent == 100)
+      await accessory.close()
+      await simulator.unplug()
+      try await simulator.plugIn()
+      try await harness.said("A1 is attached at", times: 2)
+    }
+  }
+
+  /// A device that no profile knows, by its path.
+  @Test func attachedByItsPath() async throws {
+    let accessory = ScriptedAccessory { $0.command == .echo ? .reply($0.payload) : .silence }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await ServiceHarness.with({ $0.reconnect.tries = .off }) { harness in
+      let client = try await harness.client()
+      let reply = try await client.call(Bridge.Attach(device: terminal.path))
+      #expect(reply.accessory.state == .attached && reply.was_attached == false)
+      #expect(reply.accessory.device.source == "named")
+      let echo = try await client.call(Bridge.Request(device: terminal.path, command: "echo", payload: [3]))
+      #expect(echo.reply.payload == [3])
+      await terminal.transport.close()
+      try await harness.said("\(terminal.path) is no more held")
+      for nonsense in ["/dev/null", "/etc/passwd", "/nowhere", "nobody", "", "../../etc/passwd"] {
+        let name = await errorName { () throws(ControlError) in
+          _ = try await client.call(Bridge.Attach(device: nonsense))
+        }
+        let list = try await client.call(Bridge.List())
+        #expect(name != nil || list.accessories.allSatisfy { $0.state != .attached })
+      }
+    }
+  }
+
+  @Test func profilesAreReadAnew() async throws {
+    try await ServiceHarness.with(profiles: []) { harness in
+      try await harness.simulate("A1")
+      try await harness.said("looking for accessories")
+      #expect(try await harness.state("A1") == nil)
+      // It may come after this, or before.
+      await harness.service.use(ProfileStore([.framed]))
+      try await harness.attached("A1")
+      var other = Profile.framed
+      other.transport.terminal.baudRate = 9_600
+      await harness.service.use(ProfileStore([other]))
+      try await harness.said("A1 is attached at", times: 2)
+      #expect(try await harness.client().call(Bridge.GetInfo()).line?.baud == 9_600)
+      await harness.service.use(ProfileStore([]))
+      #expect(try await harness.state("A1") == nil)
+    }
+  }
+
+  @Test func restsUntilSomebodyWantsSomething() async throws {
+    var profile = Profile.framed
+    profile.policies.idleClose = .milliseconds(50)
+    try await ServiceHarness.with(profiles: [profile]) { harness in
+      try await harness.simulate("A1")
+      try await harness.said("had nothing to do for 50 ms")
+      try await eventually("its rest") { try await harness.state("A1") == .waiting }
+      #expect(try await harness.client().call(Bridge.GetBattery()).battery.percent == 100)
+      try await harness.said("had nothing to do for 50 ms", times: 2)
+      let (_, transport) = try await harness.client().upgrade(Bridge.Open())
+      #expect(try await harness.state("A1") == .lent)
+      await transport.close()
+    }
+  }
+
+  @Test func asksAgainAndAgain() async throws {
+    let percent = Watched<UInt8>(80)
+    let accessory = ScriptedAccessory { request in
+      switch request.command {
+      case .battery: .reply([2, percent.value])
+      case .hello: .silence
+      default: .refusal(1)
+      }
+    }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await ServiceHarness.with({ $0.poll = .milliseconds(10) }) { harness in
+      let file = try harness.announce(terminal.path, serial: "S1")
+      var events = try await harness.client().stream(Bridge.Subscribe()).makeAsyncIterator()
+      var last: UInt8?
+      while last != 80 { last = try await events.next()?.battery?.percent }
+      percent.update { $0 = 79 }
+      while last != 79 { last = try await events.next()?.battery?.percent }
+      file.remove()
+    }
+    await terminal.transport.close()
+  }
+
+  /// Nothing attached and no client: then the time begins to count.
+  @Test func endsWhenThereIsNothingToDo() async throws {
+    let clock = ManualClock()
+    var configuration = ServiceConfiguration(information: ServiceHarness.information)
+    configuration.exitIdle = .seconds(30)
+    let service = BridgeService(
+      configuration, profiles: .builtIn, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
+    await service.watch([])
+    #expect(clock.nextDeadline == clock.now + .seconds(30))
+    clock.advance(by: .seconds(20))
+    service.noteClients(1)
+    try await eventually("the client to be noted") { clock.pendingCount == 0 }
+    clock.advance(by: .seconds(100))
+    service.noteClients(0)
+    try await clock.waitForPending()
+    clock.advance(by: .seconds(29))
+    #expect(clock.pendingCount == 1)
+    clock.advance(by: .seconds(1))
+    for await _ in service.idle {}
+    await service.close()
+  }
+
+  @Test func theSearchIsOver() async throws {
+    let clock = ManualClock()
+    let log = Watched<[String]>([])
+    var configuration = ServiceConfiguration(information: ServiceHarness.information)
+    configuration.scanTimeout = .seconds(5)
+    let service = BridgeService(
+      configuration, profiles: .builtIn, log: Logger(label: "test") { _ in TestLog(lines: log) }, clock: clock)
+    await service.watch([])
+    clock.advance(by: .seconds(5))
+    try await log.wait { $0.contains { $0.contains("the search is over: no accessory") } }
+    await service.close()
+  }
+
+  @Test func flagsTakeThePlaceOfProfiles() {
+    var configuration = ServiceConfiguration(information: ServiceHarness.information)
+    var profile = Profile.framed
+    profile.policies.reconnect.tries = 7
+    #expect(configuration.policies(profile) == profile.policies)
+    #expect(configuration.policies(nil) == AttachmentPolicies())
+    configuration.reconnect = .init(tries: .forever, interval: .seconds(90), backoffThousandths: 1_500)
+    configuration.retry = .init(tries: .off)
+    let policies = configuration.policies(profile)
+    #expect(policies.reconnect.tries == nil && policies.reconnect.isEnabled)
+    #expect(policies.reconnect.pause(beforeTry: 1) == .seconds(90))
+    #expect(policies.reconnect.backoffThousandths == 1_500)
+    #expect(!policies.retry.isEnabled)
+    configuration.retry = .init(tries: .count(5))
+    #expect(configuration.policies(profile).retry.tries == 5)
+  }
+
+  /// What an accessory says of itself is nothing but text.
+  @Test(arguments: [
+    "../../../etc/passwd", "a\nb", "$(touch /tmp/x)", String(repeating: "x", count: 250), "\u{1b}[31mred\u{7}",
+    "\u{202e}live", "`id`; rm -rf *", "%s%n", "é\u{0301}\u{FFFD}",
+  ])
+  func hostileTexts(_ text: String) async throws {
+    try await ServiceHarness.with { harness in
+      try await harness.simulate(text, name: text)
+      try await harness.said("is attached at")
+      let client = try await harness.client()
+      let list = try await client.call(Bridge.List())
+      #expect(list.accessories.map(\.device.serial) == [text])
+      #expect(try await client.call(Bridge.GetBattery(device: text)).battery.percent == 100)
+      for line in harness.log.value {
+        #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0.value != 0x202E })
+        #expect(line.utf8.count < 2_000)
+      }
+    }
+  }
+}
+
+extension ServiceHarness {
+  /// A new connection; for where only its own errors are expected.
+  func client2() async throws(ControlError) -> ControlClient {
+    do throws(AccessoryError) {
+      return try await ControlClient.connect(to: path)
+    } catch {
+      throw .connection(error)
+    }
+  }
+}

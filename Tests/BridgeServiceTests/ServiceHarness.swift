@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessorySimulator
+import Logging
+import TestSupport
+
+@testable import BridgeService
+
+/// A service in this process with a socket of its own, which sees only the simulators of one test.
+final class ServiceHarness: Sendable {
+  let service: BridgeService
+  let path: String
+  /// What the service has said.
+  let log = Watched<[String]>([])
+  /// What its manager was told.
+  let statuses: Watched<[String]>
+  private let directory: TemporaryDirectory
+  private let server: ControlServer
+  private let simulators = Watched<[FramedSimulator]>([])
+
+  static let information = ServiceInformation(
+    vendor: "Tests", product: "Service", version: "1", url: "https://example.org/")
+
+  private init(
+    _ change: (inout ServiceConfiguration) -> Void, _ profiles: [Profile], _ limits: ControlServer.Limits
+  ) async throws {
+    let (log, statuses) = (log, Watched<[String]>([]))
+    self.statuses = statuses
+    directory = try TemporaryDirectory()
+    path = directory.path + "/bridge.socket"
+    var configuration = ServiceConfiguration(information: Self.information)
+    configuration.reconnect = .init(interval: .milliseconds(20))
+    configuration.retry = .init(interval: .milliseconds(20))
+    change(&configuration)
+    var logger = Logger(label: "test") { _ in TestLog(lines: log) }
+    logger.logLevel = .trace
+    let service = BridgeService(
+      configuration, profiles: ProfileStore(profiles), log: logger,
+      hooks: ServiceHooks(onStatus: { text in statuses.update { $0.append(text) } }))
+    self.service = service
+    server = try ControlServer(try ControlSocket.make(at: path), handler: service, limits: limits) {
+      service.noteClients($0)
+    }
+    await service.watch([SimulatorSource(directory: directory.path)])
+  }
+
+  /// Runs a test with a service, and ends it.
+  static func with(
+    profiles: [Profile] = [.framed], limits: ControlServer.Limits = .init(),
+    _ change: (inout ServiceConfiguration) -> Void = { _ in }, _ body: (ServiceHarness) async throws -> Void
+  ) async throws {
+    let harness = try await ServiceHarness(change, profiles, limits)
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(harness)) } catch { result = .failure(error) }
+    await harness.end()
+    try result.get()
+  }
+
+  private func end() async {
+    for simulator in simulators.value { await simulator.stop() }
+    await server.close()
+    await service.close()
+  }
+
+  // MARK: - Accessories
+
+  /// A simulator that is plugged in.
+  @discardableResult
+  func simulate(
+    _ serial: String, name: String? = nil, _ change: (inout FramedSimulator.Configuration) -> Void = { _ in }
+  ) async throws -> FramedSimulator {
+    var configuration = FramedSimulator.Configuration(seed: 1)
+    configuration.announcementDirectory = directory.path
+    configuration.device.identity.serialNumber = serial
+    if let name { configuration.device.identity.name = name }
+    change(&configuration)
+    let simulator = FramedSimulator(configuration)
+    simulators.update { $0.append(simulator) }
+    try await simulator.plugIn()
+    return simulator
+  }
+
+  /// Announces a terminal, as a simulator does.
+  func announce(
+    _ path: String, serial: String?, name: String? = nil, driver: String = "framed", file: String = "device"
+  ) throws -> AnnouncementFile {
+    try AnnouncementFile(
+      Announcement(path: path, driver: driver, name: name, serial: serial), name: file, directory: directory.path)
+  }
+
+  // MARK: - Clients
+
+  /// A new connection.
+  func client() async throws -> ControlClient { try await ControlClient.connect(to: path) }
+
+  /// Waits until the service has said something.
+  func said(_ text: String, times: Int = 1) async throws {
+    try await log.wait { lines in lines.count { $0.contains(text) } >= times }
+  }
+
+  /// The state of an accessory; nil when there is none of this identity.
+  func state(_ id: String) async throws -> Bridge.AttachmentState? {
+    try await client().call(Bridge.List()).accessories.first { $0.device.id == id }?.state
+  }
+
+  /// Waits until the accessory is attached and has been asked for everything once.
+  func attached(_ id: String) async throws {
+    try await said("\(id) is attached at")
+    try await eventually("\(id)'s first readings") { await self.service.hasReadings(id) }
+  }
+}
+
+extension BridgeService {
+  /// Whether there are an identity, a battery and a status.
+  func hasReadings(_ id: String) -> Bool {
+    guard let attachment = attachments.values.first(where: { $0.device.id == id }) else { return false }
+    return attachment.identity != nil && attachment.battery != nil && attachment.status != nil
+  }
+}
+
+/// Waits until `condition` holds, as the synchronous one does.
+func eventually(
+  _ what: @autoclosure () -> String, within limit: Duration = .seconds(20), _ condition: () async throws -> Bool
+) async throws {
+  let end = ContinuousClock.now + limit
+  while try await !condition() {
+    if ContinuousClock.now > end { throw Hang(what()) }
+    try await Task.sleep(for: .milliseconds(2))
+  }
+}
+
+struct TestLog: LogHandler {
+  let lines: Watched<[String]>
+  var logLevel = Logger.Level.trace
+  var metadata: Logger.Metadata = [:]
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let line = "\(event.level) \(event.message)"
+    lines.update { $0.append(line) }
+  }
+}
+
+/// The name of the error that a call ended with, without its interface.
+func errorName(of body: () async throws(ControlError) -> Void) async -> String? {
+  do throws(ControlError) {
+    try await body()
+    return nil
+  } catch {
+    if case .answer(let answer) = error { return answer.name.split(separator: ".").last.map(String.init) }
+    return "connection: \(error)"
+  }
+}

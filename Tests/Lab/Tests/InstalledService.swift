@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+/// The service as `make install` has put it into the guest.
+enum InstalledService {
+  static let unit = "accessory-bridge.service"
+  static let socket = "/run/accessory-bridge/bridge.socket"
+  static let command = "/usr/local/bin/bridge-cli"
+
+  /// The sources, from which `make install` runs.
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+
+  /// Where the tests of this process have what they need for installing.
+  private static let folder: TemporaryDirectory = {
+    do {
+      let folder = try TemporaryDirectory()
+      // The manual is made by swift package, outside.
+      try folder.write(Array(".TH BRIDGE-CLI 1\n".utf8), to: "bridge-cli.1", mode: 0o644)
+      return folder
+    } catch { fatalError("no folder: \(error)") }
+  }()
+
+  // MARK: - Programs
+
+  static func run(_ words: [String]) async throws -> Program.Transcript {
+    try await Program(
+      words,
+      environment: ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LC_ALL": "C.UTF-8"],
+      directory: folder.path
+    ).end()
+  }
+
+  static func run(_ words: String...) async throws -> Program.Transcript { try await run(words) }
+
+  /// The words of the installed command, run by a user: 65534 is nobody, who is in no group but `group`.
+  static func ask(_ words: String..., asUser user: Int? = nil, group: Int? = nil) async throws -> Program.Transcript {
+    var prefix: [String] = []
+    if let user {
+      prefix = ["setpriv", "--reuid=\(user)", "--regid=\(user)", "--inh-caps=-all"]
+      prefix += [group.map { "--groups=\($0)" } ?? "--clear-groups"]
+    }
+    return try await run(prefix + [command] + words)
+  }
+
+  /// `make install` or `make uninstall`, as root.
+  static func make(_ target: String) async throws -> Program.Transcript {
+    let program = getenv("LAB_BRIDGE_CLI").map { String(cString: $0) } ?? root + "/.build/lab/bridge-cli"
+    return try await run(["make", "-C", root, target, "BRIDGE_CLI=\(program)", "MANUAL=\(folder.path)"])
+  }
+
+  /// Installs unless that is done; the service is gone when this returns, and leaves after `idle` without work.
+  static func prepare(idle: String = "3s") async throws {
+    try #require(Kernel.isReady)
+    if !Kernel.exists(command) { #expect(try await make("install").status == 0) }
+    try await dropIn("idle", "[Service]\nExecStart=\nExecStart=\(command) serve --exit-idle \(idle)\n")
+    _ = try await run("systemctl", "stop", unit)
+    _ = try await run("systemctl", "reset-failed", unit)
+    try #require(await property("ActiveState") == "inactive")
+  }
+
+  /// Changes the unit; without a text, no more.
+  static func dropIn(_ name: String, _ text: String?) async throws {
+    let place = "/etc/systemd/system/\(unit).d"
+    #expect(try await run("mkdir", "-p", place).status == 0)
+    if let text {
+      try folder.write(Array(text.utf8), to: name, mode: 0o644)
+      #expect(try await run("cp", name, "\(place)/\(name).conf").status == 0)
+    } else {
+      #expect(try await run("rm", "-f", "\(place)/\(name).conf").status == 0)
+    }
+    #expect(try await run("systemctl", "daemon-reload").status == 0)
+  }
+
+  // MARK: - The unit
+
+  static func property(_ name: String) async throws -> String {
+    try await run("systemctl", "show", "--property", name, "--value", unit).lines.first ?? ""
+  }
+
+  static func process() async throws -> Int { Int(try await property("MainPID")) ?? 0 }
+
+  /// Waits for a state of the unit. Nobody asks the service: that would start it.
+  static func waitForState(_ wanted: String, within limit: Duration = .seconds(60)) async throws {
+    let end = MonotonicTime.now + limit
+    var state = ""
+    repeat {
+      state = try await property("ActiveState")
+      if state == wanted { return }
+    } while MonotonicTime.now < end
+    let journal = try await run("systemctl", "status", "--no-pager", "--full", unit).outputText
+    throw Hang("\(unit) to be \(wanted); it is \(state)\n\(journal)")
+  }
+
+  /// What the last lines of its log say.
+  static func log() async throws -> String {
+    try await run("journalctl", "--no-pager", "--output=cat", "--unit", unit, "--lines=40").outputText
+  }
+
+  // MARK: - Asking it
+
+  static func accessories() async throws -> [Bridge.Accessory] {
+    let client = try await ControlClient.connect(to: socket, timeout: .seconds(30))
+    do throws(ControlError) {
+      return try await client.call(Bridge.List(), timeout: .seconds(30)).accessories
+    } catch { throw error }
+  }
+
+  /// The serial numbers of what is attached.
+  static func attached() async throws -> Set<String> {
+    Set(try await accessories().filter { $0.state == .attached }.compactMap(\.device.serial))
+  }
+
+  /// Waits until just these are attached, and nothing else is known.
+  static func waitForAttached(_ serials: Set<String>, within limit: Duration = .seconds(90)) async throws {
+    let end = MonotonicTime.now + limit
+    var seen: [Bridge.Accessory] = []
+    repeat {
+      seen = try await accessories()
+      if seen.allSatisfy({ $0.state == .attached }), Set(seen.compactMap(\.device.serial)) == serials { return }
+      await IOThread.shared.sleep(for: .milliseconds(100))
+    } while MonotonicTime.now < end
+    let states = seen.map { "\($0.device.serial ?? $0.device.path) \($0.state) \($0.problem?.message ?? "")" }
+    throw Hang("\(serials.sorted()) to be attached; there are \(states)\n\(try await log())")
+  }
+}
