@@ -94,3 +94,18 @@ for choice in range(4):
     stream += usbip(1, 11, 0x81, 64) + control(12, 2, 1, 0, 0x81) + usbip(1, 13, 0x82, 16)
     with open(os.path.join(root, "USBIP", f"seed{choice}"), "wb") as file:
         file.write(stream)
+
+# The EV3's messages: batteries, motors, a batch with texts, system commands and replies.
+os.makedirs(os.path.join(root, "EV3"), exist_ok=True)
+messages = [
+    "0E002A0000090081016081026481126 8".replace(" ", ""), "11002D0000000000AE0002050F813C0F01AA0002",
+    "2D00020080000094028164842E2E2F70726A732F61636874656E2F436F6E6E65637400A4810081038 1CEA681008103".replace(" ", ""),
+    "1E002A000199F4032F686F6D652F726F6F742F6C6D73323031322F7379732F00", "14002A000399080A0000000073657474696E67732F0A",
+    "0C002A00027C03F14040073B3E64", "2400ABAB800020C00801802E2E2F617070732F7473742F7473742E7262660040440301404400",
+    "0D002A00819E0461626300020001020300CCCC04", "15002A0000200099 1C0002812101086064686C7074787C".replace(" ", ""),
+]
+for number, message in enumerate(messages):
+    with open(os.path.join(root, "EV3", f"seed{number}"), "wb") as file:
+        file.write(bytes.fromhex(message))
+with open(os.path.join(root, "EV3", "listing"), "wb") as file:
+    file.write(b"../\n0123456789ABCDEF0123456789ABCDEF 0000001F a b.rbf\nx/\n")

@@ -187,6 +187,12 @@ public struct EV3MotorReading: Sendable, Hashable {
   public var speed: Int
   /// Degrees since the count was last cleared (for LEGO's motors: one a degree).
   public var tacho: Int
+
+  /// A value of these parts.
+  public init(speed: Int, tacho: Int) {
+    self.speed = speed
+    self.tacho = tacho
+  }
 }
 
 /// What the brick's power is like.
@@ -199,6 +205,14 @@ public struct EV3Power: Sendable, Hashable {
   public var internalAmperes: Float
   /// Amperes that the motors take.
   public var motorAmperes: Float
+
+  /// A value of these parts.
+  public init(volts: Float, amperes: Float, internalAmperes: Float, motorAmperes: Float) {
+    self.volts = volts
+    self.amperes = amperes
+    self.internalAmperes = internalAmperes
+    self.motorAmperes = motorAmperes
+  }
 }
 
 /// A least and a greatest value.
@@ -207,6 +221,12 @@ public struct EV3Bounds: Sendable, Hashable {
   public var minimum: Float
   /// The greatest.
   public var maximum: Float
+
+  /// A value of these parts.
+  public init(minimum: Float, maximum: Float) {
+    self.minimum = minimum
+    self.maximum = maximum
+  }
 }
 
 /// Memory in kilobytes.
@@ -215,6 +235,12 @@ public struct EV3Memory: Sendable, Hashable {
   public var total: Int
   /// What is not used.
   public var free: Int
+
+  /// A value of these parts.
+  public init(total: Int, free: Int) {
+    self.total = total
+    self.free = free
+  }
 }
 
 /// A colour of the brick's display, which has two.
