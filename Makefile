@@ -45,9 +45,17 @@ demo: ## Everything at work on a pretended accessory, in a minute
 	swift build --product bridge-cli
 	"$$(swift build --show-bin-path)/bridge-cli" demo
 
-test: lint ## Installs what the tests need and runs them all but the lab's
+test: export ACCESSORY_BRIDGE_LAB = 1
+test: lint ## Installs what the tests need and runs them all; LAB=skip leaves out those that need QEMU
+ifeq ($(LAB),skip)
 	$(call install,$(TEST_PACKAGES))
 	$(call run-tests,)
+	@echo "LAB=skip: the tests against a stock kernel's USB, udev and systemd did NOT run."
+else
+	$(call install,$(LAB_PACKAGES))
+	$(call run-tests,)
+	Tests/Lab/all
+endif
 
 lab: export ACCESSORY_BRIDGE_LAB = 1
 lab: static ## The tests against a stock kernel's USB, in a guest under QEMU
@@ -61,7 +69,7 @@ lab: static ## The tests against a stock kernel's USB, in a guest under QEMU
 define run-tests
 	swift build --build-tests $(1)
 	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
-		--skip '^ExternalAccessoryTests'
+		--skip '^ExternalAccessoryTests' --skip '^LabTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
 	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'
