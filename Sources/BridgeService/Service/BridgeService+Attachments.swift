@@ -260,7 +260,12 @@ extension BridgeService {
   /// Asks how the accessory is, so that there is something to tell while it can't be asked. What it doesn't know is
   /// left out.
   private func ask(_ accessory: any Accessory, _ key: Int, _ generation: Int, identity wantsIdentity: Bool) async {
-    func present() -> Attachment? { attachments[key].flatMap { $0.generation == generation ? $0 : nil } }
+    func present() -> Attachment? {
+      attachments[key].flatMap { $0.generation == generation && $0.machine.state == .attached ? $0 : nil }
+    }
+    guard let asked = present() else { return }
+    asked.beginCall()
+    defer { asked.endCall() }
     if wantsIdentity, let identity = try? await accessory.identify() {
       present()?.identity = .init(value: identity, time: clock.now)
     }
