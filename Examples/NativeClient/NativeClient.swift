@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints battery and status of the framed accessory, in the way of new Swift code. Try it beside a pretended one:
+// Prints battery and status of the framed accessory, in the way of new Swift code: of one that is plugged in, or of a
+// pretended one:
 //
 //     bridge-cli simulate framed
 //     swift run NativeClient
@@ -14,12 +15,15 @@ import AccessoryLink
 enum NativeClient {
   static func main() async {
     do throws(AccessoryError) {
-      for await event in try await SimulatorSource().events() {
+      let source = CombinedSource([SimulatorSource(), UdevSource()])
+      for await event in try await source.events() {
         switch event {
-        case .added(let device):
-          guard let profile = ProfileStore.builtIn.profile(for: device), profile == .framed else { continue }
+        case .added(let device), .changed(let device, from: _):
+          // Udev tells of a device before its rules have run.
+          guard device.isInitialized, let profile = ProfileStore.builtIn.profile(for: device),
+            profile.driver == FramedAccessory.driverName
+          else { continue }
           return try await show(device, profile)
-        case .changed: break
         case .removed(let device): print("\(device.name ?? device.path) was disconnected")
         }
       }

@@ -54,6 +54,29 @@ import Testing
     #expect(harness.exchange.deadline == nil)
   }
 
+  /// The accessory keeps its replies for 10 s: after that a repeat would run again.
+  @Test func whatTheAccessoryHasForgottenIsNotRepeated() {
+    var options = AF1Exchange.Options()
+    (options.tries, options.timeout) = (1_000, .milliseconds(500))
+    var harness = ExchangeHarness.opened(options: options)
+    let id = harness.submit(AF1Request(Self.command, largestReply: 0))
+    var sent = harness.takeSent()
+    var repeats = 0
+    for _ in 0..<40 {
+      harness.advance(.milliseconds(500))
+      let probe = harness.takeSent()
+      guard let hello = probe.first else { break }
+      #expect(hello.command == .hello)
+      greet(&harness, hello, bootID: 0xC0FF_EE01)
+      sent = harness.takeSent()
+      if sent.isEmpty { break }
+      repeats += 1
+    }
+    #expect(repeats == 18, "the last one 9 s after the first; 500 ms later it could come too late")
+    #expect(harness.failure(id)?.kind == .timedOut)
+    #expect(harness.exchange.suspended.isEmpty && harness.exchange.outstanding.isEmpty)
+  }
+
   @Test func aReplyThatComesDuringTheProbeIsNotTakenTwice() {
     var harness = ExchangeHarness.opened()
     let id = harness.submit(AF1Request(Self.command, largestReply: 0))

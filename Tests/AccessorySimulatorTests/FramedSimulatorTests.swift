@@ -138,7 +138,8 @@ import Testing
     }
     let path = try await simulator.plugIn()
     var options = AF1Exchange.Options()
-    (options.tries, options.timeout) = (20, .milliseconds(60))
+    // Short, as every lost frame costs one; but a busy machine, too, takes its time, and the accessory forgets after 10 s.
+    (options.tries, options.timeout) = (20, .milliseconds(200))
     let session = try await AccessorySession.open(TerminalConfiguration(path: path, baudRate: 4_000_000))
     let accessory = try await FramedAccessory.open(session, options: options)
     for run in 1...15 as ClosedRange<UInt8> {

@@ -129,7 +129,7 @@ import Testing
 
   // MARK: - Terminal settings
 
-  private func settings(_ port: CInt) throws -> [UInt8] {
+  func settings(_ port: CInt) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 44)
     let result = bytes.withUnsafeMutableBytes { ioctl(port, 0x802C_542A, $0.baseAddress!) }
     try #require(result == 0)
@@ -137,7 +137,7 @@ import Testing
   }
 
   /// Lines edited and echoed, 9600 baud, 7 bits: as little raw as can be. Without HUPCL, which `--dtr keep` leaves cleared.
-  private func setCooked(_ port: CInt) throws {
+  func setCooked(_ port: CInt) throws {
     var settings = termios()
     try #require(tcgetattr(port, &settings) == 0)
     settings.c_iflag |= tcflag_t(ICRNL | IXON)

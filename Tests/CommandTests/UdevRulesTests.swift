@@ -34,7 +34,7 @@ import Testing
       #expect(bare.status == 0 && !bare.outputText.contains("systemd"))
       let json = try await box.run("udev-rules", "--json").json()
       #expect(json["schema"] == "accessory-bridge/1" && json["rules"]?.text == all.outputText)
-      #expect(json["profiles"] == ["framed", "framed-hid", "mine"])
+      #expect(json["profiles"] == ["ev3", "framed", "framed-hid", "mine"])
       #expect(json["problems"]?[0]?["line"] == 2)
     }
   }

@@ -36,7 +36,8 @@ enum Gadget {
       switch request.command {
       case .battery: .reply([2])
       case .status: .reply([1, 0, 0, 7])
-      default: .reply(request.payload)
+      case .echo: .reply(request.payload)
+      default: .silence
       }
     }
     var buffer = [UInt8](repeating: 0, count: 16_384)

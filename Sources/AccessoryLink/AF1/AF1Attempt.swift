@@ -38,6 +38,8 @@ extension AF1Exchange {
     /// Time for an answer, from when the frame is handed over.
     var patience: Duration
     var tries = 0
+    /// When it was sent for the first time.
+    var firstSent = MonotonicTime(nanoseconds: 0)
     var deadline = MonotonicTime(nanoseconds: 0)
     /// The accessory said that it is busy: the deadline ends a pause.
     var isPausing = false
@@ -87,7 +89,7 @@ extension AF1Exchange {
     _ attempt: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
     var attempt = attempt
-    if attempt.tries > 0 { counters.retries += 1 }
+    if attempt.tries > 0 { counters.retries += 1 } else { attempt.firstSent = now }
     attempt.tries += 1
     attempt.isPausing = false
     attempt.deadline = now + attempt.patience
@@ -156,16 +158,24 @@ extension AF1Exchange {
       finish(attempt, .failure(error), fate: .givenUp, now: now, effects: &effects)
     } else if attempt.request.isIdempotent {
       send(attempt, now: now, effects: &effects)
-    } else if hello == nil {
-      let error = AccessoryError(
-        .timedOut,
-        "\(label) does not answer; the request may have run, and is not repeated since it must not run twice")
-      finish(attempt, .failure(error), fate: .givenUp, now: now, effects: &effects)
+    } else if hello == nil || !isRemembered(attempt, now: now) {
+      finish(attempt, .failure(mayHaveRun), fate: .givenUp, now: now, effects: &effects)
     } else {
       suspended.append(attempt)
       if !outstanding.contains(where: { $0.purpose.isProbe }) {
         send(helloAttempt(.probe), now: now, effects: &effects)
       }
     }
+  }
+
+  /// Whether the accessory would know a repeat for what it is: it keeps its replies for 10 s, by the specification.
+  func isRemembered(_ attempt: Attempt, now: MonotonicTime) -> Bool {
+    now - attempt.firstSent + attempt.patience < .seconds(10)
+  }
+
+  /// The end of a request that must not run twice, when nobody can tell whether it ran.
+  var mayHaveRun: AccessoryError {
+    AccessoryError(
+      .timedOut, "\(label) does not answer; the request may have run, and is not repeated since it must not run twice")
   }
 }

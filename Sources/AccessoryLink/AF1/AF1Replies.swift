@@ -102,7 +102,13 @@ extension AF1Exchange {
     }
     let again = suspended
     suspended = []
-    for request in again { send(request, now: now, effects: &effects) }
+    for request in again {
+      if isRemembered(request, now: now) {
+        send(request, now: now, effects: &effects)
+      } else {
+        finish(request, .failure(mayHaveRun), fate: .givenUp, now: now, effects: &effects)
+      }
+    }
     finish(attempt, .success(message), fate: .answered, now: now, effects: &effects)
   }
 

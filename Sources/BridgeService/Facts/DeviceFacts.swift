@@ -58,5 +58,23 @@ extension USBIdentity {
       node: facts.node, port: facts.port, devpath: "", speed: facts.speed_mbps,
       function: USBClass(code: 0, subclass: 0, protocol: 0), damage: facts.damage)
     configuration = facts.configuration
+    interfaces = facts.interfaces.map(USBInterface.init)
+  }
+}
+
+extension USBInterface {
+  init(_ facts: Bridge.USBInterface) {
+    let endpoints = facts.endpoints.compactMap { endpoint in
+      USBEndpointDescription.Transfer(rawValue: endpoint.transfer).map {
+        USBEndpointDescription(
+          address: endpoint.address, transfer: $0, maxPacketSize: endpoint.max_packet_bytes, packetsPerInterval: 1,
+          interval: endpoint.interval)
+      }
+    }
+    self.init(
+      description: USBInterfaceDescription(
+        number: facts.number, alternateSetting: facts.alternate_setting,
+        function: USBClass(code: facts.class, subclass: facts.subclass, protocol: facts.protocol), endpoints: endpoints),
+      driver: facts.driver)
   }
 }

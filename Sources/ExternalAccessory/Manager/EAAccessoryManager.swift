@@ -19,7 +19,7 @@ public final class EAAccessoryManager: NSObject, Sendable {
   }
 
   /// Longer than a look at the devices takes; one that takes longer tells of its devices as they are found.
-  private static let patience = Duration.seconds(2)
+  private static let patience = Duration.seconds(5)
 
   /// The one manager of this program. The first call looks for accessories, and waits a few milliseconds for that.
   public class func shared() -> EAAccessoryManager { instance }

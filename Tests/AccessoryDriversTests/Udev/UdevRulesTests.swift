@@ -32,7 +32,7 @@ import Testing
     let file = try RulesFile(text)
     #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"))
     let marks = file.lines.filter { $0.last?.key == "ENV{ID_ACCESSORY_BRIDGE}" && $0.last?.operation == "=" }
-    #expect(marks.count == 8, "four of USB, each as a terminal and as a device")
+    #expect(marks.count == 10, "five of USB, each as a terminal and as a device")
     let others = file.lines.filter { !marks.contains($0) }.map { line in
       line.map { "\($0.key)\($0.operation)\($0.value)" }.joined(separator: " ")
     }
@@ -44,6 +44,7 @@ import Testing
         "ACTION==remove ENV{PRODUCT}==1209/2/* TAG+=systemd",
         "ACTION==remove ENV{PRODUCT}==1209/3/* TAG+=systemd",
         "ACTION==remove ENV{PRODUCT}==403/6001/* TAG+=systemd",
+        "ACTION==remove ENV{PRODUCT}==694/5/* TAG+=systemd",
         "ACTION==unbind|remove IMPORT{db}=ID_ACCESSORY_BRIDGE",
         "ACTION==unbind|remove GOTO=accessory_bridge_known",
         "LABEL=accessory_bridge_known",

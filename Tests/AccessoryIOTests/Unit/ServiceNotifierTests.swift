@@ -205,6 +205,8 @@ import Testing
       gone = notifier
     }
     try await eventually("the notifier to go") { gone == nil }
-    #expect(manager.rest() == ["WATCHDOG=1"])
+    // One at the start, and one more where the machine was so slow that it fell due.
+    #expect(Set(manager.rest()) == ["WATCHDOG=1"])
+    #expect(manager.rest() == [])
   }
 }

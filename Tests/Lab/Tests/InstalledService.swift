@@ -49,8 +49,8 @@ enum InstalledService {
 
   /// `make install` or `make uninstall`, as root.
   static func make(_ target: String) async throws -> Program.Transcript {
-    let program = getenv("LAB_BRIDGE_CLI").map { String(cString: $0) } ?? root + "/.build/lab/bridge-cli"
-    return try await run(["make", "-C", root, target, "BRIDGE_CLI=\(program)", "MANUAL=\(folder.path)"])
+    try await run(
+      ["make", "-C", root, target, "BRIDGE_CLI=\(root)/.build/lab/bridge-cli", "MANUAL=\(folder.path)"])
   }
 
   /// Installs unless that is done; the service is gone when this returns, and leaves after `idle` without work.
@@ -91,6 +91,7 @@ enum InstalledService {
     repeat {
       state = try await property("ActiveState")
       if state == wanted { return }
+      await IOThread.shared.sleep(for: .milliseconds(200))
     } while MonotonicTime.now < end
     let journal = try await run("systemctl", "status", "--no-pager", "--full", unit).outputText
     throw Hang("\(unit) to be \(wanted); it is \(state)\n\(journal)")

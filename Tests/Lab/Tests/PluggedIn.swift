@@ -111,15 +111,15 @@ struct PluggedIn: Sendable {
   let node: String
 
   init(
-    _ kind: SimulatedUSBIdentity.Kind, product: String? = nil,
-    _ change: (inout FramedSimulator.Configuration) -> Void = { _ in }
+    _ kind: SimulatedUSBIdentity.Kind, _ change: (inout FramedSimulator.Configuration) -> Void = { _ in },
+    usb: (inout SimulatedUSBIdentity) -> Void = { _ in }
   ) async throws {
     try #require(Kernel.isReady, "no vhci_hcd: these tests are for the guest of 'make lab'")
     var configuration = FramedSimulator.Configuration(seed: 1)
     change(&configuration)
     var identity = SimulatedUSBIdentity(kind)
     identity.serialNumber = configuration.device.identity.serialNumber
-    if let product { identity.product = product }
+    usb(&identity)
     configuration.connection = .usb(identity)
     let simulator = FramedSimulator(configuration, io: Kernel.devices)
     let events = Watched<[FramedSimulator.Event]>([])

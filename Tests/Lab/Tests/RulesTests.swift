@@ -91,7 +91,7 @@ extension Plain {
         Profile(name: "b", rules: [DeviceRule(name: "x\", ENV{INJECTED}=\"1", usbVendor: 0x1209)]),
       ])
       for (product, isKnown) in [(text, true), (text + "f", false), ("A", false), ("b", false)] {
-        let plugged = try await PluggedIn(.modem, product: product)
+        let plugged = try await PluggedIn(.modem, usb: { $0.product = product })
         let properties = try await properties(plugged.node)
         #expect(properties.contains("ID_ACCESSORY_BRIDGE=1") == isKnown, "\(product)")
         #expect(!properties.contains { $0.hasPrefix("INJECTED") || $0.hasPrefix("X=") })

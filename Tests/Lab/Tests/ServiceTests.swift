@@ -67,7 +67,7 @@ extension Systemd {
     }
 
     /// The service comes with the accessory, knows it again, and leaves when there is none.
-    @Test(arguments: SimulatedUSBIdentity.Kind.allCases)
+    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .bulk])
     func plugAndUnplug(kind: SimulatedUSBIdentity.Kind) async throws {
       try await InstalledService.prepare()
       var device: Bridge.Device?
@@ -117,6 +117,118 @@ extension Systemd {
       await simulator.stop()
       try await eventually("\(path) to go", within: .seconds(60)) { !Kernel.exists(path) }
       try await InstalledService.waitForAttached([])
+    }
+
+    /// In and out as they like; then what is attached is what is plugged in, and each is itself.
+    @Test func tenAtRandom() async throws {
+      try await InstalledService.prepare(idle: "60s")
+      let seconds = getenv("LAB_SECONDS").flatMap { Int(String(cString: $0)) } ?? 60
+      var random = SeededGenerator(seed: 10)
+      var plugged: [Int: FramedSimulator] = [:]
+      let kinds = SimulatedUSBIdentity.Kind.allCases
+      let end = MonotonicTime.now + .seconds(seconds)
+      while MonotonicTime.now < end {
+        let number = Int.random(in: 0..<10, using: &random)
+        if let simulator = plugged.removeValue(forKey: number) {
+          await simulator.stop()
+        } else if plugged.count < 7 {
+          // The kernel has eight ports, and one that was left is free a little later.
+          var configuration = FramedSimulator.Configuration(seed: 1)
+          configuration.device.identity.serialNumber = "TEN\(number)"
+          configuration.device.battery.percent = 10 + UInt8(number)
+          var identity = SimulatedUSBIdentity(kinds[number % kinds.count])
+          identity.serialNumber = "TEN\(number)"
+          configuration.connection = .usb(identity)
+          let simulator = FramedSimulator(configuration, io: Kernel.devices)
+          _ = try await simulator.plugIn()
+          plugged[number] = simulator
+        }
+        // A pace at which some are taken away while they are being made known, and others are not.
+        await IOThread.shared.sleep(for: .milliseconds(Int.random(in: 0...1_500, using: &random)))
+      }
+      try await InstalledService.waitForAttached(Set(plugged.keys.map { "TEN\($0)" }))
+      let client = try await ControlClient.connect(to: InstalledService.socket)
+      for number in plugged.keys {
+        let reply = try await client.call(Bridge.GetBattery(device: "TEN\(number)"), timeout: .seconds(30))
+        #expect(reply.battery.percent.map { Int($0) } == 10 + number)
+      }
+      for simulator in plugged.values { await simulator.stop() }
+      try await InstalledService.waitForAttached([])
+    }
+
+    /// Documentation/autostart.md, "From a new gadget to auto-attach".
+    @Test func aProfileOfOnesOwn() async throws {
+      try await InstalledService.prepare(idle: "20s")
+      let profile = "/etc/accessory-bridge/profiles/own.yaml"
+      let rules = "/etc/udev/rules.d/70-accessory-bridge.rules"
+      let plugged = try await PluggedIn(.bulk) {
+        $0.device.identity.serialNumber = "OWN1"
+      } usb: {
+        ($0.productID, $0.manufacturer) = (0x0042, "Acme")
+      }
+      #expect(try await InstalledService.property("ActiveState") == "inactive")
+      func write(_ serial: String) async throws {
+        let text = "name: own\nmatch: {usb: {vendor: 1209, product: 0042}, serial: \(serial)}\ndriver: framed\n"
+        let written = try await InstalledService.run("sh", "-c", "printf '%s' \"$1\" > \(profile)", "sh", text)
+        #expect(written.status == 0)
+      }
+      try await write("OWN*")
+      let made = try await InstalledService.run("sh", "-c", "\(InstalledService.command) udev-rules > \(rules)")
+      #expect(made.status == 0 && made.errorText == "")
+      #expect(try await InstalledService.run("udevadm", "control", "--reload").status == 0)
+      #expect(try await InstalledService.run("udevadm", "trigger", "--subsystem-match=usb").status == 0)
+      try await InstalledService.waitForState("active")
+      try await InstalledService.waitForAttached(["OWN1"])
+      let process = try await InstalledService.process()
+      for (serial, attached) in [("OTHER", []), ("OWN1", ["OWN1"])] as [(String, Set<String>)] {
+        try await write(serial)
+        #expect(try await InstalledService.run("systemctl", "reload", InstalledService.unit).status == 0)
+        try await InstalledService.waitForAttached(attached)
+      }
+      #expect(try await InstalledService.process() == process, "it is the same all the time")
+      #expect(try await InstalledService.run("rm", profile, rules).status == 0)
+      #expect(try await InstalledService.run("udevadm", "control", "--reload").status == 0)
+      try await plugged.stop()
+    }
+
+    /// Killed or hung, it is started again and has all as before; asked to end, it leaves the port as it found it.
+    @Test func howItEnds() async throws {
+      try await InstalledService.prepare(idle: "60s")
+      try await InstalledService.dropIn("watchdog", "[Service]\nWatchdogSec=6s\n")
+      // Not started by udev, so that the port can be looked at first.
+      let mask = ["systemctl", "mask", "--runtime", InstalledService.unit]
+      #expect(try await InstalledService.run(mask).status == 0)
+      let plugged = try await PluggedIn(.modem) { $0.device.identity.serialNumber = "END1" }
+      // Cleared it stays, so that the next to open the port doesn't reset a board: Documentation/line-control.md.
+      #expect(try await InstalledService.run("stty", "-F", plugged.node, "-hupcl").status == 0)
+      let settings = try await InstalledService.run("stty", "-F", plugged.node, "-g").outputText
+      #expect(try await InstalledService.run("systemctl", "unmask", "--runtime", InstalledService.unit).status == 0)
+      #expect(try await InstalledService.run("systemctl", "start", InstalledService.unit).status == 0)
+      try await InstalledService.waitForAttached(["END1"])
+      #expect(try await InstalledService.run("systemctl", "stop", InstalledService.unit).status == 0)
+      #expect(try await InstalledService.property("Result") == "success")
+      #expect(try await InstalledService.property("ExecMainStatus") == "0")
+      #expect(try await InstalledService.run("stty", "-F", plugged.node, "-g").outputText == settings)
+      #expect(!settings.isEmpty)
+
+      #expect(try await InstalledService.run("systemctl", "start", InstalledService.unit).status == 0)
+      // SIGSTOP stands for a loop that doesn't go round: the watchdog ends it.
+      for signal in ["KILL", "STOP"] {
+        try await InstalledService.waitForAttached(["END1"])
+        let process = try await InstalledService.process()
+        #expect(try await InstalledService.run("kill", "-s", signal, "\(process)").status == 0)
+        var next = process
+        let end = MonotonicTime.now + .seconds(60)
+        while next == process || next == 0, MonotonicTime.now < end {
+          next = try await InstalledService.process()
+          await IOThread.shared.sleep(for: .milliseconds(200))
+        }
+        #expect(next != process && next != 0, "after SIG\(signal)")
+      }
+      try await InstalledService.waitForAttached(["END1"])
+      #expect(Int(try await InstalledService.property("NRestarts")) == 2)
+      try await InstalledService.dropIn("watchdog", nil)
+      try await plugged.stop()
     }
   }
 }

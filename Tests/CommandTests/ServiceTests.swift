@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+extension Program {
+  /// Waits until standard error has a text so many times.
+  func errors(containing text: String, times: Int = 1) async throws {
+    let state = try await transcript.wait { state in
+      state.status != nil || state.errorText.split(separator: text, omittingEmptySubsequences: false).count > times
+    }
+    guard state.errorText.split(separator: text, omittingEmptySubsequences: false).count > times else {
+      throw Hang("\(text), in what ended with \(state.status ?? 0):\n\(state.errorText)")
+    }
+  }
+}
+
+extension Sandbox {
+  /// Starts the service, and waits until it answers.
+  func serve(_ arguments: String..., environment: [String: String] = [:]) async throws -> Program {
+    let program = try start(["serve"] + arguments, environment: environment)
+    try await program.errors(containing: "looking for accessories")
+    return program
+  }
+
+  /// Where the service answers.
+  var socket: String { runtime.path + "/accessory-bridge/bridge.socket" }
+}
+
+/// `serve` as a process, and the commands that go through it.
+@Suite(.timeLimit(.minutes(5))) struct ServiceTests {
+  /// In one terminal the service, in another simulators, in a third status and battery.
+  @Test func answersAreTheSameBothWays() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate("--percent", "57", "--level", "normal", "--voltage", "3712", "--seed", "5")
+      let calls = [
+        ["battery"], ["battery", "--json"], ["status"], ["status", "--json", "SIM0001"], ["info"], ["info", "--json"],
+        ["request", "echo", "616263"], ["request", "echo", "616263", "--json"], ["request", "0x42"],
+        ["request", "0x42", "--json"], ["battery", simulator.path], ["battery", "nobody"], ["status", "SIM", "--json"],
+      ]
+      var direct: [Program.Transcript] = []
+      for call in calls { direct.append(try await box.run(call)) }
+      let service = try await box.serve()
+      try await service.errors(containing: "SIM0001 is attached at")
+      for (call, direct) in zip(calls, direct) {
+        let held = try await box.run(call)
+        #expect(held.outputText == direct.outputText, "\(call)")
+        #expect(held.errorText == direct.errorText, "\(call)")
+        #expect(held.status == direct.status, "\(call)")
+      }
+      #expect(service.transcript.value.status == nil)
+      try await simulator.stop()
+      try await service.errors(containing: "SIM0001 is no more held")
+      #expect(try await box.run("battery").status == EX_NOINPUT)
+      service.signal(SIGTERM)
+      let ended = try await service.end()
+      #expect(ended.status == 0)
+      #expect(ended.outputText == "")
+      #expect(!exists(box.socket))
+    }
+  }
+
+  @Test func startingTwiceIsHarmless() async throws {
+    try await Sandbox.with { box in
+      let service = try await box.serve()
+      let second = try await box.run("serve")
+      #expect(second.status == 0)
+      #expect(second.errorText.contains("a service runs already: it, process \(service.pid), answers on \(box.socket)"))
+      #expect(service.transcript.value.status == nil)
+    }
+  }
+
+  /// What a killed service leaves behind is in nobody's way.
+  @Test func killedAndStartedAgain() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate()
+      let first = try await box.serve()
+      try await first.errors(containing: "SIM0001 is attached at")
+      first.signal(SIGKILL)
+      try await first.end()
+      #expect(exists(box.socket))
+      // Commands open the device themselves.
+      #expect(try await box.run("battery").status == 0)
+      let second = try await box.serve()
+      try await second.errors(containing: "SIM0001 is attached at \(simulator.path)")
+      #expect(try await box.run("battery").status == 0)
+      second.signal(SIGINT)
+      #expect(try await second.end().status == 0)
+    }
+  }
+
+  /// As `stty` would show it before and after.
+  @Test(arguments: [SIGINT, SIGTERM]) func putsThePortBack(signal: CInt) async throws {
+    let accessory = ScriptedAccessory { $0.command == .battery ? .reply([2]) : .silence }
+    let terminal = try await accessory.onPseudoTerminal()
+    let port = Glibc.open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    defer { close(port) }
+    try EndingTests().setCooked(port)
+    let before = try EndingTests().settings(port)
+    try await Sandbox.with { box in
+      let attach = try box.start("attach", terminal.path)
+      try await attach.errors(containing: "is attached at")
+      #expect(try EndingTests().settings(port) != before)
+      #expect(try await box.run("battery", terminal.path).outputText == "normal\n")
+      attach.signal(signal)
+      #expect(try await attach.end().status == 0)
+      #expect(try EndingTests().settings(port) == before)
+    }
+    await terminal.transport.close()
+  }
+
+  /// The accessory goes in the middle of a request, for a while: that request fails, the next one is answered.
+  @Test func awayForAWhile() async throws {
+    try await Sandbox.with { box in
+      // The sixth request since it was plugged in: behind the service's first three, and hello.
+      _ = try await box.simulate("--unplug-after", "6", "--replug-after", "300ms")
+      let service = try await box.serve("--reconnect-interval", "200ms", "--reconnect-tries", "20")
+      try await service.errors(containing: "SIM0001 is attached at")
+      var failures: [CInt] = []
+      var replies = 0
+      while failures.isEmpty {
+        let request = try await box.run("request", "echo", "61")
+        if request.status == 0 { replies += 1 } else { failures.append(request.status ?? -1) }
+        try #require(replies < 10)
+      }
+      #expect(failures == [EX_UNAVAILABLE])
+      try await service.errors(containing: "was disconnected; try 1 of 20 in 200 ms")
+      try await service.errors(containing: "SIM0001 is attached at", times: 2)
+      #expect(try await box.run("request", "echo", "62").outputText == "62\n")
+    }
+  }
+
+  @Test func leavesWhenIdle() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate()
+      let service = try await box.serve("--exit-idle", "100ms", "--reconnect-tries", "off")
+      try await service.errors(containing: "SIM0001 is attached at")
+      try await simulator.stop()
+      let ended = try await service.end()
+      #expect(ended.status == 0)
+      #expect(ended.errorText.contains("nothing attached and no client for 100 ms: ending"))
+    }
+  }
+
+  @Test func saysThatTheSearchIsOver() async throws {
+    try await Sandbox.with { box in
+      let service = try await box.serve("--scan-timeout", "50ms")
+      try await service.errors(containing: "the search is over: no accessory")
+      _ = try await box.simulate()
+      try await service.errors(containing: "SIM0001 is attached at")
+    }
+  }
+
+  @Test func readsItsProfilesAnew() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate()
+      let service = try await box.serve()
+      try await service.errors(containing: "SIM0001 is attached at")
+      try #require(mkdir(box.directory.path + "/profiles", 0o755) == 0)
+      let profile = "name: framed\nmatch:\n  driver: framed\ndriver: framed\ntransport:\n  tty: {baud: 9600}\n"
+      try box.directory.write(Array(profile.utf8), to: "profiles/framed.yaml")
+      service.signal(SIGHUP)
+      try await service.errors(containing: "SIM0001: its profile has changed")
+      try await service.errors(containing: "SIM0001 is attached at", times: 2)
+      #expect(try await box.run("info", "--json").json()["line"]?["baud"] == 9_600)
+    }
+  }
+
+  /// For the journal each line has its level in front, and nothing else.
+  @Test func theJournalGetsLevels() async throws {
+    try await Sandbox.with { box in
+      let log = box.directory.path + "/log"
+      try box.directory.write([], to: "log")
+      var file = stat()
+      try #require(stat(log, &file) == 0)
+      let service = try box.start(
+        ["serve"], environment: ["JOURNAL_STREAM": "\(file.st_dev):\(file.st_ino)"],
+        prefix: ["/bin/sh", "-c", "exec \"$@\" 2>\(log)", "sh"])
+      try await eventually("the log") {
+        try String(decoding: SmallFile.read(log, limit: 65_536), as: UTF8.self).contains("looking")
+      }
+      service.signal(SIGTERM)
+      try await service.end()
+      let lines = try String(decoding: SmallFile.read(log, limit: 65_536), as: UTF8.self).split(separator: "\n")
+      #expect(lines.first == "<6>answering on \(box.socket)")
+      #expect(lines.allSatisfy { $0.hasPrefix("<") && $0.dropFirst(2).first == ">" })
+    }
+  }
+
+  @Test func batteryWatchThroughTheService() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate("--percent", "100", "--drain", "4")
+      let service = try await box.serve()
+      try await service.errors(containing: "SIM0001 is attached at")
+      let watch = try box.start("battery", "--watch", "--json")
+      let lines = try await watch.lines(3)
+      #expect(try lines.allSatisfy { try JSON($0)["battery"]?["percent"] != nil })
+      try await simulator.stop()
+      #expect(try await watch.end().status == EX_UNAVAILABLE)
+    }
+  }
+
+  @Test func traceThroughTheService() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate()
+      let service = try await box.serve()
+      try await service.errors(containing: "SIM0001 is attached at")
+      let trace = try box.start("trace", "--json")
+      try await trace.line(containing: #""command":"battery""#)
+      let listening = try box.start("trace", "--listen", "--json")
+      // It doesn't say when it has begun.
+      while !listening.transcript.value.outputText.contains("616263") {
+        #expect(try await box.run("request", "echo", "616263").status == 0)
+        try #require(listening.transcript.value.status == nil)
+      }
+      try await trace.line(containing: "616263")
+      for program in [trace, listening] {
+        program.signal(SIGINT)
+        #expect(try await program.end().status == 0)
+      }
+    }
+  }
+
+  /// Who wants another line than the service has set is told what to do; `detach` is that.
+  @Test func letGoForAnotherLine() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate()
+      let service = try await box.serve()
+      try await service.errors(containing: "SIM0001 is attached at")
+      let refused = try await box.run("info", "--baud", "9600")
+      #expect(refused.status == EX_UNAVAILABLE)
+      #expect(refused.errorText.contains("bridge-cli detach"))
+      #expect(try await box.run("detach").outputText == "SIM0001 is let go.\n")
+      #expect(try await box.run("info", "--baud", "9600", "--json").json()["line"]?["baud"] == 9_600)
+      #expect(try await box.run("detach").status == EX_NOINPUT)
+      #expect(try await box.run("attach").outputText == "SIM0001 is attached: the service has it.\n")
+      #expect(try await box.run("attach").outputText == "SIM0001 is attached already.\n")
+      #expect(try await box.run("attach", "--json").json()["was_attached"] == true)
+    }
+  }
+
+  @Test func overTheLimit() async throws {
+    try await Sandbox.with { box in
+      let service = try await box.serve("--max-accessories", "1")
+      _ = try await box.simulate("--serial", "A1")
+      try await service.errors(containing: "A1 is attached at")
+      _ = try await box.simulate("--serial", "A2")
+      try await service.errors(containing: "A2 is not attached: 1 accessories are attached already")
+      let attach = try await box.run("attach", "A2")
+      #expect(attach.status == EX_UNAVAILABLE)
+      #expect(attach.errorText.contains("no more are allowed"))
+    }
+  }
+
+  /// Without a service, `attach` is one for its accessory alone.
+  @Test func attachIsAServiceForOne() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate("--serial", "A1")
+      _ = try await box.simulate("--serial", "A2")
+      let attach = try box.start("attach", "A1")
+      try await attach.errors(containing: "A1 is attached at")
+      #expect(try await box.run("battery", "A1").status == 0)
+      #expect(try await box.run("battery", "A2").status == 0)
+      #expect(!attach.transcript.value.errorText.contains("A2"))
+      attach.signal(SIGINT)
+      #expect(try await attach.end().status == 0)
+      #expect(try await box.run("attach", "nobody").status == EX_NOINPUT)
+    }
+  }
+
+  /// udev's rule starts the service where none runs, and does nothing when the device goes.
+  @Test func attachFromARule() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate()
+      let place = box.directory.path + "/rule.socket"
+      let variables = ["DEVNAME": simulator.path, "ACTION": "add", "ACCESSORY_BRIDGE_SOCKET": place]
+      #expect(try await box.run("attach", "--udev").status == EX_USAGE)
+      #expect(
+        try await box.run(
+          ["attach", "--udev", "--socket", place], environment: variables.merging(["ACTION": "remove"]) { $1 }
+        ).status == 0)
+      #expect(!exists(place))
+      #expect(try await box.run(["attach", "--udev", "--socket", place], environment: variables).status == 0)
+      try await eventually("the service") { exists(place) }
+      let again = try await box.run(["attach", "--udev", "--socket", place], environment: variables)
+      #expect(again.status == 0, "\(again.errorText)")
+      #expect(try await box.run(["battery"], environment: variables).status == 0)
+      let second = try await box.run(["serve"], environment: variables)
+      let number = second.errorText.split(separator: "process ").last?.prefix { $0.isNumber }
+      let process = try #require(number.flatMap { pid_t($0) })
+      #expect(kill(process, SIGTERM) == 0)
+      try await eventually("the service's end") { !exists(place) }
+    }
+  }
+
+  /// Nothing that an accessory says of itself becomes anything but text.
+  @Test(arguments: ["../../../tmp/evil", "$(touch evil)", "`touch evil`;\u{1b}[31m", "-rf", "--json"])
+  func hostileSerialNumbers(serial: String) async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate("--serial=\(serial)")
+      let service = try await box.serve()
+      try await service.errors(containing: "is attached at")
+      #expect(try await box.run(["battery", "--", serial]).status == 0)
+      #expect(try await box.run("battery", "--json").json()["device"]?["serial"] == .string(serial))
+      #expect(box.directory.names() == [])
+      #expect(!service.transcript.value.errorText.contains("\u{1b}[31m"))
+    }
+  }
+}
+
+/// `watch --exec` and `list --wait`.
+@Suite(.timeLimit(.minutes(5))) struct WatchCommandTests {
+  private static func script(_ box: Sandbox, _ text: String) throws {
+    try box.directory.write(Array("#!/bin/sh\n\(text)\n".utf8), to: "on-event", mode: 0o700)
+  }
+
+  private static func log(_ box: Sandbox) -> String {
+    (try? SmallFile.read(box.directory.path + "/log", limit: 65_536)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  @Test func runsACommandAtEachEvent() async throws {
+    try await Sandbox.with { box in
+      try Self.script(
+        box, #"echo "$ACCESSORY_EVENT|$ACCESSORY_SERIAL|$ACCESSORY_NAME|$ACCESSORY_BATTERY_PERCENT" >> log"#)
+      let watch = try box.start("watch", "--exec", "./on-event")
+      let name = "$(touch evil)\n\u{1b}[31m;`id`"
+      let simulator = try await box.simulate("--serial", "A1", "--name", name, "--percent", "12", "--level", "low")
+      _ = try await watch.lines(1)
+      let service = try await box.serve()
+      try await service.errors(containing: "A1 is attached at")
+      let text = "$(touch evil)\\u{a}\\u{1b}[31m;`id`"
+      try await eventually("battery_low") { Self.log(box).contains("battery_low|A1|\(text)|12\n") }
+      try await simulator.stop()
+      try await eventually("disconnected") { Self.log(box).contains("disconnected|A1|\(text)|\n") }
+      #expect(Self.log(box).hasPrefix("connected|A1|\(text)|\n"))
+      #expect(!exists(box.directory.path + "/evil"))
+    }
+  }
+
+  /// Commands that never end are no more than so many, and watching goes on.
+  @Test func aCommandThatHangs() async throws {
+    try await Sandbox.with { box in
+      try Self.script(box, "echo $$ >> log\nexec sleep 1000")
+      let watch = try box.start("watch", "--exec", "./on-event")
+      for number in 1...6 {
+        let simulator = try await box.simulate()
+        _ = try await watch.lines(2 * number - 1)
+        try await simulator.stop()
+        _ = try await watch.lines(2 * number)
+      }
+      try await eventually("the commands") { Self.log(box).split(separator: "\n").count == 8 }
+      watch.signal(SIGINT)
+      // They have watch's standard error open, of which the harness awaits the end; others may follow those killed.
+      var killed: Set<Substring> = []
+      try await eventually("watch's end") {
+        for line in Self.log(box).split(separator: "\n") where killed.insert(line).inserted {
+          if let process = pid_t(line) { kill(process, SIGKILL) }
+        }
+        return watch.transcript.value.status != nil
+      }
+      #expect(try await watch.end().status == 0)
+    }
+  }
+
+  @Test func aCommandThatIsNotThere() async throws {
+    try await Sandbox.with { box in
+      let watch = try box.start("watch", "--exec", "./nowhere")
+      _ = try await box.simulate()
+      try await watch.errors(containing: "./nowhere was not run")
+      try Self.script(box, "exit 3")
+      watch.signal(SIGINT)
+      #expect(try await watch.end().status == 0)
+      let other = try box.start("watch", "--exec", "./on-event")
+      try await other.errors(containing: "./on-event ended with exit status 3")
+    }
+  }
+
+  @Test func listWaitsForTheFirst() async throws {
+    try await Sandbox.with { box in
+      let over = try await box.run("list", "--wait", "0.05")
+      #expect(over.status == 0 && over.outputText == "")
+      #expect(over.errorText == "The search is over: nothing came within 0.05s.\n")
+      let list = try box.start("list", "--wait", "60", "--json")
+      _ = try await box.simulate("--serial", "A1")
+      #expect(try await list.end().json()["devices"]?[0]?["id"] == "A1")
+      #expect(try await box.run("list", "--wait", "60").outputText.contains("A1"))
+    }
+  }
+}
