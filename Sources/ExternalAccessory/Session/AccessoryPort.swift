@@ -61,6 +61,14 @@ final class AccessoryPort: Sendable {
         await last?.close()
         let held = try await HeldAccessory.open(device)
         let session = if let held { held } else { try await profile.open(device) }
+        if let driver = profile.driver.flatMap(Driver.named) {
+          do throws(AccessoryError) {
+            try await driver.greet(over: session)
+          } catch {
+            await session.close()
+            throw error
+          }
+        }
         return SessionChannel(session, protocolString: protocolString, onLost: lost)
       }
       state.withLock { $0.channel = channel }
