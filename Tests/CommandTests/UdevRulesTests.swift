@@ -48,7 +48,7 @@ import Testing
       #expect(try await box.run("udev-rules", "--profile", "nothing").status == EX_NOINPUT)
       for arguments in [
         ["--group", "a b"], ["--unit", "x\", RUN+=\"y"], ["--mode", "9"], ["--mode", "1777"], ["--mode", "+77"],
-        ["--unit", "x", "--no-systemd"],
+        ["--unit", "x", "--no-systemd"], ["--run", "/x", "--no-systemd"], ["--run", "x"], ["--run", "/x y"],
       ] {
         #expect(try await box.run(["udev-rules"] + arguments).status == EX_USAGE, "\(arguments)")
       }

@@ -67,7 +67,7 @@ public actor SimulatorSource: DeviceSource {
         }
       }
     } catch {
-      throw AccessoryError(errno: error, "watching \(directory)")
+      throw AccessoryError(watching: error, "watching \(directory)")
     }
   }
 

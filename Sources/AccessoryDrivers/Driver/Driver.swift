@@ -10,6 +10,7 @@ public struct Driver: Sendable {
   /// What its accessories can be told and asked by name.
   public let commands: [CommandDescription]
   private let make: Maker
+  private let greeting: Greeting?
 
   /// Makes contact over a session, which belongs to the accessory from then on and is closed if that fails.
   public typealias Maker =
@@ -17,8 +18,15 @@ public struct Driver: Sendable {
       _ session: AccessorySession, _ profile: Profile?, _ clock: any TimerClock
     ) async throws(AccessoryError) -> any Accessory
 
-  /// A driver of this name.
-  public init(name: String, commands: [CommandDescription] = [], make: @escaping Maker) {
+  /// What must pass before the protocol begins, where that isn't part of it.
+  public typealias Greeting =
+    @Sendable (_ session: AccessorySession, _ clock: any TimerClock) async throws(AccessoryError) -> Void
+
+  /// A driver of this name. Whatever `greeting` does, `make` does by itself.
+  public init(
+    name: String, commands: [CommandDescription] = [], greeting: Greeting? = nil, make: @escaping Maker
+  ) {
+    self.greeting = greeting
     self.name = name
     self.commands = commands
     self.make = make
@@ -38,5 +46,13 @@ public struct Driver: Sendable {
     _ session: AccessorySession, profile: Profile?, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> any Accessory {
     try await make(session, profile, clock)
+  }
+
+  /// Does what must be done before others speak the protocol over `session`: a brick on the network wants to be greeted.
+  /// Throws `timedOut`, `badData`, `disconnected`.
+  public func greet(
+    over session: AccessorySession, clock: any TimerClock = IOThread.shared
+  ) async throws(AccessoryError) {
+    try await greeting?(session, clock)
   }
 }

@@ -6,10 +6,14 @@ import AccessoryProtocols
 
 extension Driver {
   /// LEGO EV3 bricks.
-  public static let ev3 = Driver(name: EV3Brick.driverName, commands: EV3Brick.commands) {
-    session, profile, clock throws(AccessoryError) in
-    try await EV3Brick.open(session, options: .init(profile), clock: clock)
-  }
+  public static let ev3 = Driver(
+    name: EV3Brick.driverName, commands: EV3Brick.commands,
+    greeting: { session, clock throws(AccessoryError) in
+      if session.transport.peer != nil { try await EV3Greeting.exchange(over: session, clock: clock) }
+    },
+    make: { session, profile, clock throws(AccessoryError) in
+      try await EV3Brick.open(session, options: .init(profile), clock: clock)
+    })
 }
 
 extension EV3Brick: Accessory {

@@ -13,6 +13,9 @@ public struct UdevRules: Sendable, Hashable {
   public var mode: UInt16 = 0o660
   /// The unit that systemd starts; nil for none.
   public var unit: String? = usualUnit
+  /// The path of `bridge-cli`, which udev is to run for each accessory that comes, where there is no systemd; nil for
+  /// none. One that is no `isPath` is left out.
+  public var program: String?
 
   /// The unit of this package's service.
   public static let usualUnit = "accessory-bridge.service"
@@ -34,6 +37,11 @@ public struct UdevRules: Sendable, Hashable {
   /// Whether this is a name that can stand in rules as it is: of a group, or a unit.
   public static func isName(_ text: String) -> Bool {
     (1...255).contains(text.utf8.count) && UdevPattern.word(text) == text
+  }
+
+  /// Whether this is a path that can stand in rules as it is: udev splits a command at its blanks.
+  public static func isPath(_ text: String) -> Bool {
+    text.hasPrefix("/") && text.split(separator: "/").allSatisfy { isName(String($0)) }
   }
 
   // MARK: - What is done
@@ -67,10 +75,12 @@ public struct UdevRules: Sendable, Hashable {
     var octal = String(mode, radix: 8)
     octal = String(repeating: "0", count: max(0, 4 - octal.count)) + octal
     let wants = unit.map { #"TAG+="systemd", ENV{SYSTEMD_WANTS}+="\#(UdevPattern.word($0))""# + "\n" } ?? ""
+    let run = program.flatMap { Self.isPath($0) ? $0 : nil }
+      .map { #"ACTION=="add", RUN+="\#($0) attach --udev""# + "\n" }
     return """
       LABEL="accessory_bridge_known"
       ENV{ID_ACCESSORY_BRIDGE}!="1", GOTO="accessory_bridge_end"
-      \(wants)ENV{ID_MM_DEVICE_IGNORE}="1", ENV{ID_MM_PORT_IGNORE}="1"
+      \(wants)\(run ?? "")ENV{ID_MM_DEVICE_IGNORE}="1", ENV{ID_MM_PORT_IGNORE}="1"
       TAG+="uaccess", GROUP="\(UdevPattern.word(group))", MODE="\(octal)"
       LABEL="accessory_bridge_end"
 

@@ -56,7 +56,7 @@ private struct Pair: Sendable {
       (self.master, self.path, self.terminal) = (master, path, end)
     } catch {
       opened.forEach(SystemCall.close)
-      throw AccessoryError(errno: error, "making a pseudo-terminal")
+      throw AccessoryError(watching: error, "making a pseudo-terminal")
     }
   }
 

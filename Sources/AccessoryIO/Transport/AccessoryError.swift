@@ -60,6 +60,13 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
     self.init(Kind(errno), code: .errno(errno.rawValue), "\(action): \(errno.summary)")
   }
 
+  /// What became of an attempt to watch files: the kernel says the same of two limits.
+  package init(watching errno: Errno, _ action: String) {
+    let isFull = errno == .tooManyOpenFiles
+    let limits = "; or this user's programs watch too many already: sysctl fs.inotify.max_user_instances"
+    self.init(Kind(errno), code: .errno(errno.rawValue), "\(action): \(errno.summary)\(isFull ? limits : "")")
+  }
+
   /// The message.
   public var description: String { message }
 

@@ -93,6 +93,8 @@ public actor EV3Simulator {
   private var buffer: [UInt8] = []
   private var pieces: [Int] = []
   private var socket: EV3Socket?
+  /// Where it was found on the network, and is found again.
+  private var port: UInt16?
   private var plugCount = 0
   private var arrivals = 0
   private var isStopped = false
@@ -128,6 +130,10 @@ public actor EV3Simulator {
   public func plugIn() async throws(AccessoryError) -> String {
     if let socket { return socket.path }
     if isStopped { throw AccessoryError(.cancelled, "the simulator was stopped") }
+    var configuration = configuration
+    if let port, case .network(let host, _) = configuration.connection {
+      configuration.connection = .network(host: host, port: port)
+    }
     let socket = try await EV3Socket.open(configuration, io: io) { [weak self] client in
       self?.post { $0.welcome(client) }
     }
@@ -136,6 +142,7 @@ public actor EV3Simulator {
       throw AccessoryError(.cancelled, "the simulator was stopped")
     }
     self.socket = socket
+    port = NetworkAddress(socket.path)?.port
     plugCount += 1
     forgetHost()
     if let transport = socket.transport { serve(transport) }

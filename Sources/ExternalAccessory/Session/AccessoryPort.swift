@@ -60,6 +60,14 @@ final class AccessoryPort: Sendable {
       ) { [profile] () async throws(AccessoryError) in
         await last?.close()
         let session = try await profile.open(device)
+        if let driver = profile.driver.flatMap(Driver.named) {
+          do throws(AccessoryError) {
+            try await driver.greet(over: session)
+          } catch {
+            await session.close()
+            throw error
+          }
+        }
         return SessionChannel(session, protocolString: protocolString, onLost: lost)
       }
       state.withLock { $0.channel = channel }

@@ -22,7 +22,8 @@ struct Battery: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     if let held = try await HeldDevice.find(device.text, line) { return try await run(held) }
     try await Attachment.with(device.text, line) { attachment in
-      let (reading, events) = try await attachment.accessory.batteryAndEvents()
+      guard let framed = attachment.accessory as? FramedAccessory else { return try await run(attachment) }
+      let (reading, events) = try await framed.batteryAndEvents()
       show(reading, attachment)
       guard watch else { return }
       for try await event in events {
@@ -30,6 +31,17 @@ struct Battery: AsyncParsableCommand, JSONCommand {
       }
       throw CancellationError()
     }
+  }
+
+  /// The same of an accessory of any kind.
+  private func run(_ attachment: Attachment) async throws {
+    let news = attachment.accessory.news()
+    show(try await attachment.accessory.battery(), attachment)
+    guard watch else { return }
+    for try await event in news {
+      if case .battery(let reading) = event { show(reading, attachment) }
+    }
+    throw CancellationError()
   }
 
   /// The same through the service that holds it.

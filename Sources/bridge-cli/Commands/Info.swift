@@ -32,7 +32,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
       let identity = try await attachment.accessory.identify()
       show(
         DeviceDocument(attachment.device), DeviceView.facts(attachment.device, nil), facts.map { Bridge.Line($0) },
-        Bridge.ProtocolDetails(attachment.accessory.link.exchange), identity)
+        (attachment.accessory as? FramedAccessory).map { Bridge.ProtocolDetails($0.link.exchange) }, identity)
     }
   }
 

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
 
 struct Request: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Sends one command to an accessory and prints its reply.",
-    usage: "bridge-cli request [<device>] <command> [<payload>] [--text] [--baud <rate>] [--json]",
+    abstract: "Sends commands to an accessory and prints what they are answered.",
+    usage: """
+      bridge-cli request [<device>] <command> [<name>=<value> ...] [+ <command> ...] [--no-reply] [--json]
+             bridge-cli request [<device>] <command> [<payload>] [--text] [--baud <rate>] [--json]
+             bridge-cli request [<device>] --list
+      """,
     discussion: """
-      COMMAND is identify, status, battery, echo, or a number like 0x7E. PAYLOAD is hexadecimal, or with --text taken \
+      --list shows the commands of each kind of accessory with their arguments and units. Several, with + between them, \
+      are sent as one batch where the protocol has that.
+
+      For AF1 there is a shorter form: COMMAND is identify, status, battery, echo, or a number like 0x7E. PAYLOAD is hexadecimal, or with --text taken \
       as it is. The reply is printed in hexadecimal. A command that the AF1 specification doesn't know is not sent \
       twice unless it is sure that the accessory has not restarted.
 
@@ -18,12 +26,19 @@ struct Request: AsyncParsableCommand, JSONCommand {
         bridge-cli request ./acc echo 68656c6c6f
         bridge-cli request ./acc 0x7E 68656c6c6f
         bridge-cli request echo --text hello
+        bridge-cli request EV3 --list
+        bridge-cli request EV3 motor-speed ports=A,B speed=-50 + motor-start ports=A,B
+        bridge-cli request EV3 sensor-si port=4
       """)
 
   @Argument(help: ArgumentHelp("The device, unless there is just one; a command; its payload.", valueName: "word"))
   var words: [String] = []
   @Flag(help: "The payload is text, not hexadecimal.")
   var text = false
+  @Flag(help: "Show all commands with their arguments and units; of this accessory's kind, or of every kind.")
+  var list = false
+  @Flag(help: "Don't wait until the commands were carried out.")
+  var noReply = false
   @OptionGroup var line: LineOptions
   @OptionGroup var output: OutputOptions
 
@@ -38,7 +53,17 @@ struct Request: AsyncParsableCommand, JSONCommand {
     "identify": .identify, "status": .status, "battery": .battery, "echo": .echo,
   ]
 
-  func validate() throws { _ = try parts() }
+  func validate() throws {
+    if list {
+      guard words.count <= 1 else { throw ValidationError("--list goes with a device, or alone") }
+    } else if let named = NamedRequest(words) {
+      try named.check()
+      if text { throw ValidationError("--text is for payloads that stand alone") }
+    } else {
+      _ = try parts()
+      if noReply { throw ValidationError("--no-reply is for commands with names: AF1 always answers") }
+    }
+  }
 
   func parts() throws -> Parts {
     guard let first = words.first else {
@@ -73,6 +98,8 @@ struct Request: AsyncParsableCommand, JSONCommand {
   }
 
   func run() async throws {
+    if list { return try await CommandList.show(words.first, line, output) }
+    if let named = NamedRequest(words) { return try await named.run(line, output, isAnswered: !noReply) }
     let parts = try parts()
     if let held = try await HeldDevice.find(parts.device, line) {
       let command = "0x" + Hexadecimal.string([parts.command.rawValue])
@@ -85,7 +112,12 @@ struct Request: AsyncParsableCommand, JSONCommand {
       return show(payload, parts, DeviceDocument(reply.device))
     }
     try await Attachment.with(parts.device, line) { attachment in
-      let reply = try await usage { try await attachment.accessory.request(parts.command, payload: parts.payload) }
+      guard let framed = attachment.accessory as? FramedAccessory else {
+        throw AccessoryError(
+          .unsupported,
+          "\(attachment.accessory.label) takes no AF1 commands: bridge-cli request --list shows what each kind takes")
+      }
+      let reply = try await usage { try await framed.request(parts.command, payload: parts.payload) }
       show(reply, parts, DeviceDocument(attachment.device))
     }
   }

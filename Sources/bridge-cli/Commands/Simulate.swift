@@ -13,8 +13,9 @@ struct Simulate: AsyncParsableCommand {
       EXAMPLES
         bridge-cli simulate framed
         bridge-cli simulate framed --link ./acc --percent 57
+        bridge-cli simulate ev3 --tcp 127.0.0.1:5555
       """,
-    subcommands: [SimulateFramed.self])
+    subcommands: [SimulateFramed.self, SimulateEV3.self])
 }
 
 struct SimulateFramed: AsyncParsableCommand, JSONCommand {

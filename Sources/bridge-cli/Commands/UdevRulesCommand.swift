@@ -21,6 +21,7 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
         bridge-cli udev-rules | sudo tee /etc/udev/rules.d/70-accessory-bridge.rules
         sudo udevadm control --reload && sudo udevadm trigger --subsystem-match=usb --subsystem-match=tty
         bridge-cli udev-rules --profile my-gadget --no-systemd --group plugdev
+        bridge-cli udev-rules --run /usr/bin/bridge-cli
       """)
 
   @Option(help: ArgumentHelp("Only for this profile; may be given more than once.", valueName: "name"))
@@ -35,10 +36,20 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
   var unit: String?
   @Flag(help: "Have systemd start nothing.")
   var noSystemd = false
+  @Option(
+    help: ArgumentHelp(
+      "Where there is no systemd: have udev run this bridge-cli, as 'attach --udev', for each accessory that comes.",
+      valueName: "path"))
+  var run: String?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if unit != nil, noSystemd { throw ValidationError("--unit and --no-systemd exclude each other") }
+    if [unit != nil, noSystemd, run != nil].count(where: { $0 }) > 1 {
+      throw ValidationError("--unit, --no-systemd and --run exclude each other")
+    }
+    if let run, !UdevRules.isPath(run) {
+      throw ValidationError("--run wants a whole path of letters, digits and -_.@:, like /usr/bin/bridge-cli")
+    }
     for (option, text) in [("--group", group), ("--unit", unit ?? UdevRules.usualUnit)] {
       guard UdevRules.isName(text) else {
         throw ValidationError("\(option) wants a name of letters, digits and -_.@:, up to 255")
@@ -51,7 +62,8 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
     var rules = UdevRules()
     rules.group = group
     rules.mode = mode.bits
-    rules.unit = noSystemd ? nil : unit ?? UdevRules.usualUnit
+    rules.unit = noSystemd || run != nil ? nil : unit ?? UdevRules.usualUnit
+    rules.program = run
     let profiles = try chosen(from: builtIn ? .builtIn : library.store)
     let text = rules.text(for: profiles)
     if output.json {

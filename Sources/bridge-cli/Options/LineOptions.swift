@@ -9,6 +9,11 @@ struct LineOptions: ParsableArguments {
   @OptionGroup var way: WayOptions
   @Option(
     help: ArgumentHelp(
+      "The driver that speaks its protocol: \(Driver.all.map(\.name).joined(separator: ", ")); else its profile's.",
+      valueName: "name"))
+  var driver: String?
+  @Option(
+    help: ArgumentHelp(
       "Bits a second, any number the port can do; else as the profile says, or 115200.", valueName: "rate"))
   var baud: UInt32?
   @Option(help: ArgumentHelp("Data bits of a character, 5 to 8; else as the profile says, or 8.", valueName: "bits"))
@@ -42,16 +47,26 @@ struct LineOptions: ParsableArguments {
   /// Whether the user wants anything otherwise than a profile says.
   var saysSomething: Bool {
     baud != nil || dataBits != nil || parity != nil || stopBits != nil || flow != nil || dtr != nil || rts != nil
-      || rs485 != nil || settle != nil || way.saysSomething
+      || rs485 != nil || settle != nil || driver != nil || way.saysSomething
   }
 
   func validate() throws {
+    if let driver, Driver.named(driver) == nil {
+      throw ValidationError("--driver is \(Driver.all.map(\.name).joined(separator: " or ")), not \(driver)")
+    }
     guard baud != 0 else { throw ValidationError("a baud rate is at least 1, for example 9600 or 115200") }
     guard (5...8).contains(dataBits ?? 8) else { throw ValidationError("--data-bits is 5, 6, 7 or 8") }
     guard (1...2).contains(stopBits ?? 1) else { throw ValidationError("--stop-bits is 1 or 2") }
     guard (rts ?? .keep) == .keep || flow != .hardware else {
       throw ValidationError("--rts and --flow hardware exclude each other: hardware flow control moves RTS itself")
     }
+  }
+
+  /// The driver that speaks with a device: the one the user names, or its profile's, or the one it was announced with.
+  /// What is on the network is a brick, and all else speaks AF1.
+  func driver(for target: Target) -> Driver {
+    let name = driver ?? target.profile?.driver ?? target.device.driver
+    return name.flatMap { Driver.named($0) } ?? (target.device.way == .network ? .ev3 : .framed)
   }
 
   /// The settings of `profile`, but for what the user says otherwise.

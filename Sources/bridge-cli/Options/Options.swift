@@ -35,14 +35,16 @@ struct Target {
 /// An accessory that a command has open.
 struct Attachment {
   let device: Device
-  let accessory: FramedAccessory
+  let accessory: any Accessory
+  let driver: Driver
   let transport: any Transport
 
   /// Finds the device that `text` means and makes contact.
   static func open(_ text: String?, _ line: LineOptions) async throws -> Attachment {
     let (target, transport) = try await openTransport(text, line)
-    let accessory = try await FramedAccessory.open(AccessorySession(transport), options: .init(target.profile))
-    return Attachment(device: target.device, accessory: accessory, transport: transport)
+    let driver = line.driver(for: target)
+    let accessory = try await driver.open(AccessorySession(transport), profile: target.profile)
+    return Attachment(device: target.device, accessory: accessory, driver: driver, transport: transport)
   }
 
   /// Finds the device that `text` means.

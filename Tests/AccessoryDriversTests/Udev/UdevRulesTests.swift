@@ -62,6 +62,13 @@ import Testing
     let text = rules.text(for: [.framed])
     #expect(text.contains(#"TAG+="uaccess", GROUP="plugdev", MODE="0600""#))
     #expect(!text.contains("systemd") && !text.contains("SYSTEMD_WANTS"))
+    rules.program = "/usr/bin/bridge-cli"
+    let run = #"ACTION=="add", RUN+="/usr/bin/bridge-cli attach --udev""#
+    #expect(rules.text(for: [.framed]).split(separator: "\n").contains { $0 == run })
+    for path in ["bridge-cli", "/a b", "/a\"", "/$x", "/%k", ""] {
+      rules.program = path
+      #expect(!UdevRules.isPath(path) && !rules.text(for: [.framed]).contains("RUN"))
+    }
     (rules.group, rules.unit) = ("a\"\nb", "x\", RUN+=\"/bin/sh")
     #expect(rules.text(for: [.framed]).contains(#"ENV{SYSTEMD_WANTS}+="x___RUN____bin_sh""#))
     #expect(rules.text(for: [.framed]).contains(#"GROUP="a__b""#))

@@ -160,7 +160,10 @@ struct PluggedIn: Sendable {
   }
 
   func accessory() async throws -> FramedAccessory {
-    try await FramedAccessory.open(AccessorySession(try await open()))
+    // The guest is slow, and slower where the machine is busy: a limit that nothing but a fault reaches.
+    var options = AF1Exchange.Options()
+    options.timeout = .seconds(20)
+    return try await FramedAccessory.open(AccessorySession(try await open()), options: options)
   }
 
   /// Pulls the cable for good and waits until the kernel has noticed.

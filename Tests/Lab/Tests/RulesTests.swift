@@ -22,9 +22,10 @@ extension Plain {
     }
 
     /// Puts the rules in force; the group is the one that everybody has.
-    private func use(_ profiles: [Profile]) async throws {
+    private func use(_ profiles: [Profile], run program: String? = nil) async throws {
       var rules = UdevRules()
       rules.group = "daemon"
+      if program != nil { (rules.unit, rules.program) = (nil, program) }
       try directory.write(Array(rules.text(for: profiles).utf8), to: "rules", mode: 0o644)
       #expect(try await run("cp", "rules", Self.path).status == 0)
       #expect(try await run("udevadm", "control", "--reload").status == 0)
@@ -62,6 +63,8 @@ extension Plain {
         #expect(isOurs(plugged.node), "\(kind)")
         let usb = try await run("udevadm", "info", "--query=name", "--path=\(plugged.path)").lines.first ?? ""
         #expect(isOurs("/dev/" + usb), "\(kind)")
+        // The rules of an event that is looked at when the device is gone find nothing of it.
+        #expect(try await run("udevadm", "settle").status == 0)
         try await plugged.stop()
         // Told last, and its properties up to an empty line: only then is the next one its own device.
         let end = "remove   \(plugged.path.dropFirst("/sys".utf8.count)) (usb)"
@@ -98,6 +101,34 @@ extension Plain {
         #expect(isOurs(plugged.node) == isKnown)
         try await plugged.stop()
       }
+      _ = unlink(Self.path)
+      #expect(try await run("udevadm", "control", "--reload").status == 0)
+    }
+
+    /// Where there is no systemd, udev runs a command for each that comes; the service that it starts has them all.
+    @Test func withoutSystemd() async throws {
+      let tests = linkTarget("/proc/self/exe") ?? ""
+      let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
+      try await use(ProfileStore.builtIn.profiles, run: command)
+      var plugged: [PluggedIn] = []
+      for (serial, kind) in [("RUN1", SimulatedUSBIdentity.Kind.modem), ("RUN2", .bulk)] {
+        plugged.append(try await PluggedIn(kind) { $0.device.identity.serialNumber = serial })
+      }
+      let socket = InstalledService.socket
+      var attached: Set<String> = []
+      let end = MonotonicTime.now + .seconds(60)
+      while attached != ["RUN1", "RUN2"], MonotonicTime.now < end {
+        if Kernel.exists(socket) { attached = (try? await InstalledService.attached()) ?? [] }
+        await IOThread.shared.sleep(for: .milliseconds(200))
+      }
+      #expect(attached == ["RUN1", "RUN2"])
+      for one in plugged { try await one.stop() }
+      let descriptor = try UnixSocket.create(blocking: true)
+      try UnixSocket.connect(descriptor, to: socket)
+      let process = try UnixSocket.peer(of: descriptor).process
+      UnixSocket.close(descriptor)
+      #expect(process > 1 && kill(process, SIGTERM) == 0)
+      try await eventually("the service to end", within: .seconds(60)) { !Kernel.exists(socket) }
       _ = unlink(Self.path)
       #expect(try await run("udevadm", "control", "--reload").status == 0)
     }

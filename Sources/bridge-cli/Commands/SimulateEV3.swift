@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+import AccessoryProtocols
+import AccessorySimulator
+import ArgumentParser
+
+struct SimulateEV3: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ev3",
+    abstract: "Pretends to be a LEGO EV3 brick, on a pseudo-terminal, on the network or as a USB device.",
+    discussion: """
+      The other commands find it by itself, in any terminal of the same user. It has four motors, a touch, a colour and an \
+      ultrasonic sensor, and files in memory. Ends with Ctrl-C.
+
+      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of messages.
+
+      EXAMPLES
+        bridge-cli simulate ev3
+        bridge-cli simulate ev3 --link ./ev3 --percent 57 --drain 1
+        bridge-cli simulate ev3 --tcp 127.0.0.1:5555
+        bridge-cli simulate ev3 --overrun
+        bridge-cli simulate ev3 --unplug-after 500 --replug-after 2s
+        sudo bridge-cli simulate ev3 --usb
+      """)
+
+  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"))
+  var link: String?
+  @Option(
+    help: ArgumentHelp("On the network: listen here; port 0 takes any that is free.", valueName: "host:port"),
+    transform: PlaceArgument.read)
+  var tcp: PlaceArgument?
+  @Flag(help: "As a real USB device, with HID reports as a brick has them. Needs root and 'modprobe vhci-hcd'.")
+  var usb = false
+
+  @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
+  var percent = 100.0
+  @Option(help: ArgumentHelp("Percent that the battery loses a second.", valueName: "percent"))
+  var drain = 0.0
+  @Option(help: ArgumentHelp("Name.", valueName: "text")) var name = "EV3"
+  @Option(
+    help: ArgumentHelp(
+      "Serial number; the first free of 001653000001, 001653000002, … unless given.", valueName: "text"))
+  var serial: String?
+  @Option(help: ArgumentHelp("Version of its firmware.", valueName: "text")) var firmware = "V1.09H"
+
+  @Flag(help: "Drop the link when more is sent than a brick has room for: eight messages or 4096 bytes, at 2 ms each.")
+  var overrun = false
+  @Flag(help: "Close the host's files when it goes.")
+  var forgetFiles = false
+  @Option(
+    help: ArgumentHelp("Time that every answer takes longer.", valueName: "time"), transform: TimeArgument.read)
+  var delay: TimeArgument?
+  @Option(
+    help: ArgumentHelp("Unplug; at a message, amid its answer.", valueName: "when"), transform: MomentArgument.read)
+  var unplugAfter: MomentArgument?
+  @Option(
+    help: ArgumentHelp("Plug in again this time after an unplug.", valueName: "time"), transform: TimeArgument.read)
+  var replugAfter: TimeArgument?
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard (0...100).contains(percent) else { throw ValidationError("--percent is 0 to 100") }
+    guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
+    guard [link != nil, tcp != nil, usb].count(where: { $0 }) <= 1 else {
+      throw ValidationError("--link, --tcp and --usb exclude each other")
+    }
+    if let link, link.isEmpty { throw ValidationError("--link wants a path, for example ./ev3") }
+    for text in [serial ?? "", name, firmware] where text.utf8.count > 64 {
+      throw ValidationError("a brick's texts have at most 64 bytes")
+    }
+  }
+
+  func run() async throws {
+    var configuration = EV3Simulator.Configuration()
+    if let tcp { configuration.connection = .network(host: tcp.host, port: tcp.port) }
+    if usb { configuration.connection = .usb() }
+    configuration.link = link
+    configuration.device.percent = percent
+    configuration.device.drain = drain
+    configuration.device.name = name
+    configuration.device.serialNumber = try await serialNumber()
+    configuration.device.firmwareVersion = firmware
+    if overrun { configuration.pace = .overrun }
+    configuration.keepsHandles = !forgetFiles
+    configuration.faults.delay = delay?.duration ?? .zero
+    configuration.faults.unplug = unplugAfter?.moment
+    configuration.faults.replug = replugAfter?.duration
+    let simulator = EV3Simulator(configuration)
+    try await simulator.plugIn()
+    await withTaskCancellationHandler {
+      for await event in simulator.events {
+        show(event, configuration)
+        if event == .unplugged, replugAfter == nil { break }
+      }
+    } onCancel: {
+      Task { await simulator.stop() }
+    }
+    await simulator.stop()
+  }
+
+  private func serialNumber() async throws -> String {
+    if let serial { return serial }
+    let announced = try await SimulatorSource().devices().compactMap(\.serialNumber)
+    let taken = Set(announced + (usb ? USBOptions.serialNumbers() : []))
+    for number in 1...999_999 {
+      let digits = String(number)
+      let candidate = "001653" + String(repeating: "0", count: 6 - digits.count) + digits
+      if !taken.contains(candidate) { return candidate }
+    }
+    return "001653000000"
+  }
+
+  private func show(_ event: EV3Simulator.Event, _ configuration: EV3Simulator.Configuration) {
+    let (name, path): (String, String?) =
+      switch event {
+      case .pluggedIn(let path): ("plugged_in", path)
+      case .unplugged: ("unplugged", nil)
+      case .overrun: ("overrun", nil)
+      }
+    if output.json {
+      return Output.json(
+        SimulatorDocument(
+          event: name, path: OrNull(path), link: OrNull(path == nil ? nil : link), line: OrNull(nil),
+          seed: configuration.seed))
+    }
+    switch event {
+    case .pluggedIn(let path):
+      let serial = SafeText.escape(configuration.device.serialNumber)
+      Output.line("\(serial) is plugged in at \(path)" + (link.map { ", linked from \(SafeText.escape($0))" } ?? ""))
+    case .unplugged: Output.line("unplugged")
+    case .overrun: Output.line("overrun: the link was dropped")
+    }
+  }
+}
+
+/// A place to listen at on the command line: "127.0.0.1:5555", "[::1]:0".
+struct PlaceArgument: FormArgument {
+  static let form = "a host and a port, like 127.0.0.1:5555,"
+  let host: String
+  let port: UInt16
+
+  init?(argument: String) {
+    // Port 0 is no address that could be connected to, so it goes another way.
+    let isAny = argument.hasSuffix(":0")
+    guard let address = NetworkAddress(NetworkAddress.prefix + (isAny ? argument.dropLast() + "1" : argument)) else {
+      return nil
+    }
+    host = address.host
+    port = isAny ? 0 : address.port
+  }
+}

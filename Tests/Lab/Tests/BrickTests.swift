@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+import TestSupport
+import Testing
+
+@testable import AccessorySimulator
+
+extension Plain {
+  /// A pretended brick as the HID device that it is, whose driver has to let go.
+  @Suite struct BrickTests {
+    private func plugIn(
+      _ change: (inout EV3Simulator.Configuration) -> Void = { _ in }
+    ) async throws -> (simulator: EV3Simulator, path: String, device: Device) {
+      try #require(Kernel.isReady, "no vhci_hcd: these tests are for the guest of 'make lab'")
+      var configuration = EV3Simulator.Configuration(seed: 1)
+      configuration.connection = .usb()
+      change(&configuration)
+      let simulator = EV3Simulator(configuration, io: Kernel.devices)
+      let path = try await simulator.plugIn()
+      let node = try await Kernel.node(path, .reports, serial: configuration.device.serialNumber)
+      let device = try #require(try await UdevSource().devices().first { $0.path == node })
+      return (simulator, path, device)
+    }
+
+    private func open(_ device: Device) async throws -> EV3Brick {
+      let profile = try #require(ProfileStore.builtIn.profile(for: device))
+      #expect(profile == .ev3, "by its numbers alone")
+      return try await EV3Brick.open(try await profile.open(device))
+    }
+
+    @Test func everyMessageIsAReport() async throws {
+      let (simulator, path, device) = try await plugIn { $0.device.percent = 57 }
+      #expect(Kernel.driver(path) == "usbhid")
+      let brick = try await open(device)
+      #expect(Kernel.driver(path) == "usbfs")
+      #expect(try await brick.battery() == BatteryReading(percent: 57, millivolts: 6_941, milliamperes: -180))
+      #expect(try await brick.identify().firmwareRevision == "V1.09H")
+      // Every command by its name; those that need more than one argument are in the tests of the simulator.
+      var count = 0
+      for command in EV3Brick.commands where command.arguments.allSatisfy({ $0.standard != nil }) {
+        if ["button-wait"].contains(command.name) { continue }
+        let calls = try CommandCall.read([command.name], of: EV3Brick.commands)
+        let replies = try await brick.perform(calls, isAnswered: true)
+        #expect(replies[0].values.count == command.results.count, "\(command.name)")
+        count += 1
+      }
+      #expect(count > 30)
+      // The longest there are, both ways, and many without a reply.
+      var batch = EV3Batch()
+      for _ in 0..<1_017 { try batch.add(.nothing) }
+      _ = try await brick.send(batch)
+      for _ in 0..<200 { try await brick.tell(.nothing) }
+      _ = try await brick.ask(.nothing)
+      let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+      try await brick.send(bytes, to: "../prjs/x/y")
+      let back = try await brick.file("../prjs/x/y")
+      #expect(back == bytes)
+      await brick.close()
+      #expect(Kernel.driver(path) == "usbhid")
+      await simulator.stop()
+      try await Kernel.waitForNo(device.path)
+    }
+
+    @Test func interrupted() async throws {
+      let (simulator, _, device) = try await plugIn { $0.faults.unplug = .request(50) }
+      let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 8) }
+      var download = EV3Download(bytes, to: "../prjs/x/y")
+      let brick = try await open(device)
+      var error: AccessoryError?
+      do throws(AccessoryError) { try await download.run(on: brick) } catch let failure { error = failure }
+      #expect(error?.kind == .disconnected)
+      await brick.close()
+      try await Kernel.waitForNo(device.path)
+      let path = try await simulator.plugIn()
+      let node = try await Kernel.node(path, .reports, serial: "001653000001")
+      let again = try await open(try #require(try await UdevSource().devices().first { $0.path == node }))
+      try await download.run(on: again)
+      #expect(download.resumptions == 1)
+      #expect(await simulator.device.files.contents("../prjs/x/y") == bytes)
+      await again.close()
+      await simulator.stop()
+      try await Kernel.waitForNo(node)
+    }
+  }
+}
