@@ -109,3 +109,24 @@ for number, message in enumerate(messages):
         file.write(bytes.fromhex(message))
 with open(os.path.join(root, "EV3", "listing"), "wb") as file:
     file.write(b"../\n0123456789ABCDEF0123456789ABCDEF 0000001F a b.rbf\nx/\n")
+
+# What the HM-10 and the Bluno are sent and say, and what moves the HM-1X.
+small = {
+    "HM10": [
+        b"\x00OK+DISCSOK+DIS0:A6D73C040381OK+RSSI:-066OK+NAME:L3250 Series\r\nOK+DIS0:D43639A63BC4OK+RSSI:-062OK+DISCE",
+        b"\x02OK+DISISOK+DISC:4C000215:74278BDAB64445208F0C720EAF059935:FFE0FFE1C5:78A5048CECAC:-053OK+DISCE",
+        b"\x04OK+DISASOK+DISA:A6D73C040381\x00\xc4\x03\x02\x01\x06\r\nOK+DISC:D43639A63BC4OK+DISCE",
+        b"\x00OK+CONNAOK+CONN:001122334455OK+LOSTOK+Get:100OK+Get:0xFFE0OK+BATT:057OK+Set:x", b"\x01+LADDR=1\r\nOK\r\n",
+        b"\x00AT+NAMErobot", b"\x00PIN001234", b"\x000017EA090909", b"\x00UUID0xFFE0", b"\x00SCAN3", b"\x00\x00~OK+DI!OK+LOST",
+    ],
+    "Bluno": [
+        b"\x00f<128>s1\xc3\xa9<-5>", b"\x01<12x8f<999999999>", b"\x00Enter AT Mode\r\nOK\r\n115200,8,N,1\r\n-06\r\n",
+        b"\x00BIND=0x0017ea9397e1\r\n", b"\x00AT+NAME=Bluno\r\n", b"\x00TXPOWER=-23", b"\x00+++", b"\x00UART=115200",
+    ],
+    "HM1X": [b"\x00" + bytes.fromhex("0000003A0D7F7F3A003A003A043A003A0500003A3200013A3A3A3A3A"), b"\x00\x3a\x00\x00\x3b"],
+}
+for name, inputs in small.items():
+    os.makedirs(os.path.join(root, name), exist_ok=True)
+    for number, content in enumerate(inputs):
+        with open(os.path.join(root, name, f"seed{number}"), "wb") as file:
+            file.write(content)

@@ -16,7 +16,7 @@ extension HM10Reply {
   }
 
   /// The replies in bytes that silence ended and that begin with something else: noise, or the rest of a reply of
-  /// which bytes were lost. What lies in front of a known reply is `text`.
+  /// which bytes were lost. What lies in front of a known reply is read by itself.
   ///
   /// A stranger's device can have a name that looks like replies. So this is for the time of a scan, not for bytes
   /// that may be a user's.
@@ -32,7 +32,7 @@ extension HM10Reply {
       codec.idle(into: &batch)
       let found = (0..<batch.count).filter { batch.outcome(at: $0) == .whole }.map { batch.payloadBytes(at: $0) }
       let known = found.map { HM10Reply(decoding: $0) }
-      replies.append(.text(Array(rest[..<start])))
+      replies.append(HM10Reply(decoding: Array(rest[..<start])))
       guard let last = known.last, case .text = last else { return replies + known }
       // Garbled again: the same with what is left.
       replies += known.dropLast()

@@ -204,6 +204,8 @@ import Testing
       HM10Reply.replies(inGarbled: Array("xOK+DI!OK+DISCE".utf8)) == [
         .text([0x78]), .text(Array("OK+DI!".utf8)), .discovery(.ended),
       ])
+    #expect(
+      HM10Reply.replies(inGarbled: Array("OK+DISASOK+LOST".utf8)) == [.discovery(.began(.advertisements)), .lost])
     #expect(HM10Reply.replies(inGarbled: []) == [.text([])])
     #expect(HM10Reply.replies(inGarbled: Array("OK+LOST".utf8)) == [.lost])
     #expect(HM10Reply.replies(inGarbled: Array("noise".utf8)) == [.text(Array("noise".utf8))])
