@@ -64,7 +64,7 @@ let package = Package(
       swiftSettings: callersExecutor),
     .target(
       name: "ExternalAccessory",
-      dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
+      dependencies: ["AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
     .target(
       name: "AccessorySimulator",
       dependencies: [
@@ -166,7 +166,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["bridge-cli", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+      dependencies: ["bridge-cli", "AccessorySimulator", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -45,6 +45,37 @@ import Testing
     }
   }
 
+  /// What the accessory was asked before is answered first: no answer to somebody else is among the client's bytes.
+  @Test func answersBeforeTheLoanAreNotLent() async throws {
+    let command = AF1Command(rawValue: 0x7D)
+    let accessory = ScriptedAccessory { $0.command == command || $0.command == .hello ? .silence : .refusal(1) }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await ServiceHarness.with { harness in
+      let file = try harness.announce(terminal.path, serial: "S1")
+      try await harness.said("S1 is attached at")
+      let client = try await harness.client()
+      let request = Task { try await client.call(Bridge.Request(command: "0x7D")).reply.payload }
+      let asked = try await accessory.requests.wait { $0.contains { $0.command == command } }
+      let loan = Task { try await harness.client().upgrade(Bridge.Open()).transport }
+      try await eventually("the loan") { try await harness.state("S1") == .lent }
+      let number = try #require(asked.last { $0.command == command }).number
+      let answer = ScriptedAccessory.frame(.reply(to: .request(command, number: number)), [1, 2, 3])
+      #expect(terminal.transport.output.offer(answer) == .accepted)
+      #expect(try await request.value == [1, 2, 3])
+      let transport = try await loan.value
+      _ = terminal.transport.output.offer(Array("mine".utf8))
+      var (bytes, got): ([UInt8], [UInt8]) = ([], [])
+      try await eventually("the bytes") {
+        if case .bytes = transport.input.take(into: &bytes) { got += bytes }
+        return got.count >= 4
+      }
+      #expect(got == Array("mine".utf8))
+      await transport.close()
+      file.remove()
+    }
+    await terminal.transport.close()
+  }
+
   /// The cable is pulled while a client has it: the client's connection ends, and the accessory is awaited.
   @Test func unpluggedWhileLent() async throws {
     try await ServiceHarness.with { harness in

@@ -77,6 +77,32 @@ import Testing
     _ = simulator
   }
 
+  // MARK: - Accessories that the service holds
+
+  /// The same programs print the same while the service holds the accessory, one after another, and it has it again
+  /// afterwards.
+  @Test func theServiceHoldsIt() async throws {
+    let place = try Place()
+    let simulator = try await place.simulate()
+    let service = try place.start("bridge-cli", "serve")
+    try await service.transcript.wait { $0.status != nil || $0.errorText.contains("is attached at") }
+    for round in 1...2 {
+      let transcript = try await place.start("DelegateClient").end()
+      #expect(transcript.status == 0, "\(transcript.errorText)")
+      #expect(transcript.lines.suffix(2) == ["battery: 57 %, normal", "status: idle"], "\(transcript.errorText)")
+      try await service.transcript.wait { state in
+        state.status != nil || state.errorText.split(separator: "is attached at").count > round + 1
+      }
+    }
+    for name in ["controller", "queues", "thread"] {
+      let transcript = try await place.start("ClientsOfSwift5", name).end()
+      #expect(transcript.status == 0, "\(transcript.errorText)")
+      try expectBatteryReply(transcript.lines.first)
+    }
+    #expect(service.transcript.value.errorText.contains("is lent to process"))
+    _ = simulator
+  }
+
   // MARK: - Clients as found in the wild
 
   @Test(arguments: ["controller", "queues", "thread"]) func aClientOfSwift5(_ name: String) async throws {

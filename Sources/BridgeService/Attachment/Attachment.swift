@@ -44,8 +44,8 @@ final class Attachment {
   var timer: (deadline: MonotonicTime, token: TimerToken)?
   var pollTimer: TimerToken?
   var idleTimer: TimerToken?
-  /// Calls that are being answered.
-  var callCount = 0
+  /// What the accessory is being asked.
+  private(set) var callCount = 0
   /// Tasks that wait for the state to change.
   var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextWaiting = 0
@@ -82,6 +82,13 @@ final class Attachment {
     waiting[nextWaiting] = continuation
     nextWaiting += 1
     return stream
+  }
+
+  func beginCall() { callCount += 1 }
+
+  func endCall() {
+    callCount -= 1
+    if callCount == 0 { changed() }
   }
 
   func changed() {

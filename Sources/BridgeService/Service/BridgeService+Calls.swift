@@ -96,9 +96,9 @@ extension BridgeService: BridgeHandler {
   ) async throws(CallError) -> (Attachment, Value) {
     let (attachment, open) = try await contact(text)
     guard let accessory = open.accessory else { throw unsupported(attachment) }
-    attachment.callCount += 1
+    attachment.beginCall()
     defer {
-      attachment.callCount -= 1
+      attachment.endCall()
       if attachments[attachment.key] === attachment, attachment.machine.state == .attached { noteWork(attachment) }
     }
     do throws(AccessoryError) {

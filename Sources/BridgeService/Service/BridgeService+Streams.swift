@@ -63,10 +63,11 @@ extension BridgeService {
     }
     attachment.holder = caller.peer.process > 0 ? "process \(caller.peer.process)" : "a client"
     log.notice("\(attachment.name) is lent to \(attachment.holder ?? "a client")")
-    close(attachment)
     attachment.changed()
     checkIdle()
+    await quiet(attachment)
     let key = attachment.key
+    close(attachment)
     let device: OpenDevice
     do throws(AccessoryError) {
       await attachment.closing?.value
@@ -85,6 +86,19 @@ extension BridgeService {
       await session.close()
       await self.returned(key)
     }
+  }
+
+  /// How long the client waits for the answers to what the accessory was asked before.
+  private static let answerPatience = Duration.seconds(2)
+
+  /// Waits until the accessory has answered what it was asked before it was lent, so that no answer of ours comes among
+  /// the client's bytes; for a bounded time.
+  private func quiet(_ attachment: Attachment) async {
+    let end = clock.now + Self.answerPatience
+    let key = attachment.key
+    let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.attachments[key]?.changed() } }
+    defer { clock.cancel(timer) }
+    while attachment.callCount > 0, clock.now < end, !Task.isCancelled, !isClosing { await wait(attachment) }
   }
 
   /// A client has given an accessory back: contact is made anew.

@@ -167,11 +167,6 @@ package actor BridgeService {
   /// In the order of arrival.
   var ordered: [Attachment] { attachments.values.sorted { $0.key < $1.key } }
 
-  /// Whether this is to be attached, and no source has told of it yet.
-  package func isNews(_ device: Device) -> Bool {
-    profiles.profile(for: device) != nil && !present.contains { $0.path == device.path && $0.id == device.id }
-  }
-
   /// Every device that can be attached.
   var knownDevices: [Device] { present }
 
@@ -213,13 +208,27 @@ package actor BridgeService {
   func checkIdle() {
     tellStatus()
     guard let exitIdle = configuration.exitIdle else { return }
-    let isIdle = clientCount == 0 && attachments.values.allSatisfy { $0.machine.state == .failed }
     if !isIdle || isClosing {
       if let idleTimer { clock.cancel(idleTimer) }
       idleTimer = nil
     } else if idleTimer == nil {
       idleTimer = clock.schedule(at: clock.now + exitIdle) { [weak self] in self?.post { $0.endWhenIdle() } }
     }
+  }
+
+  private var isIdle: Bool { clientCount == 0 && attachments.values.allSatisfy { $0.machine.state == .failed } }
+
+  /// Whether there is something to do, be it that the sources have not told of it yet: asked before leaving.
+  package func hasWork() async -> Bool {
+    for source in sources {
+      let devices = (try? await source.devices()) ?? []
+      if devices.contains(where: isNews) { return true }
+    }
+    return !isIdle
+  }
+
+  private func isNews(_ device: Device) -> Bool {
+    profiles.profile(for: device) != nil && !present.contains { $0.path == device.path && $0.id == device.id }
   }
 
   private func endWhenIdle() {

@@ -59,7 +59,8 @@ final class AccessoryPort: Sendable {
         "opening \(name)", limit: Self.patience + profile.settle, late: { (late: SessionChannel) in late.beginClose() }
       ) { [profile] () async throws(AccessoryError) in
         await last?.close()
-        let session = try await profile.open(device)
+        let held = try await HeldAccessory.open(device)
+        let session = if let held { held } else { try await profile.open(device) }
         if let driver = profile.driver.flatMap(Driver.named) {
           do throws(AccessoryError) {
             try await driver.greet(over: session)

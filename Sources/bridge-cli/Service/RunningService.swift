@@ -62,10 +62,6 @@ struct RunningService: Sendable {
       try await begin(service)
       hooks.onReady()
       for await _ in service.idle {}
-      if !Task.isCancelled, ServiceNotifier().isWanted, try await isNeeded(service, hooks) {
-        log.notice("an accessory has come at the last moment: the manager is to start the service again")
-        throw ExitCode(Self.startAgain)
-      }
       result = .success(())
     } catch {
       result = .failure(error)
@@ -73,24 +69,21 @@ struct RunningService: Sendable {
     hooks.onStopping()
     log.info("ending")
     await server.close()
+    // As long as the manager takes the service for running it starts none for what is plugged in. It knows better by now,
+    // for that was told before on the I/O thread: so whatever has come until then is seen here.
+    let mayStayAway = Task.isCancelled || !ServiceNotifier().isWanted
+    let isNeeded = mayStayAway ? false : await service.hasWork()
     await service.close()
     log.info("everything is closed")
     try result.get()
+    if isNeeded {
+      log.notice("an accessory has come at the last moment: to be started again")
+      throw ExitCode(Self.startAgain)
+    }
   }
 
   /// The exit status with which the manager starts the service again (`RestartForceExitStatus=`).
   private static let startAgain = EX_TEMPFAIL
-
-  /// Looks a last time before leaving: as long as the manager takes the service for running, it starts none for what is
-  /// plugged in, and what the sources have not told yet would stay unattached.
-  private func isNeeded(_ service: BridgeService, _ hooks: ServiceHooks) async throws -> Bool {
-    hooks.onStopping()
-    await withCheckedContinuation { continuation in IOThread.shared.post { continuation.resume() } }
-    for source in sources {
-      for device in try await source.devices() where await service.isNews(device) { return true }
-    }
-    return false
-  }
 
   private func profiles() async -> ProfileStore {
     let library = await KnownProfiles.library()

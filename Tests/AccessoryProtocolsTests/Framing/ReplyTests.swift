@@ -60,6 +60,14 @@ import Testing
     #expect(try replies("||") == [])
   }
 
+  @Test func ranges() throws {
+    let pattern = ReplyPattern("n", .range(0x00...0x04))
+    var codec = try ReplyCodec(patterns: [ReplyPattern("n"), pattern], maximumPayload: 9)
+    #expect(codec.received([0x6E, 0x04, 0x6E, 0x6E, 0x00]).received.map(\.header.pattern) == [1, 0, 1])
+    var long = try ReplyCodec(patterns: [ReplyPattern("", .digit, count: 128)], maximumPayload: 128)
+    #expect(long.received([UInt8](repeating: 0x30, count: 128)).count == 1)
+  }
+
   @Test func discovery() throws {
     // As a module sent it.
     let log =
@@ -159,7 +167,7 @@ import Testing
     #expect(throws: FramingParameterError.self) { try ReplyCodec(patterns: [ReplyPattern("")], maximumPayload: 9) }
     #expect(throws: FramingParameterError.self) { try ReplyCodec(patterns: [ReplyPattern("abc")], maximumPayload: 2) }
     #expect(throws: FramingParameterError.self) {
-      try ReplyCodec(patterns: [ReplyPattern("", .any, count: 65)], maximumPayload: 99)
+      try ReplyCodec(patterns: [ReplyPattern("", .any, count: 129)], maximumPayload: 999)
     }
     #expect(throws: FramingParameterError.self) {
       try ReplyCodec(patterns: Array(repeating: ReplyPattern("a"), count: 1025), maximumPayload: 99)

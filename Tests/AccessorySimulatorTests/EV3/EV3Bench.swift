@@ -20,9 +20,16 @@ struct EV3Bench {
   let path: String
   let brick: EV3Brick
 
+  /// The usual, with a limit of time that a busy machine doesn't reach.
+  static var patient: EV3Exchange.Options {
+    var options = EV3Exchange.Options()
+    options.timeout = .seconds(30)
+    return options
+  }
+
   /// Connects a brick, and opens it.
   static func open(
-    _ way: Way = .terminal, options: EV3Exchange.Options = .init(), clock: ManualClock? = nil,
+    _ way: Way = .terminal, options: EV3Exchange.Options = patient, clock: ManualClock? = nil,
     _ change: (inout EV3Simulator.Configuration) -> Void = { _ in }
   ) async throws -> EV3Bench {
     var configuration = EV3Simulator.Configuration(seed: 1)
@@ -35,7 +42,7 @@ struct EV3Bench {
   }
 
   /// Opens the brick at `path` as any program would.
-  static func open(_ path: String, options: EV3Exchange.Options = .init()) async throws -> EV3Brick {
+  static func open(_ path: String, options: EV3Exchange.Options = patient) async throws -> EV3Brick {
     let session = try await Profile.ev3.open(Device(path: path, source: .named))
     return try await EV3Brick.open(session, options: options)
   }

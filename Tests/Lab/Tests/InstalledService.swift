@@ -121,7 +121,8 @@ enum InstalledService {
     let end = MonotonicTime.now + limit
     var seen: [Bridge.Accessory] = []
     repeat {
-      seen = try await accessories()
+      // Who comes while it is leaving is sent away; the socket starts it again for the next.
+      seen = (try? await accessories()) ?? seen
       if seen.allSatisfy({ $0.state == .attached }), Set(seen.compactMap(\.device.serial)) == serials { return }
       await IOThread.shared.sleep(for: .milliseconds(100))
     } while MonotonicTime.now < end

@@ -69,7 +69,7 @@ extension Systemd {
     /// The service comes with the accessory, knows it again, and leaves when there is none.
     @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .bulk])
     func plugAndUnplug(kind: SimulatedUSBIdentity.Kind) async throws {
-      try await InstalledService.prepare()
+      try await InstalledService.prepare(idle: "8s")
       var device: Bridge.Device?
       for round in 1...2 as ClosedRange<UInt8> {
         let plugged = try await PluggedIn(kind) {

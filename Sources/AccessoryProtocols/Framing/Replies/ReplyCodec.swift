@@ -29,15 +29,15 @@ public struct ReplyCodec: FrameCodec {
   /// A codec at the start of a reply.
   ///
   /// - Parameters:
-  ///   - patterns: What replies are known; at most 1024, and 64 elements each.
+  ///   - patterns: What replies are known; at most 1024, and 128 elements each.
   ///   - maximumPayload: The longest reply that is taken, in bytes. It bounds the memory.
   /// - Throws: `FramingParameterError` if there can be no such replies.
   public init(patterns: [ReplyPattern], maximumPayload: Int) throws(FramingParameterError) {
     try FramingLimits.check(maximumPayload: maximumPayload)
     guard patterns.count <= 1024 else { throw FramingParameterError("patterns", "must be at most 1024") }
     for pattern in patterns {
-      guard (1...64).contains(pattern.minimumByteCount) else {
-        throw FramingParameterError("patterns", "must each have 1 to 64 elements, the terminator included")
+      guard (1...128).contains(pattern.minimumByteCount) else {
+        throw FramingParameterError("patterns", "must each have 1 to 128 elements, the terminator included")
       }
       guard pattern.minimumByteCount <= maximumPayload else {
         throw FramingParameterError("patterns", "must not be longer than maximumPayload")

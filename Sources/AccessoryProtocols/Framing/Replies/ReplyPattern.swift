@@ -14,6 +14,8 @@ public struct ReplyPattern: Sendable, Hashable {
     case digit
     /// An ASCII hexadecimal digit, of either case.
     case hexDigit
+    /// A byte of this range.
+    case range(ClosedRange<UInt8>)
     /// Any byte.
     case any
 
@@ -23,6 +25,7 @@ public struct ReplyPattern: Sendable, Hashable {
       case .byte(let wanted): byte == wanted
       case .digit: Self.isDigit(byte)
       case .hexDigit: Self.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+      case .range(let wanted): wanted.contains(byte)
       case .any: true
       }
     }

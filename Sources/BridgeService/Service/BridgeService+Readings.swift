@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDrivers
+import AccessoryIO
+
+// What an attached accessory tells, and is asked.
+
+extension BridgeService {
+  func attached(_ attachment: Attachment) {
+    guard let open = attachment.open else { return }
+    log.notice("\(attachment.name) is attached at \(SafeText.escape(attachment.target.path))")
+    let (key, generation) = (attachment.key, attachment.generation)
+    attachment.listening = open.follow { news in
+      await self.heard(key, generation, news)
+    } ended: { error in
+      await self.ended(key, generation, error)
+    }
+    if !attachment.isTold { tell(.connected, attachment) }
+    attachment.isTold = true
+    if let accessory = open.accessory { run { await self.ask(accessory, key, generation, identity: true) } }
+    schedulePoll(attachment)
+    noteWork(attachment)
+  }
+
+  private func heard(_ key: Int, _ generation: Int, _ news: AccessoryNews) {
+    guard let attachment = attachments[key], attachment.generation == generation else { return }
+    switch news {
+    case .battery(let reading): note(reading, attachment, isEvent: true)
+    case .status(let status): note(status, attachment, isEvent: true)
+    case .other: break
+    }
+  }
+
+  private func ended(_ key: Int, _ generation: Int, _ error: AccessoryError) {
+    guard let attachment = attachments[key], attachment.generation == generation else { return }
+    perform(attachment.machine.ended(error, now: clock.now), on: attachment)
+  }
+
+  /// Keeps a reading; one that is news is told.
+  func note(_ reading: BatteryReading, _ attachment: Attachment, isEvent: Bool) {
+    let isNew = attachment.battery?.value != reading
+    attachment.battery = .init(value: reading, time: clock.now)
+    if isEvent || isNew { tell(.battery, attachment, battery: reading) }
+  }
+
+  func note(_ status: AccessoryStatus, _ attachment: Attachment, isEvent: Bool) {
+    let isNew = attachment.status?.value != status
+    attachment.status = .init(value: status, time: clock.now)
+    if isEvent || isNew { tell(.status, attachment, status: status) }
+  }
+
+  /// Asks how the accessory is, so that there is something to tell while it can't be asked. What it doesn't know is
+  /// left out.
+  private func ask(_ accessory: any Accessory, _ key: Int, _ generation: Int, identity wantsIdentity: Bool) async {
+    func present() -> Attachment? {
+      attachments[key].flatMap { $0.generation == generation && $0.machine.state == .attached ? $0 : nil }
+    }
+    guard let asked = present() else { return }
+    asked.beginCall()
+    defer { asked.endCall() }
+    if wantsIdentity, let identity = try? await accessory.identify() {
+      present()?.identity = .init(value: identity, time: clock.now)
+    }
+    if present() != nil, let status = try? await accessory.status(), let attachment = present() {
+      note(status, attachment, isEvent: false)
+    }
+    if present() != nil, let battery = try? await accessory.battery(), let attachment = present() {
+      note(battery, attachment, isEvent: false)
+    }
+  }
+
+  private func schedulePoll(_ attachment: Attachment) {
+    guard let poll = configuration.poll, attachment.open?.accessory != nil else { return }
+    let (key, generation) = (attachment.key, attachment.generation)
+    attachment.pollTimer = clock.schedule(at: clock.now + poll) { [weak self] in
+      self?.post { $0.poll(key, generation) }
+    }
+  }
+
+  private func poll(_ key: Int, _ generation: Int) {
+    guard let attachment = attachments[key], attachment.generation == generation,
+      let accessory = attachment.open?.accessory
+    else { return }
+    run {
+      await self.ask(accessory, key, generation, identity: false)
+      await self.polled(key, generation)
+    }
+  }
+
+  private func polled(_ key: Int, _ generation: Int) {
+    guard let attachment = attachments[key], attachment.generation == generation else { return }
+    schedulePoll(attachment)
+  }
+
+  /// Something is being done with it: the time until it is closed for idleness begins anew.
+  func noteWork(_ attachment: Attachment) {
+    guard let limit = configuration.policies(attachment.profile).idleClose else { return }
+    if let token = attachment.idleTimer { clock.cancel(token) }
+    let (key, generation) = (attachment.key, attachment.generation)
+    attachment.idleTimer = clock.schedule(at: clock.now + limit) { [weak self] in
+      self?.post { service in
+        guard let attachment = service.attachments[key], attachment.generation == generation else { return }
+        guard attachment.callCount == 0 else { return service.noteWork(attachment) }
+        service.log.info("\(attachment.name) had nothing to do for \(Self.text(limit)) and is closed until it has")
+        service.perform(attachment.machine.rest(), on: attachment)
+      }
+    }
+  }
+}
