@@ -142,6 +142,22 @@ import Testing
     #expect(harness.reply(id)?.body == [5])
   }
 
+  /// LEGO's SDK for iOS takes what one read brings for one reply.
+  @Test func repliesInPiecesAndTogether() {
+    var options = EV3Exchange.Options()
+    options.pacing = .window(2)
+    var harness = EV3Harness.opened(options: options)
+    let ids = [harness.direct(), harness.direct()]
+    let replies = harness.takeSent().map { [5, 0, UInt8($0.number & 0xFF), UInt8($0.number >> 8), 2, 7, 8] }
+    for byte in replies[0] { harness.deliver([byte]) }
+    #expect(harness.reply(ids[0])?.body == [7, 8])
+    let third = harness.direct()
+    let last = harness.takeSent()[0].number
+    harness.deliver(replies[1] + [4, 0, UInt8(last & 0xFF), UInt8(last >> 8), 2, 9])
+    #expect(harness.reply(ids[1])?.body == [7, 8])
+    #expect(harness.reply(third)?.body == [9])
+  }
+
   // MARK: - Time
 
   @Test func noReplyInTime() {

@@ -22,6 +22,8 @@ import Testing
       let device = try #require(try list.json()["devices"]?[0])
       #expect(device["driver"] == "ev3" && device["serial"] == "001653000001")
       #expect(device["ways"]?[0] == (JSON.string(way[0] == "--tcp" ? "tcp" : "tty")))
+      #expect(try await box.run("list").lines[1].contains(" free "))
+      #expect(try await box.run("doctor", brick.path).status == 0)
       // By nothing, by name, by serial number, by path.
       for name in [[], ["EV3"], ["001653000001"], [brick.path]] {
         let battery = try await box.run(["battery"] + name + ["--json"])

@@ -13,6 +13,8 @@ public struct PortAccess: Sendable, Hashable {
   /// Looks at the node at `path`. May block: call it where that is allowed. A simulator has its own port open, which
   /// makes it no holder.
   public init(path: String, isSimulated: Bool = false) {
+    // Who may connect to a place on the network, only connecting tells.
+    if NetworkAddress(path) != nil { return }
     if access(path, R_OK | W_OK) != 0 {
       refusal = PortDiagnosis.error(opening: path, label: path, Errno(rawValue: errno))
     }

@@ -32,11 +32,15 @@ public struct PortReport: Sendable, Hashable {
   /// What was found, in the order in which opening would meet it.
   public var findings: [Finding]
 
-  /// Looks at the port, or the node of usbfs, at `path`. May block: call it where that is allowed. A simulated port is one that its simulator
-  /// has open, which is as it should be.
+  /// Looks at the port, or the node of usbfs, at `path`. May block: call it where that is allowed. A simulated port is
+  /// one that its simulator has open, which is as it should be.
   public init(path: String, isSimulated: Bool = false) {
     self.path = path
     findings = []
+    if NetworkAddress(path) != nil {
+      add("device", .ok, "\(path) is a place on the network: only opening it tells whether somebody is there")
+      return
+    }
     var file = stat()
     guard stat(path, &file) == 0 else {
       let error = PortDiagnosis.error(opening: path, label: path, Errno(rawValue: errno))

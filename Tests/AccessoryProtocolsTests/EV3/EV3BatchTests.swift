@@ -203,6 +203,16 @@ import Testing
     #expect(batch.isWaiting)
   }
 
+  /// There, what was sent is sent again with the next command.
+  @Test func aBatchIsSentAsItIs() throws {
+    var batch = EV3Batch()
+    try batch.add(.setLED(.red))
+    let first = try batch.command()
+    #expect(try batch.command() == first)
+    try batch.add(.nothing)
+    #expect(try batch.command().code == first.code + [1])
+  }
+
   /// There, raw is 0x11 and SI 0x12.
   @Test func formatsAreTheFirmwares() throws {
     var batch = EV3Batch()
