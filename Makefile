@@ -70,8 +70,10 @@ lab: static ## The tests against a stock kernel's USB, in a guest under QEMU
 define run-tests
 	swift build --build-tests $(1)
 	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
-		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.EV3' --skip '^LabTests'
+		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.EV3' \
+		--skip '^BridgeServiceTests' --skip '^LabTests'
 	swift test --skip-build $(1) --filter '^AccessorySimulatorTests.EV3'
+	swift test --skip-build $(1) --filter '^BridgeServiceTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
 	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'

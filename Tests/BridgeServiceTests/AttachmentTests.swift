@@ -292,6 +292,38 @@ import Testing
     #expect(configuration.policies(profile).retry.tries == 5)
   }
 
+  /// The kernel gives a name that is free to whatever comes next: who awaits the accessory that had it is not asked.
+  @Test func aPathThatAnotherHasNow() async throws {
+    let profile = Profile.framed
+    try await ServiceHarness.with(profiles: [profile]) {
+      $0.reconnect = .init(tries: .forever, interval: .seconds(60))
+    } _: { harness in
+      let accessory = ScriptedAccessory { request in
+        switch request.command {
+        case .battery: .reply([2])
+        case .status: .reply([1, 0, 0, 7])
+        default: .silence
+        }
+      }
+      let terminal = try await accessory.onPseudoTerminal()
+      let first = try harness.announce(terminal.path, serial: "S1", file: "first")
+      try await harness.said("S1 is attached at")
+      first.remove()
+      try await eventually("S1 to be awaited") { try await harness.state("S1") == .waiting }
+      let second = try harness.announce(terminal.path, serial: "S10", file: "second")
+      try await harness.said("S10 is attached at")
+      let client = try await harness.client()
+      for name in [terminal.path, nil, "S10"] {
+        #expect(try await client.call(Bridge.GetBattery(device: name)).device.serial == "S10", "\(name ?? "")")
+      }
+      // Its own name means the one that is awaited, though it is how the other's begins.
+      let error = await #expect(throws: ControlError.self) { try await client.call(Bridge.GetBattery(device: "S1")) }
+      #expect(error?.accessoryError.kind == .disconnected)
+      second.remove()
+      terminal.transport.input.finish(nil)
+    }
+  }
+
   /// What an accessory says of itself is nothing but text.
   @Test(arguments: [
     "../../../etc/passwd", "a\nb", "$(touch /tmp/x)", String(repeating: "x", count: 250), "\u{1b}[31mred\u{7}",

@@ -199,8 +199,13 @@ public final class Link<Rules: Exchange>: Sendable {
       arm(&state)
       return (result, state.takeNews())
     }
+    // Events first: who has the reply finds what came before it.
+    if !news.events.isEmpty || news.end != nil { tell(news) }
     for (continuation, result) in news.completions { continuation.resume(returning: result) }
-    guard !news.events.isEmpty || news.end != nil else { return result }
+    return result
+  }
+
+  private func tell(_ news: LinkState<Rules>.News) {
     var dropped: UInt64 = 0
     for (subscriber, skipped) in news.subscribers {
       for event in news.events.dropFirst(skipped) {
@@ -209,7 +214,6 @@ public final class Link<Rules: Exchange>: Sendable {
       if let end = news.end { subscriber.finish(throwing: end.error) }
     }
     if dropped > 0 { state.withLock { $0.droppedEvents += dropped } }
-    return result
   }
 
   // MARK: - Time

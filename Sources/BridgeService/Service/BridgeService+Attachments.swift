@@ -159,15 +159,29 @@ extension BridgeService {
     let (key, generation, closing) = (attachment.key, attachment.generation, attachment.closing)
     let (device, profile, driver, taps) = (attachment.target, attachment.profile, attachment.driver, attachment.taps)
     let (io, clock) = (io, clock)
+    let (isAgain, known, sources) = (generation > 1, attachment.device, sources)
     run {
       await closing?.value
       do throws(AccessoryError) {
+        if isAgain, await Self.isGone(known, sources) { throw .notThere(device.path) }
         let open = try await OpenAccessory.open(device, profile, driver: driver, tap: taps, io: io, clock: clock)
         await self.opened(key, generation, open)
       } catch {
         await self.openingFailed(key, generation, error)
       }
     }
+  }
+
+  /// Whether a device has left its path, which may be another's by now: names that are free are given out again. Nobody
+  /// has told yet, perhaps.
+  private static func isGone(_ device: Device, _ sources: [any DeviceSource]) async -> Bool {
+    guard device.source != .named else { return false }
+    for source in sources {
+      // Who can't be asked doesn't know.
+      guard let devices = try? await source.devices() else { return false }
+      if devices.contains(where: { $0.id == device.id && $0.path == device.path }) { return false }
+    }
+    return true
   }
 
   private func opened(_ key: Int, _ generation: Int, _ open: OpenAccessory) async {
@@ -235,5 +249,11 @@ extension BridgeService {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1_000
+  }
+}
+
+extension AccessoryError {
+  fileprivate static func notThere(_ path: String) -> AccessoryError {
+    AccessoryError(.notFound, "it is no more at \(path)")
   }
 }

@@ -16,14 +16,22 @@ extension BridgeService: BridgeHandler {
 
   // MARK: - Finding
 
-  /// The attachment that `text` means: what a user would type.
+  /// The attachment that `text` means: what a user would type. What is plugged in comes first: an accessory that is
+  /// awaited may have left its path to another.
   func find(_ text: String?) throws(CallError) -> Attachment {
-    let attachments = ordered
+    let all = ordered
+    let present = all.filter(\.machine.isPresent)
     // Where a path is meant it is a whole one; a serial number may look like another.
     if let text, !text.hasPrefix("/") {
-      let namesakes = attachments.filter { $0.device.id == text || $0.device.serialNumber == text }
+      let namesakes = all.filter { $0.device.id == text || $0.device.serialNumber == text }
       if namesakes.count == 1 { return namesakes[0] }
     }
+    if let attachment = try find(text, among: present) { return attachment }
+    if present.count < all.count, let attachment = try find(text, among: all) { return attachment }
+    throw Self.notHeld(text)
+  }
+
+  private func find(_ text: String?, among attachments: [Attachment]) throws(CallError) -> Attachment? {
     let device: Device
     do throws(ResolutionError) {
       device = try DeviceResolver.resolve(text, among: attachments.map(\.device))
@@ -32,15 +40,10 @@ extension BridgeService: BridgeHandler {
       case .ambiguous(_, let devices):
         throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
       case .malformed: throw CallError(AccessoryError(.misconfigured, error.description), device: text)
-      case .noDevices: throw Self.notHeld(text)
-      case .noMatch: throw Self.notHeld(text)
+      case .noDevices, .noMatch: return nil
       }
     }
-    guard
-      let attachment = attachments.first(where: { $0.device == device })
-        ?? attachments.first(where: { $0.isSame(device) })
-    else { throw Self.notHeld(text) }
-    return attachment
+    return attachments.first { $0.device == device } ?? attachments.first { $0.isSame(device) }
   }
 
   private static func notHeld(_ text: String?) -> CallError {

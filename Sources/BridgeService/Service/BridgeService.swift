@@ -26,7 +26,7 @@ package actor BridgeService {
   /// What was let go by hand, until it is unplugged.
   var detached: [Device] = []
   private var watching: [Task<Void, Never>] = []
-  private var sources: [any DeviceSource] = []
+  private(set) var sources: [any DeviceSource] = []
   private var clientCount = 0
   private var idleTimer: TimerToken?
   private var scanTimer: TimerToken?

@@ -41,18 +41,34 @@ struct HeldDevice: Sendable {
   static func find(_ text: String?, including selection: Selection = .held) async throws -> HeldDevice? {
     let held = await all().filter { selection == .all || $0.isHeld }
     guard !held.isEmpty else { return nil }
+    let namesakes = held.filter { $0.accessory.device.id == text || $0.accessory.device.serial == text }
+    if text != nil, namesakes.count == 1 { return namesakes[0] }
+    // One that is awaited may have left its path to another, and isn't meant where another can be.
+    let awaited = held.filter { $0.accessory.state == .waiting || $0.accessory.state == .failed }
+    let there = held.filter { $0.accessory.state != .waiting && $0.accessory.state != .failed }
     let others = ((try? await KnownDevices.devices(forOpening: text)) ?? []).filter { device in
-      !held.contains { $0.isSame(device) }
+      !there.contains { $0.isSame(device) }
+        && !awaited.contains { $0.isSame(device) && $0.accessory.device.id == device.id }
     }
+    let found = try find(text, among: there, others)
+    return try found.isKnown ? found.held : find(text, among: there + awaited, others).held
+  }
+
+  /// The accessory that `text` means; known, but not held, when it is one of the others.
+  private static func find(
+    _ text: String?, among held: [HeldDevice], _ others: [Device]
+  ) throws(ResolutionError) -> (isKnown: Bool, held: HeldDevice?) {
     let device: Device
     do throws(ResolutionError) {
       device = try DeviceResolver.resolve(text, among: held.map { Device($0.accessory.device) } + others)
     } catch {
       // Without an argument nothing else can be meant; for the rest the command says it as always.
       if case .ambiguous = error { throw error }
-      return nil
+      return (false, nil)
     }
-    return held.first { $0.isSame(device) }
+    // A path that was named is found whether or not it is one of those.
+    guard device.source != .named else { return (false, held.first { $0.isSame(device) }) }
+    return (true, held.first { $0.isSame(device) })
   }
 
   /// Whether the service has it open, or is about to.
