@@ -71,7 +71,8 @@ define run-tests
 	swift build --build-tests $(1)
 	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
 		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.EV3' \
-		--skip '^BridgeServiceTests' --skip '^LabTests'
+		--skip '^BridgeServiceTests' --skip '^CommandTests' --skip '^LabTests'
+	swift test --skip-build $(1) --filter '^CommandTests'
 	swift test --skip-build $(1) --filter '^AccessorySimulatorTests.EV3'
 	swift test --skip-build $(1) --filter '^BridgeServiceTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'

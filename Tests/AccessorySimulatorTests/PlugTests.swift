@@ -32,7 +32,11 @@ import Testing
   }
 
   private func open(_ path: String) async throws -> FramedAccessory {
-    try await FramedAccessory.open(try await AccessorySession.open(TerminalConfiguration(path: path)))
+    // A limit of time that a busy machine hardly reaches, and within what accessories remember.
+    var options = AF1Exchange.Options()
+    options.timeout = .seconds(4)
+    let session = try await AccessorySession.open(TerminalConfiguration(path: path))
+    return try await FramedAccessory.open(session, options: options)
   }
 
   private func devices() async throws -> [Device] { try await SimulatorSource(directory: announcements.path).devices() }
