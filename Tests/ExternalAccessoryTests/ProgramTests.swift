@@ -19,15 +19,23 @@ import Testing
 
     /// Starts a program that was built beside the test program.
     func start(_ name: String, _ arguments: String...) throws -> Program {
+      try start(at: try Self.path(of: name), arguments)
+    }
+
+    /// Where a program that was built beside the test program lies.
+    static func path(of name: String) throws -> String {
       let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+      return tests.deletingLastPathComponent().appending(path: name).path
+    }
+
+    func start(at path: String, _ arguments: [String]) throws -> Program {
       var variables = [
         "XDG_RUNTIME_DIR": runtime.path, "XDG_CONFIG_HOME": runtime.path, "PATH": "/usr/bin:/bin",
       ]
       for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
         variables[name] = ProcessInfo.processInfo.environment[name]
       }
-      let command = tests.deletingLastPathComponent().appending(path: name).path
-      let program = try Program([command] + arguments, environment: variables, directory: runtime.path)
+      let program = try Program([path] + arguments, environment: variables, directory: runtime.path)
       programs.withLock { $0.append(program) }
       return program
     }
@@ -125,6 +133,23 @@ import Testing
     let simulator = try await place.simulate()
     let transcript = try await place.start("ClientsOfSwift5", "controller").end()
     #expect(transcript.status == 66, "no accessory has the protocol")
+    _ = simulator
+  }
+
+  /// A program that lists its protocols, as iOS wants it, opens these alone.
+  @Test func anInfoPropertyListCounts() async throws {
+    let place = try Place()
+    let simulator = try await place.simulate()
+    let folder = place.runtime.path + "/app"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try FileManager.default.copyItem(atPath: try Place.path(of: "ClientsOfSwift5"), toPath: folder + "/Client")
+    for (listed, status) in [("com.example.other", 69), ("com.accessorybridge.framed", 0)] as [(String, CInt)] {
+      let list = ["UISupportedExternalAccessoryProtocols": [listed]]
+      try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        .write(to: URL(filePath: folder + "/Info.plist"))
+      let transcript = try await place.start(at: folder + "/Client", ["controller"]).end()
+      #expect(transcript.status == status, "\(listed): \(transcript.errorText)")
+    }
     _ = simulator
   }
 

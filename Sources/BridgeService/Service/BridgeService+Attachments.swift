@@ -159,11 +159,14 @@ extension BridgeService {
     let (key, generation, closing) = (attachment.key, attachment.generation, attachment.closing)
     let (device, profile, driver, taps) = (attachment.target, attachment.profile, attachment.driver, attachment.taps)
     let (io, clock) = (io, clock)
-    let (isAgain, known, sources) = (generation > 1, attachment.device, sources)
+    // Pseudo-terminals' numbers are given out again at once.
+    let (known, sources) = (attachment.device, sources)
+    let isTold = known.source == .simulator && knownDevices.contains(known)
+    let mustLook = generation > 1 && isTold
     run {
       await closing?.value
       do throws(AccessoryError) {
-        if isAgain, await Self.isGone(known, sources) { throw .notThere(device.path) }
+        if mustLook, await Self.isGone(known, sources) { throw .notThere(device.path) }
         let open = try await OpenAccessory.open(device, profile, driver: driver, tap: taps, io: io, clock: clock)
         await self.opened(key, generation, open)
       } catch {
@@ -175,7 +178,6 @@ extension BridgeService {
   /// Whether a device has left its path, which may be another's by now: names that are free are given out again. Nobody
   /// has told yet, perhaps.
   private static func isGone(_ device: Device, _ sources: [any DeviceSource]) async -> Bool {
-    guard device.source != .named else { return false }
     for source in sources {
       // Who can't be asked doesn't know.
       guard let devices = try? await source.devices() else { return false }
