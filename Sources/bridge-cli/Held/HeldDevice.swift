@@ -44,8 +44,8 @@ struct HeldDevice: Sendable {
     let namesakes = held.filter { $0.accessory.device.id == text || $0.accessory.device.serial == text }
     if text != nil, namesakes.count == 1 { return namesakes[0] }
     // One that is awaited may have left its path to another, and isn't meant where another can be.
-    let awaited = held.filter { $0.accessory.state == .waiting || $0.accessory.state == .failed }
-    let there = held.filter { $0.accessory.state != .waiting && $0.accessory.state != .failed }
+    let awaited = held.filter(\.isAwaited)
+    let there = held.filter { !$0.isAwaited }
     let others = ((try? await KnownDevices.devices(forOpening: text)) ?? []).filter { device in
       !there.contains { $0.isSame(device) }
         && !awaited.contains { $0.isSame(device) && $0.accessory.device.id == device.id }
@@ -67,17 +67,14 @@ struct HeldDevice: Sendable {
       return (false, nil)
     }
     // A path that was named is found whether or not it is one of those.
-    guard device.source != .named else { return (false, held.first { $0.isSame(device) }) }
-    return (true, held.first { $0.isSame(device) })
+    return (device.source != .named, held.first { $0.isSame(device) })
   }
 
   /// Whether the service has it open, or is about to.
-  private var isHeld: Bool {
-    switch accessory.state {
-    case .opening, .attached, .lent, .waiting: true
-    case .failed: false
-    }
-  }
+  private var isHeld: Bool { accessory.state != .failed }
+
+  /// Whether the service doesn't have it, and may or may not get it.
+  private var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
 
   private func isSame(_ device: Device) -> Bool {
     let held = accessory.device
