@@ -18,11 +18,16 @@ struct BrickOptions: ParsableArguments {
   func with<Result: Sendable>(_ body: (Attachment, EV3Brick) async throws -> Result) async throws -> Result {
     try await HeldDevice.refuse(device, line)
     return try await Attachment.with(device, line) { attachment in
-      guard let brick = attachment.accessory as? EV3Brick else {
-        throw AccessoryError(.unsupported, "\(attachment.accessory.label) has no files that this command knows of")
-      }
-      return try await body(attachment, brick)
+      try await body(attachment, try Self.brick(attachment))
     }
+  }
+
+  /// The brick that was opened. Throws `unsupported` when it is something else.
+  static func brick(_ attachment: Attachment) throws(AccessoryError) -> EV3Brick {
+    guard let brick = attachment.accessory as? EV3Brick else {
+      throw AccessoryError(.unsupported, "\(attachment.accessory.label) has no files that this command knows of")
+    }
+    return brick
   }
 }
 

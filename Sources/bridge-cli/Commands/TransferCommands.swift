@@ -11,36 +11,57 @@ import SystemPackage
 /// Options of commands that carry files.
 struct TransferOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("When it is interrupted, how long to wait for the accessory to come back.", valueName: "time"),
+    help: ArgumentHelp(
+      "How long to wait for the accessory when it goes meanwhile; else as long as its profile tries, and at least 10s.",
+      valueName: "time"),
     transform: TimeArgument.read)
   var patience: TimeArgument?
 
   /// Runs `body` until it is through. When the accessory goes meanwhile, it is opened again as soon as it is back, and
   /// `body` goes on.
   func run(
-    _ brick: BrickOptions, _ bar: ProgressBar, _ body: (Attachment, EV3Brick) async throws -> Void
+    _ device: String, _ line: LineOptions, _ bar: ProgressBar, _ body: (Attachment) async throws -> Void
   ) async throws {
-    let patience = patience?.duration ?? .seconds(10)
-    var deadline: MonotonicTime?
+    try await HeldDevice.refuse(device, line)
+    var policy = RetryPolicy()
+    var comings: Comings?
+    defer { comings?.end() }
+    var (deadline, tries): (MonotonicTime?, Int) = (nil, 0)
     while true {
+      let failure: any Error
       do {
-        return try await brick.with { attachment, brick in
-          deadline = nil
-          try await body(attachment, brick)
+        return try await Attachment.with(device, line) { attachment in
+          (deadline, tries) = (nil, 0)
+          policy = attachment.profile?.policies.reconnect ?? RetryPolicy()
+          try await body(attachment)
         }
-      } catch {
-        bar.clear()
-        // What was never there is not waited for.
-        let isGone = (error as? AccessoryError)?.kind == .disconnected
-        guard isGone || deadline != nil, patience > .zero else { throw error }
-        let now = IOThread.shared.now
-        if deadline == nil { Output.note("\(brick.device) is gone: waiting for it to come back") }
-        let end = deadline ?? now + patience
-        deadline = end
-        guard now < end, !Task.isCancelled else { throw error }
-        await IOThread.shared.sleep(for: .milliseconds(250))
-      }
+      } catch { failure = error }
+      bar.clear()
+      // What was never there is not waited for.
+      let isGone = (failure as? AccessoryError)?.kind == .disconnected
+      let patience = patience?.duration ?? policy.patience
+      guard isGone || deadline != nil, patience > .zero, !Task.isCancelled else { throw failure }
+      let now = IOThread.shared.now
+      if deadline == nil { Output.note("\(SafeText.escape(device)) is gone: waiting for it to come back") }
+      let end = deadline ?? now + patience
+      deadline = end
+      tries += 1
+      guard now < end else { throw failure }
+      if comings == nil { comings = await Comings() }
+      // By the policy's pauses, and at once when something is plugged in.
+      await comings?.next(within: min(end - now, policy.pause(beforeTry: tries) ?? policy.interval))
+      if Task.isCancelled { throw failure }
     }
+  }
+}
+
+extension RetryPolicy {
+  /// How long a command waits for an accessory to come back: for as long as this policy tries, and at least 10 s.
+  fileprivate var patience: Duration {
+    guard isEnabled else { return .zero }
+    guard let tries else { return .seconds(1_000_000_000) }
+    let pauses = (1...max(1, min(tries, 1_000))).reduce(Duration.zero) { $0 + (pause(beforeTry: $1) ?? .zero) }
+    return max(.seconds(10), pauses)
   }
 }
 
@@ -73,83 +94,26 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
       throw AccessoryError(.misconfigured, "\(place) exists: choose another place, or say --force")
     }
     var upload = EV3Upload(path)
-    let bar = ProgressBar(isShown: !output.json)
+    let bar = ProgressBar(json: output.json)
     var bytes: [UInt8] = []
     var device: Device?
-    try await transfer.run(brick, bar) { attachment, brick in
+    try await transfer.run(brick.device, brick.line, bar) { attachment in
       device = attachment.device
+      let brick = try BrickOptions.brick(attachment)
       bytes = try await upload.run(on: brick) { bar.show($0, $1) }
     }
     bar.clear()
     try LocalFile.write(bytes, to: place, replacing: force)
     guard let device else { return }
-    TransferView.show(bytes, device, path: path, file: place, upload.resumptions, output)
-  }
-}
-
-struct SendFile: AsyncParsableCommand, JSONCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Sends a file to an accessory.",
-    discussion: """
-      On a brick, files may go below ../apps, ../prjs and ../tools; folders that are missing are made. When the accessory \
-      goes meanwhile, it is waited for, and the rest is sent when it is back.
-
-      EXAMPLES
-        bridge-cli send-file EV3 tst.rbf ../prjs/tst/tst.rbf
-      """)
-
-  @OptionGroup var brick: BrickOptions
-  @Argument(help: "The file here.") var file: String
-  @Argument(help: "Where it goes.") var path: String
-  @OptionGroup var transfer: TransferOptions
-  var output: OutputOptions { brick.output }
-
-  func run() async throws {
-    let bytes = try LocalFile.read(file)
-    var download = EV3Download(bytes, to: path)
-    let bar = ProgressBar(isShown: !output.json)
-    var device: Device?
-    try await transfer.run(brick, bar) { attachment, brick in
-      device = attachment.device
-      try await download.run(on: brick) { bar.show($0, $1) }
-    }
-    bar.clear()
-    guard let device else { return }
-    TransferView.show(bytes, device, path: path, file: file, download.resumptions, output)
-  }
-}
-
-enum TransferView {
-  static func show(
-    _ bytes: [UInt8], _ device: Device, path: String, file: String, _ resumptions: Int, _ output: OutputOptions
-  ) {
-    let sum = MD5.hexadecimal(bytes)
-    if output.json {
-      return Output.json(
-        TransferDocument(
-          device: DeviceDocument(device), path: path, file: file, size_bytes: bytes.count, md5: sum,
-          resumptions: resumptions))
-    }
-    Output.line("\(SafeText.escape(file)): \(bytes.count) bytes, MD5 \(sum)")
+    TransferView(
+      device: device, path: path, file: place, size: bytes.count, sum: .md5(MD5.hexadecimal(bytes)),
+      resumptions: upload.resumptions
+    ).show(output)
   }
 }
 
 /// Files of this machine.
 enum LocalFile {
-  /// What bricks can have at most, by far.
-  private static let limit = 64 << 20
-
-  static func read(_ path: String) throws(AccessoryError) -> [UInt8] {
-    let bytes: [UInt8]
-    do throws(Errno) {
-      bytes = try SmallFile.read(path, limit: limit + 1)
-    } catch {
-      throw AccessoryError(errno: error, "reading \(path)")
-    }
-    guard bytes.count <= limit else { throw AccessoryError(.misconfigured, "\(path) has more than \(limit) bytes") }
-    return bytes
-  }
-
   /// Writes a file that is whole or not there: under another name first.
   static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws(AccessoryError) {
     let temporary = "\(path).\(getpid()).part"

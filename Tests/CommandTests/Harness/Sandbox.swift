@@ -123,6 +123,9 @@ extension Program.Transcript {
     #expect(lines.count == 1, "one document on one line", sourceLocation: location)
     return try JSON(outputText)
   }
+
+  /// The last document, of a command that prints several.
+  func lastJSON() throws -> JSON { try JSON(lines.last ?? "") }
 }
 
 /// Places that are taken and given back, first come, first served.
