@@ -73,8 +73,8 @@ import Testing
     return Array(bytes.prefix(count))
   }
 
-  private func transfer(_ bytes: [UInt8], name: String = "new.bin") async throws -> FramedTransfer {
-    try await FramedTransfer(MemorySource(bytes), kind: .firmware, name: name)
+  private func transfer(_ bytes: [UInt8], name: String = "new.bin") -> FramedTransfer {
+    FramedTransfer(MemoryFile(bytes), kind: .firmware, name: name)
   }
 
   @Test(arguments: [0, 1, 4_091, 4_092, 4_093, 100_000], [1, 3, 255] as [UInt8])
@@ -82,7 +82,7 @@ import Testing
     let bench = Bench { $0.device.window = window }
     try await bench.plugIn()
     let bytes = Self.bytes(count)
-    let sent = try await bench.send(try await transfer(bytes))
+    let sent = try await bench.send(transfer(bytes))
     #expect(sent.isComplete && sent.done == count && sent.resumptions == 0)
     #expect(await bench.simulator.file(named: "new.bin") == bytes)
     let stored = FramedSimulator.Event.stored(
@@ -101,7 +101,7 @@ import Testing
     }
     try await bench.plugIn()
     let bytes = Self.bytes(10_000_000)
-    let sent = try await bench.send(try await transfer(bytes), patience: .milliseconds(300))
+    let sent = try await bench.send(transfer(bytes), patience: .milliseconds(300))
     #expect(sent.isComplete && sent.resumptions >= 2)
     #expect(await bench.simulator.file(named: "new.bin") == bytes)
     #expect(bench.events.value.count { $0 == .unplugged } >= 2)
@@ -117,7 +117,7 @@ import Testing
     }
     try await bench.plugIn()
     let bytes = Self.bytes(10_000_000)
-    let sent = try await bench.send(try await transfer(bytes), patience: .milliseconds(200))
+    let sent = try await bench.send(transfer(bytes), patience: .milliseconds(200))
     #expect(sent.resumptions == (keepsParts ? 1 : 0))
     #expect(bench.events.value.contains(.restarted))
     #expect(await bench.simulator.file(named: "new.bin") == bytes)
@@ -133,7 +133,7 @@ import Testing
     }
     try await bench.plugIn()
     let bytes = Self.bytes(50_000)
-    try await bench.send(try await transfer(bytes), patience: .milliseconds(100))
+    try await bench.send(transfer(bytes), patience: .milliseconds(100))
     #expect(await bench.simulator.file(named: "new.bin") == bytes)
     await bench.simulator.stop()
   }
@@ -147,14 +147,14 @@ import Testing
     try await bench.plugIn()
     let bytes = Self.bytes(70_000)
     let first = try await bench.open(1, patience: .seconds(4))
-    var interrupted = try await transfer(bytes)
+    var interrupted = transfer(bytes)
     let failure = await #expect(throws: AccessoryError.self) { try await interrupted.run(on: first) }
     #expect(failure?.kind == .disconnected)
     await first.close()
     let second = try await bench.open(2, patience: .seconds(4))
     let begun = Watched<Int?>(nil)
-    let note: TransferProgress = { done, _ in begun.update { if $0 == nil { $0 = done } } }
-    var other = try await transfer(Self.bytes(5_000), name: "other.bin")
+    let note: FileProgress = { done, _ in begun.update { if $0 == nil { $0 = done } } }
+    var other = transfer(Self.bytes(5_000), name: "other.bin")
     try await other.run(on: second, progress: note)
     #expect(begun.value == 0 && other.resumptions == 0)
     await second.close()
@@ -165,10 +165,10 @@ import Testing
     let bench = Bench()
     try await bench.plugIn()
     let bytes = Self.bytes(70_000)
-    try await bench.send(try await transfer(bytes))
+    try await bench.send(transfer(bytes))
     let accessory = try await bench.open(1, patience: .seconds(4))
     let seen = Watched<[Int]>([])
-    var again = try await transfer(bytes)
+    var again = transfer(bytes)
     try await again.run(on: accessory) { done, _ in seen.update { $0.append(done) } }
     #expect(seen.value == [70_000])
     await accessory.close()
@@ -176,16 +176,16 @@ import Testing
   }
 
   /// What is read the second time isn't what the checksum was taken of.
-  private struct ChangingSource: TransferSource {
-    let size = 10_000
+  private struct ChangingSource: FileSource {
+    let count = 10_000
     let reads = Watched(0)
 
-    func read(_ range: Range<Int>) async throws(AccessoryError) -> [UInt8] {
-      let count = reads.update { count in
-        count += 1
-        return count
+    func bytes(at offset: Int, count: Int) async throws(AccessoryError) -> [UInt8] {
+      let number = reads.update { number in
+        number += 1
+        return number
       }
-      return [UInt8](repeating: UInt8(count), count: range.count)
+      return [UInt8](repeating: UInt8(number), count: count)
     }
   }
 
@@ -193,7 +193,7 @@ import Testing
     let bench = Bench()
     try await bench.plugIn()
     let accessory = try await bench.open(1, patience: .seconds(4))
-    var transfer = try await FramedTransfer(ChangingSource(), kind: .image, name: "picture")
+    var transfer = FramedTransfer(ChangingSource(), kind: .image, name: "picture")
     let error = await #expect(throws: AccessoryError.self) { try await transfer.run(on: accessory) }
     #expect(error?.kind == .badData && error?.message.contains("checksum differs") == true)
     try await bench.events.wait { $0.contains(.damaged(name: "picture")) }
@@ -208,7 +208,7 @@ import Testing
     try await bench.plugIn()
     let accessory = try await bench.open(1, patience: .seconds(4))
     let sent = Watched(0)
-    let begun = try await transfer(Self.bytes(10_000_000))
+    let begun = transfer(Self.bytes(10_000_000))
     let task = Task {
       var transfer = begun
       do throws(AccessoryError) {
@@ -228,7 +228,11 @@ import Testing
 
   @Test func namesThatCanNotBeTold() async throws {
     for name in ["a\0b", String(repeating: "x", count: 257)] {
-      let error = await #expect(throws: AccessoryError.self) { try await transfer([], name: name) }
+      let accessory = try await FramedAccessory.open(
+        AccessorySession(ScriptedAccessory { _ in .silence }.inMemory()))
+      var transfer = transfer([], name: name)
+      let error = await #expect(throws: AccessoryError.self) { try await transfer.run(on: accessory) }
+      await accessory.close()
       #expect(error?.kind == .misconfigured)
     }
   }
@@ -237,7 +241,7 @@ import Testing
     let terminal = try await ScriptedAccessory { _ in .refusal(3) }.onPseudoTerminal()
     let session = try await AccessorySession.open(TerminalConfiguration(path: terminal.path))
     let accessory = try await FramedAccessory.open(session)
-    var transfer = try await transfer([1, 2, 3])
+    var transfer = transfer([1, 2, 3])
     let error = await #expect(throws: AccessoryError.self) { try await transfer.run(on: accessory) }
     #expect(error?.kind == .refused && error?.code == .refusal(3))
     await accessory.close()
@@ -261,7 +265,7 @@ import Testing
       }
     }
     let accessory = try await FramedAccessory.open(AccessorySession(scripted.inMemory()))
-    var transfer = try await transfer([1, 2, 3])
+    var transfer = transfer([1, 2, 3])
     let error = await #expect(throws: AccessoryError.self) { try await transfer.run(on: accessory) }
     #expect(error?.kind == .badData || error?.kind == .timedOut)
     await accessory.close()

@@ -89,6 +89,40 @@ import Testing
     }
   }
 
+  /// The service carries it, over unplugs too.
+  @Test func throughTheService() async throws {
+    try await Sandbox.with { box in
+      let service = try await box.serve()
+      let accessory = try await box.simulate(
+        "--link", "./acc", "--window", "4", "--unplug-after", "20", "--replug-after", "20ms")
+      try await service.errors(containing: "SIM0001 is attached at")
+      try box.directory.write(Self.bytes, to: "new.bin")
+      let sent = try await box.run("send-file", "SIM0001", "new.bin", "--kind", "firmware", "--patience", "60s", "--json")
+      #expect(sent.status == 0, "\(sent.errorText)")
+      let result = try sent.lastJSON()
+      #expect(result["crc32"]?.text == Self.sum && result["kind"] == "firmware" && result["resumptions"] == 1)
+      #expect(sent.errorText.contains("SIM0001 is gone: waiting for it to come back"))
+      try await accessory.program.line(containing: "stored new.bin: 100000 bytes, CRC-32 \(Self.sum)")
+      try await accessory.stop()
+    }
+  }
+
+  /// Ctrl-C has the accessory forget the file, though another process speaks with it.
+  @Test func endedThroughTheService() async throws {
+    try await Sandbox.with { box in
+      let service = try await box.serve()
+      let accessory = try await box.simulate("--link", "./acc", "--delay", "20ms")
+      try await service.errors(containing: "SIM0001 is attached at")
+      try box.directory.write(Self.bytes + Self.bytes, to: "new.bin")
+      let sending = try box.start("send-file", "SIM0001", "new.bin", "--json")
+      try await sending.line { $0.contains("\"percent\":1") }
+      sending.signal(SIGINT)
+      #expect(try await sending.end().status == 130)
+      try await accessory.program.line(containing: "aborted new.bin at ")
+      try await accessory.stop()
+    }
+  }
+
   @Test func wrongUse() async throws {
     try await Sandbox.with { box in
       let accessory = try await box.simulate("--link", "./acc")

@@ -9,14 +9,15 @@ import AccessoryProtocols
 /// The accessory says where it goes on: it is told size, checksum and name, and answers with how much it has of just that
 /// file. So a transfer goes on after an unplug, after a restart of the accessory, and in another process. In the end the
 /// accessory compares the checksum of what has arrived with that of the file.
-public struct FramedTransfer: Sendable {
-  /// What the file is for.
-  public typealias Kind = AF1TransferBeginRequest.Kind
-
+public struct FramedTransfer: FileTransfer {
   /// What is sent.
-  public let source: any TransferSource
-  /// What the accessory is told of it.
-  public let announcement: AF1TransferBeginRequest
+  public let source: any FileSource
+  /// What the file is for.
+  public let kind: FileKind
+  /// The name that the accessory is told.
+  public let path: String
+  /// What the accessory is told of it; nil before it begins.
+  public private(set) var announcement: AF1TransferBeginRequest?
   /// Bytes that the accessory is known to have.
   public private(set) var done = 0
   /// Whether all of it is stored.
@@ -24,21 +25,41 @@ public struct FramedTransfer: Sendable {
   /// Times that it went on in the middle of the file.
   public private(set) var resumptions = 0
 
+  /// Bytes of it.
+  public var size: Int? { source.count }
+  /// The checksum is compared in the end; see `crc32`.
+  public var md5: String? { nil }
+  /// The checksum of the file; nil before it begins.
+  public var crc32: UInt32? { announcement?.checksum }
+
   /// Times that the accessory is told of the file without anything of it getting there, before that is an error.
   private static let fruitlessLimit = 4
 
-  /// A file to be sent under this name, of at most 256 bytes. Reads it once, for the checksum. Throws `misconfigured` for
-  /// a name that can't be told, or a file beyond 4 GiB; and what the source throws.
-  public init(_ source: any TransferSource, kind: Kind, name: String) async throws(AccessoryError) {
-    guard let size = UInt32(exactly: source.size) else {
+  /// A file to be sent under this name, of at most 256 bytes.
+  public init(_ source: any FileSource, kind: FileKind = .other, name: String) {
+    self.source = source
+    self.kind = kind
+    path = name
+  }
+
+  /// What the accessory is told. Throws `misconfigured` for a name that can't be told, or a file beyond 4 GiB, before the
+  /// file is read.
+  private func announce() async throws(AccessoryError) -> AF1TransferBeginRequest {
+    guard let size = UInt32(exactly: source.count) else {
       throw AccessoryError(.misconfigured, "a file for an AF1 accessory has at most 4 GiB")
     }
-    self.source = source
-    announcement = AF1TransferBeginRequest(
-      kind: kind, size: size, checksum: try await source.checksum(), name: name)
+    let wireKind: AF1TransferBeginRequest.Kind =
+      switch kind {
+      case .firmware: .firmware
+      case .image: .image
+      case .other: .other
+      }
+    var announcement = AF1TransferBeginRequest(kind: wireKind, size: size, checksum: 0, name: path)
     do throws(AF1PayloadError) { _ = try announcement.encoded() } catch {
       throw AccessoryError(.misconfigured, "the accessory can't be told this name of a file: \(error)")
     }
+    announcement.checksum = try await source.checksum()
+    return announcement
   }
 
   /// Sends what is missing. When this throws, it can be called again, also with an accessory that was opened anew.
@@ -47,14 +68,20 @@ public struct FramedTransfer: Sendable {
   /// is told to forget the file, for which it has the usual time limit. Throws `refused`, `disconnected`, `timedOut`,
   /// `cancelled`, and `badData` when the accessory finds that the checksum differs.
   public mutating func run(
-    on accessory: FramedAccessory, progress: TransferProgress? = nil
+    on accessory: any Accessory, progress: FileProgress? = nil
   ) async throws(AccessoryError) {
     if isComplete { return }
+    guard let accessory = accessory as? FramedAccessory else {
+      throw AccessoryError(.unsupported, "\(accessory.label) doesn't speak AF1, and can't go on with the file")
+    }
+    let announcement: AF1TransferBeginRequest
+    if let known = self.announcement { announcement = known } else { announcement = try await announce() }
+    self.announcement = announcement
     var fruitless = 0
     var isAnew = false
     while !isComplete {
       let before = done
-      let outcome = await attempt(on: accessory, progress)
+      let outcome = await attempt(announcement, on: accessory, progress)
       switch outcome {
       case .stored: isComplete = true
       case .wrong(let what):
@@ -85,9 +112,12 @@ public struct FramedTransfer: Sendable {
     case failed(AccessoryError)
   }
 
-  private mutating func attempt(on accessory: FramedAccessory, _ progress: TransferProgress?) async -> Outcome {
+  private mutating func attempt(
+    _ announcement: AF1TransferBeginRequest, on accessory: FramedAccessory, _ progress: FileProgress?
+  ) async -> Outcome {
     do throws(AccessoryError) {
-      let beginning = try await begin(on: accessory)
+      let beginning = try await accessory.ask(
+        .transferBegin, announcement, as: AF1TransferBeginReply.self, largestReply: 16)
       let exchange = accessory.link.exchange
       let pieceSize = min(Int(beginning.chunkSize), exchange.largestPayload - 4)
       guard pieceSize > 0, beginning.resumeOffset <= announcement.size else {
@@ -95,22 +125,18 @@ public struct FramedTransfer: Sendable {
       }
       done = Int(beginning.resumeOffset)
       if done > 0 { resumptions += 1 }
-      progress?(done, source.size)
+      progress?(done, source.count)
       let window = TransferWindow(
-        size: source.size, from: done, pieceSize: pieceSize, window: exchange.window(overlapping: true))
+        size: source.count, from: done, pieceSize: pieceSize, window: exchange.window(overlapping: true))
       let flight = TransferFlight(link: accessory.link, source: source, window: window)
       try await flight.run { acknowledged in
         done = acknowledged
-        progress?(acknowledged, source.size)
+        progress?(acknowledged, source.count)
       }
       return try await end(on: accessory)
     } catch {
       return .failed(error)
     }
-  }
-
-  private func begin(on accessory: FramedAccessory) async throws(AccessoryError) -> AF1TransferBeginReply {
-    try await accessory.ask(.transferBegin, announcement, as: AF1TransferBeginReply.self, largestReply: 16)
   }
 
   private func end(on accessory: FramedAccessory) async throws(AccessoryError) -> Outcome {
@@ -128,8 +154,16 @@ public struct FramedTransfer: Sendable {
   }
 }
 
-/// Is told how far a transfer is: bytes that are known to have arrived, and bytes in all.
-public typealias TransferProgress = @Sendable (_ done: Int, _ total: Int) -> Void
+extension FramedAccessory {
+  /// The files that it can be sent.
+  public var files: (any AccessoryFiles)? { FramedFiles() }
+}
+
+private struct FramedFiles: AccessoryFiles {
+  func sending(
+    _ source: any FileSource, to path: String, as kind: FileKind?
+  ) throws(AccessoryError) -> any FileTransfer { FramedTransfer(source, kind: kind ?? .other, name: path) }
+}
 
 extension AccessoryError {
   /// Whether to tell the accessory of the file once more may help.

@@ -12,7 +12,7 @@ final class TransferFlight {
   }
 
   private let link: Link<AF1Exchange>
-  private let source: any TransferSource
+  private let source: any FileSource
   private var window: TransferWindow
   private var tasks: [TransferWindow.Piece: Task<Void, Never>] = [:]
   private let landings: AsyncStream<Landing>
@@ -22,7 +22,7 @@ final class TransferFlight {
 
   private static let readAhead = 1 << 18
 
-  init(link: Link<AF1Exchange>, source: any TransferSource, window: TransferWindow) {
+  init(link: Link<AF1Exchange>, source: any FileSource, window: TransferWindow) {
     self.link = link
     self.source = source
     self.window = window
@@ -101,7 +101,7 @@ final class TransferFlight {
     let end = ahead.start + ahead.bytes.count
     if range.lowerBound < ahead.start || range.upperBound > end {
       let stop = min(window.size, range.lowerBound + max(Self.readAhead, range.count))
-      ahead = (range.lowerBound, try await source.read(range.lowerBound..<stop))
+      ahead = (range.lowerBound, try await source.bytes(at: range.lowerBound, count: stop - range.lowerBound))
     }
     let start = range.lowerBound - ahead.start
     return Array(ahead.bytes[start..<(start + range.count)])

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
 import Glibc
-import SystemPackage
 
 /// Options of commands that carry files.
 struct TransferOptions: ParsableArguments {
@@ -17,12 +15,19 @@ struct TransferOptions: ParsableArguments {
     transform: TimeArgument.read)
   var patience: TimeArgument?
 
-  /// Runs `body` until it is through. When the accessory goes meanwhile, it is opened again as soon as it is back, and
-  /// `body` goes on.
-  func run(
-    _ device: String, _ line: LineOptions, _ bar: ProgressBar, _ body: (Attachment) async throws -> Void
-  ) async throws {
-    try await HeldDevice.refuse(device, line)
+  /// Carries a file, and shows how far it is: through the service that holds the accessory, by `held`; or by the transfer
+  /// that `make` gives. When the accessory goes meanwhile, it is opened again as soon as it is back, and the transfer goes
+  /// on.
+  func carry(
+    _ options: FileOptions, held: (HeldDevice, TransferWatcher) async throws -> Carried,
+    make: (any AccessoryFiles) throws -> any FileTransfer
+  ) async throws -> Carried {
+    let watcher = TransferWatcher(
+      device: options.device, patience: patience?.duration ?? .seconds(10),
+      bar: ProgressBar(json: options.output.json))
+    defer { watcher.bar.clear() }
+    if let device = try await HeldDevice.find(options.device, options.line) { return try await held(device, watcher) }
+    var begun: (any FileTransfer)?
     var policy = RetryPolicy()
     var comings: Comings?
     defer { comings?.end() }
@@ -30,19 +35,23 @@ struct TransferOptions: ParsableArguments {
     while true {
       let failure: any Error
       do {
-        return try await Attachment.with(device, line) { attachment in
+        return try await options.with { files in
+          guard let open = files as? OpenFiles else { throw AccessoryError(.busy, "a service has taken the accessory") }
           (deadline, tries) = (nil, 0)
-          policy = attachment.profile?.policies.reconnect ?? RetryPolicy()
-          try await body(attachment)
+          policy = open.attachment.profile?.policies.reconnect ?? RetryPolicy()
+          var transfer = try begun ?? make(open.files)
+          defer { begun = transfer }
+          try await transfer.run(on: open.attachment.accessory) { watcher.bar.show($0, $1) }
+          return Carried(
+            device: open.document, resumptions: transfer.resumptions, md5: transfer.md5, crc32: transfer.crc32)
         }
       } catch { failure = error }
-      bar.clear()
       // What was never there is not waited for.
       let isGone = (failure as? AccessoryError)?.kind == .disconnected
       let patience = patience?.duration ?? policy.patience
       guard isGone || deadline != nil, patience > .zero, !Task.isCancelled else { throw failure }
       let now = IOThread.shared.now
-      if deadline == nil { Output.note("\(SafeText.escape(device)) is gone: waiting for it to come back") }
+      if deadline == nil { watcher.interrupted() }
       let end = deadline ?? now + patience
       deadline = end
       tries += 1
@@ -76,12 +85,12 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
         bridge-cli get-file EV3 ../prjs/tst/log.rtf ./log.txt --force
       """)
 
-  @OptionGroup var brick: BrickOptions
+  @OptionGroup var files: FileOptions
   @Argument(help: "The accessory's file.") var path: String
   @Argument(help: "Where to put it; else under its own name here.") var file: String?
   @Flag(help: "Replace a file that is there.") var force = false
   @OptionGroup var transfer: TransferOptions
-  var output: OutputOptions { brick.output }
+  var output: OutputOptions { files.output }
 
   private var place: String { file ?? String(path.split(separator: "/").last ?? "") }
 
@@ -93,48 +102,17 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
     if !force, access(place, F_OK) == 0 {
       throw AccessoryError(.misconfigured, "\(place) exists: choose another place, or say --force")
     }
-    var upload = EV3Upload(path)
-    let bar = ProgressBar(json: output.json)
-    var bytes: [UInt8] = []
-    var device: Device?
-    try await transfer.run(brick.device, brick.line, bar) { attachment in
-      device = attachment.device
-      let brick = try BrickOptions.brick(attachment)
-      bytes = try await upload.run(on: brick) { bar.show($0, $1) }
+    let content = MemoryFile()
+    let carried = try await transfer.carry(files) { held, watcher in
+      try await held.get(path, into: content, watcher)
+    } make: { files in
+      try files.getting(path, limit: LocalFile.limit, into: content)
     }
-    bar.clear()
+    let bytes = content.bytes
+    if let md5 = carried.md5, md5 != MD5.hexadecimal(bytes) {
+      throw AccessoryError(.badData, "\(path) has changed while it was got from \(files.device): get it once more")
+    }
     try LocalFile.write(bytes, to: place, replacing: force)
-    guard let device else { return }
-    TransferView(
-      device: device, path: path, file: place, size: bytes.count, sum: .md5(MD5.hexadecimal(bytes)),
-      resumptions: upload.resumptions
-    ).show(output)
-  }
-}
-
-/// Files of this machine.
-enum LocalFile {
-  /// Writes a file that is whole or not there: under another name first.
-  static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws(AccessoryError) {
-    let temporary = "\(path).\(getpid()).part"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "making \(temporary)") }
-    defer { Glibc.close(descriptor) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        let error = AccessoryError(errno: Errno(rawValue: errno), "writing \(temporary)")
-        unlink(temporary)
-        throw error
-      }
-      rest = rest.dropFirst(count)
-    }
-    // link(2) doesn't replace what has come there meanwhile.
-    let isThere = replacing ? rename(temporary, path) == 0 : link(temporary, path) == 0
-    let failure = errno
-    if !replacing || !isThere { unlink(temporary) }
-    guard isThere else { throw AccessoryError(errno: Errno(rawValue: failure), "making \(path)") }
+    TransferView(carried: carried, path: path, file: place, size: bytes.count, md5: MD5.hexadecimal(bytes)).show(output)
   }
 }
