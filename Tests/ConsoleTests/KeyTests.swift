@@ -20,7 +20,7 @@ import Testing
     #expect(keys("aé€🙂") == [.character("a"), .character("é"), .character("€"), .character("🙂")])
     #expect(
       keys([13, 10, 9, 8, 127, 3, 0x1D]) == [.enter, .enter, .tab, .backspace, .backspace, .control(3), .control(29)])
-    #expect(Key.control("c") == .control(3) && Key.control("]") == .control(0x1D) && Key.control("t") == .control(20))
+    #expect(Key.ctrl("c") == .control(3) && Key.ctrl("]") == .control(0x1D) && Key.ctrl("t") == .control(20))
   }
 
   @Test(

@@ -21,14 +21,14 @@ import Testing
     type("o", &editor)
     press(.home, .right, .right, .right, in: &editor)
     type("l", &editor)
-    press(.end, .backspace, .control("a"), .delete, .control("e"), in: &editor)
+    press(.end, .backspace, .ctrl("a"), .delete, .ctrl("e"), in: &editor)
     type("!", &editor)
     #expect(editor.text == "ello worl!")
-    press(.control("w"), in: &editor)
+    press(.ctrl("w"), in: &editor)
     #expect(editor.text == "ello ")
-    press(.control("a"), .right, .control("k"), in: &editor)
+    press(.ctrl("a"), .right, .ctrl("k"), in: &editor)
     #expect(editor.text == "e")
-    press(.control("u"), in: &editor)
+    press(.ctrl("u"), in: &editor)
     #expect(editor.text == "")
     #expect(editor.handle(.backspace) == .nothing)
     #expect(editor.handle(.left) == .nothing)
@@ -68,11 +68,11 @@ import Testing
   @Test func controlsAreTheAccessorysInAnEmptyLine() {
     var editor = LineEditor()
     for letter: Unicode.Scalar in ["c", "d", "z"] {
-      #expect(editor.handle(.control(letter)) == .control(UInt8(letter.value & 31)))
+      #expect(editor.handle(.ctrl(letter)) == .control(UInt8(letter.value & 31)))
     }
     type("ab", &editor)
-    #expect(editor.handle(.control("z")) == .nothing)
-    #expect(editor.handle(.control("c")) == .changed)
+    #expect(editor.handle(.ctrl("z")) == .nothing)
+    #expect(editor.handle(.ctrl("c")) == .changed)
     #expect(editor.text == "")
   }
 
@@ -90,7 +90,7 @@ import Testing
     #expect(editor.view(columns: 10) == ("789abcdef", 9))
     press(.home, in: &editor)
     #expect(editor.view(columns: 10) == ("0123456789", 0))
-    press(.control("u"), .control("k"), in: &editor)
+    press(.ctrl("u"), .ctrl("k"), in: &editor)
     type("日本\u{9}語", &editor)
     press(.tab, in: &editor)
     #expect(editor.view(columns: 20) == ("日本·語·", 8))

@@ -54,19 +54,19 @@ package struct LineEditor: Sendable {
   }
 
   private mutating func control(_ byte: UInt8) -> Outcome {
-    switch Key.control(byte) {
-    case .control("a"): return move(to: 0)
-    case .control("e"): return move(to: characters.count)
-    case .control("b"): return move(to: place - 1)
-    case .control("f"): return move(to: place + 1)
-    case .control("p"): return show(shown - 1)
-    case .control("n"): return show(shown + 1)
-    case .control("k"): return removeRange(place..<characters.count)
-    case .control("u"): return removeRange(0..<place)
-    case .control("w"): return removeRange(startOfWord..<place)
-    case .control("l"): return .changed
-    case .control("c") where !characters.isEmpty: return removeRange(0..<characters.count)
-    case .control("d") where !characters.isEmpty: return remove(place)
+    switch Unicode.Scalar(byte | 0x60) {
+    case "a": return move(to: 0)
+    case "e": return move(to: characters.count)
+    case "b": return move(to: place - 1)
+    case "f": return move(to: place + 1)
+    case "p": return show(shown - 1)
+    case "n": return show(shown + 1)
+    case "k": return removeRange(place..<characters.count)
+    case "u": return removeRange(0..<place)
+    case "w": return removeRange(startOfWord..<place)
+    case "l": return .changed
+    case "c" where !characters.isEmpty: return removeRange(0..<characters.count)
+    case "d" where !characters.isEmpty: return remove(place)
     default: return characters.isEmpty ? .control(byte) : .nothing
     }
   }

@@ -16,6 +16,6 @@ package enum Key: Sendable, Hashable {
 }
 
 extension Key {
-  /// Ctrl and a letter: `.control("c")` is byte 03.
-  package static func control(_ letter: Unicode.Scalar) -> Key { .control(UInt8(letter.value & 0x1F)) }
+  /// Ctrl and a letter: `.ctrl("c")` is byte 03.
+  package static func ctrl(_ letter: Unicode.Scalar) -> Key { .control(UInt8(letter.value & 0x1F)) }
 }

@@ -100,6 +100,13 @@ package struct ConsoleScreen: Sendable {
     return output + text + "\r\n" + showInput()
   }
 
+  /// Somebody else has written meanwhile, and left the cursor where it is now: the line that is typed is shown there.
+  package mutating func redraw() -> String {
+    isInputShown = false
+    (partial, partialWidth) = ("", 0)
+    return "\r\u{1B}[K" + showInput()
+  }
+
   /// Whether the accessory's line has something in it.
   package var isAmidLine: Bool { !partial.isEmpty }
 

@@ -15,6 +15,12 @@ enum Output {
   /// A remark for people, which doesn't belong to the result.
   static func note(_ text: String) { write("\(text)\n", to: STDERR_FILENO) }
 
+  /// Text as it is, without a line's end; for a terminal that is used as a whole.
+  static func raw(_ text: String) { if !text.isEmpty { write(text, to: STDOUT_FILENO) } }
+
+  /// Bytes as they are.
+  static func raw(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
+
   /// One document on one line.
   static func json(_ document: some Encodable) {
     let encoder = JSONEncoder()
@@ -23,8 +29,10 @@ enum Output {
     line(SafeText.escapeJSON(String(decoding: data, as: UTF8.self)))
   }
 
-  private static func write(_ text: String, to descriptor: CInt) {
-    var bytes = Array(text.utf8)[...]
+  private static func write(_ text: String, to descriptor: CInt) { write(Array(text.utf8), to: descriptor) }
+
+  private static func write(_ bytes: [UInt8], to descriptor: CInt) {
+    var bytes = bytes[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0 {
