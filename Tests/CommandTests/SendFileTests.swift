@@ -77,10 +77,10 @@ import Testing
   /// The accessory forgets the file as well.
   @Test(arguments: [SIGINT, SIGTERM]) func ended(by signal: CInt) async throws {
     try await Sandbox.with { box in
-      let accessory = try await box.simulate("--link", "./acc", "--delay", "20ms")
-      try box.directory.write(Self.bytes + Self.bytes, to: "new.bin")
+      let accessory = try await box.simulate("--link", "./acc", "--delay", "100ms")
+      try box.directory.write([UInt8](repeating: 7, count: 4_000_000), to: "new.bin")
       let sending = try box.start("send-file", "./acc", "new.bin", "--json")
-      try await sending.line { $0.contains("\"percent\":10") }
+      try await sending.line { $0.contains("\"percent\":1") }
       sending.signal(signal)
       #expect(try await sending.end().status == 128 + signal)
       try await accessory.program.line(containing: "aborted new.bin at ")
@@ -97,7 +97,8 @@ import Testing
         "--link", "./acc", "--window", "4", "--unplug-after", "20", "--replug-after", "20ms")
       try await service.errors(containing: "SIM0001 is attached at")
       try box.directory.write(Self.bytes, to: "new.bin")
-      let sent = try await box.run("send-file", "SIM0001", "new.bin", "--kind", "firmware", "--patience", "60s", "--json")
+      let sent = try await box.run(
+        "send-file", "SIM0001", "new.bin", "--kind", "firmware", "--patience", "60s", "--json")
       #expect(sent.status == 0, "\(sent.errorText)")
       let result = try sent.lastJSON()
       #expect(result["crc32"]?.text == Self.sum && result["kind"] == "firmware" && result["resumptions"] == 1)

@@ -158,7 +158,11 @@ final class ConsoleSession {
     try log?.remark("connected \(device.id) at \(device.path)\(way)")
     showInput()
     let happened = happened
-    listener = ConsoleListener(opening.session) { happened.yield(.arrived($0)) } gone: { happened.yield(.gone($0)) }
+    listener = ConsoleListener(opening.session) {
+      happened.yield(.arrived($0))
+    } gone: {
+      happened.yield(.gone($0))
+    }
   }
 
   private func gone(_ error: AccessoryError?) async throws {

@@ -45,7 +45,11 @@ final class PlainConsole {
     let (events, happened) = AsyncStream<Event>.makeStream()
     let keyboard = StandardInput { happened.yield(.typed($0)) }
     let session = opening.session
-    let listener = ConsoleListener(session) { happened.yield(.arrived($0)) } gone: { happened.yield(.gone($0)) }
+    let listener = ConsoleListener(session) {
+      happened.yield(.arrived($0))
+    } gone: {
+      happened.yield(.gone($0))
+    }
     try log?.remark("connected \(opening.device.id) at \(opening.device.path)")
     tell("connected")
     keyboard.resume()
