@@ -35,6 +35,10 @@ public struct FramedTransfer: FileTransfer {
   /// Times that the accessory is told of the file without anything of it getting there, before that is an error.
   private static let fruitlessLimit = 4
 
+  /// Pieces under way at most, whatever the accessory allows: when others ask it something meanwhile, they wait in the
+  /// link's queue, which has place for twice as many.
+  private static let mostUnderWay = 32
+
   /// A file to be sent under this name, of at most 256 bytes.
   public init(_ source: any FileSource, kind: FileKind = .other, name: String) {
     self.source = source
@@ -127,7 +131,8 @@ public struct FramedTransfer: FileTransfer {
       if done > 0 { resumptions += 1 }
       progress?(done, source.count)
       let window = TransferWindow(
-        size: source.count, from: done, pieceSize: pieceSize, window: exchange.window(overlapping: true))
+        size: source.count, from: done, pieceSize: pieceSize,
+        window: min(Self.mostUnderWay, exchange.window(overlapping: true)))
       let flight = TransferFlight(link: accessory.link, source: source, window: window)
       try await flight.run { acknowledged in
         done = acknowledged
