@@ -171,7 +171,7 @@ import Testing
       #expect(console.settings != settings)
       console.signal(signal)
       let status = try await console.end()
-      #expect(status == ([SIGSEGV, SIGABRT, SIGTRAP].contains(signal) ? -signal : 0))
+      #expect(status == ([SIGSEGV, SIGABRT, SIGTRAP].contains(signal) ? 128 + signal : 0))
       #expect(console.settings == settings)
     }
   }
@@ -224,7 +224,7 @@ import Testing
       let console = try box.sit("console", "SIM0001", "--input", "hex")
       let settings = console.settings
       let start = try await console.wait(for: ", lent by the service at ")
-      try await service.errors(containing: "SIM0001 is lent to process \(console.pid)")
+      try await service.errors(containing: "SIM0001 is lent to process \(try #require(console.pid))")
       console.type("0ff01103010000002600\r")
       try await console.wait(for: "reply BATTERY #1", from: start)
       service.signal(SIGKILL)

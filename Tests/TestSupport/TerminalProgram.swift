@@ -5,14 +5,25 @@ import Dispatch
 import Glibc
 import SystemPackage
 
-/// A program at a terminal of its own, at which the test sits: it types, and sees what is written.
+/// A program at a terminal of its own, at which the test sits: it types, and sees what is written. A shell starts it and
+/// outlives it, as the kernel resets a terminal whose session ends.
 public final class TerminalProgram: Sendable {
   /// What the program has done so far.
   public struct State: Sendable {
     /// All that was written to the terminal.
     public var output: [UInt8] = []
-    /// Its exit status, or the negative number of the signal that killed it; nil while it runs.
-    public var status: CInt?
+    /// Whether the shell is gone, too.
+    public var isOver = false
+
+    /// Its exit status as a shell has it: 128 and more for a signal; nil while it runs.
+    public var status: CInt? {
+      guard let end = TerminalProgram.end(of: TerminalProgram.mark, in: output, from: 0) else {
+        return isOver ? -1 : nil
+      }
+      let digits = output[end...].prefix { (0x30...0x39).contains($0) }
+      guard end + digits.count < output.count else { return nil }
+      return CInt(String(decoding: digits, as: UTF8.self))
+    }
 
     /// What was written, as text.
     public var text: String { String(decoding: output, as: UTF8.self) }
@@ -20,15 +31,17 @@ public final class TerminalProgram: Sendable {
 
   /// What it has done so far.
   public let state = Watched(State())
-  /// Its process id.
-  public let pid: pid_t
+  /// The shell's process id.
+  private let shell: pid_t
   private let master: CInt
   /// Keeps the terminal and its settings when the program is gone.
   private let slave: CInt
   private let words: [String]
 
-  /// Starts the program `words[0]`, a path, as the leader of a session whose terminal is its standard input, output and
-  /// error. It is killed when it is let go of, and after `limit`.
+  private static let mark = Array("the program has ended with ".utf8)
+
+  /// Starts the program `words[0]`, a path, in a session whose terminal is its standard input, output and error. It is
+  /// killed when it is let go of, and after `limit`.
   public init(
     _ words: [String], environment: [String: String], directory: String, columns: Int = 80, rows: Int = 24,
     limit: Duration = .seconds(90)
@@ -40,16 +53,17 @@ public final class TerminalProgram: Sendable {
     guard slave >= 0 else { throw Errno(rawValue: errno) }
     var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(master, UInt(TIOCSWINSZ), &size)
-    pid = try Self.spawn(words, environment, directory, name)
+    let script = "\"$0\" \"$@\"; echo the program has ended with $?; read line"
+    shell = try Self.spawn(["/bin/sh", "-c", script] + words, environment, directory, name)
     self.words = words
-    let (state, pid, master) = (state, pid, master)
+    let (state, shell, master) = (state, shell, master)
     DispatchQueue(label: "test.terminal").async {
-      Self.follow(pid, master, state, until: ContinuousClock.now + limit)
+      Self.follow(shell, master, state, until: ContinuousClock.now + limit)
     }
   }
 
   deinit {
-    signal(SIGKILL)
+    end(by: SIGKILL)
     close(slave)
   }
 
@@ -108,9 +122,8 @@ public final class TerminalProgram: Sendable {
       hasEnded = information.si_signo != 0
     }
     state.update { state in
-      var raw: CInt = 0
-      waitpid(pid, &raw, 0)
-      state.status = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : -(raw & 0x7F)
+      waitpid(pid, nil, 0)
+      state.isOver = true
     }
     close(master)
   }
@@ -122,7 +135,7 @@ public final class TerminalProgram: Sendable {
 
   /// Types bytes, as keys send them.
   public func type(_ bytes: [UInt8]) {
-    state.update { [master] state in if state.status == nil { _ = write(master, bytes, bytes.count) } }
+    state.update { [master] state in if !state.isOver { _ = write(master, bytes, bytes.count) } }
   }
 
   /// Makes the window larger or smaller.
@@ -132,9 +145,24 @@ public final class TerminalProgram: Sendable {
   }
 
   /// Sends it a signal, if it still runs.
-  public func signal(_ number: CInt) { state.update { [pid] in if $0.status == nil { _ = kill(pid, number) } } }
+  public func signal(_ number: CInt) { if let pid { kill(pid, number) } }
+
+  /// Ends it and its shell.
+  public func end(by number: CInt) {
+    state.update { [shell] in if !$0.isOver { _ = kill(-shell, number) } }
+  }
 
   // MARK: - What the test sees
+
+  /// Its process id; nil when it doesn't run.
+  public var pid: pid_t? {
+    let path = "/proc/\(shell)/task/\(shell)/children"
+    guard let file = fopen(path, "r") else { return nil }
+    defer { fclose(file) }
+    var buffer = [UInt8](repeating: 0, count: 64)
+    let count = fread(&buffer, 1, buffer.count, file)
+    return String(decoding: buffer[..<count], as: UTF8.self).split(separator: " ").first.flatMap { pid_t($0) }
+  }
 
   /// The settings of the terminal, as `stty` shows them.
   public var settings: [UInt8] {

@@ -44,8 +44,7 @@ final class Sandbox: Sendable {
 
   private func end() async {
     for program in terminals.withLock({ $0 }) {
-      program.signal(SIGKILL)
-      _ = try? await program.end()
+      program.end(by: SIGKILL)
     }
     for program in programs.withLock({ $0 }) {
       program.signal(SIGKILL)
