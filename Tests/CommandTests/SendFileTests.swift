@@ -112,9 +112,9 @@ import Testing
   @Test func endedThroughTheService() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve()
-      let accessory = try await box.simulate("--link", "./acc", "--delay", "20ms")
+      let accessory = try await box.simulate("--link", "./acc", "--delay", "100ms")
       try await service.errors(containing: "SIM0001 is attached at")
-      try box.directory.write(Self.bytes + Self.bytes, to: "new.bin")
+      try box.directory.write([UInt8](repeating: 7, count: 4_000_000), to: "new.bin")
       let sending = try box.start("send-file", "SIM0001", "new.bin", "--json")
       try await sending.line { $0.contains("\"percent\":1") }
       sending.signal(SIGINT)

@@ -20,7 +20,8 @@ final class TransferFlight {
   /// What was read ahead.
   private var ahead: (start: Int, bytes: [UInt8]) = (0, [])
 
-  private static let readAhead = 1 << 18
+  /// Bytes that are read at a time. A source that has to ask somebody tells how far it is when it asks.
+  private static let readAhead = 1 << 14
 
   init(link: Link<AF1Exchange>, source: any FileSource, window: TransferWindow) {
     self.link = link

@@ -56,23 +56,39 @@ struct ConsoleOpening: Sendable {
 enum ConsoleReturn {
   /// The pause between tries when nothing is plugged in: that of the usual policy.
   private static let pause = RetryPolicy().interval
+  /// Times that an accessory which was lent is left to the service that lent it, before it is opened here.
+  private static let courtesy = 3
 
-  /// Calls `body` when it is there and open; unless the task is cancelled before.
+  /// Calls `body` when it is there and open; unless the task is cancelled before. `lender` is where the service is that
+  /// lent it: when that still runs, it comes first, or it would find the accessory busy and give it up.
   static func wait(
-    _ names: [String], _ line: LineOptions, _ body: @escaping @Sendable (ConsoleOpening) -> Void
+    _ names: [String], _ line: LineOptions, lender: String?, _ body: @escaping @Sendable (ConsoleOpening) -> Void
   ) -> Task<Void, Never> {
-    Task { if let opening = await next(names, line) { body(opening) } }
+    Task { if let opening = await next(names, line, lender) { body(opening) } }
   }
 
-  private static func next(_ names: [String], _ line: LineOptions) async -> ConsoleOpening? {
+  private static func next(_ names: [String], _ line: LineOptions, _ lender: String?) async -> ConsoleOpening? {
     let comings = await Comings()
     defer { comings.end() }
+    var seen = 0
     while !Task.isCancelled {
       for name in names {
+        if let lender, seen < courtesy, await isLeft(name, line, to: lender) {
+          seen += 1
+          break
+        }
         if let opening = try? await ConsoleOpening.open(name, line) { return opening }
       }
       await comings.next(within: pause)
     }
     return nil
+  }
+
+  /// Whether the service runs and doesn't have the accessory yet, which is there.
+  private static func isLeft(_ name: String, _ line: LineOptions, to lender: String) async -> Bool {
+    guard (try? await ControlClient.connect(to: lender)) != nil, (try? await HeldDevice.find(name, line)) == nil else {
+      return false
+    }
+    return (try? await Attachment.find(name, line)) != nil
   }
 }

@@ -175,7 +175,7 @@ final class ConsoleSession {
     await opening.session.close()
     let names = [name, device.id].compactMap { $0 }
     let happened = happened
-    returning = ConsoleReturn.wait(names, line) { happened.yield(.back($0)) }
+    returning = ConsoleReturn.wait(names, line, lender: opening.lender) { happened.yield(.back($0)) }
   }
 
   private func send(_ bytes: [UInt8]) throws {

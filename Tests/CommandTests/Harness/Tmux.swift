@@ -15,7 +15,8 @@ struct Tmux {
     var variables = box.variables(["NO_COLOR": "1", "LC_ALL": "C.UTF-8", "PS1": "ready$ ", "HOME": box.directory.path])
     variables["TERM"] = "xterm-256color"
     let tmux = Tmux(box: box, variables: variables)
-    try await tmux.run("-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "/bin/sh")
+    try await tmux.run(
+      "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "/bin/bash", "--norc", "--noprofile")
     let result: Result<Void, any Error>
     do {
       try await tmux.wait(for: "ready$")
