@@ -78,7 +78,8 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     abstract: "Gets a file from an accessory.",
     discussion: """
-      When the accessory goes meanwhile, it is waited for, and the rest is got when it is back.
+      When the accessory goes meanwhile, it is waited for, and the rest is got when it is back. With --json a document at \
+      every whole percent says how far it is; the result is the last.
 
       EXAMPLES
         bridge-cli get-file EV3 ../prjs/tst/tst.rbf

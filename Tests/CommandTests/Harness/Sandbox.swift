@@ -149,6 +149,11 @@ extension Program.Transcript {
     return try JSON(outputText)
   }
 
+  /// The lines of standard output but for those that say how far a transfer is.
+  var results: [String] {
+    outputText.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("{\"progress\":") }
+  }
+
   /// The last document, of a command that prints several.
   func lastJSON() throws -> JSON { try JSON(lines.last ?? "") }
 }
