@@ -79,12 +79,7 @@ struct HeldDevice: Sendable {
   /// Whether the service doesn't have it, and may or may not get it.
   private var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
 
-  private func isSame(_ device: Device) -> Bool {
-    let held = accessory.device
-    if held.path == device.path || held.terminal != nil && held.terminal == device.terminal { return true }
-    guard let node = held.usb?.node, node == device.usb?.node || node == device.path else { return false }
-    return held.terminal == nil || device.terminal == nil
-  }
+  private func isSame(_ device: Device) -> Bool { Device(accessory.device).isSame(as: device) }
 
   /// What all services have. One that can't be asked is passed over.
   static func all() async -> [HeldDevice] {
