@@ -167,7 +167,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["bridge-cli", "AccessorySimulator", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+      dependencies: [
+        "bridge-cli", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
