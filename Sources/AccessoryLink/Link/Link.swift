@@ -32,6 +32,7 @@ public final class Link<Rules: Exchange>: Sendable {
   ///
   /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported` when it speaks another version.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public static func open(
     _ session: AccessorySession, rules: Rules, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> Link {
@@ -69,6 +70,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Throws `timedOut`, `refused`, `disconnected`, `cancelled` (the task was cancelled, or the link closed), `busy`
   /// when too many requests wait already.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
     try await complete { state, id, now in state.rules.submit(id, request, now: now, effects: &state.effects) }
   }
@@ -76,6 +78,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Sends a request, and gives with its reply the messages that come behind it: none that came before, and none is
   /// missing. Throws what `request` throws; the stream is as that of `events`.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public func requestAndEvents(
     _ request: Rules.Request
   ) async throws(AccessoryError) -> (reply: Rules.Reply, events: AsyncThrowingStream<Rules.Event, any Error>) {
@@ -134,6 +137,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// The accessory's unsolicited messages from now on. Any number of subscribers; each may be 256 events behind, then
   /// it loses the oldest. Throws the link's error when the accessory goes, and ends normally when the link is closed.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public func events() -> AsyncThrowingStream<Rules.Event, any Error> {
     let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.eventBuffer))
@@ -241,6 +245,7 @@ public final class Link<Rules: Exchange>: Sendable {
 
   /// Closes the link and its session. Requests that wait fail with `cancelled`. Returns when the device is free.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public func close() async {
     await session.close()
     change { state, _ in state.end(nil) }
