@@ -141,8 +141,9 @@ let package = Package(
       name: "ExternalAccessoryTests",
       dependencies: [
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
-        "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
-        "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
+        "AccessoryIO", "AccessoryProtocols", "BridgeService", "AccessoryControl", "TestSupport", "bridge-cli",
+        "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
@@ -168,7 +169,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["bridge-cli", "AccessorySimulator", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+      dependencies: [
+        "bridge-cli", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

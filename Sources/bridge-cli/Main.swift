@@ -6,10 +6,12 @@ import Glibc
 
 @main
 enum Main {
-  static func main() async {
+  /// On the main thread, so that there is no task before it.
+  @MainActor static func main() async {
     // First of all, while there is one thread: so that a device is closed properly whatever ends us.
     Signals.block(Interruption.signals)
-    let work = Task { await run() }
+    QuietTasks.begin()
+    let work = Task.detached { await run() }
     Interruption.cancel(work)
     Glibc.exit(await work.value)
   }
