@@ -39,6 +39,16 @@ enum BuiltInProfiles {
     driver: ev3
     protocols: [COM.LEGO.MINDSTORMS.EV3]
     """,
+    """
+    name: hm10
+    description: An HM-10 or HM-11 Bluetooth module on a serial line; say --driver hm10, or write a profile of your own
+    match:
+      driver: hm10
+    transport:
+      tty: {baud: 9600}
+    driver: hm10
+    protocols: [com.accessorybridge.hm10]
+    """,
   ]
 
   /// All of them. That each can be read is a test's; here is nobody to tell otherwise.
@@ -50,4 +60,6 @@ extension Profile {
   public static let framed = BuiltInProfiles.all.first { $0.name == FramedAccessory.driverName }!
   /// LEGO's EV3 brick: as it shows itself on USB, and as simulators announce it.
   public static let ev3 = BuiltInProfiles.all.first { $0.name == EV3Brick.driverName }!
+  /// The HM-10, as simulators announce it and as users say it.
+  public static let hm10 = BuiltInProfiles.all.first { $0.name == HM10Module.driverName }!
 }

@@ -14,8 +14,9 @@ struct Simulate: AsyncParsableCommand {
         bridge-cli simulate framed
         bridge-cli simulate framed --link ./acc --percent 57
         bridge-cli simulate ev3 --tcp 127.0.0.1:5555
+        bridge-cli simulate hm10 --neighbours 40
       """,
-    subcommands: [SimulateFramed.self, SimulateEV3.self])
+    subcommands: [SimulateFramed.self, SimulateEV3.self, SimulateHM10.self])
 }
 
 struct SimulateFramed: AsyncParsableCommand, JSONCommand {
