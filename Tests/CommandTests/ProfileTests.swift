@@ -32,7 +32,7 @@ import Testing
       let json = try await box.run("profile", "list", "--json").json()
       #expect(json["schema"] == "accessory-bridge/1")
       #expect(
-        json["profiles"]?[1]?.without("description") == [
+        json["profiles"]?[try #require(names.firstIndex(of: "framed"))]?.without("description") == [
           "name": "framed", "file": nil, "driver": "framed", "protocols": ["com.accessorybridge.framed"],
         ])
       #expect(json["profiles"]?[names.count]?["file"] == "\(box.directory.path)/profiles/mine.yaml")
@@ -55,7 +55,7 @@ import Testing
       let unknown = try await box.run("profile", "show", "nothing", "--json")
       #expect(unknown.status == EX_NOINPUT)
       #expect(try unknown.json()["error"]?["kind"] == "not_found")
-      #expect(try unknown.json()["error"]?["message"]?.text?.contains("there are ev3, framed") == true)
+      #expect(try unknown.json()["error"]?["message"]?.text?.contains("there are bluno, ev3, framed") == true)
     }
   }
 

@@ -101,7 +101,7 @@ public struct HM10LineCodec: FrameCodec {
         endsScan = false
       }
       replies.idle(into: &found)
-      return take(into: &batch)
+      return take(isSilent: true, into: &batch)
     }
     if held.isEmpty { return }
     let isEnd = held.count == Self.lost.count || held.count == Self.lost.count + 13
@@ -139,9 +139,9 @@ public struct HM10LineCodec: FrameCodec {
     replies = dialect.codec
   }
 
-  private mutating func take(into batch: inout FrameBatch<HM10Part>) {
+  private mutating func take(isSilent: Bool = false, into batch: inout FrameBatch<HM10Part>) {
     for index in 0..<found.count {
-      if isScanning, found.payloadBytes(at: index) == Self.scanEnd {
+      if isScanning, !isSilent, HM10Reply(decoding: found.payloadBytes(at: index)) == .discovery(.ended) {
         endsScan = true
         continue
       }

@@ -158,7 +158,8 @@ final class ConnectSession: Sendable {
       continuation.finish()
       return first
     }
-    if outcome == nil { try? await central.disconnect(from: address) }
+    // By a task of its own: one that is interrupted sends nothing any more.
+    if outcome == nil { await Task { [self] in try? await central.disconnect(from: address) }.value }
     if let outcome { throw outcome }
   }
 
