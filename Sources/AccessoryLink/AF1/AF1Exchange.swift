@@ -82,8 +82,9 @@ public struct AF1Exchange: Exchange {
 
   /// When something outstanding is to be sent again or given up, or the next request may go.
   public var deadline: MonotonicTime? {
-    let next = !queue.isEmpty && hasRoom ? nextSending : nil
-    return (outstanding.map(\.deadline) + [next].compactMap { $0 }).min()
+    var earliest = !queue.isEmpty && hasRoom ? nextSending : nil
+    for attempt in outstanding { earliest = min(earliest ?? attempt.deadline, attempt.deadline) }
+    return earliest
   }
 
   /// Says HELLO.

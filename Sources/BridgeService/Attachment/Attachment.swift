@@ -46,6 +46,8 @@ final class Attachment {
   var idleTimer: TimerToken?
   /// What the accessory is being asked.
   private(set) var callCount = 0
+  /// Files that are on their way; each is a call, too.
+  private(set) var transferCount = 0
   /// Tasks that wait for the state to change.
   var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextWaiting = 0
@@ -90,6 +92,14 @@ final class Attachment {
     callCount -= 1
     if callCount == 0 { changed() }
   }
+
+  func beginTransfer() {
+    beginCall()
+    transferCount += 1
+  }
+
+  /// Whoever began it ends the call, too.
+  func endTransfer() { transferCount -= 1 }
 
   func changed() {
     defer { waiting = [:] }

@@ -57,6 +57,10 @@ extension BridgeService {
     }
     try check(attachment, call.device)
     if attachment.machine.state == .lent { throw lent(attachment) }
+    guard attachment.transferCount == 0 else {
+      let message = "a file is on its way to or from \(attachment.target.path)"
+      throw CallError(AccessoryError(.busy, message), device: attachment.device.id)
+    }
     guard attachment.machine.lend() else {
       let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
       throw CallError(problem, device: attachment.device.id)

@@ -32,6 +32,8 @@ package actor BridgeService {
   private var scanTimer: TimerToken?
   private var lastStatus = ""
   var isClosing = false
+  /// Files that clients are bringing, by the names of their transfers.
+  var supplies: [String: SuppliedFile] = [:]
   /// Ends when there was nothing to do for as long as `exitIdle` says.
   package nonisolated let idle: AsyncStream<Void>
   private let idleContinuation: AsyncStream<Void>.Continuation

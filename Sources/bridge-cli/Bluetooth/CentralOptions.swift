@@ -15,7 +15,10 @@ struct OpenModule {
   static func with<Result: Sendable>(
     _ text: String?, _ line: LineOptions, _ body: (OpenModule) async throws -> Result
   ) async throws -> Result {
-    try await HeldDevice.refuse(text, line)
+    if let held = try await HeldDevice.find(text, line) {
+      throw AccessoryError(
+        .busy, "the service at \(held.place) has \(held.name): let it go first with bridge-cli detach \(held.name)")
+    }
     return try await Attachment.with(text, line) { attachment in
       guard let module = attachment.accessory as? HM10Module else {
         throw AccessoryError(

@@ -68,9 +68,9 @@ struct CommandListDocument: Encodable {
   let driver: String
   let commands: [Command]
 
-  init(_ driver: Driver) {
-    self.driver = driver.name
-    commands = driver.commands.map { command in
+  init(_ driver: String, _ commands: [CommandDescription]) {
+    self.driver = driver
+    self.commands = commands.map { command in
       Command(
         name: command.name, summary: command.summary,
         arguments: command.arguments.map {
@@ -88,12 +88,10 @@ struct FolderDocument: Encodable {
     let size_bytes: OrNull<Int>
     let md5: OrNull<String>
 
-    init(_ entry: EV3FolderEntry) {
+    init(_ entry: FileEntry) {
       name = entry.name
-      switch entry {
-      case .folder: (kind, size_bytes, md5) = ("folder", OrNull(nil), OrNull(nil))
-      case .file(_, let size, let sum): (kind, size_bytes, md5) = ("file", OrNull(size), OrNull(sum))
-      }
+      kind = entry.kind.rawValue
+      (size_bytes, md5) = (OrNull(entry.size), OrNull(entry.md5))
     }
   }
 

@@ -24,6 +24,8 @@ struct OrNull<Value: Encodable>: Encodable {
   }
 }
 
+extension OrNull: Sendable where Value: Sendable {}
+
 struct ListDocument: Encodable {
   let schema = schemaName
   let devices: [DeviceDocument]

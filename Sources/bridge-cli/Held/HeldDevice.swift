@@ -11,6 +11,8 @@ struct HeldDevice: Sendable {
   let accessory: Bridge.Accessory
   /// Where the service answers.
   let place: String
+  /// As the user called it.
+  var label: String?
 
   /// What to call it in calls: its path is nobody else's.
   var name: String { accessory.device.path }
@@ -19,7 +21,8 @@ struct HeldDevice: Sendable {
   /// not. Throws `ResolutionError` when `text` fits several accessories, held and others, and `busy` when the user wants
   /// another line than the service has set.
   static func find(_ text: String?, _ line: LineOptions) async throws -> HeldDevice? {
-    guard let held = try await find(text) else { return nil }
+    guard var held = try await find(text) else { return nil }
+    held.label = Attachment.label(text, held.name)
     guard !line.saysSomething else {
       throw AccessoryError(
         .busy,
@@ -130,8 +133,17 @@ struct HeldDevice: Sendable {
     do throws(ControlError) {
       return try await client.call(method, timeout: timeout)
     } catch {
-      throw error.accessoryError
+      throw failure(error)
     }
+  }
+
+  /// The error of a call as that of the accessory: in it, a device is called as the user called it.
+  func failure(_ error: ControlError) -> AccessoryError {
+    let its = error.accessoryError
+    guard case .answer = error, let label, let place = its.message.firstRange(of: name) else { return its }
+    var message = its.message
+    message.replaceSubrange(place, with: label)
+    return AccessoryError(its.kind, code: its.code, message)
   }
 
   /// Says that a reading is an old one, because another program has the accessory.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import Glibc
+
+// Attaching and letting go by hand.
+
+extension BridgeService {
+  package func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply {
+    let device = try await named(call.device, caller)
+    if let attachment = attachment(holding: device) {
+      let wasAttached = attachment.machine.state == .attached || attachment.machine.state == .lent
+      if !wasAttached, attachment.machine.state != .opening {
+        try admit(attachment.profile, attachment)
+        perform(attachment.machine.plugged(now: clock.now), on: attachment)
+      }
+      return try await settled(attachment, wasAttached)
+    }
+    let profile = profiles.profile(for: device)
+    try admit(profile, nil)
+    detached.removeAll { $0.path == device.path && $0.id == device.id }
+    return try await settled(attach(device, profile, isByHand: true), false)
+  }
+
+  /// Holds a device for the process that the service is part of, unless a profile has it do so already. Throws what went
+  /// wrong when that was tried for the first time and policies allow no more.
+  package func hold(_ device: Device) async throws(AccessoryError) {
+    let attachment =
+      attachment(holding: device) ?? attach(device, profiles.profile(for: device), isByHand: true)
+    while attachment.machine.state == .opening, !Task.isCancelled { await wait(attachment) }
+    if attachments[attachment.key] !== attachment || attachment.machine.state == .failed {
+      throw attachment.machine.problem ?? .disconnected(device.path)
+    }
+  }
+
+  private func admit(_ profile: Profile?, _ attachment: Attachment?) throws(CallError) {
+    guard attachment == nil || attachment?.machine.state == .failed, let problem = refusal(profile) else { return }
+    let limit = min(profile?.policies.maximumAttached ?? .max, configuration.maximumAttached)
+    throw .limitReached(limit, problem.message)
+  }
+
+  /// The device that is named in full. Who isn't the service's own user can only name what discovery knows: the
+  /// service may be able to open what its caller may not.
+  private func named(_ text: String, _ caller: Caller) async throws(CallError) -> Device {
+    let known = knownDevices
+    let device: Device
+    do throws(ResolutionError) {
+      device = try DeviceResolver.resolve(text, among: known)
+    } catch {
+      if case .ambiguous(_, let devices) = error {
+        throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
+      }
+      throw CallError(AccessoryError(.notFound, error.description), device: text)
+    }
+    guard device.source == .named else { return device }
+    guard text.hasPrefix("/") else {
+      throw CallError(AccessoryError(.misconfigured, "\(text) is no whole path"), device: text)
+    }
+    guard caller.peer.user == 0 || caller.peer.user == geteuid() else {
+      throw CallError(
+        AccessoryError(
+          .permissionDenied, "\(text) is no device that the service knows of, and only its own user may name others"),
+        device: text)
+    }
+    return device
+  }
+
+  private func settled(_ attachment: Attachment, _ wasAttached: Bool) async throws(CallError) -> Bridge.Attach.Reply {
+    while attachment.machine.state == .opening {
+      try check(attachment, attachment.device.id)
+      await wait(attachment)
+    }
+    return Bridge.Attach.Reply(accessory: attachment.facts, was_attached: wasAttached)
+  }
+
+  package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {
+    let attachment = try find(call.device)
+    log.notice("\(attachment.name) is let go of: process \(caller.peer.process) asks for it")
+    if attachment.machine.isPresent, attachment.device.source != .named { detached.append(attachment.device) }
+    let reply = Bridge.Detach.Reply(device: Bridge.Device(attachment.target))
+    release(attachment)
+    checkIdle()
+    await attachment.closing?.value
+    return reply
+  }
+}
