@@ -138,7 +138,7 @@ final class ConsoleSession {
       case SIGWINCH: happened.yield(.resized)
       case SIGTSTP:
         TerminalGuard.restore()
-        Output.raw("\n")
+        Output.text("\n")
         kill(getpid(), SIGSTOP)
       default:
         TerminalGuard.makeRaw()
@@ -319,7 +319,7 @@ final class ConsoleSession {
 
   // MARK: - The screen
 
-  private func show(_ body: (inout ConsoleScreen) -> String) { Output.raw(body(&screen)) }
+  private func show(_ body: (inout ConsoleScreen) -> String) { Output.text(body(&screen)) }
 
   private func show(_ parts: [ReceivedView.Part]) {
     if parts.isEmpty { return }
@@ -334,8 +334,8 @@ final class ConsoleSession {
         }
       }
     }
-    Output.raw(output)
-    for case .bytes(let bytes) in parts { Output.raw(bytes) }
+    Output.text(output)
+    for case .bytes(let bytes) in parts { Output.bytes(bytes) }
   }
 
   private func note(_ text: String) {

@@ -78,7 +78,7 @@ final class PlainConsole {
     } catch { failure = error }
     listener.cancel()
     if !json { show(received.finish()) }
-    if isAmidLine { Output.raw("\n") }
+    if isAmidLine { Output.text("\n") }
     await session.close()
     if let failure { throw failure }
     try Task.checkCancellation()
@@ -135,13 +135,13 @@ final class PlainConsole {
     for part in parts {
       switch part {
       case .text(let text):
-        Output.raw((isAmidLine ? "" : stamp) + text)
+        Output.text((isAmidLine ? "" : stamp) + text)
         isAmidLine = true
       case .newline:
-        Output.raw("\n")
+        Output.text("\n")
         isAmidLine = false
       case .line(let line): Output.line(stamp + line)
-      case .bytes(let bytes): Output.raw(bytes)
+      case .bytes(let bytes): Output.bytes(bytes)
       }
     }
   }
