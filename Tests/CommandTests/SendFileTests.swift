@@ -101,7 +101,9 @@ import Testing
         "send-file", "SIM0001", "new.bin", "--kind", "firmware", "--patience", "60s", "--json")
       #expect(sent.status == 0, "\(sent.errorText)")
       let result = try sent.lastJSON()
-      #expect(result["crc32"]?.text == Self.sum && result["kind"] == "firmware" && result["resumptions"] == 1)
+      #expect(result["crc32"]?.text == Self.sum && result["kind"] == "firmware")
+      // More than once, where a busy machine had requests repeated.
+      if case .number(let count)? = result["resumptions"] { #expect(count >= 1) } else { Issue.record() }
       #expect(sent.errorText.contains("SIM0001 is gone: waiting for it to come back"))
       try await accessory.program.line(containing: "stored new.bin: 100000 bytes, CRC-32 \(Self.sum)")
       try await accessory.stop()

@@ -64,15 +64,14 @@ struct TransferWindow: Sendable {
     guard (0...size).contains(offset) else {
       throw AccessoryError(.badData, "the accessory asks for byte \(offset) of a file that has \(size)")
     }
-    if piece.round == round {
-      acknowledged = offset
-      if offset < piece.range.upperBound {
-        try setBack()
-        // The lost one would only be sent again where it is; it has its place in the new order.
-        return forget { $0.range.lowerBound <= offset }
-      }
-    } else {
-      acknowledged = max(acknowledged, offset)
+    // Answers may get here in another order than they were given. An accessory that really has less than before says so
+    // when it is told of the file once more, which follows too many setbacks.
+    acknowledged = max(acknowledged, offset)
+    if piece.round == round, offset < piece.range.upperBound, acknowledged < piece.range.upperBound {
+      try setBack()
+      // The lost one would only be sent again where it is; it has its place in the new order.
+      let place = acknowledged
+      return forget { $0.range.lowerBound <= place }
     }
     if acknowledged > furthest { (furthest, setbacks) = (acknowledged, 0) }
     position = max(position, acknowledged)
@@ -85,14 +84,15 @@ struct TransferWindow: Sendable {
   mutating func unanswered(_ piece: Piece) throws(AccessoryError) {
     guard let index = pieces.firstIndex(of: piece) else { return }
     pieces.remove(at: index)
-    if piece.round == round { try setBack() }
+    // Each has been tried several times by the link: the third says that nobody is there.
+    if piece.round == round { try setBack(by: Self.setbackLimit / 2) }
   }
 
-  private mutating func setBack() throws(AccessoryError) {
-    setbacks += 1
+  private mutating func setBack(by weight: Int = 1) throws(AccessoryError) {
+    setbacks += weight
     guard setbacks <= Self.setbackLimit else {
       throw AccessoryError(
-        .timedOut, "the file doesn't get on: the accessory has not taken byte \(furthest) in \(setbacks) tries")
+        .timedOut, "the file doesn't get on: the accessory has not taken byte \(furthest) in many tries")
     }
     round += 1
     position = acknowledged
