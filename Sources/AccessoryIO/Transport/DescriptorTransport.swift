@@ -17,7 +17,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// What has arrived.
   public nonisolated let input = InputQueue()
   /// What is to be written.
-  public nonisolated let output = OutputQueue()
+  public nonisolated let output: OutputQueue
 
   nonisolated let io: IOThread
   private nonisolated let clock: any TimerClock
@@ -44,6 +44,11 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   private static let readsPerEvent = 8
   /// Writes for one event, likewise.
   private static let writesPerEvent = 4
+  /// Bytes that may wait for a line, which is always slower than who writes.
+  private static let lineHighWater = 16_384
+  /// Bytes that may wait where there is no line: a writer that is woken for every few KiB costs more than the bytes do,
+  /// a twentieth of what a pseudo-terminal carries.
+  private static let highWater = 65_536
   /// Bytes read after the other end is gone; more than any kernel buffer holds, and a limit all the same.
   private static let lastBytes = 4 << 20
 
@@ -77,6 +82,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     self.setup = setup
     self.descriptor = descriptor
     self.release = release
+    output = OutputQueue(highWater: closing.hasLine ? Self.lineHighWater : Self.highWater)
     connect()
   }
 
@@ -192,7 +198,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
         }
         if count == 0 { return watch(adding: .write) }  // no driver should, and none may make us spin
         writtenCount += count
-        if case .inOrder(_, hasLine: true) = closing {
+        if closing.hasLine {
           let now = clock.now
           lineBusyUntil = max(lineBusyUntil ?? now, now) + timing.time(of: count)
         }
