@@ -21,7 +21,7 @@ extension Program {
 extension Sandbox {
   /// Starts the service, and waits until it answers.
   func serve(_ arguments: String..., environment: [String: String] = [:]) async throws -> Program {
-    let program = try start(["serve"] + arguments, environment: environment)
+    let program = try start(["serve"] + arguments, environment: environment, limit: Self.longLife)
     try await program.errors(containing: "looking for accessories")
     return program
   }
@@ -88,7 +88,7 @@ extension Sandbox {
   /// The same for a brick: commands by name and batches.
   @Test func aBricksAnswersAreTheSameBothWays() async throws {
     try await Sandbox.with { box in
-      let brick = try box.start("simulate", "ev3", "--link", "./ev3", "--percent", "57")
+      let brick = try box.start(["simulate", "ev3", "--link", "./ev3", "--percent", "57"], limit: Sandbox.longLife)
       try await brick.line(containing: " is plugged in at ")
       let calls = [
         ["battery", "--json"], ["status", "EV3", "--json"], ["info", "EV3"], ["info", "EV3", "--json"],
@@ -110,7 +110,7 @@ extension Sandbox {
   /// The same for a brick's files. What the first half does the second undoes.
   @Test func aBricksFilesAreTheSameBothWays() async throws {
     try await Sandbox.with { box in
-      let brick = try box.start("simulate", "ev3", "--link", "./ev3")
+      let brick = try box.start(["simulate", "ev3", "--link", "./ev3"], limit: Sandbox.longLife)
       try await brick.line(containing: " is plugged in at ")
       try box.directory.write((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }, to: "data.bin")
       let path = "../prjs/x/data.bin"

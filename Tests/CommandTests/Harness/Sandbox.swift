@@ -56,10 +56,14 @@ final class Sandbox: Sendable {
     return "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
   }()
 
-  /// Starts `bridge-cli` with these arguments; `prefix` is a program that starts it in turn.
+  /// How long a program may live that serves others, which a busy machine may keep long.
+  static let longLife = Duration.seconds(270)
+
+  /// Starts `bridge-cli` with these arguments; `prefix` is a program that starts it in turn. It is killed after `limit`.
   @discardableResult
   func start(
-    _ arguments: [String], environment: [String: String] = [:], output: Program.Output = .pipe, prefix: [String] = []
+    _ arguments: [String], environment: [String: String] = [:], output: Program.Output = .pipe, prefix: [String] = [],
+    limit: Duration = .seconds(90)
   ) throws -> Program {
     var variables = [
       "XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin",
@@ -71,7 +75,8 @@ final class Sandbox: Sendable {
     }
     variables.merge(environment) { $1 }
     let program = try Program(
-      prefix + [Self.command] + arguments, environment: variables, directory: directory.path, output: output)
+      prefix + [Self.command] + arguments, environment: variables, directory: directory.path, output: output,
+      limit: limit)
     programs.withLock { $0.append(program) }
     return program
   }
@@ -107,7 +112,7 @@ final class Sandbox: Sendable {
 
   /// Starts `simulate framed`, and waits until it is plugged in.
   func simulate(_ arguments: String...) async throws -> Simulator {
-    let program = try start(["simulate", "framed"] + arguments)
+    let program = try start(["simulate", "framed"] + arguments, limit: Self.longLife)
     let line = try await program.line(containing: " is plugged in at ")
     let place = line.split(separator: " is plugged in at ").last ?? ""
     return Simulator(program: program, path: String(place.prefix { $0 != "," }))
