@@ -14,8 +14,11 @@ struct Simulate: AsyncParsableCommand {
         bridge-cli simulate framed
         bridge-cli simulate framed --link ./acc --percent 57
         bridge-cli simulate ev3 --tcp 127.0.0.1:5555
+        bridge-cli simulate hm10 --neighbours 40
+        bridge-cli simulate bluno
+        bridge-cli simulate hm1x
       """,
-    subcommands: [SimulateFramed.self, SimulateEV3.self])
+    subcommands: [SimulateFramed.self, SimulateEV3.self, SimulateHM10.self, SimulateBluno.self, SimulateHM1X.self])
 }
 
 struct SimulateFramed: AsyncParsableCommand, JSONCommand {

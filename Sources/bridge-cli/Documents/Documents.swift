@@ -200,6 +200,13 @@ struct SimulatorDocument: Encodable {
   }
 }
 
+struct SerialSimulatorDocument: Encodable {
+  let schema = schemaName
+  let event: String
+  let path, link, text, hex: OrNull<String>
+  let seed: UInt64
+}
+
 struct ErrorDocument: Encodable {
   struct Details: Encodable {
     let kind, message: String

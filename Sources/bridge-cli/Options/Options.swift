@@ -50,7 +50,7 @@ struct Attachment {
   /// Finds the device that `text` means.
   static func find(_ text: String?, _ line: LineOptions) async throws -> Target {
     let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
-    let profile = await KnownProfiles.profile(for: found)
+    let profile = await KnownProfiles.profile(for: found, driver: line.driver)
     var device = try line.way.choose(found, label: label(text, found.path))
     // Who names a node means that, whatever a profile prefers.
     let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.path } ?? false

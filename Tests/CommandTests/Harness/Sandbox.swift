@@ -106,8 +106,13 @@ final class Sandbox: Sendable {
   }
 
   /// Starts `simulate framed`, and waits until it is plugged in.
-  func simulate(_ arguments: String...) async throws -> Simulator {
-    let program = try start(["simulate", "framed"] + arguments)
+  func simulate(_ arguments: String...) async throws -> Simulator { try await simulate("framed", arguments) }
+
+  /// Starts another simulator, and waits until it is plugged in.
+  func simulate(kind: String, _ arguments: String...) async throws -> Simulator { try await simulate(kind, arguments) }
+
+  private func simulate(_ kind: String, _ arguments: [String]) async throws -> Simulator {
+    let program = try start(["simulate", kind] + arguments)
     let line = try await program.line(containing: " is plugged in at ")
     let place = line.split(separator: " is plugged in at ").last ?? ""
     return Simulator(program: program, path: String(place.prefix { $0 != "," }))
