@@ -37,6 +37,7 @@ struct Attachment {
   let device: Device
   let accessory: any Accessory
   let driver: Driver
+  let profile: Profile?
   let transport: any Transport
 
   /// Finds the device that `text` means and makes contact.
@@ -44,13 +45,14 @@ struct Attachment {
     let (target, transport) = try await openTransport(text, line)
     let driver = line.driver(for: target)
     let accessory = try await driver.open(AccessorySession(transport), profile: target.profile)
-    return Attachment(device: target.device, accessory: accessory, driver: driver, transport: transport)
+    return Attachment(
+      device: target.device, accessory: accessory, driver: driver, profile: target.profile, transport: transport)
   }
 
   /// Finds the device that `text` means.
   static func find(_ text: String?, _ line: LineOptions) async throws -> Target {
     let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
-    let profile = await KnownProfiles.profile(for: found)
+    let profile = await KnownProfiles.profile(for: found, driver: line.driver)
     var device = try line.way.choose(found, label: label(text, found.path))
     // Who names a node means that, whatever a profile prefers.
     let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.path } ?? false
