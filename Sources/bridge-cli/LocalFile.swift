@@ -9,17 +9,6 @@ enum LocalFile {
   /// What bricks can have at most, by far.
   static let limit = 64 << 20
 
-  static func read(_ path: String) throws(AccessoryError) -> [UInt8] {
-    let bytes: [UInt8]
-    do throws(Errno) {
-      bytes = try SmallFile.read(path, limit: limit + 1)
-    } catch {
-      throw AccessoryError(errno: error, "reading \(path)")
-    }
-    guard bytes.count <= limit else { throw AccessoryError(.misconfigured, "\(path) has more than \(limit) bytes") }
-    return bytes
-  }
-
   /// Writes a file that is whole or not there: under another name first.
   static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws(AccessoryError) {
     let temporary = "\(path).\(getpid()).part"

@@ -33,7 +33,8 @@ extension Sandbox {
     try await service.errors(containing: "\(serial) is attached at")
     for (call, direct) in zip(calls, direct) {
       let held = try await run(call)
-      #expect(held.outputText == direct.outputText, "\(call)")
+      // How far a transfer is, and how fast, is never the same.
+      #expect(held.results == direct.results, "\(call)")
       #expect(held.errorText == direct.errorText, "\(call)")
       #expect(held.status == direct.status, "\(call)")
     }
@@ -120,7 +121,7 @@ extension Sandbox {
       let sent = try await box.run(
         "send-file", "EV3", "data.bin", "../prjs/data.bin", "--patience", "60s", "--json")
       #expect(sent.status == 0, "\(sent.errorText)")
-      #expect(try sent.json()["resumptions"] == 1)
+      #expect(try sent.lastJSON()["resumptions"] == 1)
       #expect(sent.errorText.contains("EV3 is gone: waiting for it to come back"))
       let got = try await box.run("get-file", "EV3", "../prjs/data.bin", "back.bin", "--json")
       #expect(got.status == 0, "\(got.errorText)")

@@ -135,3 +135,12 @@ for name, inputs in small.items():
     for number, content in enumerate(inputs):
         with open(os.path.join(root, name, f"seed{number}"), "wb") as file:
             file.write(content)
+
+# What is typed at a console, and what comes: escape sequences of several terminals, characters of all lengths, damage.
+os.makedirs(os.path.join(root, "Console"), exist_ok=True)
+for number, content in enumerate([
+    b"\x00hello\r\x1b[A\x1b[1;5C\x1bOP\x1b[15~\x1b[[A\x1b[3~\x7f\x01\x05\x15\x0b\x17", b"\x03\xc3\xa4\xe2\x82\xac\xf0\x9f\x99\x82e\xcc\x81\xff\xed\xa0\x80\xc2\x9b",
+    b"\x05login: \x1b[2J\x07\r\nab\tcd\r\r\n\n\xe2\x80\xae\xe6\x97\xa5\xe6\x9c\xac", b"\x01\x1b\x1b[\x1b[1;\r\x1bO\x1b[99999999999999999999999999999999999~",
+]):
+    with open(os.path.join(root, "Console", f"seed{number}"), "wb") as file:
+        file.write(content)

@@ -44,7 +44,8 @@ package final class SampleBridge: BridgeHandler {
     manufacturer: "Maker", name: "Thing", model: "T", serial: "X1", firmware: "1.2", hardware: "A")
   package static let accessory = Bridge.Accessory(
     device: device, state: .waiting, tries: 2, holder: "client 12",
-    problem: Bridge.Problem(AccessoryError(.busy, "screen has it")))
+    problem: Bridge.Problem(AccessoryError(.busy, "screen has it")), profile: "sample", driver: "framed",
+    protocols: ["com.example.a", "com.example.b"])
 
   private func check(_ device: String?, _ caller: Caller) throws(CallError) {
     seen.update { $0.callers.append(caller.peer) }

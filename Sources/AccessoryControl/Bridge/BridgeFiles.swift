@@ -127,6 +127,7 @@ extension Bridge {
       package var offset, count_bytes, done_bytes: Int?
       package var device: Device?
       package var resumptions: Int?
+      package var crc32: String?
 
       package init(_ event: EventName) { self.event = event }
     }
@@ -134,12 +135,23 @@ extension Bridge {
     package var device: String?
     package var path: String
     package var size_bytes: Int
+    package var kind: Kind?
+    package var crc32: String?
     package var patience_ms: Int?
 
-    package init(device: String? = nil, path: String, size_bytes: Int, patience_ms: Int? = nil) {
+    package enum Kind: String, Codable, Sendable, Hashable, CaseIterable {
+      case firmware, image, other
+    }
+
+    package init(
+      device: String? = nil, path: String, size_bytes: Int, kind: Kind? = nil, crc32: UInt32? = nil,
+      patience_ms: Int? = nil
+    ) {
       self.device = device
       self.path = path
       self.size_bytes = size_bytes
+      self.kind = kind
+      self.crc32 = crc32.map { Hexadecimal.string($0) }
       self.patience_ms = patience_ms
     }
   }

@@ -28,8 +28,23 @@ private struct EV3Files: AccessoryFiles {
     Getting(upload: EV3Upload(path, limit: limit), sink: sink)
   }
 
-  func sending(_ source: any FileSource, to path: String) throws(AccessoryError) -> any FileTransfer {
-    Sending(download: EV3Download(source, to: path))
+  /// Bytes of the largest file that is sent: what bricks can have at most, by far.
+  private static let limit = 64 << 20
+
+  func sending(
+    _ source: any FileSource, to path: String, as kind: FileKind?
+  ) throws(AccessoryError) -> any FileTransfer {
+    guard path.contains("/") else {
+      throw AccessoryError(
+        .misconfigured, "\(brick.label) wants to know where the file goes: a path like ../prjs/tst/tst.rbf")
+    }
+    guard kind == nil else {
+      throw AccessoryError(.misconfigured, "to \(brick.label) the path says what a file is: leave the kind out")
+    }
+    guard source.count <= Self.limit else {
+      throw AccessoryError(.misconfigured, "\(brick.label) takes no file of more than \(Self.limit) bytes")
+    }
+    return Sending(download: EV3Download(source, to: path))
   }
 
   /// As a brick sees it, what is got is an upload.

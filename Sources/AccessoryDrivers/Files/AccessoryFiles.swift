@@ -15,8 +15,10 @@ public protocol AccessoryFiles: Sendable {
   func remove(_ path: String) async throws(AccessoryError)
   /// A file that is to be got, of at most `limit` bytes. Nothing is asked yet.
   func getting(_ path: String, limit: Int, into sink: any FileSink) throws(AccessoryError) -> any FileTransfer
-  /// A file that is to be sent. Nothing is asked yet.
-  func sending(_ source: any FileSource, to path: String) throws(AccessoryError) -> any FileTransfer
+  /// A file that is to be sent, and what it is for where the accessory wants to know. Nothing is asked yet.
+  func sending(
+    _ source: any FileSource, to path: String, as kind: FileKind?
+  ) throws(AccessoryError) -> any FileTransfer
 }
 
 extension AccessoryFiles {
@@ -31,7 +33,9 @@ extension AccessoryFiles {
     _ path: String, limit: Int, into sink: any FileSink
   ) throws(AccessoryError) -> any FileTransfer { throw .lacks("files that can be got") }
   /// It takes no files.
-  public func sending(_ source: any FileSource, to path: String) throws(AccessoryError) -> any FileTransfer {
+  public func sending(
+    _ source: any FileSource, to path: String, as kind: FileKind?
+  ) throws(AccessoryError) -> any FileTransfer {
     throw .lacks("place for files")
   }
 }
@@ -50,6 +54,16 @@ extension Accessory {
     }
     return files
   }
+}
+
+/// What a file is to an accessory.
+public enum FileKind: String, Sendable, Hashable, CaseIterable {
+  /// Software for it.
+  case firmware
+  /// A picture.
+  case image
+  /// Anything else.
+  case other
 }
 
 /// What is in a folder.
@@ -90,6 +104,8 @@ public protocol FileTransfer: Sendable {
   var resumptions: Int { get }
   /// What the accessory says the MD5 sum of the whole is, where the whole was put together of parts and is to be compared.
   var md5: String? { get }
+  /// The CRC-32 that the accessory has compared; nil where it compares none.
+  var crc32: UInt32? { get }
 
   /// Carries what is missing. When this throws, it can be called again, also with an accessory that was opened anew; but
   /// for `cancelled`: then what was begun is undone as far as the accessory can.
@@ -97,4 +113,9 @@ public protocol FileTransfer: Sendable {
   /// Throws `refused`, `disconnected`, `badData`, and what the source or the sink throws; `misconfigured` when the file
   /// is too long, `unsupported` when the accessory is of another kind than before.
   mutating func run(on accessory: any Accessory, progress: FileProgress?) async throws(AccessoryError)
+}
+
+extension FileTransfer {
+  /// It compares none.
+  public var crc32: UInt32? { nil }
 }

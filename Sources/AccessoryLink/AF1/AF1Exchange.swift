@@ -77,6 +77,13 @@ public struct AF1Exchange: Exchange {
   /// Bytes of the largest payload that the accessory takes.
   public var largestPayload: Int { Int((hello ?? .assumedWithoutHello).largestPayload) }
 
+  /// Requests that may be unanswered at a time: as many as the pacing says and the accessory allows. Of those that may
+  /// overlap, as many as the accessory allows where the pacing has nothing against it.
+  public func window(overlapping: Bool = false) -> Int {
+    let allowed = Int((hello ?? .assumedWithoutHello).window)
+    return overlapping && options.pacing == .reply ? allowed : min(options.pacing.window, allowed)
+  }
+
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 

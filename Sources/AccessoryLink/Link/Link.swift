@@ -24,6 +24,7 @@ public final class Link<Rules: Exchange>: Sendable {
   ///
   /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported` when it speaks another version.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public static func open(
     _ session: AccessorySession, rules: Rules, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> Link {
@@ -44,6 +45,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Throws `timedOut`, `refused`, `disconnected`, `cancelled` (the task was cancelled, or the link closed), `busy`
   /// when too many requests wait already.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
     try await core.request(request)
   }
@@ -51,6 +53,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Sends a request, and gives with its reply the messages that come behind it: none that came before, and none is
   /// missing. Throws what `request` throws; the stream is as that of `events`.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public func requestAndEvents(
     _ request: Rules.Request
   ) async throws(AccessoryError) -> (reply: Rules.Reply, events: AsyncThrowingStream<Rules.Event, any Error>) {
@@ -60,6 +63,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// The accessory's unsolicited messages from now on. Any number of subscribers; each may be 256 events behind, then
   /// it loses the oldest. Throws the link's error when the accessory goes, and ends normally when the link is closed.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public func events() -> AsyncThrowingStream<Rules.Event, any Error> { core.events() }
 
   /// What has been counted so far.
@@ -75,5 +79,6 @@ public final class Link<Rules: Exchange>: Sendable {
 
   /// Closes the link and its session. Requests that wait fail with `cancelled`. Returns when the device is free.
   @specialized(where Rules == AF1Exchange)
+  @specialized(where Rules == EV3Exchange)
   public func close() async { await core.close() }
 }

@@ -17,6 +17,7 @@ final class SuppliedFile: FileSource {
   }
 
   let count: Int
+  let crc32: UInt32?
   /// By which the client names the transfer.
   let name: String
   private let answers: Answers<Bridge.SendFile.Reply>
@@ -28,8 +29,9 @@ final class SuppliedFile: FileSource {
   /// How long a client may take to bring them.
   static let patience = Duration.seconds(60)
 
-  init(count: Int, name: String, answers: Answers<Bridge.SendFile.Reply>, clock: any TimerClock) {
+  init(count: Int, crc32: UInt32?, name: String, answers: Answers<Bridge.SendFile.Reply>, clock: any TimerClock) {
     self.count = count
+    self.crc32 = crc32
     self.name = name
     self.answers = answers
     self.clock = clock

@@ -15,7 +15,8 @@ extension BridgeService {
   /// Begins to hold a device.
   @discardableResult
   func attach(
-    _ device: Device, _ profile: Profile?, isByHand: Bool = false, after closing: Task<Void, Never>? = nil
+    _ device: Device, _ profile: Profile?, isByHand: Bool = false, chosenProfile: String? = nil,
+    after closing: Task<Void, Never>? = nil
   ) -> Attachment {
     let policies = configuration.policies(profile)
     let problem = refusal(profile)
@@ -23,9 +24,12 @@ extension BridgeService {
       problem.map { AttachmentMachine(refused: $0, policies: policies, now: clock.now) }
       ?? AttachmentMachine(policies: policies, now: clock.now)
     nextKey += 1
+    let driver = Self.driver(for: device, profile)
+    // What is taken for a driver's is taken for what the profile of that driver means.
+    let protocols = (profile ?? driver.flatMap { profiles.profile(named: $0.name) })?.protocolStrings ?? []
     let attachment = Attachment(
-      key: nextKey, device: device, profile: profile, driver: Self.driver(for: device, profile), isByHand: isByHand,
-      machine: machine, taps: TapHub(clock: clock))
+      key: nextKey, device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
+      protocolStrings: protocols, machine: machine, taps: TapHub(clock: clock))
     attachment.closing = closing
     attachments[attachment.key] = attachment
     if let problem {
@@ -42,7 +46,8 @@ extension BridgeService {
   /// it for.
   static func driver(for device: Device, _ profile: Profile?) -> Driver? {
     if let profile { return (profile.driver ?? nil).flatMap { Driver.named($0) } }
-    return Driver.named(device.driver ?? FramedAccessory.driverName)
+    let usual = device.way == .network ? EV3Brick.driverName : FramedAccessory.driverName
+    return Driver.named(device.driver ?? usual)
   }
 
   /// Why no more of this kind are attached, if so.

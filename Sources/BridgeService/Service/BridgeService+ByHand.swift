@@ -11,7 +11,17 @@ import Glibc
 extension BridgeService {
   package func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply {
     let device = try await named(call.device, caller)
+    let chosen = try call.profile.map { name throws(CallError) in
+      guard let profile = profiles.profile(named: name) else {
+        throw CallError(AccessoryError(.misconfigured, "there is no profile \(name)"), device: call.device)
+      }
+      return profile
+    }
     if let attachment = attachment(holding: device) {
+      guard chosen == nil || chosen == attachment.profile else {
+        let message = "\(attachment.target.path) is held by the profile \(attachment.profile?.name ?? "of its driver")"
+        throw CallError(AccessoryError(.busy, message + ": let it go first"), device: attachment.device.id)
+      }
       let wasAttached = attachment.machine.state == .attached || attachment.machine.state == .lent
       if !wasAttached, attachment.machine.state != .opening {
         try admit(attachment.profile, attachment)
@@ -19,17 +29,18 @@ extension BridgeService {
       }
       return try await settled(attachment, wasAttached)
     }
-    let profile = profiles.profile(for: device)
+    let profile = chosen ?? profiles.profile(for: device)
     try admit(profile, nil)
     detached.removeAll { $0.path == device.path && $0.id == device.id }
-    return try await settled(attach(device, profile, isByHand: true), false)
+    return try await settled(attach(device, profile, isByHand: true, chosenProfile: chosen?.name), false)
   }
 
   /// Holds a device for the process that the service is part of, unless a profile has it do so already. Throws what went
   /// wrong when that was tried for the first time and policies allow no more.
-  package func hold(_ device: Device) async throws(AccessoryError) {
+  package func hold(_ device: Device, _ chosen: Profile? = nil) async throws(AccessoryError) {
     let attachment =
-      attachment(holding: device) ?? attach(device, profiles.profile(for: device), isByHand: true)
+      attachment(holding: device)
+      ?? attach(device, chosen ?? profiles.profile(for: device), isByHand: true, chosenProfile: chosen?.name)
     while attachment.machine.state == .opening, !Task.isCancelled { await wait(attachment) }
     if attachments[attachment.key] !== attachment || attachment.machine.state == .failed {
       throw attachment.machine.problem ?? .disconnected(device.path)
@@ -56,7 +67,7 @@ extension BridgeService {
       throw CallError(AccessoryError(.notFound, error.description), device: text)
     }
     guard device.source == .named else { return device }
-    guard text.hasPrefix("/") else {
+    guard text.hasPrefix("/") || NetworkAddress(text) != nil else {
       throw CallError(AccessoryError(.misconfigured, "\(text) is no whole path"), device: text)
     }
     guard caller.peer.user == 0 || caller.peer.user == geteuid() else {

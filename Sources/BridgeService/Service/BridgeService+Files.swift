@@ -60,14 +60,19 @@ extension BridgeService {
     _ call: Bridge.SendFile, from caller: Caller, _ answers: Answers<Bridge.SendFile.Reply>
   ) async throws(CallError) -> Bridge.SendFile.Reply {
     guard (0...Self.fileLimit).contains(call.size_bytes) else { throw .invalidParameter("size_bytes") }
+    let crc32 = try call.crc32.map { text throws(CallError) in
+      guard text.utf8.count == 8, let sum = UInt32(text, radix: 16) else { throw .invalidParameter("crc32") }
+      return sum
+    }
     // Nobody else can guess it, and so bring other bytes.
     let name = String(UInt64.random(in: .min ... .max), radix: 16)
-    let file = SuppliedFile(count: call.size_bytes, name: name, answers: answers, clock: clock)
+    let file = SuppliedFile(count: call.size_bytes, crc32: crc32, name: name, answers: answers, clock: clock)
     supplies[name] = file
     defer { supplies[name] = nil }
     let (held, transfer) = try await carry(call.device, patience: call.patience_ms, caller) {
       accessory throws(AccessoryError) in
-      try accessory.requireFiles().sending(file, to: call.path)
+      try accessory.requireFiles().sending(
+        file, to: call.path, as: call.kind.flatMap { FileKind(rawValue: $0.rawValue) })
     } progress: { done, _ in
       file.note(done: done)
     } interrupted: { () throws(CallError) in
@@ -76,6 +81,7 @@ extension BridgeService {
     var reply = Bridge.SendFile.Reply(.done)
     (reply.device, reply.resumptions) = (Bridge.Device(held.target), transfer.resumptions)
     reply.done_bytes = call.size_bytes
+    reply.crc32 = transfer.crc32.map { Hexadecimal.string($0) }
     return reply
   }
 

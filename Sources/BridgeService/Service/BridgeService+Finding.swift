@@ -8,34 +8,24 @@ import AccessoryIO
 // Which attachment a call is about, and whether it can be asked.
 
 extension BridgeService {
-  /// The attachment that `text` means: what a user would type. What is plugged in comes first: an accessory that is
-  /// awaited may have left its path to another.
+  /// The attachment that `text` means: what a user would type.
   func find(_ text: String?) throws(CallError) -> Attachment {
-    let all = ordered
-    let present = all.filter(\.machine.isPresent)
-    // Where a path is meant it is a whole one; a serial number may look like another.
-    if let text, !text.hasPrefix("/") {
-      let namesakes = all.filter { $0.device.id == text || $0.device.serialNumber == text }
-      if namesakes.count == 1 { return namesakes[0] }
-    }
-    if let attachment = try find(text, among: present) { return attachment }
-    if present.count < all.count, let attachment = try find(text, among: all) { return attachment }
-    throw Self.notHeld(text)
-  }
-
-  private func find(_ text: String?, among attachments: [Attachment]) throws(CallError) -> Attachment? {
-    let device: Device
+    let (there, awaited) = (ordered.filter(\.machine.isPresent), ordered.filter { !$0.machine.isPresent })
+    let device: Device?
     do throws(ResolutionError) {
-      device = try DeviceResolver.resolve(text, among: attachments.map(\.device))
+      device = try DeviceResolver.choose(text, there: there.map(\.device), awaited: awaited.map(\.device))
     } catch {
-      switch error {
-      case .ambiguous(_, let devices):
+      if case .ambiguous(_, let devices) = error {
         throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
-      case .malformed: throw CallError(AccessoryError(.misconfigured, error.description), device: text)
-      case .noDevices, .noMatch: return nil
       }
+      throw CallError(AccessoryError(.misconfigured, error.description), device: text)
     }
-    return attachments.first { $0.device == device } ?? attachments.first { $0.isSame(device) }
+    guard let device else { throw Self.notHeld(text) }
+    let all = there + awaited
+    guard let found = all.first(where: { $0.device == device }) ?? all.first(where: { $0.isSame(device) }) else {
+      throw Self.notHeld(text)
+    }
+    return found
   }
 
   private static func notHeld(_ text: String?) -> CallError {

@@ -180,7 +180,8 @@ package actor BridgeService {
     guard !isClosing else { return }
     self.profiles = profiles
     for attachment in ordered where attachment.machine.state != .lent {
-      let profile = profiles.profile(for: attachment.device)
+      let chosen = attachment.chosenProfile
+      let profile = chosen.map { profiles.profile(named: $0) } ?? profiles.profile(for: attachment.device)
       guard profile != attachment.profile else { continue }
       if profile == nil && !attachment.isByHand {
         log.notice("\(attachment.name): no profile fits any more")
@@ -189,7 +190,7 @@ package actor BridgeService {
         log.notice("\(attachment.name): its profile has changed")
         let (device, isByHand) = (attachment.device, attachment.isByHand)
         release(attachment)
-        attach(device, profile, isByHand: isByHand, after: attachment.closing)
+        attach(device, profile, isByHand: isByHand, chosenProfile: chosen, after: attachment.closing)
       }
     }
     for device in present { appeared(device) }

@@ -9,7 +9,9 @@ import Glibc
 /// Options of commands that carry files.
 struct TransferOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("When it is interrupted, how long to wait for the accessory to come back.", valueName: "time"),
+    help: ArgumentHelp(
+      "How long to wait for the accessory when it goes meanwhile; else as long as its profile tries, and at least 10s.",
+      valueName: "time"),
     transform: TimeArgument.read)
   var patience: TimeArgument?
 
@@ -22,33 +24,53 @@ struct TransferOptions: ParsableArguments {
   ) async throws -> Carried {
     let watcher = TransferWatcher(
       device: options.device, patience: patience?.duration ?? .seconds(10),
-      bar: ProgressBar(isShown: !options.output.json))
+      bar: ProgressBar(json: options.output.json))
     defer { watcher.bar.clear() }
     if let device = try await HeldDevice.find(options.device, options.line) { return try await held(device, watcher) }
     var begun: (any FileTransfer)?
-    var deadline: MonotonicTime?
+    var policy = RetryPolicy()
+    var comings: Comings?
+    defer { comings?.end() }
+    var (deadline, tries): (MonotonicTime?, Int) = (nil, 0)
     while true {
+      let failure: any Error
       do {
         return try await options.with { files in
           guard let open = files as? OpenFiles else { throw AccessoryError(.busy, "a service has taken the accessory") }
-          deadline = nil
+          (deadline, tries) = (nil, 0)
+          policy = open.attachment.profile?.policies.reconnect ?? RetryPolicy()
           var transfer = try begun ?? make(open.files)
           defer { begun = transfer }
           try await transfer.run(on: open.attachment.accessory) { watcher.bar.show($0, $1) }
-          return Carried(device: open.document, resumptions: transfer.resumptions, md5: transfer.md5)
+          return Carried(
+            device: open.document, resumptions: transfer.resumptions, md5: transfer.md5, crc32: transfer.crc32)
         }
-      } catch {
-        // What was never there is not waited for.
-        let isGone = (error as? AccessoryError)?.kind == .disconnected
-        guard isGone || deadline != nil, watcher.patience > .zero else { throw error }
-        let now = IOThread.shared.now
-        if deadline == nil { watcher.interrupted() }
-        let end = deadline ?? now + watcher.patience
-        deadline = end
-        guard now < end, !Task.isCancelled else { throw error }
-        await IOThread.shared.sleep(for: .milliseconds(250))
-      }
+      } catch { failure = error }
+      // What was never there is not waited for.
+      let isGone = (failure as? AccessoryError)?.kind == .disconnected
+      let patience = patience?.duration ?? policy.patience
+      guard isGone || deadline != nil, patience > .zero, !Task.isCancelled else { throw failure }
+      let now = IOThread.shared.now
+      if deadline == nil { watcher.interrupted() }
+      let end = deadline ?? now + patience
+      deadline = end
+      tries += 1
+      guard now < end else { throw failure }
+      if comings == nil { comings = await Comings() }
+      // By the policy's pauses, and at once when something is plugged in.
+      await comings?.next(within: min(end - now, policy.pause(beforeTry: tries) ?? policy.interval))
+      if Task.isCancelled { throw failure }
     }
+  }
+}
+
+extension RetryPolicy {
+  /// How long a command waits for an accessory to come back: for as long as this policy tries, and at least 10 s.
+  fileprivate var patience: Duration {
+    guard isEnabled else { return .zero }
+    guard let tries else { return .seconds(1_000_000_000) }
+    let pauses = (1...max(1, min(tries, 1_000))).reduce(Duration.zero) { $0 + (pause(beforeTry: $1) ?? .zero) }
+    return max(.seconds(10), pauses)
   }
 }
 
@@ -56,7 +78,8 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     abstract: "Gets a file from an accessory.",
     discussion: """
-      When the accessory goes meanwhile, it is waited for, and the rest is got when it is back.
+      When the accessory goes meanwhile, it is waited for, and the rest is got when it is back. With --json a document at \
+      every whole percent says how far it is; the result is the last.
 
       EXAMPLES
         bridge-cli get-file EV3 ../prjs/tst/tst.rbf
@@ -91,50 +114,6 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
       throw AccessoryError(.badData, "\(path) has changed while it was got from \(files.device): get it once more")
     }
     try LocalFile.write(bytes, to: place, replacing: force)
-    TransferView.show(bytes, carried, path: path, file: place, output)
-  }
-}
-
-struct SendFile: AsyncParsableCommand, JSONCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Sends a file to an accessory.",
-    discussion: """
-      On a brick, files may go below ../apps, ../prjs and ../tools; folders that are missing are made. When the accessory \
-      goes meanwhile, it is waited for, and the rest is sent when it is back.
-
-      EXAMPLES
-        bridge-cli send-file EV3 tst.rbf ../prjs/tst/tst.rbf
-      """)
-
-  @OptionGroup var files: FileOptions
-  @Argument(help: "The file here.") var file: String
-  @Argument(help: "Where it goes.") var path: String
-  @OptionGroup var transfer: TransferOptions
-  var output: OutputOptions { files.output }
-
-  func run() async throws {
-    let bytes = try LocalFile.read(file)
-    let content = MemoryFile(bytes)
-    let carried = try await transfer.carry(files) { held, watcher in
-      try await held.send(content, to: path, watcher)
-    } make: { files in
-      try files.sending(content, to: path)
-    }
-    TransferView.show(bytes, carried, path: path, file: file, output)
-  }
-}
-
-enum TransferView {
-  static func show(
-    _ bytes: [UInt8], _ carried: Carried, path: String, file: String, _ output: OutputOptions
-  ) {
-    let sum = MD5.hexadecimal(bytes)
-    if output.json {
-      return Output.json(
-        TransferDocument(
-          device: carried.device, path: path, file: file, size_bytes: bytes.count, md5: sum,
-          resumptions: carried.resumptions))
-    }
-    Output.line("\(SafeText.escape(file)): \(bytes.count) bytes, MD5 \(sum)")
+    TransferView(carried: carried, path: path, file: place, size: bytes.count, md5: MD5.hexadecimal(bytes)).show(output)
   }
 }

@@ -40,7 +40,7 @@ extension HeldDevice: ReachableFiles {
           guard file.count == size else { throw nonsense }
           return Carried(
             device: answer.device.map { DeviceDocument($0) } ?? document, resumptions: answer.resumptions ?? 0,
-            md5: answer.md5)
+            md5: answer.md5, crc32: nil)
         }
         watcher.bar.show(file.count, size)
       }
@@ -50,10 +50,12 @@ extension HeldDevice: ReachableFiles {
     throw nonsense
   }
 
-  func send(_ file: MemoryFile, to path: String, _ watcher: TransferWatcher) async throws -> Carried {
+  func send(_ file: DiskFile, to path: String, as kind: FileKind?, _ watcher: TransferWatcher) async throws -> Carried {
     let answers = try await stream(
       Bridge.SendFile(
-        device: name, path: path, size_bytes: file.count, patience_ms: milliseconds(watcher.patience)))
+        device: name, path: path, size_bytes: file.count,
+        kind: kind.flatMap { Bridge.SendFile.Kind(rawValue: $0.rawValue) }, crc32: try await file.checksum(),
+        patience_ms: milliseconds(watcher.patience)))
     do {
       for try await answer in answers {
         switch answer.event {
@@ -73,7 +75,7 @@ extension HeldDevice: ReachableFiles {
           watcher.bar.show(file.count, file.count)
           return Carried(
             device: answer.device.map { DeviceDocument($0) } ?? document, resumptions: answer.resumptions ?? 0,
-            md5: nil)
+            md5: nil, crc32: answer.crc32.flatMap { UInt32($0, radix: 16) })
         }
       }
     } catch let error as ControlError {

@@ -29,6 +29,8 @@ struct Carried: Sendable {
   let resumptions: Int
   /// What the accessory says the file's sum is, where that is to be compared.
   let md5: String?
+  /// The checksum that the accessory has compared.
+  let crc32: UInt32?
 }
 
 /// Shows a person how far a transfer is.
@@ -42,6 +44,6 @@ struct TransferWatcher: Sendable {
   /// The accessory is gone, and is awaited.
   func interrupted() {
     bar.clear()
-    Output.note("\(device) is gone: waiting for it to come back")
+    Output.note("\(SafeText.escape(device)) is gone: waiting for it to come back")
   }
 }

@@ -37,6 +37,7 @@ struct Attachment {
   let device: Device
   let accessory: any Accessory
   let driver: Driver
+  let profile: Profile?
   let transport: any Transport
 
   /// Finds the device that `text` means and makes contact.
@@ -44,7 +45,8 @@ struct Attachment {
     let (target, transport) = try await openTransport(text, line)
     let driver = line.driver(for: target)
     let accessory = try await driver.open(AccessorySession(transport), profile: target.profile)
-    return Attachment(device: target.device, accessory: accessory, driver: driver, transport: transport)
+    return Attachment(
+      device: target.device, accessory: accessory, driver: driver, profile: target.profile, transport: transport)
   }
 
   /// Finds the device that `text` means.
