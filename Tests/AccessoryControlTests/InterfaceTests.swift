@@ -16,7 +16,7 @@ import Testing
     #expect(interface.name == Bridge.name)
     #expect(
       interface.methods.keys.sorted() == [
-        "Attach", "Battery", "Detach", "Info", "List", "Open", "Request", "Status", "Subscribe", "Trace",
+        "Attach", "Battery", "Detach", "Expect", "Info", "List", "Open", "Request", "Status", "Subscribe", "Trace",
       ])
   }
 

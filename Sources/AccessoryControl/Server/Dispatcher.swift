@@ -74,6 +74,7 @@ struct Dispatcher: Sendable {
       }
       return try await once(call, caller, handler.request)
     case Bridge.Attach.method: return try await once(call, caller, handler.attach)
+    case Bridge.Expect.method: return try await once(call, caller, handler.expect)
     case Bridge.Detach.method: return try await once(call, caller, handler.detach)
     case Bridge.Subscribe.method: return try await stream(call, caller, send, handler.subscribe)
     case Bridge.Trace.method: return try await stream(call, caller, send, handler.trace)

@@ -55,8 +55,9 @@ extension BridgeService: BridgeHandler {
 
   /// An attachment that is attached, and its accessory; waits while it is being opened.
   func contact(_ text: String?) async throws(CallError) -> (Attachment, OpenAccessory) {
-    let attachment = try find(text)
+    var attachment = try find(text)
     while true {
+      attachment = attachment.latest
       try check(attachment, text)
       switch attachment.machine.state {
       case .attached:
@@ -233,9 +234,12 @@ extension BridgeService: BridgeHandler {
   /// Holds a device for the process that the service is part of, unless a profile has it do so already. Throws what went
   /// wrong when that was tried for the first time and policies allow no more.
   package func hold(_ device: Device) async throws(AccessoryError) {
-    let attachment =
+    var attachment =
       attachment(holding: device) ?? attach(device, profiles.profile(for: device), isByHand: true)
-    while attachment.machine.state == .opening, !Task.isCancelled { await wait(attachment) }
+    while attachment.machine.state == .opening, !Task.isCancelled {
+      await wait(attachment)
+      attachment = attachment.latest
+    }
     if attachments[attachment.key] !== attachment || attachment.machine.state == .failed {
       throw attachment.machine.problem ?? .disconnected(device.path)
     }
@@ -260,23 +264,34 @@ extension BridgeService: BridgeHandler {
       }
       throw CallError(AccessoryError(.notFound, error.description), device: text)
     }
-    guard device.source == .named else { return device }
-    guard text.hasPrefix("/") else {
-      throw CallError(AccessoryError(.misconfigured, "\(text) is no whole path"), device: text)
+    if device.source == .named { try checkNaming(text, caller) }
+    return device
+  }
+
+  private func checkNaming(_ path: String, _ caller: Caller) throws(CallError) {
+    guard path.hasPrefix("/") else {
+      throw CallError(AccessoryError(.misconfigured, "\(path) is no whole path"), device: path)
     }
     guard caller.peer.user == 0 || caller.peer.user == geteuid() else {
       throw CallError(
         AccessoryError(
-          .permissionDenied, "\(text) is no device that the service knows of, and only its own user may name others"),
-        device: text)
+          .permissionDenied, "\(path) is no device that the service knows of, and only its own user may name others"),
+        device: path)
     }
-    return device
+  }
+
+  package func expect(_ call: Bridge.Expect, from caller: Caller) async throws(CallError) -> Bridge.Expect.Reply {
+    try checkNaming(call.device, caller)
+    expect(call.device)
+    return Bridge.Expect.Reply()
   }
 
   private func settled(_ attachment: Attachment, _ wasAttached: Bool) async throws(CallError) -> Bridge.Attach.Reply {
+    var attachment = attachment
     while attachment.machine.state == .opening {
       try check(attachment, attachment.device.id)
       await wait(attachment)
+      attachment = attachment.latest
     }
     return Bridge.Attach.Reply(accessory: attachment.facts, was_attached: wasAttached)
   }
