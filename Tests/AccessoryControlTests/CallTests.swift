@@ -13,6 +13,7 @@ import Testing
     let client = try await sample.client()
     let parameters: [String: [String: JSON]] = [
       "Request": ["command": .string("echo"), "payload_hex": .string("00ff")], "Attach": ["device": .string("X1")],
+      "Expect": ["device": .string("X1")],
     ]
     for (name, method) in interface.methods where !["Subscribe", "Trace", "Open"].contains(name) {
       let reply = try await client.call("\(Bridge.name).\(name)", parameters[name] ?? [:])
