@@ -39,6 +39,7 @@ let package = Package(
       dependencies: [
         "CLinuxShims", "CLibusb",
         .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
     .target(
@@ -71,10 +72,11 @@ let package = Package(
         "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery", "CLinuxShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(name: "Console", dependencies: ["AccessoryIO"]),
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
-        "AccessoryControl", "BridgeService", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator",
+        "AccessoryControl", "BridgeService", "Console", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -82,6 +84,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+    .testTarget(name: "ConsoleTests", dependencies: ["Console", "AccessoryIO"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .target(name: "CFakeUSB", path: "Tests/CFakeUSB"),
@@ -139,8 +142,9 @@ let package = Package(
       name: "ExternalAccessoryTests",
       dependencies: [
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
-        "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli", "DelegateClient", "NativeClient",
-        "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
+        "AccessoryIO", "AccessoryProtocols", "BridgeService", "AccessoryControl", "TestSupport", "bridge-cli",
+        "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     .executableTarget(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
@@ -166,7 +170,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["bridge-cli", "AccessorySimulator", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+      dependencies: [
+        "bridge-cli", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "AccessoryLink", package: "accessory-bridge"),
         .product(name: "AccessoryIO", package: "accessory-bridge"),
         .product(name: "AccessoryProtocols", package: "accessory-bridge"),
+        .product(name: "AccessorySimulator", package: "accessory-bridge"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ]),

@@ -1,3 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// SwiftPM wants a source file in a C target; the shims themselves are header only.
+// All shims are in the header but for these, which need a place for a variable.
 #include "CLinuxShims.h"
+
+// The runtime's hook (swift/Runtime/Concurrency.h), and how a job is run: an executor is two words, both 0 for no actor's.
+typedef __attribute__((swiftcall)) void (*task_enqueuer)(void *job);
+extern __attribute__((swiftcall)) void (*swift_task_enqueueGlobal_hook)(void *job, task_enqueuer original);
+extern __attribute__((swiftcall)) void swift_job_run(void *job, void *executor, uintptr_t implementation);
+
+static void (*task_taker)(void *job);
+
+__attribute__((swiftcall)) static void take_task(void *job, task_enqueuer original) {
+    (void)original;
+    task_taker(job);
+}
+
+void shim_redirect_tasks(void (*take)(void *job)) {
+    task_taker = take;
+    swift_task_enqueueGlobal_hook = take_task;
+}
+
+void shim_run_task_job(void *job) { swift_job_run(job, 0, 0); }

@@ -33,7 +33,10 @@ enum Interruption {
     // Without a signalfd the signals stay blocked, and only SIGKILL would help: then let them have their way.
     let handler = try? Signals(signals) { signal in
       if signal == SIGHUP, let body = hangUp.withLock({ $0 }) { return body() }
-      if received.exchange(signal, ordering: .relaxed) != 0 { _exit(128 + signal) }
+      if received.exchange(signal, ordering: .relaxed) != 0 {
+        TerminalGuard.restore()
+        _exit(128 + signal)
+      }
       work.cancel()
     }
     if handler == nil {

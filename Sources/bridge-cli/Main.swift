@@ -6,10 +6,12 @@ import Glibc
 
 @main
 enum Main {
-  static func main() async {
+  /// On the main thread, so that there is no task before it.
+  @MainActor static func main() async {
     // First of all, while there is one thread: so that a device is closed properly whatever ends us.
     Signals.block(Interruption.signals)
-    let work = Task { await run() }
+    QuietTasks.begin()
+    let work = Task.detached { await run() }
     Interruption.cancel(work)
     Glibc.exit(await work.value)
   }
@@ -76,7 +78,8 @@ struct BridgeCLI: AsyncParsableCommand {
     version: version,
     subcommands: [
       List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Ls.self, GetFile.self,
-      SendFile.self, Rm.self, Mkdir.self, Trace.self, Serve.self, Attach.self,
+      SendFile.self, Rm.self, Mkdir.self, ConsoleCommand.self, Scan.self, Connect.self, RemoteCommand.self, Trace.self,
+      Serve.self, Attach.self,
       Detach.self, Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
     ])
 

@@ -103,6 +103,39 @@ private let list = #"{"method":"accessorybridge.Bridge.List"}"#
     await sample.server.close()
   }
 
+  /// A file waits for its reader: what is on the way is bounded, and nothing of it is lost.
+  @Test func aFileWaitsForItsReader() async throws {
+    let sample = try await SampleServer()
+    let lazy = try RawClient(sample.path)
+    try await lazy.send(#"{"method":"accessorybridge.Bridge.GetFile","parameters":{"path":"1024"},"more":true}"#)
+    try await sample.bridge.seen.wait { $0.pieces > 0 }
+    let client = try await sample.client()
+    for _ in 0..<100 { _ = try await client.call(Bridge.List()) }
+    // 2 KB each: what the socket takes, and a message's length.
+    #expect(sample.bridge.seen.value.pieces < 700)
+    let messages = try await lazy.messages(1_026)
+    #expect(messages.count == 1_026)
+    let offsets = messages.dropFirst().dropLast().map { $0.fields?["parameters"]?.fields?["offset"] }
+    #expect(offsets == (0..<1_024).map { .int($0 * 1_024) })
+    #expect(messages.last.flatMap { ReplyMessage($0) }?.continues == false)
+    await sample.server.close()
+  }
+
+  /// A file whose reader goes, or whose server closes, doesn't wait any more.
+  @Test(arguments: [true, false]) func aFileThatNobodyReadsEnds(byClient: Bool) async throws {
+    let sample = try await SampleServer()
+    var lazy: RawClient? = try RawClient(sample.path)
+    try await lazy?.send(#"{"method":"accessorybridge.Bridge.GetFile","parameters":{"path":"1024"},"more":true}"#)
+    try await sample.bridge.seen.wait { $0.pieces > 0 }
+    if byClient {
+      lazy = nil
+      try await sample.clients.wait { $0 == 0 }
+    }
+    await sample.server.close()
+    #expect(sample.bridge.seen.value.subscribers == 0)
+    lazy = nil
+  }
+
   @Test func moreClientsThanAllowedAreTurnedAway() async throws {
     var limits = ControlServer.Limits()
     (limits.clients, limits.reservedClients) = (2, 1)

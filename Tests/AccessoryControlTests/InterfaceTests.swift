@@ -16,7 +16,8 @@ import Testing
     #expect(interface.name == Bridge.name)
     #expect(
       interface.methods.keys.sorted() == [
-        "Attach", "Battery", "Detach", "Expect", "Info", "List", "Open", "Request", "Status", "Subscribe", "Trace",
+        "Attach", "Battery", "Commands", "Detach", "Expect", "GetFile", "Info", "List", "ListFolder", "MakeFolder",
+        "Open", "Perform", "Remove", "Request", "SendFile", "Status", "Subscribe", "SupplyFile", "Trace",
       ])
   }
 

@@ -246,4 +246,48 @@ import Testing
     #expect("\(ResolutionError.noMatch("Y"))".contains("Y"))
     #expect("\(ResolutionError.noDevices)".contains("bridge-cli simulate framed"))
   }
+
+  // MARK: - What is there and what is awaited
+
+  @Test func whatIsThereComesFirst() throws {
+    func device(_ serial: String, _ path: String) -> Device {
+      Device(path: path, source: .simulator, driver: "framed", name: "Thing", serialNumber: serial)
+    }
+    let (one, two, gone) = (device("A1", "/dev/a"), device("A2", "/dev/b"), device("A3", "/dev/zero"))
+    func choose(_ text: String?, _ there: [Device], _ awaited: [Device]) throws -> String? {
+      try DeviceResolver.choose(text, there: there, awaited: awaited)?.serialNumber
+    }
+    // By nothing, by name, by a beginning: what is there.
+    for text in [nil, "Thing", "A"] { #expect(try choose(text, [one], [gone]) == "A1") }
+    for text in [nil, "Thing", "A"] { #expect(try choose(text, [], [gone]) == "A3") }
+    // In full, wherever it is; but not when two have the name.
+    #expect(try choose("A3", [one], [gone]) == "A3")
+    #expect(try choose("A1", [one], [device("A1", "/dev/c")]) == "A1")
+    #expect(throws: ResolutionError.self) { try choose("A1", [one, device("A1", "/dev/d")], []) }
+    // A path is that of what is there now.
+    #expect(try choose("/dev/zero", [device("A4", "/dev/zero")], [gone]) == "A4")
+    #expect(try choose("/dev/zero", [one], [gone]) == "A3")
+    #expect(try choose("nobody", [one], [gone]) == nil && choose(nil, [], []) == nil)
+    #expect(try choose("/dev/null", [one], [gone]) == nil)
+    #expect(throws: ResolutionError.self) { try choose("Thing", [one, two], [gone]) }
+    #expect(throws: ResolutionError.self) { try choose("usb:x", [one], [gone]) }
+    // Nobody gets what is meant for another by calling itself so.
+    var other = two
+    other.name = "A3"
+    #expect(try choose("A3", [other], [gone]) == "A2")
+  }
+
+  @Test func theSameByWhateverWayIn() {
+    let usb = USBIdentity(
+      vendorID: 1, productID: 2, bus: 1, address: 2, node: "/dev/bus/usb/001/002", port: "1-1", devpath: "",
+      speed: nil, function: USBClass(code: 0, subclass: 0, protocol: 0), damage: nil)
+    let whole = Device(path: "/dev/ttyACM0", source: .udev, terminal: "/dev/ttyACM0", usb: usb)
+    let second = Device(path: "/dev/ttyACM1", source: .udev, terminal: "/dev/ttyACM1", usb: usb)
+    let node = Device(path: "/dev/bus/usb/001/002", source: .named)
+    let terminal = Device(path: "/dev/ttyACM0", source: .named)
+    for (a, b) in [(whole, node), (whole, terminal), (whole, whole)] { #expect(a.isSame(as: b) && b.isSame(as: a)) }
+    for (a, b) in [(whole, second), (second, terminal), (node, terminal)] {
+      #expect(!a.isSame(as: b) && !b.isSame(as: a))
+    }
+  }
 }

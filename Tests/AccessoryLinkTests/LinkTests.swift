@@ -163,6 +163,20 @@ final class PretendedAccessory: Sendable {
     if let events { for try await _ in events {} }
   }
 
+  @Test(arguments: [false, true]) func aLinkThatIsLetGoIsFreed(isClosedFirst: Bool) async throws {
+    let accessory = PretendedAccessory()
+    weak var freed: LinkCore<AF1Exchange>?
+    do {
+      let link = try await accessory.link()
+      freed = link.core
+      let events = link.events()
+      _ = try await link.requestAndEvents(AF1Request(.echo, payload: [1]))
+      if isClosedFirst { await link.close() }
+      withExtendedLifetime(events) {}
+    }
+    try await eventually("the link to be freed") { freed == nil }
+  }
+
   @Test func slowSubscribersLoseTheOldestEventsAndNobodyElse() async throws {
     let accessory = PretendedAccessory()
     let link = try await accessory.link()

@@ -321,9 +321,12 @@ import Testing
     let terminal = try await accessory.onPseudoTerminal()
     try await ServiceHarness.with({ $0.poll = .milliseconds(10) }) { harness in
       let file = try harness.announce(terminal.path, serial: "S1")
+      try await harness.said("S1 is attached at")
+      #expect(try await harness.client().call(Bridge.GetBattery()).battery.percent == 80)
+      // What was known before they came is not told to subscribers; what is found out by asking again is.
       var events = try await harness.client().stream(Bridge.Subscribe()).makeAsyncIterator()
+      while try await events.next()?.event != .ready {}
       var last: UInt8?
-      while last != 80 { last = try await events.next()?.battery?.percent }
       percent.update { $0 = 79 }
       while last != 79 { last = try await events.next()?.battery?.percent }
       file.remove()

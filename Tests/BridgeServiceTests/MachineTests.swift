@@ -169,7 +169,7 @@ import Testing
     isLent = machine.lend()
     #expect(!isLent)
     #expect(machine.ended(Self.gone, now: Self.start) == [])
-    #expect(machine.returned(now: Self.start) == [.open])
+    #expect(machine.returned(nil, now: Self.start) == [.open])
     #expect(machine.state == .opening)
   }
 
@@ -179,8 +179,19 @@ import Testing
     #expect(machine.unplugged(Self.gone, now: Self.start) == [.end])
     #expect(machine.state == .lent)
     #expect(
-      machine.returned(now: Self.start)
+      machine.returned(nil, now: Self.start)
         == [.tellGone(Self.absent), .tellWaiting(Self.absent, pause: .seconds(1), try: 1, of: 3)])
+  }
+
+  /// Its client saw it go, and nobody has told so far: it is gone, and comes back as another contact.
+  @Test func goneWhileLent() {
+    var machine = attached()
+    _ = machine.lend()
+    #expect(
+      machine.returned(Self.gone, now: Self.start)
+        == [.tellGone(Self.gone), .tellWaiting(Self.gone, pause: .seconds(1), try: 1, of: 3)])
+    #expect(machine.state == .waiting && machine.isPresent)
+    #expect(machine.timePassed(now: Self.start + .seconds(1)) == [.open])
   }
 
   @Test func onlyWhatIsAttachedIsLent() {
@@ -202,7 +213,7 @@ import Testing
     _ = machine.rest()
     let isLent = machine.lend()
     #expect(isLent)
-    _ = machine.returned(now: Self.start)
+    _ = machine.returned(nil, now: Self.start)
     _ = machine.opened(now: Self.start)
     _ = machine.rest()
     #expect(machine.unplugged(Self.gone, now: Self.start) == [.forget])

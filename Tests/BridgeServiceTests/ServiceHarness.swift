@@ -21,6 +21,7 @@ final class ServiceHarness: Sendable {
   private let directory: TemporaryDirectory
   private let server: ControlServer
   private let simulators = Watched<[FramedSimulator]>([])
+  private let bricks = Watched<[EV3Simulator]>([])
 
   static let information = ServiceInformation(
     vendor: "Tests", product: "Service", version: "1", url: "https://example.org/")
@@ -62,6 +63,7 @@ final class ServiceHarness: Sendable {
 
   private func end() async {
     for simulator in simulators.value { await simulator.stop() }
+    for brick in bricks.value { await brick.stop() }
     await server.close()
     await service.close()
   }
@@ -82,6 +84,18 @@ final class ServiceHarness: Sendable {
     simulators.update { $0.append(simulator) }
     try await simulator.plugIn()
     return simulator
+  }
+
+  /// A pretended brick that is plugged in.
+  @discardableResult
+  func simulateBrick(_ change: (inout EV3Simulator.Configuration) -> Void = { _ in }) async throws -> EV3Simulator {
+    var configuration = EV3Simulator.Configuration(seed: 1)
+    configuration.announcementDirectory = directory.path
+    change(&configuration)
+    let brick = EV3Simulator(configuration)
+    bricks.update { $0.append(brick) }
+    try await brick.plugIn()
+    return brick
   }
 
   /// Announces a terminal, as a simulator does.

@@ -99,6 +99,10 @@ import Testing
       #expect(try await box.run("mkdir", "EV3", "../prjs/x").status == 0)
       let sent = try await box.run("send-file", "EV3", "data.bin", "../prjs/x/data.bin")
       #expect(sent.lines == ["data.bin: 50000 bytes, MD5 \(MD5.hexadecimal(Self.bytes))"])
+      let nowhere = try await box.run("send-file", "EV3", "data.bin")
+      #expect(nowhere.status == 78 && nowhere.errorText.contains("wants to know where the file goes"))
+      let kind = try await box.run("send-file", "EV3", "data.bin", "../prjs/x/y", "--kind", "image")
+      #expect(kind.status == 78 && kind.errorText.contains("the path says what a file is"))
       let list = try await box.run("ls", "EV3", "../prjs/x", "--json").json()
       #expect(list["entries"]?[0]?["name"] == "data.bin" && list["entries"]?[0]?["size_bytes"] == 50_000)
       #expect(try await box.run("ls", "EV3", "../prjs/x").lines == ["     50000 data.bin"])
@@ -125,10 +129,10 @@ import Testing
       let sent = try await box.run(
         "send-file", "EV3", "data.bin", "../prjs/data.bin", "--patience", "60s", "--json")
       #expect(sent.status == 0, "\(sent.errorText)")
-      #expect(try sent.json()["resumptions"] == 1)
+      #expect(try sent.lastJSON()["resumptions"] == 1)
       #expect(sent.errorText.contains("EV3 is gone: waiting for it to come back"))
       let got = try await box.run("get-file", "EV3", "../prjs/data.bin", "back.bin", "--json")
-      #expect(try got.json()["md5"]?.text == MD5.hexadecimal(Self.bytes))
+      #expect(try got.lastJSON()["md5"]?.text == MD5.hexadecimal(Self.bytes))
       try await brick.stop()
     }
   }

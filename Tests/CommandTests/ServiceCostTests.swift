@@ -34,4 +34,26 @@ import Testing
       #expect(try await service.end().status == 0)
     }
   }
+
+  /// With an accessory and nothing happening, no timer runs that would wake it, its own or a library's; and no thread is
+  /// left but the one that does I/O, and the main one.
+  @Test func nothingWakesIt() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate()
+      let service = try await box.serve()
+      try await service.errors(containing: "SIM0001 is attached at")
+      for command in ["battery", "status", "info"] { #expect(try await box.run(command).status == 0) }
+      let process = "/proc/\(service.pid)"
+      // Threads that have nothing to do stay for a few seconds.
+      try await eventually("the threads' end", within: .seconds(60)) {
+        Directory.names(in: process + "/task").count == 2
+      }
+      let timers = Directory.names(in: process + "/fdinfo").compactMap { name -> String? in
+        let bytes = try? SmallFile.read(process + "/fdinfo/" + name, limit: 4_096)
+        return bytes.map { String(decoding: $0, as: UTF8.self) }.flatMap { $0.contains("it_value") ? $0 : nil }
+      }
+      #expect(!timers.isEmpty && timers.allSatisfy { $0.contains("it_value: (0, 0)") }, "\(timers)")
+      #expect(try await box.run("battery").status == 0)
+    }
+  }
 }

@@ -25,6 +25,22 @@ extension Sandbox {
     return program
   }
 
+  /// Runs commands without a service and with one that holds their accessory, and compares; returns the service.
+  func expectTheSame(_ calls: [[String]], serial: String) async throws -> Program {
+    var direct: [Program.Transcript] = []
+    for call in calls { direct.append(try await run(call)) }
+    let service = try await serve()
+    try await service.errors(containing: "\(serial) is attached at")
+    for (call, direct) in zip(calls, direct) {
+      let held = try await run(call)
+      // How far a transfer is, and how fast, is never the same.
+      #expect(held.results == direct.results, "\(call)")
+      #expect(held.errorText == direct.errorText, "\(call)")
+      #expect(held.status == direct.status, "\(call)")
+    }
+    return service
+  }
+
   /// Where the service answers.
   var socket: String { runtime.path + "/accessory-bridge/bridge.socket" }
 }
@@ -39,17 +55,14 @@ extension Sandbox {
         ["battery"], ["battery", "--json"], ["status"], ["status", "--json", "SIM0001"], ["info"], ["info", "--json"],
         ["request", "echo", "616263"], ["request", "echo", "616263", "--json"], ["request", "0x42"],
         ["request", "0x42", "--json"], ["battery", simulator.path], ["battery", "nobody"], ["status", "SIM", "--json"],
+        ["request", "SIM0001", "0x42"], ["request", "SIM0001", "--list"], ["request", "SIM0001", "--list", "--json"],
+        ["request", "SIM0001", "echo", "payload=0102", "+", "echo", "payload=03"],
+        ["request", "SIM0001", "command", "number=66"], ["request", "SIM0001", "echo", "payload=0", "+", "battery"],
+        ["request", "SIM0001", "motor-start", "ports=A"], ["request", "SIM0001", "echo", "payload=01", "--json"],
+        ["request", "SIM0001", "command", "number=64", "--no-reply", "--json"], ["ls", "SIM0001"],
+        ["rm", "SIM0001", "x", "--json"], ["get-file", "SIM0001", "x"], ["send-file", "SIM0001", "/dev/null", "x"],
       ]
-      var direct: [Program.Transcript] = []
-      for call in calls { direct.append(try await box.run(call)) }
-      let service = try await box.serve()
-      try await service.errors(containing: "SIM0001 is attached at")
-      for (call, direct) in zip(calls, direct) {
-        let held = try await box.run(call)
-        #expect(held.outputText == direct.outputText, "\(call)")
-        #expect(held.errorText == direct.errorText, "\(call)")
-        #expect(held.status == direct.status, "\(call)")
-      }
+      let service = try await box.expectTheSame(calls, serial: "SIM0001")
       #expect(service.transcript.value.status == nil)
       try await simulator.stop()
       try await service.errors(containing: "SIM0001 is no more held")
@@ -59,6 +72,60 @@ extension Sandbox {
       #expect(ended.status == 0)
       #expect(ended.outputText == "")
       #expect(!exists(box.socket))
+    }
+  }
+
+  /// The same for a brick: commands by name, batches, files. What the first half does the second undoes.
+  @Test func aBricksAnswersAreTheSameBothWays() async throws {
+    try await Sandbox.with { box in
+      let brick = try box.start("simulate", "ev3", "--link", "./ev3", "--percent", "57")
+      try await brick.line(containing: " is plugged in at ")
+      try box.directory.write((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }, to: "data.bin")
+      let path = "../prjs/x/data.bin"
+      let calls = [
+        ["battery", "--json"], ["status", "EV3", "--json"], ["info", "EV3"], ["info", "EV3", "--json"],
+        ["request", "EV3", "--list"], ["request", "./ev3", "--list", "--json"], ["request", "EV3", "echo", "00"],
+        ["request", "EV3", "motor-speed", "ports=A,B", "speed=-50", "+", "motor-start", "ports=A,B"],
+        ["request", "EV3", "motor-stop", "ports=A,B", "--json"],
+        ["request", "power", "+", "name", "+", "sensor-si", "port=4"],
+        ["request", "EV3", "power", "+", "name", "--json"], ["request", "EV3", "led", "pattern=red", "--no-reply"],
+        ["request", "EV3", "motor-start", "ports=E"], ["request", "EV3", "motor-start", "ports=A", "layer=1"],
+        ["request", "EV3", "motor-start", "ports=A", "layer=1", "--json"], ["request", "EV3", "fly=1", "+"],
+        ["request", "EV3"]
+          + Array(repeating: ["draw-text", "x=1", "y=1", "text=0123456789"], count: 60).joined(
+            separator: ["+"]), ["mkdir", "EV3", "../prjs/x"], ["mkdir", "EV3", "../prjs/x"],
+        ["send-file", "EV3", "data.bin", path], ["send-file", "EV3", "data.bin", path, "--json"],
+        ["send-file", "EV3", "data.bin", "/etc/passwd"], ["send-file", "EV3", "nothing", "x"], ["ls", "EV3"],
+        ["ls", "./ev3", "../prjs/x", "--json"], ["ls", "EV3", "/nowhere"], ["get-file", "EV3", path, "--force"],
+        ["get-file", "EV3", path, "back.bin", "--force", "--json"], ["get-file", "EV3", path, "data.bin"],
+        ["get-file", "EV3", "../prjs/none"], ["rm", "EV3", "../prjs/x"], ["rm", "EV3", path],
+        ["rm", "EV3", path, "--json"],
+        ["rm", "EV3", "../prjs/x"],
+      ]
+      let service = try await box.expectTheSame(calls, serial: "001653000001")
+      #expect(try SmallFile.read(box.directory.path + "/back.bin", limit: 1 << 20).count == 20_000)
+      #expect(service.transcript.value.status == nil)
+    }
+  }
+
+  /// A file goes on when its brick is back, whoever has it open.
+  @Test func aFileThroughTheServiceGoesOn() async throws {
+    let bytes = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
+    try await Sandbox.with { box in
+      let brick = try box.start(
+        "simulate", "ev3", "--link", "./ev3", "--unplug-after", "30", "--replug-after", "100ms")
+      try await brick.line(containing: " is plugged in at ")
+      try box.directory.write(bytes, to: "data.bin")
+      let service = try await box.serve("--reconnect-tries", "forever")
+      try await service.errors(containing: "001653000001 is attached at")
+      let sent = try await box.run(
+        "send-file", "EV3", "data.bin", "../prjs/data.bin", "--patience", "60s", "--json")
+      #expect(sent.status == 0, "\(sent.errorText)")
+      #expect(try sent.lastJSON()["resumptions"] == 1)
+      #expect(sent.errorText.contains("EV3 is gone: waiting for it to come back"))
+      let got = try await box.run("get-file", "EV3", "../prjs/data.bin", "back.bin", "--json")
+      #expect(got.status == 0, "\(got.errorText)")
+      #expect(try SmallFile.read(box.directory.path + "/back.bin", limit: 1 << 20) == bytes)
     }
   }
 

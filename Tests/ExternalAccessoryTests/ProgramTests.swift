@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import AccessoryProtocols
+import AccessorySimulator
 import ExternalAccessory
 import Glibc
 import TestSupport
@@ -109,6 +111,30 @@ import Testing
     }
     #expect(service.transcript.value.errorText.contains("is lent to process"))
     _ = simulator
+  }
+
+  /// One that nobody announces and somebody has named to the service: the program is told, and speaks with it.
+  @Test(arguments: [true, false]) func onlyTheServiceKnowsIt(isAttachedBefore: Bool) async throws {
+    let place = try Place()
+    var configuration = FramedSimulator.Configuration(seed: 1)
+    configuration.isAnnounced = false
+    configuration.device.battery = AF1BatteryReply(level: .normal, percent: 57)
+    let simulator = FramedSimulator(configuration)
+    let path = try await simulator.plugIn()
+    let service = try place.start("bridge-cli", "serve")
+    try await service.transcript.wait { $0.status != nil || $0.errorText.contains("looking for accessories") }
+    func attach() async throws { #expect(try await place.start("bridge-cli", "attach", path).end().status == 0) }
+    if isAttachedBefore { try await attach() }
+    let program = try place.start("DelegateClient")
+    if !isAttachedBefore {
+      try await program.line(containing: "waiting")
+      try await attach()
+    }
+    let transcript = try await program.end()
+    #expect(transcript.status == 0, "\(transcript.errorText)")
+    let told = ["waiting for an accessory", "Simulated accessory was connected"]
+    #expect(transcript.lines == (isAttachedBefore ? [] : told) + ["battery: 57 %, normal", "status: idle"])
+    await simulator.stop()
   }
 
   // MARK: - Clients as found in the wild

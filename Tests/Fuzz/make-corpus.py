@@ -119,6 +119,11 @@ small = {
         b"\x00OK+CONNAOK+CONN:001122334455OK+LOSTOK+Get:100OK+Get:0xFFE0OK+BATT:057OK+Set:x", b"\x01+LADDR=1\r\nOK\r\n",
         b"\x00AT+NAMErobot", b"\x00PIN001234", b"\x000017EA090909", b"\x00UUID0xFFE0", b"\x00SCAN3", b"\x00\x00~OK+DI!OK+LOST",
     ],
+    "HM10Line": [
+        b"\x00OK+CONNAOK+CONN\xffhello OK+LOST!\xffOK+LOST\xffOK+NAME:x\r\n", b"\x00OK+CONN:001122334455OK+LOST:001122334455\xff",
+        b"\x02OK+DISCSOK+DIS0:A6D73C040381OK+NAME:x\r\nOK+DISCE\r\nOK+DIS0:D43639A63BC4OK+NAME:y\r\nOK+CONN\r\nOK+DISCE\xff",
+        b"\x01OK+CONN\r\nOK+LOST\xff", b"\x02OOK+DIS0:00OK+RSSI:-066",
+    ],
     "Bluno": [
         b"\x00f<128>s1\xc3\xa9<-5>", b"\x01<12x8f<999999999>", b"\x00Enter AT Mode\r\nOK\r\n115200,8,N,1\r\n-06\r\n",
         b"\x00BIND=0x0017ea9397e1\r\n", b"\x00AT+NAME=Bluno\r\n", b"\x00TXPOWER=-23", b"\x00+++", b"\x00UART=115200",
@@ -130,3 +135,12 @@ for name, inputs in small.items():
     for number, content in enumerate(inputs):
         with open(os.path.join(root, name, f"seed{number}"), "wb") as file:
             file.write(content)
+
+# What is typed at a console, and what comes: escape sequences of several terminals, characters of all lengths, damage.
+os.makedirs(os.path.join(root, "Console"), exist_ok=True)
+for number, content in enumerate([
+    b"\x00hello\r\x1b[A\x1b[1;5C\x1bOP\x1b[15~\x1b[[A\x1b[3~\x7f\x01\x05\x15\x0b\x17", b"\x03\xc3\xa4\xe2\x82\xac\xf0\x9f\x99\x82e\xcc\x81\xff\xed\xa0\x80\xc2\x9b",
+    b"\x05login: \x1b[2J\x07\r\nab\tcd\r\r\n\n\xe2\x80\xae\xe6\x97\xa5\xe6\x9c\xac", b"\x01\x1b\x1b[\x1b[1;\r\x1bO\x1b[99999999999999999999999999999999999~",
+]):
+    with open(os.path.join(root, "Console", f"seed{number}"), "wb") as file:
+        file.write(content)

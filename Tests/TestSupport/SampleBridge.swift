@@ -12,6 +12,8 @@ package final class SampleBridge: BridgeHandler {
     package var detached: [String?] = []
     package var subscribers = 0
     package var lent = 0
+    /// Of a file: pieces that have been sent.
+    package var pieces = 0
     package var returned = 0
     package var callers: [SocketPeer] = []
     package var isReleased = false
@@ -42,7 +44,8 @@ package final class SampleBridge: BridgeHandler {
     manufacturer: "Maker", name: "Thing", model: "T", serial: "X1", firmware: "1.2", hardware: "A")
   package static let accessory = Bridge.Accessory(
     device: device, state: .waiting, tries: 2, holder: "client 12",
-    problem: Bridge.Problem(AccessoryError(.busy, "screen has it")))
+    problem: Bridge.Problem(AccessoryError(.busy, "screen has it")), profile: "sample", driver: "framed",
+    protocols: ["com.example.a", "com.example.b"])
 
   private func check(_ device: String?, _ caller: Caller) throws(CallError) {
     seen.update { $0.callers.append(caller.peer) }
@@ -99,6 +102,96 @@ package final class SampleBridge: BridgeHandler {
     }
     return Bridge.Request.Reply(
       device: Self.device, command: call.command, command_byte: 0x12, reply: Bridge.Request.Answer(payload))
+  }
+
+  package func commands(
+    _ call: Bridge.GetCommands, from caller: Caller
+  ) async throws(CallError) -> Bridge.GetCommands.Reply {
+    try check(call.device, caller)
+    var argument = Bridge.CommandArgument(name: "speed", kind: .whole)
+    (argument.minimum, argument.maximum, argument.unit, argument.standard) = (-100, 100, "%", "0")
+    let command = Bridge.Command(
+      name: "turn", summary: "Turns", arguments: [argument], results: [Bridge.CommandResult(name: "angle", unit: "°")])
+    return Bridge.GetCommands.Reply(device: Self.device, driver: "sample", commands: [command])
+  }
+
+  /// Answers each command with a value of every kind.
+  package func perform(_ call: Bridge.Perform, from caller: Caller) async throws(CallError) -> Bridge.Perform.Reply {
+    try check(call.device, caller)
+    let values = Bridge.Value.Kind.allCases.map { kind in
+      var value = Bridge.Value(kind: kind)
+      switch kind {
+      case .whole: value.whole = -1
+      case .number: value.number = 0.18
+      case .text: value.text = call.commands.first?.arguments?["speed"]
+      case .list: value.list = [Bridge.Value(kind: .nothing)]
+      case .bytes: value.bytes_hex = "00ff"
+      case .flag: value.flag = true
+      case .nothing: break
+      }
+      return value
+    }
+    return Bridge.Perform.Reply(
+      device: Self.device, replies: call.commands.map { Bridge.CommandReply(command: $0.name, values: values) })
+  }
+
+  package func listFolder(
+    _ call: Bridge.ListFolder, from caller: Caller
+  ) async throws(CallError) -> Bridge.ListFolder.Reply {
+    try check(call.device, caller)
+    return Bridge.ListFolder.Reply(
+      device: Self.device,
+      entries: [.init(name: call.path, kind: .file, size_bytes: 3, md5: "x"), .init(name: "f", kind: .folder)])
+  }
+
+  package func makeFolder(
+    _ call: Bridge.MakeFolder, from caller: Caller
+  ) async throws(CallError) -> Bridge.MakeFolder.Reply {
+    try check(call.device, caller)
+    return Bridge.MakeFolder.Reply(device: Self.device)
+  }
+
+  package func remove(_ call: Bridge.Remove, from caller: Caller) async throws(CallError) -> Bridge.Remove.Reply {
+    try check(call.device, caller)
+    return Bridge.Remove.Reply(device: Self.device)
+  }
+
+  /// A file of as many pieces of a kilobyte as its path says, each of which waits for the client to read.
+  package func getFile(
+    _ call: Bridge.GetFile, from caller: Caller, _ answers: Answers<Bridge.GetFile.Reply>
+  ) async throws(CallError) -> Bridge.GetFile.Reply {
+    try check(call.device, caller)
+    let count = Int(call.path) ?? 0
+    seen.update { $0.subscribers += 1 }
+    defer { seen.update { $0.subscribers -= 1 } }
+    try await answers.send(.init(.begin, size_bytes: count * 1_024))
+    for index in 0..<count {
+      try await answers.sendWhenRead(.init(Self.pattern(1_024), at: index * 1_024))
+      seen.update { $0.pieces = index + 1 }
+    }
+    var reply = Bridge.GetFile.Reply(.done, size_bytes: count * 1_024)
+    (reply.device, reply.resumptions, reply.md5) = (Self.device, 0, "x")
+    return reply
+  }
+
+  package func sendFile(
+    _ call: Bridge.SendFile, from caller: Caller, _ answers: Answers<Bridge.SendFile.Reply>
+  ) async throws(CallError) -> Bridge.SendFile.Reply {
+    try check(call.device, caller)
+    var wanted = Bridge.SendFile.Reply(.wanted)
+    (wanted.transfer, wanted.offset, wanted.count_bytes, wanted.done_bytes) = ("t", 0, call.size_bytes, 0)
+    try await answers.send(wanted)
+    try await answers.send(.init(.interrupted))
+    var reply = Bridge.SendFile.Reply(.done)
+    (reply.device, reply.resumptions) = (Self.device, 1)
+    return reply
+  }
+
+  package func supplyFile(
+    _ call: Bridge.SupplyFile, from caller: Caller
+  ) async throws(CallError) -> Bridge.SupplyFile.Reply {
+    guard call.transfer == "t" else { throw .invalidParameter("transfer") }
+    return Bridge.SupplyFile.Reply()
   }
 
   package func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply {

@@ -63,15 +63,21 @@ extension Bridge {
     package var tries: Int
     package var holder: String?
     package var problem: Problem?
+    package var profile, driver: String?
+    package var protocols: [String]?
 
     package init(
-      device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil
+      device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil,
+      profile: String? = nil, driver: String? = nil, protocols: [String]? = nil
     ) {
       self.device = device
       self.state = state
       self.tries = tries
       self.holder = holder
       self.problem = problem
+      self.profile = profile
+      self.driver = driver
+      self.protocols = protocols
     }
   }
 

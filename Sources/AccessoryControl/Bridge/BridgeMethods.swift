@@ -173,7 +173,12 @@ extension Bridge {
     }
 
     package var device: String
-    package init(device: String) { self.device = device }
+    package var profile: String?
+
+    package init(device: String, profile: String? = nil) {
+      self.device = device
+      self.profile = profile
+    }
   }
 
   package struct Expect: ControlMethod {

@@ -11,10 +11,13 @@ package struct Caller: Sendable {
 /// Takes the answers to a call with more than one. Throws when the client is gone, or reads so slowly that it was
 /// disconnected; then there is nobody left to answer.
 package struct Answers<Reply: Codable & Sendable>: Sendable {
-  let body: @Sendable (Reply) async throws(CallError) -> Void
+  let body: @Sendable (Reply, _ waits: Bool) async throws(CallError) -> Void
 
   /// Sends one answer. Doesn't wait for the client to read it.
-  package func send(_ reply: Reply) async throws(CallError) { try await body(reply) }
+  package func send(_ reply: Reply) async throws(CallError) { try await body(reply, false) }
+
+  /// Sends one answer, and waits while the client has much to read: for what can wait.
+  package func sendWhenRead(_ reply: Reply) async throws(CallError) { try await body(reply, true) }
 }
 
 /// What `Open` comes to.
@@ -44,6 +47,12 @@ package protocol BridgeHandler: Sendable {
   func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply
   func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError) -> Bridge.GetBattery.Reply
   func request(_ call: Bridge.Request, from caller: Caller) async throws(CallError) -> Bridge.Request.Reply
+  func commands(_ call: Bridge.GetCommands, from caller: Caller) async throws(CallError) -> Bridge.GetCommands.Reply
+  func perform(_ call: Bridge.Perform, from caller: Caller) async throws(CallError) -> Bridge.Perform.Reply
+  func listFolder(_ call: Bridge.ListFolder, from caller: Caller) async throws(CallError) -> Bridge.ListFolder.Reply
+  func makeFolder(_ call: Bridge.MakeFolder, from caller: Caller) async throws(CallError) -> Bridge.MakeFolder.Reply
+  func remove(_ call: Bridge.Remove, from caller: Caller) async throws(CallError) -> Bridge.Remove.Reply
+  func supplyFile(_ call: Bridge.SupplyFile, from caller: Caller) async throws(CallError) -> Bridge.SupplyFile.Reply
   func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply
   func expect(_ call: Bridge.Expect, from caller: Caller) async throws(CallError) -> Bridge.Expect.Reply
   func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply
@@ -53,6 +62,14 @@ package protocol BridgeHandler: Sendable {
     _ call: Bridge.Subscribe, from caller: Caller, _ answers: Answers<Bridge.Event>) async throws(CallError)
   /// Sends what passes until the task is cancelled. An ordinary return tells the client `Cancelled`.
   func trace(_ call: Bridge.Trace, from caller: Caller, _ answers: Answers<Bridge.TracePiece>) async throws(CallError)
+  /// Sends what there is of a file; what is returned is the last answer.
+  func getFile(
+    _ call: Bridge.GetFile, from caller: Caller, _ answers: Answers<Bridge.GetFile.Reply>
+  ) async throws(CallError) -> Bridge.GetFile.Reply
+  /// Sends what is wanted of a file; what is returned is the last answer.
+  func sendFile(
+    _ call: Bridge.SendFile, from caller: Caller, _ answers: Answers<Bridge.SendFile.Reply>
+  ) async throws(CallError) -> Bridge.SendFile.Reply
   /// Takes the accessory for the client alone.
   func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened
 }

@@ -26,11 +26,13 @@ struct Dispatcher: Sendable {
     service = try InterfaceDescription(ServiceInterface.text)
   }
 
-  /// Answers one message. `isGone` tells whether there is still somebody to answer; `send` sends an answer that isn't
-  /// the last.
+  /// Sends an answer that isn't the last; if it is to, waits while the client has much to read.
+  typealias Sender = @Sendable (_ reply: ReplyMessage, _ waits: Bool) async throws(CallError) -> Void
+
+  /// Answers one message. `isGone` tells whether there is still somebody to answer.
   func perform(
     _ message: [UInt8], from caller: Caller, isGone: () async -> Bool,
-    send: @escaping @Sendable (ReplyMessage) async throws(CallError) -> Void
+    send: @escaping Sender
   ) async -> Outcome {
     let json: JSON
     do throws(JSONError) {
@@ -55,7 +57,7 @@ struct Dispatcher: Sendable {
   }
 
   private func answer(
-    _ call: CallMessage, _ caller: Caller, _ send: @escaping @Sendable (ReplyMessage) async throws(CallError) -> Void
+    _ call: CallMessage, _ caller: Caller, _ send: @escaping Sender
   ) async throws(CallError) -> Outcome {
     try check(call)
     switch call.method {
@@ -69,10 +71,18 @@ struct Dispatcher: Sendable {
     case Bridge.GetStatus.method: return try await once(call, caller, handler.status)
     case Bridge.GetBattery.method: return try await once(call, caller, handler.battery)
     case Bridge.Request.method:
-      if let payload = call.parameters["payload_hex"]?.text, Hexadecimal.bytes(payload) == nil {
-        throw .invalidParameter("payload_hex")
-      }
+      try checkBytes("payload_hex", call)
       return try await once(call, caller, handler.request)
+    case Bridge.GetCommands.method: return try await once(call, caller, handler.commands)
+    case Bridge.Perform.method: return try await once(call, caller, handler.perform)
+    case Bridge.ListFolder.method: return try await once(call, caller, handler.listFolder)
+    case Bridge.MakeFolder.method: return try await once(call, caller, handler.makeFolder)
+    case Bridge.Remove.method: return try await once(call, caller, handler.remove)
+    case Bridge.GetFile.method: return try await many(call, caller, send, handler.getFile)
+    case Bridge.SendFile.method: return try await many(call, caller, send, handler.sendFile)
+    case Bridge.SupplyFile.method:
+      try checkBytes("bytes_hex", call)
+      return try await once(call, caller, handler.supplyFile)
     case Bridge.Attach.method: return try await once(call, caller, handler.attach)
     case Bridge.Expect.method: return try await once(call, caller, handler.expect)
     case Bridge.Detach.method: return try await once(call, caller, handler.detach)
@@ -97,6 +107,10 @@ struct Dispatcher: Sendable {
     if let problem = interface.firstProblem(in: call.parameters, method.input) { throw .invalidParameter(problem) }
   }
 
+  private func checkBytes(_ field: String, _ call: CallMessage) throws(CallError) {
+    if let digits = call.parameters[field]?.text, Hexadecimal.bytes(digits) == nil { throw .invalidParameter(field) }
+  }
+
   private func information() throws(CallError) -> ReplyMessage {
     var message = try Self.message(handler.information)
     message.outcome = message.outcome.map {
@@ -111,18 +125,31 @@ struct Dispatcher: Sendable {
     .reply(try Self.message(try await body(try Self.parameters(call), caller)))
   }
 
+  /// Answers that go on until the client goes.
   private func stream<Method: ControlMethod>(
-    _ call: CallMessage, _ caller: Caller, _ send: @escaping @Sendable (ReplyMessage) async throws(CallError) -> Void,
+    _ call: CallMessage, _ caller: Caller, _ send: @escaping Sender,
     _ body: (Method, Caller, Answers<Method.Reply>) async throws(CallError) -> Void
   ) async throws(CallError) -> Outcome {
     guard call.more, !call.oneway else { throw .expectedMore }
-    let answers = Answers<Method.Reply> { reply throws(CallError) in
+    try await body(try Self.parameters(call), caller, Self.answers(send))
+    throw CallError(AccessoryError(.cancelled, "the service has nothing more to tell"))
+  }
+
+  /// Answers of which the last is returned.
+  private func many<Method: ControlMethod>(
+    _ call: CallMessage, _ caller: Caller, _ send: @escaping Sender,
+    _ body: (Method, Caller, Answers<Method.Reply>) async throws(CallError) -> Method.Reply
+  ) async throws(CallError) -> Outcome {
+    guard call.more, !call.oneway else { throw .expectedMore }
+    return .reply(try Self.message(try await body(try Self.parameters(call), caller, Self.answers(send))))
+  }
+
+  private static func answers<Reply>(_ send: @escaping Sender) -> Answers<Reply> {
+    Answers { reply, waits throws(CallError) in
       var message = try Self.message(reply)
       message.continues = true
-      try await send(message)
+      try await send(message, waits)
     }
-    try await body(try Self.parameters(call), caller, answers)
-    throw CallError(AccessoryError(.cancelled, "the service has nothing more to tell"))
   }
 
   private static func parameters<Method: ControlMethod>(_ call: CallMessage) throws(CallError) -> Method {

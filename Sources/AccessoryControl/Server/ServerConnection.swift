@@ -24,6 +24,8 @@ actor ServerConnection: EventHandler {
   /// What the connection is to carry as soon as the answer is sent.
   private var upgrade: (@Sendable (any Transport) async -> Void)?
   private var isOver = false
+  /// The call that waits until the client has read.
+  private var reading: CheckedContinuation<Void, Never>?
 
   /// The I/O thread.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -56,6 +58,7 @@ actor ServerConnection: EventHandler {
       leave()
     } else {
       if readiness.contains(.writable), !socket.flush() { leave() }
+      if socket.unsentCount <= limits.messageBytes { stopWaiting() }
       if readiness.contains(.readable), !hasEnded, !isGone { receive() }
     }
     proceed()
@@ -77,6 +80,7 @@ actor ServerConnection: EventHandler {
     isGone = true
     socket.unwatch()
     running?.cancel()
+    stopWaiting()
   }
 
   // MARK: - Calls
@@ -113,8 +117,9 @@ actor ServerConnection: EventHandler {
     running = Task.detached { [self, dispatcher, caller] in
       let outcome = await dispatcher.perform(message, from: caller) {
         await self.isGone
-      } send: { reply throws(CallError) in
+      } send: { reply, waits throws(CallError) in
         try await self.sendMore(reply.bytes)
+        if waits { await self.waitForReading() }
       }
       await finish(outcome)
     }
@@ -150,6 +155,17 @@ actor ServerConnection: EventHandler {
       throw CallError(AccessoryError(.cancelled, "the client is gone"))
     }
     socket.updateInterest()
+  }
+
+  /// Waits while the client has more to read than a message, or until there is no use in it.
+  private func waitForReading() async {
+    guard !isGone, !isOver, !isStopping, socket.unsentCount > limits.messageBytes else { return }
+    await withCheckedContinuation { reading = $0 }
+  }
+
+  private func stopWaiting() {
+    reading?.resume()
+    reading = nil
   }
 
   // MARK: - Raw bytes
@@ -190,6 +206,7 @@ actor ServerConnection: EventHandler {
     isStopping = true
     isClosing = true
     running?.cancel()
+    stopWaiting()
     proceed()
   }
 }

@@ -114,6 +114,15 @@ public struct Device: Sendable, Hashable {
     return device
   }
 
+  /// Whether the other is this device, by whatever way in, as far as paths tell. Both are there at the same time: a path
+  /// may be another device's later.
+  public func isSame(as other: Device) -> Bool {
+    if path == other.path || terminal != nil && terminal == other.terminal { return true }
+    guard usb != nil || other.usb != nil, usb?.node ?? path == other.usb?.node ?? other.path else { return false }
+    // One that has several terminals is several devices.
+    return terminal == nil || other.terminal == nil
+  }
+
   /// False for what is on USB and is something else: hubs, keyboards, discs, and what the kernel uses itself.
   public var mayBeAccessory: Bool { terminal != nil || (usb?.mayBeAccessory ?? true) }
 }

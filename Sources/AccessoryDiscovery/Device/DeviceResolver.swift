@@ -81,6 +81,36 @@ public enum DeviceResolver {
     throw .noMatch(text)
   }
 
+  /// As above, where some accessories are there and others are awaited; nil when none of them is meant. What comes first:
+  /// - who is named in full by serial number or identity, there or not, when nobody else has that name; but not a path,
+  /// - what is there: what is awaited may have left its path to another,
+  /// - what is awaited.
+  public static func choose(
+    _ text: String?, there: [Device], awaited: [Device]
+  ) throws(ResolutionError) -> Device? {
+    let all = there + awaited
+    if let text, !text.hasPrefix("/") {
+      let namesakes = all.filter { exact(text, $0) }
+      if namesakes.count == 1, identity(text, namesakes[0]) { return namesakes[0] }
+    }
+    if let device = try known(text, among: there) { return device }
+    return awaited.isEmpty ? nil : try known(text, among: all)
+  }
+
+  private static func known(_ text: String?, among devices: [Device]) throws(ResolutionError) -> Device? {
+    let device: Device
+    do throws(ResolutionError) {
+      device = try resolve(text, among: devices)
+    } catch {
+      switch error {
+      case .noDevices, .noMatch: return nil
+      case .ambiguous, .malformed: throw error
+      }
+    }
+    // A path is found whether or not it is one of those.
+    return devices.contains { $0.isSame(as: device) } ? device : nil
+  }
+
   /// The only one of the accessories that fits, or else of the other devices; nil when none does.
   private static func only(
     _ text: String, _ isMatch: (Device) -> Bool, _ accessories: [Device], _ devices: [Device]
@@ -96,6 +126,10 @@ public enum DeviceResolver {
       [path.hasPrefix("/dev/") ? String(path.dropFirst(5)) : path, String(path.split(separator: "/").last ?? "")]
     }
     return ([device.serialNumber, device.name, device.id].compactMap { $0 } + nodes).filter { !$0.isEmpty }
+  }
+
+  private static func identity(_ text: String, _ device: Device) -> Bool {
+    device.id == text || device.serialNumber == text
   }
 
   private static func exact(_ text: String, _ device: Device) -> Bool { names(device).contains(text) }

@@ -22,6 +22,9 @@ public protocol Accessory: Sendable {
   /// false nobody waits for it where that is possible, and nothing comes back.
   func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply]
 
+  /// Its files; nil where its protocol has none.
+  var files: (any AccessoryFiles)? { get }
+
   /// What the accessory tells of its own accord, from now on. Throws the link's error when the accessory goes, at once
   /// and whether or not it tells anything else, and ends normally when it is closed here.
   func news() -> AsyncThrowingStream<AccessoryNews, any Error>
@@ -31,6 +34,9 @@ public protocol Accessory: Sendable {
 }
 
 extension Accessory {
+  /// It has no files.
+  public var files: (any AccessoryFiles)? { nil }
+
   /// It has no commands that are called by name.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     throw AccessoryError(.unsupported, "\(label) has no commands that are called by name")

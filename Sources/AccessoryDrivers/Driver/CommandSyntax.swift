@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
+
 /// Why words are no command: for who typed them.
 public struct CommandSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong and what was expected.
@@ -11,7 +13,7 @@ public struct CommandSyntaxError: Error, Sendable, Hashable, CustomStringConvert
 extension CommandCall {
   /// Reads commands: each a name with its arguments as `name=value`, with `+` between one command and the next.
   ///
-  /// Throws `CommandSyntaxError` for the first word that is wrong.
+  /// Throws `CommandSyntaxError` for what is wrong.
   public static func read(
     _ words: some Sequence<String>, of commands: [CommandDescription]
   ) throws(CommandSyntaxError) -> [CommandCall] {
@@ -25,34 +27,57 @@ extension CommandCall {
     _ words: ArraySlice<String>, of commands: [CommandDescription]
   ) throws(CommandSyntaxError) -> CommandCall {
     guard let name = words.first else { throw CommandSyntaxError("a command was expected: --list shows all") }
-    guard let command = commands.first(where: { $0.name == name }) else {
-      let similar = commands.map(\.name).filter { $0.hasPrefix(name.prefix(4)) }.prefix(5)
-      let hint = similar.isEmpty ? "--list shows all" : "there is \(similar.joined(separator: ", "))"
-      throw CommandSyntaxError("\(name) is no command: \(hint)")
-    }
-    var values: [String: CommandValue] = [:]
+    let command = try find(name, commands)
+    var arguments: [String: String] = [:]
     for word in words.dropFirst() {
       guard let equals = word.firstIndex(of: "=") else {
         throw CommandSyntaxError("\(word) is no argument: write \(form(of: command))")
       }
       let key = String(word[..<equals])
-      guard let argument = command.arguments.first(where: { $0.name == key }) else {
-        throw CommandSyntaxError("\(name) has no argument \(key): write \(form(of: command))")
+      guard arguments.updateValue(String(word[word.index(after: equals)...]), forKey: key) == nil else {
+        throw CommandSyntaxError("\(key) is there twice")
       }
-      guard values[key] == nil else { throw CommandSyntaxError("\(key) is there twice") }
-      let text = String(word[word.index(after: equals)...])
+    }
+    return try CommandCall(command, arguments)
+  }
+
+  /// A command by its name and its arguments by theirs, with what they are as it would be typed.
+  ///
+  /// Throws `CommandSyntaxError` for what is wrong.
+  public init(
+    _ name: String, _ arguments: [String: String], of commands: [CommandDescription]
+  ) throws(CommandSyntaxError) {
+    try self.init(Self.find(name, commands), arguments)
+  }
+
+  private static func find(
+    _ name: String, _ commands: [CommandDescription]
+  ) throws(CommandSyntaxError) -> CommandDescription {
+    if let command = commands.first(where: { $0.name == name }) { return command }
+    let similar = commands.map(\.name).filter { $0.hasPrefix(name.prefix(4)) }.prefix(5)
+    let hint = similar.isEmpty ? "--list shows all" : "there is \(similar.joined(separator: ", "))"
+    throw CommandSyntaxError("\(name) is no command: \(hint)")
+  }
+
+  private init(_ command: CommandDescription, _ arguments: [String: String]) throws(CommandSyntaxError) {
+    for key in arguments.keys.sorted() where !command.arguments.contains(where: { $0.name == key }) {
+      throw CommandSyntaxError("\(command.name) has no argument \(key): write \(Self.form(of: command))")
+    }
+    var values: [String: CommandValue] = [:]
+    for argument in command.arguments {
+      guard let text = arguments[argument.name] else {
+        guard let standard = argument.standard else {
+          throw CommandSyntaxError("\(command.name) needs \(argument.name): write \(Self.form(of: command))")
+        }
+        values[argument.name] = standard
+        continue
+      }
       guard let value = argument.kind.value(text) else {
-        throw CommandSyntaxError("\(key) is \(argument.kind.form), not \(text.isEmpty ? "nothing" : text)")
+        throw CommandSyntaxError("\(argument.name) is \(argument.kind.form), not \(text.isEmpty ? "nothing" : text)")
       }
-      values[key] = value
+      values[argument.name] = value
     }
-    for argument in command.arguments where values[argument.name] == nil {
-      guard let standard = argument.standard else {
-        throw CommandSyntaxError("\(name) needs \(argument.name): write \(form(of: command))")
-      }
-      values[argument.name] = standard
-    }
-    return CommandCall(command: command, values: values)
+    self.init(command: command, values: values)
   }
 
   private static func form(of command: CommandDescription) -> String { command.form }
@@ -71,7 +96,7 @@ extension CommandDescription {
 
 extension CommandDescription.Kind {
   /// What a text means; nil when it isn't of this kind.
-  func value(_ text: String) -> CommandValue? {
+  public func value(_ text: String) -> CommandValue? {
     switch self {
     case .whole(let range): return Int(text).flatMap { range.contains($0) ? .whole($0) : nil }
     case .choice(let words): return Self.word(text, words).map { .text($0) }
@@ -124,6 +149,20 @@ extension CommandDescription.Kind {
     case .text: "text"
     case .bytes: "hex"
     case .flag: "yes|no"
+    }
+  }
+}
+
+extension CommandValue {
+  /// How an argument of this value is typed; nil where it can't be.
+  public var typed: String? {
+    switch self {
+    case .whole(let number): "\(number)"
+    case .text(let text): text
+    case .list(let values): values.compactMap(\.typed).joined(separator: ",")
+    case .bytes(let bytes): Hexadecimal.string(bytes)
+    case .flag(let isSet): isSet ? "yes" : "no"
+    case .number, .nothing: nil
     }
   }
 }

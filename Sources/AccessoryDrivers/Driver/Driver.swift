@@ -33,7 +33,7 @@ public struct Driver: Sendable {
   }
 
   /// All there are.
-  public static let all: [Driver] = [.framed, .ev3]
+  public static let all: [Driver] = [.framed, .ev3, .hm10, .bluno, .hm1x]
 
   /// The one of this name.
   public static func named(_ name: String) -> Driver? { all.first { $0.name == name } }

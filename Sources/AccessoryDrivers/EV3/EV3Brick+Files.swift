@@ -84,4 +84,4 @@ extension EV3Brick {
 }
 
 /// Is told how far a transfer is: bytes that have arrived, and bytes in all.
-public typealias EV3Progress = @Sendable (_ done: Int, _ total: Int) -> Void
+public typealias EV3Progress = FileProgress

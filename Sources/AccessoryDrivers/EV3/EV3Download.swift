@@ -13,7 +13,7 @@ public struct EV3Download: Sendable {
   /// Where it goes.
   public let path: String
   /// What goes there.
-  public let bytes: [UInt8]
+  public let source: any FileSource
   /// Bytes that the brick is known to have.
   public private(set) var done = 0
   /// Whether all of it is there.
@@ -23,33 +23,54 @@ public struct EV3Download: Sendable {
   private var handle: UInt8?
 
   /// A file to be sent.
-  public init(_ bytes: [UInt8], to path: String) {
-    self.bytes = bytes
+  public init(_ bytes: [UInt8], to path: String) { self.init(MemoryFile(bytes), to: path) }
+
+  /// A file to be sent, whose bytes are asked for as they are needed.
+  public init(_ source: any FileSource, to path: String) {
+    self.source = source
     self.path = path
   }
 
-  /// Sends what is missing. When this throws, it can be called again, also with a brick that was opened anew.
+  /// Sends what is missing. When this throws, it can be called again, also with a brick that was opened anew. When the
+  /// task is cancelled, the brick's file is closed and removed: it would pass for a whole one.
   ///
-  /// Throws `refused` (no such folder, no permission, no room), `disconnected`, and what `ask` throws.
+  /// Throws `refused` (no such folder, no permission, no room), `disconnected`, `cancelled`, what the source throws, and
+  /// what `ask` throws.
   public mutating func run(
     on brick: EV3Brick, progress: EV3Progress? = nil
   ) async throws(AccessoryError) {
+    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
+    let failure: AccessoryError
+    do throws(AccessoryError) { return try await send(to: brick, progress) } catch { failure = error }
+    if failure.kind == .cancelled, let handle {
+      self.handle = nil
+      let path = path
+      await EV3Brick.undoing {
+        try? await brick.closeIfOpen(handle)
+        try? await brick.remove(path)
+      }
+    }
+    throw failure
+  }
+
+  private mutating func send(to brick: EV3Brick, _ progress: EV3Progress?) async throws(AccessoryError) {
     if isComplete { return }
+    let count = source.count
     if handle != nil { try await findPlace(on: brick) }
     if isComplete {
-      progress?(done, bytes.count)
+      progress?(done, count)
       return
     }
     if handle == nil {
       done = 0
-      let size = UInt32(exactly: bytes.count) ?? .max
+      let size = UInt32(exactly: count) ?? .max
       let reply = try await brick.answer(.beginDownload(size: size, path: path))
       handle = try brick.reading { () throws(EV3MessageError) in try reply.piece() }.handle
     }
-    progress?(done, bytes.count)
+    progress?(done, count)
     var isClosed = false
-    while let handle, done < bytes.count {
-      let piece = Array(bytes[done...].prefix(EV3Limits.downloadPiece))
+    while let handle, done < count {
+      let piece = try await source.bytes(at: done, count: min(EV3Limits.downloadPiece, count - done))
       let reply: EV3SystemReply
       do throws(AccessoryError) {
         reply = try await brick.answer(.continueDownload(handle: handle, data: piece))
@@ -60,7 +81,7 @@ public struct EV3Download: Sendable {
       }
       done += piece.count
       isClosed = reply.status == .endOfFile
-      progress?(done, bytes.count)
+      progress?(done, count)
     }
     if let handle, !isClosed { try await brick.closeIfOpen(handle) }
     handle = nil
@@ -74,12 +95,12 @@ public struct EV3Download: Sendable {
     do throws(AccessoryError) {
       let isOpen = try await brick.openHandles().contains(Int(handle))
       let there = try await brick.entry(of: path)
-      let isOurs = there.map { $0.size <= bytes.count && MD5.hexadecimal(bytes.prefix($0.size)) == $0.md5 } ?? false
-      if isOurs, let there, isOpen || there.size == bytes.count {
+      let isOurs = try await isBeginning(there)
+      if isOurs, let there, isOpen || there.size == source.count {
         done = there.size
         resumptions += 1
         // Only the answer to the last piece was lost.
-        isComplete = done == bytes.count
+        isComplete = done == source.count
         if isComplete { isClosing = isOpen } else { self.handle = handle }
       } else {
         isClosing = isOpen
@@ -92,6 +113,20 @@ public struct EV3Download: Sendable {
       }
     }
     if isClosing { try await brick.closeIfOpen(handle) }
+  }
+
+  /// Whether what the brick has is how ours begins.
+  private func isBeginning(_ there: (size: Int, md5: String)?) async throws(AccessoryError) -> Bool {
+    guard let there, there.size <= source.count else { return false }
+    var sum = MD5()
+    var offset = 0
+    while offset < there.size {
+      let piece = try await source.bytes(at: offset, count: min(EV3Limits.downloadPiece, there.size - offset))
+      guard !piece.isEmpty else { return false }
+      sum.append(piece)
+      offset += piece.count
+    }
+    return sum.hexadecimal == there.md5
   }
 }
 

@@ -89,6 +89,18 @@ public struct FramedAccessory: Sendable {
     try decode(try await link.request(AF1Request(command, largestReply: largestReply)), of: command, as: type)
   }
 
+  /// Sends a command with its arguments and reads its reply.
+  func ask<Reply: AF1Payload>(
+    _ command: AF1Command, _ arguments: some AF1Payload, as type: Reply.Type, largestReply: Int
+  ) async throws(AccessoryError) -> Reply {
+    let payload: [UInt8]
+    do throws(AF1PayloadError) { payload = try arguments.encoded() } catch {
+      throw AccessoryError(.misconfigured, "\(label) can't be told this: \(error)")
+    }
+    let request = AF1Request(command, payload: payload, largestReply: largestReply)
+    return try decode(try await link.request(request), of: command, as: type)
+  }
+
   private func decode<Reply: AF1Payload>(
     _ message: AF1Message, of command: AF1Command, as type: Reply.Type
   ) throws(AccessoryError) -> Reply {

@@ -39,6 +39,36 @@ enum BuiltInProfiles {
     driver: ev3
     protocols: [COM.LEGO.MINDSTORMS.EV3]
     """,
+    """
+    name: hm10
+    description: An HM-10 or HM-11 Bluetooth module on a serial line; say --driver hm10, or write a profile of your own
+    match:
+      driver: hm10
+    transport:
+      tty: {baud: 9600}
+    driver: hm10
+    protocols: [com.accessorybridge.hm10]
+    """,
+    """
+    name: bluno
+    description: A robot with a Bluno board, by its USB port; say --driver bluno, or write a profile of your own
+    match:
+      driver: bluno
+    transport:
+      tty: {baud: 115200, settle: 2s}
+    driver: bluno
+    protocols: [com.accessorybridge.bluno]
+    """,
+    """
+    name: hm1x
+    description: A car that takes HM-1X control frames; say --driver hm1x, or write a profile of your own
+    match:
+      driver: hm1x
+    transport:
+      tty: {baud: 9600}
+    driver: hm1x
+    protocols: [com.accessorybridge.hm1x]
+    """,
   ]
 
   /// All of them. That each can be read is a test's; here is nobody to tell otherwise.
@@ -50,4 +80,10 @@ extension Profile {
   public static let framed = BuiltInProfiles.all.first { $0.name == FramedAccessory.driverName }!
   /// LEGO's EV3 brick: as it shows itself on USB, and as simulators announce it.
   public static let ev3 = BuiltInProfiles.all.first { $0.name == EV3Brick.driverName }!
+  /// The HM-10, as simulators announce it and as users say it.
+  public static let hm10 = BuiltInProfiles.all.first { $0.name == HM10Module.driverName }!
+  /// The robot with a Bluno board, likewise.
+  public static let bluno = BuiltInProfiles.all.first { $0.name == BlunoRobot.driverName }!
+  /// The car that takes HM-1X control frames, likewise.
+  public static let hm1x = BuiltInProfiles.all.first { $0.name == HM1XCar.driverName }!
 }

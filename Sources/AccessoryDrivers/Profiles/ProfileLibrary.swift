@@ -51,12 +51,7 @@ public struct ProfileLibrary: Sendable {
     if let folders = variable("ACCESSORY_BRIDGE_PROFILES") {
       return folders.split(separator: ":").map(String.init)
     }
-    // A relative path there means nothing, says the XDG base directory specification.
-    let isAbsolute = { (path: String) in path.hasPrefix("/") }
-    let configuration =
-      variable("XDG_CONFIG_HOME").flatMap { isAbsolute($0) ? $0 : nil }
-      ?? variable("HOME").flatMap { isAbsolute($0) ? $0 + "/.config" : nil }
-    return (["/etc"] + [configuration].compactMap { $0 }).map { $0 + "/accessory-bridge/profiles" }
+    return ["/etc/accessory-bridge", ConfigurationFolder.user(variable)].compactMap { $0 }.map { $0 + "/profiles" }
   }
 
   private mutating func read(_ path: String, _ isStrict: Bool) {

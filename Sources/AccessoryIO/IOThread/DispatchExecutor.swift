@@ -10,8 +10,10 @@ package final class DispatchExecutor: SerialExecutor {
   ///
   /// It is served by the threads that serve Swift's tasks: so the thread that finds a reply goes on with the task that
   /// waited for it. A serial queue has threads of another pool unless told so, and one of them would have to wake one
-  /// of these.
-  package init(label: String) { queue = DispatchQueue(label: label, target: .global()) }
+  /// of these. Not so where `QuietTasks` has begun.
+  package init(label: String) {
+    queue = QuietTasks.isOn ? DispatchQueue(label: label) : DispatchQueue(label: label, target: .global())
+  }
 
   /// Runs an actor's job; called by the Swift runtime.
   package func enqueue(_ job: consuming ExecutorJob) {

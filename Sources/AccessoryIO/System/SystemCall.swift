@@ -61,6 +61,14 @@ extension SystemCall {
     }
   }
 
+  static func read(
+    _ descriptor: FileDescriptor, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(Errno) -> Int {
+    try runLong(.read, on: descriptor.rawValue) {
+      Glibc.pread(descriptor.rawValue, buffer.baseAddress, buffer.count, off_t(offset))
+    }
+  }
+
   /// True when the other end of `descriptor` is gone. Doesn't wait.
   static func hasHungUp(_ descriptor: FileDescriptor) -> Bool {
     var entry = pollfd(fd: descriptor.rawValue, events: 0, revents: 0)

@@ -5,7 +5,7 @@ import SystemPackage
 /// The transport over a descriptor that is read and written as a stream: a terminal, a pseudo-terminal, a socket.
 ///
 /// Whoever opened the descriptor, on the setup queue, hands it over together with the way to close it.
-public actor DescriptorTransport: Transport, EventHandler, IOWork {
+public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
   /// How long bytes take on the wire.
@@ -17,9 +17,9 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   /// What has arrived.
   public nonisolated let input = InputQueue()
   /// What is to be written.
-  public nonisolated let output = OutputQueue()
+  public nonisolated let output: OutputQueue
 
-  private nonisolated let io: IOThread
+  nonisolated let io: IOThread
   private nonisolated let clock: any TimerClock
   private let setup: SetupQueue
   private let closing: Closing
@@ -44,6 +44,11 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   private static let readsPerEvent = 8
   /// Writes for one event, likewise.
   private static let writesPerEvent = 4
+  /// Bytes that may wait for a line, which is always slower than who writes.
+  private static let lineHighWater = 16_384
+  /// Bytes that may wait where there is no line: a writer that is woken for every few KiB costs more than the bytes do,
+  /// a twentieth of what a pseudo-terminal carries.
+  private static let highWater = 65_536
   /// Bytes read after the other end is gone; more than any kernel buffer holds, and a limit all the same.
   private static let lastBytes = 4 << 20
 
@@ -77,15 +82,14 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
     self.setup = setup
     self.descriptor = descriptor
     self.release = release
+    output = OutputQueue(highWater: closing.hasLine ? Self.lineHighWater : Self.highWater)
     connect()
   }
 
+  /// The queues hold this until `end` closes them, which comes whether or not anybody still uses the transport.
   private nonisolated func connect() {
-    input.onResume { [weak self, io] in
-      guard let self else { return }
-      io.post { self.assumeIsolated { $0.watch(adding: .read) } }
-    }
-    output.onQueued { [weak self, io] in if let self { io.post(self) } }
+    input.onResume { self.io.post { self.assumeIsolated { $0.watch(adding: .read) } } }
+    output.onQueued { self.io.post(self) }
     io.post { self.assumeIsolated { $0.start() } }
   }
 
@@ -101,10 +105,10 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
   // MARK: - Events
 
   /// Called by the loop.
-  public nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.handle(readiness) } }
+  public nonisolated func ready(_ readiness: Readiness) { enter { $0.handle(readiness) } }
 
   /// Called by the loop when there is something to write.
-  public nonisolated func perform() { assumeIsolated { $0.flush() } }
+  public nonisolated func perform() { enter { $0.flush() } }
 
   private func handle(_ readiness: Readiness) {
     if !readiness.isDisjoint(with: [.hangUp, .error]) {
@@ -194,11 +198,13 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork {
         }
         if count == 0 { return watch(adding: .write) }  // no driver should, and none may make us spin
         writtenCount += count
-        if case .inOrder(_, hasLine: true) = closing {
+        if closing.hasLine {
           let now = clock.now
           lineBusyUntil = max(lineBusyUntil ?? now, now) + timing.time(of: count)
         }
         output.wrote(count)
+        // The device took what it has room for: to ask again would only tell that it is full.
+        if writtenCount < writing.count { return watch(adding: .write) }
       } catch .wouldBlock {
         return watch(adding: .write)
       } catch {

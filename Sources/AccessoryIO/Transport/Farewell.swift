@@ -7,6 +7,9 @@ package enum Closing: Sendable {
   /// Waits for them, within limits. `unsent` tells how many the kernel still holds; it is called on the I/O thread and
   /// must not block. `hasLine` when they take the time of a line from there.
   case inOrder(unsent: @Sendable () -> Int, hasLine: Bool)
+
+  /// Whether bytes take the time of a line after they are written.
+  var hasLine: Bool { if case .inOrder(_, let hasLine) = self { hasLine } else { false } }
 }
 
 /// How long a close waits for bytes to leave, and when to look again. A value without a clock.

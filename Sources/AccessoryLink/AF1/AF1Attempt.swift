@@ -69,10 +69,24 @@ extension AF1Exchange {
   /// Bytes of a frame besides its payload.
   private static var overhead: Int { 14 }
 
-  /// Whether another request may be outstanding.
+  /// Whether the next request may be outstanding beside those that are.
   var hasRoom: Bool {
-    outstanding.count < min(options.pacing.window, Int((hello ?? .assumedWithoutHello).window))
+    outstanding.count < window(overlapping: queue.first?.request.mayOverlap ?? false)
       && !outstanding.contains { $0.purpose.isHello }
+  }
+
+  /// Time that the line takes for what was sent and not answered, if all of it is still on its way.
+  private var timeOnLine: Duration {
+    if timing == .instant || outstanding.isEmpty { return .zero }
+    return timing.time(
+      of: outstanding.reduce(0) { $0 + $1.frame.count + ($1.request.largestReply ?? 0) + Self.overhead })
+  }
+
+  /// Requests that overlap are carried out one after another: when one is answered, the time for the others begins.
+  mutating func giveOthersTime(now: MonotonicTime) {
+    for index in outstanding.indices where outstanding[index].request.mayOverlap && !outstanding[index].isPausing {
+      outstanding[index].deadline = max(outstanding[index].deadline, now + outstanding[index].patience)
+    }
   }
 
   /// Sends the requests whose turn it is.
@@ -92,7 +106,7 @@ extension AF1Exchange {
     if attempt.tries > 0 { counters.retries += 1 } else { attempt.firstSent = now }
     attempt.tries += 1
     attempt.isPausing = false
-    attempt.deadline = now + attempt.patience
+    attempt.deadline = now + attempt.patience + timeOnLine
     effects.output += attempt.frame
     outstanding.append(attempt)
   }

@@ -77,13 +77,21 @@ public struct AF1Exchange: Exchange {
   /// Bytes of the largest payload that the accessory takes.
   public var largestPayload: Int { Int((hello ?? .assumedWithoutHello).largestPayload) }
 
+  /// Requests that may be unanswered at a time: as many as the pacing says and the accessory allows. Of those that may
+  /// overlap, as many as the accessory allows where the pacing has nothing against it.
+  public func window(overlapping: Bool = false) -> Int {
+    let allowed = Int((hello ?? .assumedWithoutHello).window)
+    return overlapping && options.pacing == .reply ? allowed : min(options.pacing.window, allowed)
+  }
+
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
   /// When something outstanding is to be sent again or given up, or the next request may go.
   public var deadline: MonotonicTime? {
-    let next = !queue.isEmpty && hasRoom ? nextSending : nil
-    return (outstanding.map(\.deadline) + [next].compactMap { $0 }).min()
+    var earliest = !queue.isEmpty && hasRoom ? nextSending : nil
+    for attempt in outstanding { earliest = min(earliest ?? attempt.deadline, attempt.deadline) }
+    return earliest
   }
 
   /// Says HELLO.

@@ -24,6 +24,7 @@ extension AF1Exchange {
       counters.unexpected += 1
     } else if let attempt = takeAnswered(by: header) {
       counters.replies += 1
+      if attempt.request.mayOverlap { giveOthersTime(now: now) }
       if header.flags.contains(.refused) {
         refused(attempt, message, now: now, effects: &effects)
       } else {

@@ -13,9 +13,16 @@ public struct AF1Request: Sendable, Hashable {
   public var isIdempotent: Bool
   /// Bytes of the largest payload that the reply may have, for the time limit; nil: as large as the accessory's can be.
   public var largestReply: Int?
+  /// Whether it may be sent while others of its kind are unanswered, as many as the accessory allows, where the pacing
+  /// says no more than to wait for replies: for the pieces of a file, whose answers say in which order they came.
+  public var mayOverlap: Bool
 
   /// A request. Whether it is idempotent is taken from the command, unless said.
-  public init(_ command: AF1Command, payload: [UInt8] = [], isIdempotent: Bool? = nil, largestReply: Int? = nil) {
+  public init(
+    _ command: AF1Command, payload: [UInt8] = [], isIdempotent: Bool? = nil, largestReply: Int? = nil,
+    mayOverlap: Bool = false
+  ) {
+    self.mayOverlap = mayOverlap
     self.command = command
     self.payload = payload
     self.isIdempotent = isIdempotent ?? command.isIdempotent

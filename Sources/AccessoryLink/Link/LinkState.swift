@@ -5,8 +5,9 @@ import AccessoryProtocols
 
 /// What a link has behind its lock.
 struct LinkState<Rules: Exchange>: Sendable {
-  /// Resumed with nil, a task is to decode what has arrived, and then to wait again.
-  typealias Continuation = CheckedContinuation<Result<Rules.Reply, AccessoryError>?, Never>
+  /// Resumed with nil, a task is to decode what has arrived, and then to wait again. Resumed once by whoever takes it
+  /// out of `waiting`, under the lock; a checked one would cost an allocation for each request.
+  typealias Continuation = UnsafeContinuation<Result<Rules.Reply, AccessoryError>?, Never>
   typealias Subscriber = AsyncThrowingStream<Rules.Event, any Error>.Continuation
 
   /// How a link ended.
@@ -42,7 +43,6 @@ struct LinkState<Rules: Exchange>: Sendable {
   private var batch = FrameBatch<Rules.Codec.Header>()
   private var buffer: [UInt8] = []
   private var messages: [Int] = []
-  private var nextID: UInt64 = 0
   /// When the line counts as silent, if an unfinished frame waits for it.
   private var silence: MonotonicTime?
   private let silenceLimit: Duration
@@ -55,11 +55,6 @@ struct LinkState<Rules: Exchange>: Sendable {
     self.label = label
     self.rules.setTiming(timing)
     silenceLimit = timing.silence
-  }
-
-  mutating func newID() -> RequestID {
-    nextID += 1
-    return RequestID(rawValue: nextID)
   }
 
   /// When `timePassed` must be called next.
@@ -77,10 +72,13 @@ struct LinkState<Rules: Exchange>: Sendable {
     waiting[id] != nil || decoder.map { $0.id == id && $0.result == nil } ?? false
   }
 
+  /// Nobody is subscribed, or will be with the next reply.
+  var isUnattended: Bool { subscribers.isEmpty && followers.isEmpty }
+
   /// The task that is to decode what arrives: the only one that waits for anything, if its thread is fit for that. It is
   /// to be resumed with nil.
   mutating func takeDecoder() -> Continuation? {
-    guard waiting.count == 1, decoder == nil, elsewhere.isEmpty, subscribers.isEmpty, followers.isEmpty,
+    guard waiting.count == 1, decoder == nil, elsewhere.isEmpty, isUnattended,
       let (id, continuation) = waiting.popFirst()
     else { return nil }
     decoder = (id, nil)

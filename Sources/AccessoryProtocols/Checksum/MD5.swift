@@ -14,8 +14,11 @@ public struct MD5: Sendable {
   public static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     var sum = MD5()
     sum.append(bytes)
-    return sum.finished.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return sum.hexadecimal
   }
+
+  /// The sum of what was added, in hexadecimal with small letters.
+  public var hexadecimal: String { finished.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
   /// Adds bytes.
   public mutating func append(_ bytes: some Sequence<UInt8>) {

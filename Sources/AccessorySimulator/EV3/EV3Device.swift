@@ -123,6 +123,8 @@ public struct EV3Device: Sendable {
   var soundEnd = MonotonicTime(nanoseconds: .min)
   var start: MonotonicTime?
   private var handles: SimulatedHandles
+  /// Files that its host has open.
+  public var openHandles: Int { handles.count }
   private var running: EV3Machine?
 
   static let recordLimit = 4_096

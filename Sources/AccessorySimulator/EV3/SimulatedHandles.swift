@@ -19,6 +19,9 @@ struct SimulatedHandles: Sendable {
   /// No more than `limit` files are open.
   init(limit: Int) { self.limit = limit }
 
+  /// Files that are open.
+  var count: Int { open.count }
+
   mutating func closeAll() { open = [:] }
 
   private mutating func add(_ handle: Handle) -> UInt8? {

@@ -14,6 +14,10 @@ public struct Faults: Sendable, Hashable {
   public var drop = 0.0
   /// Share of the accessory's frames of which one bit is changed, 0…1.
   public var corrupt = 0.0
+  /// Share of the host's frames that never arrive, 0…1.
+  public var dropRequests = 0.0
+  /// Share of the host's frames of which one bit is changed, 0…1.
+  public var corruptRequests = 0.0
   /// Time that every answer takes longer.
   public var delay = Duration.zero
   /// When the cable is pulled. At a request: after half of its answer.
@@ -29,6 +33,16 @@ public struct Faults: Sendable, Hashable {
 
   /// Nothing goes wrong.
   public init() {}
+
+  /// Whether chance decides what goes wrong.
+  public var isRandom: Bool { drop + corrupt + dropRequests + corruptRequests > 0 }
+
+  /// What happens to the host's frames, as if they were the accessory's.
+  var ofRequests: Faults {
+    var faults = Faults()
+    (faults.drop, faults.corrupt) = (dropRequests, corruptRequests)
+    return faults
+  }
 }
 
 /// What becomes of a frame on a faulty line. The same seed gives the same fate to the same frames.

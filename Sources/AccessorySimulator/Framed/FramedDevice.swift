@@ -21,6 +21,8 @@ public struct FramedDevice: Sendable {
     public var largestPayload: UInt16 = 4_096
     /// Requests that may be outstanding at a time, at least 1: as many replies are kept.
     public var window: UInt8 = 1
+    /// Whether what has come of a file survives a restart, so that the host may go on there.
+    public var keepsParts = true
 
     /// An accessory with a full battery.
     public init() {}
@@ -39,12 +41,15 @@ public struct FramedDevice: Sendable {
   private var nonce: UInt32?
   private var kept: KeptReplies
   private var nextEvent: UInt16 = 0
+  var transfers: SimulatedTransfers
 
   /// An accessory that has just been switched on.
   public init(_ configuration: Configuration, bootID: UInt32) {
     self.configuration = configuration
     self.bootID = bootID
     kept = KeptReplies(capacity: Int(max(1, configuration.window)))
+    transfers = SimulatedTransfers(
+      largestPayload: Int(configuration.largestPayload), keepsParts: configuration.keepsParts)
   }
 
   /// Switches it off and on: it forgets what it was asked.
@@ -52,6 +57,7 @@ public struct FramedDevice: Sendable {
     self.bootID = bootID
     nonce = nil
     kept.forget()
+    transfers.restart()
     nextEvent = 0
   }
 
@@ -95,11 +101,30 @@ public struct FramedDevice: Sendable {
     case .identify: return payload.isEmpty ? encoded(configuration.identity) : .refusal(.badArgument)
     case .status: return payload.isEmpty ? encoded(configuration.status) : .refusal(.badArgument)
     case .battery: return payload.isEmpty ? .reply(batteryPayload) : .refusal(.badArgument)
+    case .transferBegin, .transferData, .transferEnd, .transferAbort: return transfer(command, payload)
     case .echo: return .reply(payload)
     case Self.count:
       runs &+= 1
       return .reply(withUnsafeBytes(of: runs.littleEndian) { Array($0) })
     default: return .refusal(.unknownCommand)
+    }
+  }
+
+  private mutating func transfer(_ command: AF1Command, _ payload: [UInt8]) -> Outcome {
+    do {
+      switch command {
+      case .transferBegin: return encoded(try transfers.begin(AF1TransferBeginRequest(decoding: payload)))
+      case .transferData: return encoded(try transfers.take(AF1TransferDataRequest(decoding: payload)))
+      case .transferEnd:
+        _ = try AF1Empty(decoding: payload)
+        return encoded(try transfers.end())
+      default:
+        _ = try AF1Empty(decoding: payload)
+        transfers.abort()
+        return .reply([])
+      }
+    } catch {
+      return .refusal((error as? SimulatedTransfers.Refusal)?.reason ?? .badArgument)
     }
   }
 

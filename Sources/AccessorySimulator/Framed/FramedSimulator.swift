@@ -59,6 +59,12 @@ public actor FramedSimulator {
     case restarted
     /// The battery has changed.
     case battery(AF1BatteryReply)
+    /// A file has arrived, and is as it was announced.
+    case stored(name: String, size: Int, checksum: UInt32)
+    /// A file has arrived otherwise than announced.
+    case damaged(name: String)
+    /// The host gave up a file of which so many bytes had arrived.
+    case aborted(name: String, at: Int)
     /// The host changed the serial line of a USB device.
     case line(LineState)
   }
@@ -72,6 +78,8 @@ public actor FramedSimulator {
 
   var device: FramedDevice
   var line: FaultyLine
+  /// What spoils the host's frames; nil when nothing does.
+  private var spoiler: RequestSpoiler?
   private var codec: AF1Codec
   private var batch = FrameBatch<AF1Header>()
   private var buffer: [UInt8] = []
@@ -103,6 +111,7 @@ public actor FramedSimulator {
     device = FramedDevice(configuration.device, bootID: UInt32(truncatingIfNeeded: line.random.next()))
     // What lies within an unfinished frame may be its payload: never run that as a command.
     codec = AF1Codec(maximumPayload: Int(max(1, configuration.device.largestPayload)), silence: .onlyLast)
+    spoiler = RequestSpoiler(configuration.faults, seed: configuration.seed)
     startTime = io.now
     (events, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
   }
@@ -145,6 +154,7 @@ public actor FramedSimulator {
     self.plug = plug
     plugCount += 1
     codec.reset()
+    spoiler?.reset()
     requestCount = 0
     if plugCount == 1 {
       startTime = io.now
@@ -182,6 +192,9 @@ public actor FramedSimulator {
 
   /// How often the counting command was run.
   public var runs: UInt32 { device.runs }
+
+  /// The bytes of the newest file of this name that has arrived; nil when there is none. The last eight are kept.
+  public func file(named name: String) -> [UInt8]? { device.transfers.file(named: name) }
 
   /// Changes the battery and tells so.
   public func setBattery(_ battery: AF1BatteryReply) {
@@ -222,6 +235,7 @@ public actor FramedSimulator {
       case .bytes: break
       }
       if let deafUntil, io.now < deafUntil { continue }
+      spoiler?.spoil(&buffer)
       let bytes = buffer
       codec.decode(bytes.span.bytes, into: &batch)
       answerAll()
@@ -250,6 +264,7 @@ public actor FramedSimulator {
       let header = requests.header(at: index)
       let payload = requests.payloadBytes(at: index)
       let reply = device.answer(header, requests.outcome(at: index), payload: payload, now: io.now)
+      tellTransfers()
       if header.command != .hello { requestCount += 1 }
       let isMoment = { (moment: Faults.Moment?) in moment == .request(self.requestCount) && header.command != .hello }
       if isMoment(configuration.faults.reboot) { return restart() }
@@ -267,6 +282,17 @@ public actor FramedSimulator {
         afterThisPlug(configuration.faults.delay) { $0.send(reply.header, reply.payload) }
       } else {
         send(reply.header, reply.payload)
+      }
+    }
+  }
+
+  private func tellTransfers() {
+    for news in device.transfers.takeNews() {
+      switch news {
+      case .stored(let name, let size, let checksum):
+        continuation.yield(.stored(name: name, size: size, checksum: checksum))
+      case .damaged(let name): continuation.yield(.damaged(name: name))
+      case .aborted(let name, let offset): continuation.yield(.aborted(name: name, at: offset))
       }
     }
   }

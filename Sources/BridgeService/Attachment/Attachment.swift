@@ -21,6 +21,10 @@ final class Attachment {
   var driver: Driver?
   /// Somebody asked for it; otherwise a profile did.
   let isByHand: Bool
+  /// The profile that somebody chose, whatever fits.
+  let chosenProfile: String?
+  /// What programs written for ExternalAccessory ask for.
+  var protocolStrings: [String]
   var machine: AttachmentMachine
   /// While it is attached.
   var open: OpenAccessory?
@@ -50,19 +54,23 @@ final class Attachment {
   var idleTimer: TimerToken?
   /// What the accessory is being asked.
   private(set) var callCount = 0
+  /// Files that are on their way; each is a call, too.
+  private(set) var transferCount = 0
   /// Tasks that wait for the state to change.
   var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextWaiting = 0
 
   init(
-    key: Int, device: Device, profile: Profile?, driver: Driver?, isByHand: Bool, machine: AttachmentMachine,
-    taps: TapHub
+    key: Int, device: Device, profile: Profile?, driver: Driver?, isByHand: Bool, chosenProfile: String?,
+    protocolStrings: [String], machine: AttachmentMachine, taps: TapHub
   ) {
     self.key = key
     self.device = device
     self.profile = profile
     self.driver = driver
     self.isByHand = isByHand
+    self.chosenProfile = chosenProfile
+    self.protocolStrings = protocolStrings
     self.machine = machine
     self.taps = taps
   }
@@ -84,7 +92,8 @@ final class Attachment {
   var facts: Bridge.Accessory {
     Bridge.Accessory(
       device: Bridge.Device(target), state: machine.state, tries: machine.tries, holder: holder,
-      problem: machine.problem.map(Bridge.Problem.init))
+      problem: machine.problem.map(Bridge.Problem.init), profile: profile?.name, driver: driver?.name,
+      protocols: protocolStrings)
   }
 
   /// Ends with the next change of the state.
@@ -102,16 +111,19 @@ final class Attachment {
     if callCount == 0 { changed() }
   }
 
+  func beginTransfer() {
+    beginCall()
+    transferCount += 1
+  }
+
+  /// Whoever began it ends the call, too.
+  func endTransfer() { transferCount -= 1 }
+
   func changed() {
     defer { waiting = [:] }
     for continuation in waiting.values { continuation.finish() }
   }
 
   /// Whether `other` is this device, by whatever way in.
-  func isSame(_ other: Device) -> Bool {
-    if device.path == other.path || target.path == other.path { return true }
-    guard let usb = device.usb?.node, usb == other.usb?.node ?? other.path else { return false }
-    // One that has several terminals is several devices.
-    return device.terminal == nil || other.terminal == nil || device.terminal == other.terminal
-  }
+  func isSame(_ other: Device) -> Bool { device.isSame(as: other) || target.path == other.path }
 }

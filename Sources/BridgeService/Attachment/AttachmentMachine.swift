@@ -186,11 +186,11 @@ struct AttachmentMachine: Sendable, Equatable {
     return true
   }
 
-  /// The client has given it back, and the device is closed.
-  mutating func returned(now: MonotonicTime) -> [Action] {
+  /// The client has given it back, or it went away while it was lent, and the device is closed.
+  mutating func returned(_ error: AccessoryError?, now: MonotonicTime) -> [Action] {
     guard state == .lent else { return [] }
     hasBeenAttached = true
-    guard isPresent else { return [.tellGone(Self.absent)] + tryAgain(Self.absent, now: now) }
+    if let error = isPresent ? error : Self.absent { return [.tellGone(error)] + tryAgain(error, now: now) }
     tries = 0
     graceEnd = now + Self.grace
     return open()

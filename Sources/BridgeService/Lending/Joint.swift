@@ -4,23 +4,36 @@ import AccessoryIO
 
 /// Joins two channels: what arrives at one is written to the other, both ways, as fast as the slower side takes it.
 enum Joint {
-  /// Returns when one side has ended, and what it had sent is with the other. Closes neither.
-  static func join(_ device: any Transport, _ client: any Transport) async {
-    let (ends, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let pumps = [(device, client), (client, device)].map { from, to in
+  /// Returns when one side has ended, and what it had sent is with the other: whether that was the device. Closes neither.
+  static func join(_ device: any Transport, _ client: any Transport) async -> Bool {
+    let (ends, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingOldest(1))
+    let pumps = [(device, client, true), (client, device, false)].map { from, to, isDevices in
       Task {
-        await Pump(from.input, to.output).run()
-        continuation.yield()
+        switch await Pump(from.input, to.output).run() {
+        case .input: _ = continuation.yield(isDevices)
+        case .output: _ = continuation.yield(!isDevices)
+        case .cancelled: _ = continuation.yield(false)
+        }
       }
     }
-    for await _ in ends { break }
+    var isGone = false
+    for await first in ends {
+      isGone = first
+      break
+    }
     for pump in pumps { pump.cancel() }
     for pump in pumps { await pump.value }
+    return isGone
   }
 }
 
 /// Carries bytes one way.
 private struct Pump {
+  /// What has ended.
+  enum End {
+    case input, output, cancelled
+  }
+
   private let input: InputQueue
   private let output: OutputQueue
   private let signals: AsyncStream<Void>
@@ -36,7 +49,7 @@ private struct Pump {
   }
 
   /// Returns when the input has ended and all of it is written, the output takes no more, or the task is cancelled.
-  func run() async {
+  func run() async -> End {
     var bytes: [UInt8] = []
     var messages: [Int] = []
     var pieces: [ArraySlice<UInt8>] = []
@@ -46,17 +59,18 @@ private struct Pump {
           switch piece.withUnsafeBytes({ output.offer($0) }) {
           case .accepted: pieces.removeFirst()
           case .full: break taking
-          case .closed: return
+          case .closed: return .output
           }
         }
         switch input.take(into: &bytes, messages: &messages) {
         case .nothing: break taking
-        case .end: return
+        case .end: return .input
         case .bytes: pieces = Self.split(bytes, messages)
         }
       }
-      if Task.isCancelled { return }
+      if Task.isCancelled { return .cancelled }
     }
+    return Task.isCancelled ? .cancelled : .output
   }
 
   /// Messages stay apart, where there are any.

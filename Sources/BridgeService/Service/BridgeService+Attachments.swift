@@ -15,7 +15,8 @@ extension BridgeService {
   /// Begins to hold a device.
   @discardableResult
   func attach(
-    _ device: Device, _ profile: Profile?, isByHand: Bool = false, after closing: Task<Void, Never>? = nil
+    _ device: Device, _ profile: Profile?, isByHand: Bool = false, chosenProfile: String? = nil,
+    after closing: Task<Void, Never>? = nil
   ) -> Attachment {
     let policies = configuration.policies(profile)
     let problem = refusal(profile)
@@ -23,9 +24,10 @@ extension BridgeService {
       problem.map { AttachmentMachine(refused: $0, policies: policies, now: clock.now) }
       ?? AttachmentMachine(policies: policies, now: clock.now)
     nextKey += 1
+    let driver = Self.driver(for: device, profile)
     let attachment = Attachment(
-      key: nextKey, device: device, profile: profile, driver: Self.driver(for: device, profile), isByHand: isByHand,
-      machine: machine, taps: TapHub(clock: clock))
+      key: nextKey, device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
+      protocolStrings: protocolStrings(driver, profile), machine: machine, taps: TapHub(clock: clock))
     attachment.closing = closing
     attachments[attachment.key] = attachment
     if let problem {
@@ -42,7 +44,14 @@ extension BridgeService {
   /// it for.
   static func driver(for device: Device, _ profile: Profile?) -> Driver? {
     if let profile { return (profile.driver ?? nil).flatMap { Driver.named($0) } }
-    return Driver.named(device.driver ?? FramedAccessory.driverName)
+    let usual = device.way == .network ? EV3Brick.driverName : FramedAccessory.driverName
+    return Driver.named(device.driver ?? usual)
+  }
+
+  /// What programs written for ExternalAccessory ask for. What is taken for a driver's is taken for what the profile of
+  /// that driver means.
+  func protocolStrings(_ driver: Driver?, _ profile: Profile?) -> [String] {
+    (profile ?? driver.flatMap { profiles.profile(named: $0.name) })?.protocolStrings ?? []
   }
 
   /// Why no more of this kind are attached, if so.

@@ -58,6 +58,10 @@ extension BridgeService {
     }
     try check(attachment, call.device)
     if attachment.machine.state == .lent { throw lent(attachment) }
+    guard attachment.transferCount == 0 else {
+      let message = "a file is on its way to or from \(attachment.target.path)"
+      throw CallError(AccessoryError(.busy, message), device: attachment.device.id)
+    }
     guard attachment.machine.lend() else {
       let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
       throw CallError(problem, device: attachment.device.id)
@@ -73,8 +77,9 @@ extension BridgeService {
     do throws(AccessoryError) {
       await attachment.closing?.value
       device = try await OpenDevice.open(attachment.target, attachment.profile, tap: attachment.taps, io: io)
+      try await Self.greet(device, attachment.driver)
     } catch {
-      returned(key)
+      returned(key, nil)
       throw CallError(error, device: attachment.device.id)
     }
     let session = device.session
@@ -83,10 +88,24 @@ extension BridgeService {
     if attachments[key] !== attachment || isClosing { session.transport.beginClose() }
     if !attachment.machine.isPresent { session.transport.deviceWasRemoved() }
     return Opened(Bridge.Open.Reply(device: Bridge.Device(attachment.target))) { client in
-      await Joint.join(session.transport, client)
+      let isGone = await Joint.join(session.transport, client)
       await session.close()
-      await self.returned(key)
+      await self.returned(key, isGone ? .disconnected(session.label) : nil)
     }
+  }
+
+  /// What must pass before the protocol begins belongs to the connection, which is ours.
+  private static func greet(_ device: OpenDevice, _ driver: Driver?) async throws(AccessoryError) {
+    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
+    let failure: AccessoryError
+    do throws(AccessoryError) {
+      try await driver?.greet(over: device.session)
+      return
+    } catch {
+      failure = error
+    }
+    await device.session.close()
+    throw failure
   }
 
   /// How long the client waits for the answers to what the accessory was asked before.
@@ -102,11 +121,11 @@ extension BridgeService {
     while attachment.callCount > 0, clock.now < end, !Task.isCancelled, !isClosing { await wait(attachment) }
   }
 
-  /// A client has given an accessory back: contact is made anew.
-  private func returned(_ key: Int) {
+  /// A client has given an accessory back: contact is made anew. Or it has gone.
+  private func returned(_ key: Int, _ error: AccessoryError?) {
     guard let attachment = attachments[key] else { return }
     log.notice("\(attachment.name) is given back by \(attachment.holder ?? "its client")")
     (attachment.holder, attachment.revoke) = (nil, nil)
-    perform(attachment.machine.returned(now: clock.now), on: attachment)
+    perform(attachment.machine.returned(error, now: clock.now), on: attachment)
   }
 }

@@ -34,6 +34,8 @@ package actor BridgeService {
   private var scanTimer: TimerToken?
   private var lastStatus = ""
   var isClosing = false
+  /// Files that clients are bringing, by the names of their transfers.
+  var supplies: [String: SuppliedFile] = [:]
   /// Ends when there was nothing to do for as long as `exitIdle` says.
   package nonisolated let idle: AsyncStream<Void>
   private let idleContinuation: AsyncStream<Void>.Continuation
@@ -135,18 +137,26 @@ package actor BridgeService {
   private func recognized(_ attachment: Attachment, as device: Device) {
     guard attachment.device.source == .named, device.source != .named else { return }
     log.info("\(attachment.name) is \(SafeText.escape(device.id))")
-    let profile = profiles.profile(for: device)
+    let profile = profile(of: attachment, as: device)
     if attachment.machine.state != .lent { return replace(attachment, by: device, profile) }
     // It is opened anew when it is given back.
     attachment.device = device
     attachment.profile = profile
     attachment.driver = Self.driver(for: device, profile)
+    attachment.protocolStrings = protocolStrings(attachment.driver, profile)
   }
 
   /// Begins anew with a device whose profile or identity is another now.
   private func replace(_ attachment: Attachment, by device: Device, _ profile: Profile?) {
     release(attachment, admitting: false)
-    attachment.successor = attach(device, profile, isByHand: attachment.isByHand, after: attachment.closing)
+    attachment.successor = attach(
+      device, profile, isByHand: attachment.isByHand, chosenProfile: attachment.chosenProfile,
+      after: attachment.closing)
+  }
+
+  /// The profile that was chosen for it by hand, or that claims the device.
+  private func profile(of attachment: Attachment, as device: Device) -> Profile? {
+    attachment.chosenProfile.map { profiles.profile(named: $0) } ?? profiles.profile(for: device)
   }
 
   /// Holds a device as soon as a source tells of it, also where no profile claims it.
@@ -210,7 +220,7 @@ package actor BridgeService {
     guard !isClosing else { return }
     self.profiles = profiles
     for attachment in ordered where attachment.machine.state != .lent {
-      let profile = profiles.profile(for: attachment.device)
+      let profile = profile(of: attachment, as: attachment.device)
       guard profile != attachment.profile else { continue }
       if profile == nil && !attachment.isByHand {
         log.notice("\(attachment.name): no profile fits any more")

@@ -4,6 +4,11 @@ import AccessoryIO
 
 /// Work that may take only so long.
 enum TimeLimit {
+  /// What a client gives, within reason.
+  static func duration(_ milliseconds: Int?) -> Duration? {
+    milliseconds.map { .milliseconds(max(1, min($0, 86_400_000))) }
+  }
+
   /// Runs `body`; when it has not ended by then it is cancelled, and `timedOut` thrown.
   static func run<Value: Sendable>(
     _ limit: Duration?, _ clock: any TimerClock, label: String,

@@ -112,4 +112,8 @@ static inline int shim_accept(int fd) {
 
 static inline int shim_thread_name(const char *name) { return prctl(PR_SET_NAME, name); }
 
+// Swift's tasks: from now on `take` gets every job that no executor is for, and has it run by shim_run_task_job.
+void shim_redirect_tasks(void (*take)(void *job));
+void shim_run_task_job(void *job);
+
 #endif

@@ -16,8 +16,8 @@ public final class EAAccessory: NSObject, Sendable {
   public let connectionID: Int
   private let delegateReference = Locked(DelegateReference())
 
-  init(_ device: Device, profile: Profile, connectionID: Int) {
-    port = AccessoryPort(device: device, profile: profile)
+  init(_ device: Device, profile: Profile, connectionID: Int, services: [String]) {
+    port = AccessoryPort(device: device, profile: profile, services: services)
     self.connectionID = connectionID
   }
 

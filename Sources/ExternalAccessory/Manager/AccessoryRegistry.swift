@@ -13,6 +13,8 @@ final class AccessoryRegistry: RunLoopWork {
     var profiles: ProfileStore
     /// What discovery has told of and not taken back, with and without a profile.
     var devices: [Device] = []
+    /// What services have told of and not taken back.
+    var told: [ToldAccessory] = []
     var accessories: [EAAccessory] = []
     var lastConnectionID = EAConnectionIDNone
     var isRegistered = false
@@ -27,12 +29,14 @@ final class AccessoryRegistry: RunLoopWork {
   private let tasks = Locked<[Task<Void, Never>]>([])
   private let main = RunLoopSource()
   private let scanTimeout: Duration
+  private let services: [String]
 
   /// How long a disconnection waits for the delegates of the streams to be told of their end.
   private static let endPatience = Duration.milliseconds(500)
 
-  init(profiles: ProfileStore, scanTimeout: Duration) {
+  init(profiles: ProfileStore, scanTimeout: Duration, services: [String]) {
     state = Locked(State(profiles: profiles))
+    self.services = services
     self.scanTimeout = scanTimeout
     main.run(self)
     main.schedule(in: .main, forMode: .common)
@@ -87,16 +91,28 @@ final class AccessoryRegistry: RunLoopWork {
   private func appeared(_ device: Device) {
     let hasNews = state.withLock { state in
       state.devices.append(device)
+      // A service has told of it before.
+      if let accessory = state.accessories.first(where: { $0.port.device.isSame(as: device) }) {
+        accessory.port.changed(device, Self.profile(for: device, state) ?? accessory.port.profile)
+        return false
+      }
       return connect(device, &state)
     }
     if hasNews { main.signal() }
   }
 
+  /// What a device can be opened for: by its own profile, or as a service says that holds it.
+  private static func profile(for device: Device, _ state: State) -> Profile? {
+    if let own = state.profiles.profile(for: device), !own.protocolStrings.isEmpty { return own }
+    return state.told.first { $0.device.isSame(as: device) }?.profile
+  }
+
   /// True when somebody is to be told.
   private func connect(_ device: Device, _ state: inout State) -> Bool {
-    guard let profile = state.profiles.profile(for: device), !profile.protocolStrings.isEmpty else { return false }
+    guard let profile = Self.profile(for: device, state) else { return false }
     state.lastConnectionID += 1
-    let accessory = EAAccessory(device, profile: profile, connectionID: state.lastConnectionID)
+    let accessory = EAAccessory(
+      device, profile: profile, connectionID: state.lastConnectionID, services: services)
     accessory.port.onLost { [weak self, weak accessory] in if let accessory { self?.lost(accessory) } }
     state.accessories.append(accessory)
     guard state.isRegistered || !state.pickers.isEmpty else { return false }
@@ -119,7 +135,7 @@ final class AccessoryRegistry: RunLoopWork {
       if let index = state.devices.firstIndex(of: old) { state.devices.remove(at: index) }
       state.devices.append(device)
       let index = state.accessories.firstIndex { $0.port.device == old }
-      if let index, state.profiles.profile(for: device) == state.accessories[index].port.profile {
+      if let index, Self.profile(for: device, state) == state.accessories[index].port.profile {
         state.accessories[index].port.changed(device)
         return (nil, false)
       }
@@ -134,8 +150,47 @@ final class AccessoryRegistry: RunLoopWork {
     state.withLock { state in
       state.accessories.removeAll { $0 === accessory }
       if let index = state.devices.firstIndex(of: accessory.port.device) { state.devices.remove(at: index) }
+      state.told.removeAll { $0.device.isSame(as: accessory.port.device) }
     }
     disconnect(accessory)
+  }
+
+  // MARK: - What services hold
+
+  /// Follows the service at a place; calls `ready`, once, when what it has is known, or that there is none.
+  func follow(service place: String, ready: @escaping @Sendable () -> Void) {
+    let tell: @Sendable (ServiceAccessories.Event) -> Void = { [weak self] event in
+      switch event {
+      case .came(let accessory): self?.came(accessory)
+      case .went(let device): self?.went(device)
+      }
+    }
+    let task = Task.detached(executorPreference: IOThread.shared) {
+      await ServiceAccessories.follow(place, ready: ready, tell)
+    }
+    tasks.withLock { $0.append(task) }
+  }
+
+  private func came(_ told: ToldAccessory) {
+    let hasNews = state.withLock { state in
+      state.told.append(told)
+      guard !state.accessories.contains(where: { $0.port.device.isSame(as: told.device) }) else { return false }
+      return connect(state.devices.first { $0.isSame(as: told.device) } ?? told.device, &state)
+    }
+    if hasNews { main.signal() }
+  }
+
+  /// What discovery knows of by itself stays.
+  private func went(_ device: Device) {
+    let accessory = state.withLock { state -> EAAccessory? in
+      guard let told = state.told.firstIndex(where: { $0.device == device }) else { return nil }
+      state.told.remove(at: told)
+      guard let index = state.accessories.firstIndex(where: { $0.port.device.isSame(as: device) }) else { return nil }
+      let own = state.devices.first { $0.isSame(as: device) }
+      guard own.flatMap({ Self.profile(for: $0, state) }) == nil else { return nil }
+      return state.accessories.remove(at: index)
+    }
+    if let accessory { disconnect(accessory) }
   }
 
   private func disconnect(_ accessory: EAAccessory) {

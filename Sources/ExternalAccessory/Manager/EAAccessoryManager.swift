@@ -14,7 +14,7 @@ public final class EAAccessoryManager: NSObject, Sendable {
 
   /// The shared manager: what announces itself and what the system knows, with the profiles of this machine and user.
   private convenience init(_ library: ProfileLibrary) {
-    self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store)
+    self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store, services: ServicePlace.all())
     for problem in library.problems { registry.note(AccessoryError(.misconfigured, problem.description)) }
   }
 
@@ -26,14 +26,27 @@ public final class EAAccessoryManager: NSObject, Sendable {
 
   /// A manager beside the shared one, of what `sources` tell, such as a device that the user named. Waits until they
   /// have told what is there. The picker waits `scanTimeout`. Only on Linux.
-  public init(sources: [any DeviceSource], profiles: ProfileStore = .builtIn, scanTimeout: Duration = .seconds(30)) {
-    registry = AccessoryRegistry(profiles: profiles, scanTimeout: scanTimeout)
+  public convenience init(
+    sources: [any DeviceSource], profiles: ProfileStore = .builtIn, scanTimeout: Duration = .seconds(30)
+  ) {
+    self.init(sources: sources, profiles: profiles, scanTimeout: scanTimeout, services: nil)
+  }
+
+  /// As above, and of what services hold that answer at these paths of sockets; with nil, what they hold is opened
+  /// through those that run, but only sources tell of accessories.
+  package init(
+    sources: [any DeviceSource], profiles: ProfileStore = .builtIn, scanTimeout: Duration = .seconds(30),
+    services: [String]?
+  ) {
+    registry = AccessoryRegistry(
+      profiles: profiles, scanTimeout: scanTimeout, services: services ?? ServicePlace.all())
     super.init()
     registry.serve(self)
     let ready = DispatchSemaphore(value: 0)
     for source in sources { registry.follow(source) { ready.signal() } }
+    for service in services ?? [] { registry.follow(service: service) { ready.signal() } }
     let end = DispatchTime.now() + .milliseconds(Int(Self.patience / .milliseconds(1)))
-    for _ in sources { _ = ready.wait(timeout: end) }
+    for _ in 0..<(sources.count + (services ?? []).count) { _ = ready.wait(timeout: end) }
   }
 
   /// The accessories that are connected and have a profile with protocols. They can be opened.

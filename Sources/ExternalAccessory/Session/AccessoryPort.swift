@@ -3,18 +3,21 @@
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
+import AccessoryLink
 
 /// The way to one accessory, from plug to unplug, and who has it open.
 final class AccessoryPort: Sendable {
   private struct State: Sendable {
     var device: Device
+    var profile: Profile
     var isConnected = true
     /// The last session, which may be closing still.
     var channel: SessionChannel?
     var onLost: (@Sendable () -> Void)?
   }
 
-  let profile: Profile
+  /// Where services answer that may hold it.
+  private let services: [String]
   private let state: Locked<State>
   /// Held by the thread that opens a session.
   private let opening = Locked(())
@@ -22,16 +25,27 @@ final class AccessoryPort: Sendable {
   /// Longer than opening takes that works, without the time that the accessory needs to settle.
   private static let patience = Duration.seconds(10)
 
-  init(device: Device, profile: Profile) {
-    state = Locked(State(device: device))
-    self.profile = profile
+  init(device: Device, profile: Profile, services: [String]) {
+    state = Locked(State(device: device, profile: profile))
+    self.services = services
   }
 
   /// As discovery told of it last.
   var device: Device { state.withLock { $0.device } }
 
+  /// How it is opened, and for what.
+  var profile: Profile { state.withLock { $0.profile } }
+
   /// Discovery tells of it anew: it is still there, and something of it is otherwise.
   func changed(_ device: Device) { state.withLock { $0.device = device } }
+
+  /// Discovery tells of it, too, and what it can be opened for is the same.
+  func changed(_ device: Device, _ profile: Profile) {
+    state.withLock { state in
+      state.device = device
+      if profile.protocolStrings == state.profile.protocolStrings { state.profile = profile }
+    }
+  }
 
   /// Sets what is called, on the I/O thread, when a session finds that the accessory is gone.
   func onLost(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onLost = body } }
@@ -43,7 +57,7 @@ final class AccessoryPort: Sendable {
   /// Throws `disconnected`; `unsupported` when the accessory has no such protocol; `busy` when it is open for another
   /// protocol, as it has one line for all of them, or somebody else has it; `timedOut`; and what opening it throws.
   func open(_ protocolString: String) throws(AccessoryError) -> SessionChannel {
-    let device = device
+    let (device, profile) = state.withLock { ($0.device, $0.profile) }
     let name = device.name ?? device.path
     guard profile.protocolStrings.contains(protocolString) else {
       throw AccessoryError(.unsupported, "\(name) doesn't speak \(protocolString)")
@@ -57,10 +71,16 @@ final class AccessoryPort: Sendable {
       let lost: @Sendable () -> Void = { [weak self] in self?.lost() }
       let channel = try Synchronously.run(
         "opening \(name)", limit: Self.patience + profile.settle, late: { (late: SessionChannel) in late.beginClose() }
-      ) { [profile] () async throws(AccessoryError) in
+      ) { [services] () async throws(AccessoryError) in
         await last?.close()
-        let held = try await HeldAccessory.open(device)
-        let session = if let held { held } else { try await profile.open(device) }
+        let session: AccessorySession
+        if let held = try await HeldAccessory.open(device, from: services) {
+          session = held
+        } else {
+          // A service has told of it, and only it knew how to open it.
+          guard !profile.rules.isEmpty else { throw .disconnected(name) }
+          session = try await profile.open(device)
+        }
         if let driver = profile.driver.flatMap(Driver.named) {
           do throws(AccessoryError) {
             try await driver.greet(over: session)

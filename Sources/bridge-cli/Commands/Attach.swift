@@ -22,17 +22,21 @@ struct Attach: AsyncParsableCommand, JSONCommand {
       EXAMPLES
         bridge-cli attach
         bridge-cli attach /dev/ttyUSB0 --reconnect-tries forever
+        bridge-cli attach /dev/rfcomm0 --profile ev3
         RUN+="/usr/bin/bridge-cli attach --udev"      in a rule, where there is no systemd
       """)
 
   @OptionGroup var device: DeviceArgument
   @Flag(help: "Take the device from the environment that udev sets.")
   var udev = false
+  @Option(help: ArgumentHelp("Take it for what this profile means, whatever fits.", valueName: "name"))
+  var profile: String?
   @OptionGroup var options: ServiceOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
     if udev, device.text != nil { throw ValidationError("--udev takes the device from the environment: name none") }
+    if udev, profile != nil { throw ValidationError("--udev goes by what fits: name no profile") }
   }
 
   func run() async throws {
@@ -50,7 +54,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
     let client = try await ControlClient.connect(to: place)
     let reply: Bridge.Attach.Reply
     do throws(ControlError) {
-      reply = try await client.call(Bridge.Attach(device: device.path), timeout: nil)
+      reply = try await client.call(Bridge.Attach(device: device.path, profile: profile), timeout: nil)
     } catch {
       throw error.accessoryError
     }
@@ -67,12 +71,21 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   /// Holds it here.
   private func hold(_ device: Device, _ socket: ControlSocket) async throws {
+    let chosen = try await chosen()
     let log = ServiceLog.logger(options.logLevel)
     let service = RunningService(
       configuration: options.serviceConfiguration, log: log,
       sources: device.source == .named
         ? [] : try KnownDevices.sources().map { FilteredSource($0, id: device.id) as any DeviceSource })
-    try await service.run(on: socket, hooks: .forManager()) { service in try await service.hold(device) }
+    try await service.run(on: socket, hooks: .forManager()) { service in try await service.hold(device, chosen) }
+  }
+
+  private func chosen() async throws -> Profile? {
+    guard let name = profile else { return nil }
+    guard let profile = await KnownProfiles.library().store.profile(named: name) else {
+      throw AccessoryError(.misconfigured, "there is no profile \(name): bridge-cli profile list shows what there is")
+    }
+    return profile
   }
 }
 

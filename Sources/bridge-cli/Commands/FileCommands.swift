@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
-import AccessoryProtocols
 import ArgumentParser
 
-// The files of a brick.
+// The files of accessories.
 
 /// Options of commands about an accessory's files.
-struct BrickOptions: ParsableArguments {
+struct FileOptions: ParsableArguments {
   @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
   @OptionGroup var line: LineOptions
   @OptionGroup var output: OutputOptions
 
-  /// Opens the brick, runs `body`, and closes whatever happens.
-  func with<Result: Sendable>(_ body: (Attachment, EV3Brick) async throws -> Result) async throws -> Result {
-    try await HeldDevice.refuse(device, line)
+  /// Runs `body` with the accessory's files, be they reached by a service or opened here; then they are closed whatever
+  /// happens.
+  func with<Result: Sendable>(_ body: (any ReachableFiles) async throws -> Result) async throws -> Result {
+    if let held = try await HeldDevice.find(device, line) { return try await body(held) }
     return try await Attachment.with(device, line) { attachment in
-      guard let brick = attachment.accessory as? EV3Brick else {
-        throw AccessoryError(.unsupported, "\(attachment.accessory.label) has no files that this command knows of")
-      }
-      return try await body(attachment, brick)
+      try await body(OpenFiles(attachment: attachment, files: try attachment.accessory.requireFiles()))
     }
   }
 }
@@ -37,21 +33,22 @@ struct Ls: AsyncParsableCommand, JSONCommand {
         bridge-cli ls EV3 ../prjs/tst --json | jq -r '.entries[].name'
       """)
 
-  @OptionGroup var brick: BrickOptions
+  @OptionGroup var files: FileOptions
   @Argument(help: "The folder.") var path = "./"
-  var output: OutputOptions { brick.output }
+  var output: OutputOptions { files.output }
 
   func run() async throws {
-    try await brick.with { attachment, brick in
-      let entries = try await brick.list(path)
+    try await files.with { files in
+      let entries = try await files.entries(of: path)
       if output.json {
         return Output.json(
-          FolderDocument(device: DeviceDocument(attachment.device), path: path, entries: entries.map { .init($0) }))
+          FolderDocument(device: files.document, path: path, entries: entries.map { .init($0) }))
       }
       for entry in entries {
-        switch entry {
-        case .folder(let name): Output.line("\(Self.padded("")) \(SafeText.escape(name))/")
-        case .file(let name, let size, _): Output.line("\(Self.padded(String(size))) \(SafeText.escape(name))")
+        let name = SafeText.escape(entry.name)
+        switch entry.kind {
+        case .folder: Output.line("\(Self.padded("")) \(name)/")
+        case .file: Output.line("\(Self.padded(entry.size.map { String($0) } ?? "?")) \(name)")
         }
       }
     }
@@ -68,11 +65,11 @@ struct Rm: AsyncParsableCommand, JSONCommand {
         bridge-cli rm EV3 ../prjs/tst/tst.rbf
       """)
 
-  @OptionGroup var brick: BrickOptions
+  @OptionGroup var files: FileOptions
   @Argument(help: "The file or folder.") var path: String
-  var output: OutputOptions { brick.output }
+  var output: OutputOptions { files.output }
 
-  func run() async throws { try await brick.with { _, brick in try await brick.remove(path) } }
+  func run() async throws { try await files.with { try await $0.remove(path) } }
 }
 
 struct Mkdir: AsyncParsableCommand, JSONCommand {
@@ -83,9 +80,9 @@ struct Mkdir: AsyncParsableCommand, JSONCommand {
         bridge-cli mkdir EV3 ../prjs/tst
       """)
 
-  @OptionGroup var brick: BrickOptions
+  @OptionGroup var files: FileOptions
   @Argument(help: "The folder.") var path: String
-  var output: OutputOptions { brick.output }
+  var output: OutputOptions { files.output }
 
-  func run() async throws { try await brick.with { _, brick in try await brick.makeFolder(path) } }
+  func run() async throws { try await files.with { try await $0.makeFolder(path) } }
 }

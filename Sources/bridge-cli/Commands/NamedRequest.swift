@@ -42,27 +42,44 @@ struct NamedRequest {
   }
 
   func run(_ line: LineOptions, _ output: OutputOptions, isAnswered: Bool) async throws {
-    try await HeldDevice.refuse(device, line)
-    try await Attachment.with(device, line) { attachment in
-      let calls: [CommandCall]
-      do throws(CommandSyntaxError) {
-        calls = try CommandCall.read(words, of: attachment.driver.commands)
-      } catch {
-        throw UsageError(description: "\(attachment.accessory.label): \(error)")
-      }
-      let replies: [CommandReply]
-      do {
-        replies = try await attachment.accessory.perform(calls, isAnswered: isAnswered)
-      } catch let error as AccessoryError where error.kind == .misconfigured {
-        throw UsageError(description: error.message)
-      }
-      if output.json {
-        return Output.json(
-          CommandsDocument(
-            device: DeviceDocument(attachment.device), replies: isAnswered ? replies.map { .init($0) } : []))
-      }
-      for reply in replies where !reply.values.isEmpty { Output.line(Self.text(reply)) }
+    if let held = try await HeldDevice.find(device, line) {
+      let calls = try calls(of: try await held.commands().commands, held.label ?? held.name)
+      let (device, replies) = try await Self.usage { try await held.perform(calls, isAnswered: isAnswered) }
+      return Self.show(replies, DeviceDocument(device), output, isAnswered: isAnswered)
     }
+    try await Attachment.with(device, line) { attachment in
+      let calls = try calls(of: attachment.driver.commands, attachment.accessory.label)
+      let replies = try await Self.usage {
+        try await attachment.accessory.perform(calls, isAnswered: isAnswered)
+      }
+      Self.show(replies, DeviceDocument(attachment.device), output, isAnswered: isAnswered)
+    }
+  }
+
+  private func calls(of commands: [CommandDescription], _ label: String) throws -> [CommandCall] {
+    do throws(CommandSyntaxError) {
+      return try CommandCall.read(words, of: commands)
+    } catch {
+      throw UsageError(description: "\(label): \(error)")
+    }
+  }
+
+  /// What an accessory can't be sent is what the user typed.
+  private static func usage<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+      return try await body()
+    } catch let error as AccessoryError where error.kind == .misconfigured {
+      throw UsageError(description: error.message)
+    }
+  }
+
+  private static func show(
+    _ replies: [CommandReply], _ device: DeviceDocument, _ output: OutputOptions, isAnswered: Bool
+  ) {
+    if output.json {
+      return Output.json(CommandsDocument(device: device, replies: isAnswered ? replies.map { .init($0) } : []))
+    }
+    for reply in replies where !reply.values.isEmpty { Output.line(text(reply)) }
   }
 
   /// "motor-read speed=50 % tacho=90 °"; of a command with one result only that.
@@ -93,6 +110,10 @@ enum CommandText {
 /// All commands, with their arguments and units.
 enum CommandList {
   static func show(_ device: String?, _ line: LineOptions, _ output: OutputOptions) async throws {
+    if let device, let held = try await HeldDevice.find(device, line) {
+      let (driver, commands) = try await held.commands()
+      return show(driver, commands, output)
+    }
     let drivers: [Driver]
     if let device {
       drivers = [line.driver(for: try await Attachment.find(device, line))]
@@ -101,27 +122,17 @@ enum CommandList {
     } else {
       drivers = Driver.all
     }
-    for driver in drivers {
-      if output.json {
-        Output.json(CommandListDocument(driver))
-        continue
-      }
-      Output.line(Style.standardOutput.bold(driver.name))
-      for command in driver.commands {
-        let results = command.results.map { $0.name + ($0.unit.map { " (\($0))" } ?? "") }
-        let arrow = results.isEmpty ? "" : " → " + results.joined(separator: ", ")
-        Output.line("  \(command.form)\(arrow)")
-        Output.line("      " + Style.standardOutput.dim(command.summary))
-      }
-    }
+    for driver in drivers { show(driver.name, driver.commands, output) }
   }
-}
 
-extension HeldDevice {
-  /// Throws `busy` when a service has the accessory: it carries out no commands by name, and no transfers.
-  static func refuse(_ text: String?, _ line: LineOptions) async throws {
-    guard let held = try await find(text, line) else { return }
-    throw AccessoryError(
-      .busy, "the service at \(held.place) has \(held.name): let it go first with bridge-cli detach \(held.name)")
+  private static func show(_ driver: String, _ commands: [CommandDescription], _ output: OutputOptions) {
+    if output.json { return Output.json(CommandListDocument(driver, commands)) }
+    Output.line(Style.standardOutput.bold(driver))
+    for command in commands {
+      let results = command.results.map { $0.name + ($0.unit.map { " (\($0))" } ?? "") }
+      let arrow = results.isEmpty ? "" : " → " + results.joined(separator: ", ")
+      Output.line("  \(command.form)\(arrow)")
+      Output.line("      " + Style.standardOutput.dim(command.summary))
+    }
   }
 }

@@ -104,7 +104,9 @@ struct Request: AsyncParsableCommand, JSONCommand {
     if let held = try await HeldDevice.find(parts.device, line) {
       let command = "0x" + Hexadecimal.string([parts.command.rawValue])
       let reply = try await usage {
-        try await held.call(Bridge.Request(device: held.name, command: command, payload: parts.payload))
+        try await Self.hinting {
+          try await held.call(Bridge.Request(device: held.name, command: command, payload: parts.payload))
+        }
       }
       guard let payload = reply.reply.payload else {
         throw AccessoryError(.badData, "the service answers with something that is not hexadecimal")
@@ -112,12 +114,14 @@ struct Request: AsyncParsableCommand, JSONCommand {
       return show(payload, parts, DeviceDocument(reply.device))
     }
     try await Attachment.with(parts.device, line) { attachment in
-      guard let framed = attachment.accessory as? FramedAccessory else {
-        throw AccessoryError(
-          .unsupported,
-          "\(attachment.accessory.label) takes no AF1 commands: bridge-cli request --list shows what each kind takes")
+      let reply = try await usage {
+        try await Self.hinting {
+          guard let framed = attachment.accessory as? FramedAccessory else {
+            throw AccessoryError(.unsupported, "\(attachment.accessory.label) takes no AF1 commands")
+          }
+          return try await framed.request(parts.command, payload: parts.payload)
+        }
       }
-      let reply = try await usage { try await framed.request(parts.command, payload: parts.payload) }
       show(reply, parts, DeviceDocument(attachment.device))
     }
   }
@@ -131,6 +135,16 @@ struct Request: AsyncParsableCommand, JSONCommand {
     }
     let style = Style.standardOutput
     Output.line(Hexadecimal.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
+  }
+
+  /// What an accessory can't do, another command may.
+  private static func hinting<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+      return try await body()
+    } catch let error as AccessoryError where error.kind == .unsupported {
+      throw AccessoryError(
+        .unsupported, "\(error.message): bridge-cli request --list shows what each kind takes")
+    }
   }
 
   private func usage<Value>(_ body: () async throws -> Value) async throws -> Value {

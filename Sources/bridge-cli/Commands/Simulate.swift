@@ -14,8 +14,11 @@ struct Simulate: AsyncParsableCommand {
         bridge-cli simulate framed
         bridge-cli simulate framed --link ./acc --percent 57
         bridge-cli simulate ev3 --tcp 127.0.0.1:5555
+        bridge-cli simulate hm10 --neighbours 40
+        bridge-cli simulate bluno
+        bridge-cli simulate hm1x
       """,
-    subcommands: [SimulateFramed.self, SimulateEV3.self])
+    subcommands: [SimulateFramed.self, SimulateEV3.self, SimulateHM10.self, SimulateBluno.self, SimulateHM1X.self])
 }
 
 struct SimulateFramed: AsyncParsableCommand, JSONCommand {
@@ -24,7 +27,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
     abstract: "Pretends to be an accessory that speaks AF1, on a pseudo-terminal or as a USB device.",
     discussion: """
       The other commands find it by itself, in any terminal of the same user. It answers identify, status, battery, \
-      echo, and 0x40, which counts how often it was run. Ends with Ctrl-C.
+      echo, and 0x40, which counts how often it was run, and takes files. Ends with Ctrl-C.
 
       TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of requests.
 
@@ -34,6 +37,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate framed --percent 30 --drain 2
         bridge-cli simulate framed --drop 0.1 --corrupt 0.1 --seed 7
         bridge-cli simulate framed --unplug-after 5 --replug-after 2s
+        bridge-cli simulate framed --window 8 --unplug-after 1000 --replug-after 2s    and send it a file
         sudo bridge-cli simulate framed --usb --tty --serial ACC0042
       """)
 
@@ -72,10 +76,21 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
   @Option(help: ArgumentHelp("Version of its software.", valueName: "text")) var firmware = "1.0.0"
   @Option(help: ArgumentHelp("Version of its hardware.", valueName: "text")) var hardware = "A"
 
+  @Option(help: ArgumentHelp("Requests that may be unanswered at a time, 1 to 255.", valueName: "number"))
+  var window: UInt8 = 1
+  @Option(help: ArgumentHelp("Bytes that it takes in one frame, 16 to 65535.", valueName: "bytes"))
+  var largestPayload: UInt16 = 4_096
+  @Flag(help: "Forget the part of a file that has come when it restarts.")
+  var forgetFiles = false
+
   @Option(help: ArgumentHelp("Share of its frames that are lost, 0 to 1.", valueName: "share"))
   var drop = 0.0
   @Option(help: ArgumentHelp("Share of its frames in which a bit is changed, 0 to 1.", valueName: "share"))
   var corrupt = 0.0
+  @Option(help: ArgumentHelp("Share of the host's frames that are lost, 0 to 1.", valueName: "share"))
+  var dropRequests = 0.0
+  @Option(help: ArgumentHelp("Share of the host's frames in which a bit is changed, 0 to 1.", valueName: "share"))
+  var corruptRequests = 0.0
   @Option(
     help: ArgumentHelp("Time that every answer takes longer.", valueName: "time"),
     transform: TimeArgument.read)
@@ -100,8 +115,13 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
   func validate() throws {
     guard percent <= 100 else { throw ValidationError("--percent is 0 to 100") }
     guard progress ?? 0 <= 100 else { throw ValidationError("--progress is 0 to 100") }
-    guard (0...1).contains(drop) else { throw ValidationError("--drop is a share from 0 to 1, for example 0.1") }
-    guard (0...1).contains(corrupt) else { throw ValidationError("--corrupt is a share from 0 to 1, for example 0.1") }
+    for (name, share) in [
+      ("drop", drop), ("corrupt", corrupt), ("drop-requests", dropRequests), ("corrupt-requests", corruptRequests),
+    ] where !(0...1).contains(share) {
+      throw ValidationError("--\(name) is a share from 0 to 1, for example 0.1")
+    }
+    guard window > 0 else { throw ValidationError("--window is at least 1") }
+    guard largestPayload >= 16 else { throw ValidationError("--largest-payload is at least 16") }
     guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
     if link != nil, usb.usb { throw ValidationError("--link is for pseudo-terminals; udev links to USB devices") }
     if let link, link.isEmpty { throw ValidationError("--link wants a path, for example ./acc") }
@@ -131,6 +151,11 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
     configuration.drain = drain
     configuration.faults.drop = drop
     configuration.faults.corrupt = corrupt
+    configuration.faults.dropRequests = dropRequests
+    configuration.faults.corruptRequests = corruptRequests
+    configuration.device.window = window
+    configuration.device.largestPayload = largestPayload
+    configuration.device.keepsParts = !forgetFiles
     configuration.faults.delay = delay?.duration ?? .zero
     configuration.faults.unplug = unplugAfter?.moment
     configuration.faults.replug = replugAfter?.duration
@@ -174,6 +199,9 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
         case .unplugged: ("unplugged", nil)
         case .restarted: ("restarted", nil)
         case .battery: ("battery", nil)
+        case .stored: ("stored", nil)
+        case .damaged: ("damaged", nil)
+        case .aborted: ("aborted", nil)
         case .line: ("line", nil)
         }
       var line: SimulatorDocument.Line?
@@ -181,17 +209,22 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
       return Output.json(
         SimulatorDocument(
           event: name, path: OrNull(path), link: OrNull(path == nil ? nil : link), line: OrNull(line),
-          seed: configuration.seed))
+          file: OrNull(SimulatorDocument.File(event)), seed: configuration.seed))
     }
     switch event {
     case .pluggedIn(let path):
       let serial = SafeText.escape(configuration.device.identity.serialNumber)
       Output.line("\(serial) is plugged in at \(path)" + (link.map { ", linked from \(SafeText.escape($0))" } ?? ""))
-      if configuration.faults.drop + configuration.faults.corrupt > 0 { Output.line("seed \(configuration.seed)") }
+      if configuration.faults.isRandom { Output.line("seed \(configuration.seed)") }
     case .unplugged: Output.line("unplugged")
     case .restarted: Output.line("restarted")
     case .battery(let battery):
       Output.line("battery \(battery.percent.map(String.init) ?? "-") %")
+    case .stored(let name, let size, let checksum):
+      Output.line("stored \(SafeText.escape(name, limit: 256)): \(size) bytes, CRC-32 \(Hexadecimal.string(checksum))")
+    case .damaged(let name): Output.line("damaged \(SafeText.escape(name, limit: 256)): its checksum differs")
+    case .aborted(let name, let offset):
+      Output.line("aborted \(SafeText.escape(name, limit: 256)) at \(offset) bytes")
     case .line(let line): Output.line(LineView.state(line))
     }
   }

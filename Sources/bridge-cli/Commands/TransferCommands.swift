@@ -1,46 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
 import Glibc
-import SystemPackage
 
 /// Options of commands that carry files.
 struct TransferOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("When it is interrupted, how long to wait for the accessory to come back.", valueName: "time"),
+    help: ArgumentHelp(
+      "How long to wait for the accessory when it goes meanwhile; else as long as its profile tries, and at least 10s.",
+      valueName: "time"),
     transform: TimeArgument.read)
   var patience: TimeArgument?
 
-  /// Runs `body` until it is through. When the accessory goes meanwhile, it is opened again as soon as it is back, and
-  /// `body` goes on.
-  func run(
-    _ brick: BrickOptions, _ bar: ProgressBar, _ body: (Attachment, EV3Brick) async throws -> Void
-  ) async throws {
-    let patience = patience?.duration ?? .seconds(10)
-    var deadline: MonotonicTime?
+  /// Carries a file, and shows how far it is: through the service that holds the accessory, by `held`; or by the transfer
+  /// that `make` gives. When the accessory goes meanwhile, it is opened again as soon as it is back, and the transfer goes
+  /// on.
+  func carry(
+    _ options: FileOptions, held: (HeldDevice, TransferWatcher) async throws -> Carried,
+    make: (any AccessoryFiles) throws -> any FileTransfer
+  ) async throws -> Carried {
+    let watcher = TransferWatcher(
+      device: options.device, patience: patience?.duration ?? .seconds(10),
+      bar: ProgressBar(json: options.output.json))
+    defer { watcher.bar.clear() }
+    if let device = try await HeldDevice.find(options.device, options.line) { return try await held(device, watcher) }
+    var begun: (any FileTransfer)?
+    var policy = RetryPolicy()
+    var comings: Comings?
+    defer { comings?.end() }
+    var (deadline, tries): (MonotonicTime?, Int) = (nil, 0)
     while true {
+      let failure: any Error
       do {
-        return try await brick.with { attachment, brick in
-          deadline = nil
-          try await body(attachment, brick)
+        return try await options.with { files in
+          guard let open = files as? OpenFiles else { throw AccessoryError(.busy, "a service has taken the accessory") }
+          (deadline, tries) = (nil, 0)
+          policy = open.attachment.profile?.policies.reconnect ?? RetryPolicy()
+          var transfer = try begun ?? make(open.files)
+          defer { begun = transfer }
+          try await transfer.run(on: open.attachment.accessory) { watcher.bar.show($0, $1) }
+          return Carried(
+            device: open.document, resumptions: transfer.resumptions, md5: transfer.md5, crc32: transfer.crc32)
         }
-      } catch {
-        bar.clear()
-        // What was never there is not waited for.
-        let isGone = (error as? AccessoryError)?.kind == .disconnected
-        guard isGone || deadline != nil, patience > .zero else { throw error }
-        let now = IOThread.shared.now
-        if deadline == nil { Output.note("\(brick.device) is gone: waiting for it to come back") }
-        let end = deadline ?? now + patience
-        deadline = end
-        guard now < end, !Task.isCancelled else { throw error }
-        await IOThread.shared.sleep(for: .milliseconds(250))
-      }
+      } catch { failure = error }
+      // What was never there is not waited for.
+      let isGone = (failure as? AccessoryError)?.kind == .disconnected
+      let patience = patience?.duration ?? policy.patience
+      guard isGone || deadline != nil, patience > .zero, !Task.isCancelled else { throw failure }
+      let now = IOThread.shared.now
+      if deadline == nil { watcher.interrupted() }
+      let end = deadline ?? now + patience
+      deadline = end
+      tries += 1
+      guard now < end else { throw failure }
+      if comings == nil { comings = await Comings() }
+      // By the policy's pauses, and at once when something is plugged in.
+      await comings?.next(within: min(end - now, policy.pause(beforeTry: tries) ?? policy.interval))
+      if Task.isCancelled { throw failure }
     }
+  }
+}
+
+extension RetryPolicy {
+  /// How long a command waits for an accessory to come back: for as long as this policy tries, and at least 10 s.
+  fileprivate var patience: Duration {
+    guard isEnabled else { return .zero }
+    guard let tries else { return .seconds(1_000_000_000) }
+    let pauses = (1...max(1, min(tries, 1_000))).reduce(Duration.zero) { $0 + (pause(beforeTry: $1) ?? .zero) }
+    return max(.seconds(10), pauses)
   }
 }
 
@@ -48,19 +78,20 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     abstract: "Gets a file from an accessory.",
     discussion: """
-      When the accessory goes meanwhile, it is waited for, and the rest is got when it is back.
+      When the accessory goes meanwhile, it is waited for, and the rest is got when it is back. With --json a document at \
+      every whole percent says how far it is; the result is the last.
 
       EXAMPLES
         bridge-cli get-file EV3 ../prjs/tst/tst.rbf
         bridge-cli get-file EV3 ../prjs/tst/log.rtf ./log.txt --force
       """)
 
-  @OptionGroup var brick: BrickOptions
+  @OptionGroup var files: FileOptions
   @Argument(help: "The accessory's file.") var path: String
   @Argument(help: "Where to put it; else under its own name here.") var file: String?
   @Flag(help: "Replace a file that is there.") var force = false
   @OptionGroup var transfer: TransferOptions
-  var output: OutputOptions { brick.output }
+  var output: OutputOptions { files.output }
 
   private var place: String { file ?? String(path.split(separator: "/").last ?? "") }
 
@@ -72,105 +103,17 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
     if !force, access(place, F_OK) == 0 {
       throw AccessoryError(.misconfigured, "\(place) exists: choose another place, or say --force")
     }
-    var upload = EV3Upload(path)
-    let bar = ProgressBar(isShown: !output.json)
-    var bytes: [UInt8] = []
-    var device: Device?
-    try await transfer.run(brick, bar) { attachment, brick in
-      device = attachment.device
-      bytes = try await upload.run(on: brick) { bar.show($0, $1) }
+    let content = MemoryFile()
+    let carried = try await transfer.carry(files) { held, watcher in
+      try await held.get(path, into: content, watcher)
+    } make: { files in
+      try files.getting(path, limit: LocalFile.limit, into: content)
     }
-    bar.clear()
+    let bytes = content.bytes
+    if let md5 = carried.md5, md5 != MD5.hexadecimal(bytes) {
+      throw AccessoryError(.badData, "\(path) has changed while it was got from \(files.device): get it once more")
+    }
     try LocalFile.write(bytes, to: place, replacing: force)
-    guard let device else { return }
-    TransferView.show(bytes, device, path: path, file: place, upload.resumptions, output)
-  }
-}
-
-struct SendFile: AsyncParsableCommand, JSONCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Sends a file to an accessory.",
-    discussion: """
-      On a brick, files may go below ../apps, ../prjs and ../tools; folders that are missing are made. When the accessory \
-      goes meanwhile, it is waited for, and the rest is sent when it is back.
-
-      EXAMPLES
-        bridge-cli send-file EV3 tst.rbf ../prjs/tst/tst.rbf
-      """)
-
-  @OptionGroup var brick: BrickOptions
-  @Argument(help: "The file here.") var file: String
-  @Argument(help: "Where it goes.") var path: String
-  @OptionGroup var transfer: TransferOptions
-  var output: OutputOptions { brick.output }
-
-  func run() async throws {
-    let bytes = try LocalFile.read(file)
-    var download = EV3Download(bytes, to: path)
-    let bar = ProgressBar(isShown: !output.json)
-    var device: Device?
-    try await transfer.run(brick, bar) { attachment, brick in
-      device = attachment.device
-      try await download.run(on: brick) { bar.show($0, $1) }
-    }
-    bar.clear()
-    guard let device else { return }
-    TransferView.show(bytes, device, path: path, file: file, download.resumptions, output)
-  }
-}
-
-enum TransferView {
-  static func show(
-    _ bytes: [UInt8], _ device: Device, path: String, file: String, _ resumptions: Int, _ output: OutputOptions
-  ) {
-    let sum = MD5.hexadecimal(bytes)
-    if output.json {
-      return Output.json(
-        TransferDocument(
-          device: DeviceDocument(device), path: path, file: file, size_bytes: bytes.count, md5: sum,
-          resumptions: resumptions))
-    }
-    Output.line("\(SafeText.escape(file)): \(bytes.count) bytes, MD5 \(sum)")
-  }
-}
-
-/// Files of this machine.
-enum LocalFile {
-  /// What bricks can have at most, by far.
-  private static let limit = 64 << 20
-
-  static func read(_ path: String) throws(AccessoryError) -> [UInt8] {
-    let bytes: [UInt8]
-    do throws(Errno) {
-      bytes = try SmallFile.read(path, limit: limit + 1)
-    } catch {
-      throw AccessoryError(errno: error, "reading \(path)")
-    }
-    guard bytes.count <= limit else { throw AccessoryError(.misconfigured, "\(path) has more than \(limit) bytes") }
-    return bytes
-  }
-
-  /// Writes a file that is whole or not there: under another name first.
-  static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws(AccessoryError) {
-    let temporary = "\(path).\(getpid()).part"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "making \(temporary)") }
-    defer { Glibc.close(descriptor) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        let error = AccessoryError(errno: Errno(rawValue: errno), "writing \(temporary)")
-        unlink(temporary)
-        throw error
-      }
-      rest = rest.dropFirst(count)
-    }
-    // link(2) doesn't replace what has come there meanwhile.
-    let isThere = replacing ? rename(temporary, path) == 0 : link(temporary, path) == 0
-    let failure = errno
-    if !replacing || !isThere { unlink(temporary) }
-    guard isThere else { throw AccessoryError(errno: Errno(rawValue: failure), "making \(path)") }
+    TransferView(carried: carried, path: path, file: place, size: bytes.count, md5: MD5.hexadecimal(bytes)).show(output)
   }
 }

@@ -68,9 +68,9 @@ struct CommandListDocument: Encodable {
   let driver: String
   let commands: [Command]
 
-  init(_ driver: Driver) {
-    self.driver = driver.name
-    commands = driver.commands.map { command in
+  init(_ driver: String, _ commands: [CommandDescription]) {
+    self.driver = driver
+    self.commands = commands.map { command in
       Command(
         name: command.name, summary: command.summary,
         arguments: command.arguments.map {
@@ -88,12 +88,10 @@ struct FolderDocument: Encodable {
     let size_bytes: OrNull<Int>
     let md5: OrNull<String>
 
-    init(_ entry: EV3FolderEntry) {
+    init(_ entry: FileEntry) {
       name = entry.name
-      switch entry {
-      case .folder: (kind, size_bytes, md5) = ("folder", OrNull(nil), OrNull(nil))
-      case .file(_, let size, let sum): (kind, size_bytes, md5) = ("file", OrNull(size), OrNull(sum))
-      }
+      kind = entry.kind.rawValue
+      (size_bytes, md5) = (OrNull(entry.size), OrNull(entry.md5))
     }
   }
 
@@ -108,7 +106,27 @@ struct TransferDocument: Encodable {
   let device: DeviceDocument
   let path, file: String
   let size_bytes: Int
-  let md5: String
+  /// Of bricks.
+  let md5: OrNull<String>
+  /// Of AF1 accessories, which compare it: "firmware", "image" or "other", and the checksum CRC-32/ISO-HDLC.
+  let kind, crc32: OrNull<String>
   /// Times that it was interrupted and went on where it had been.
   let resumptions: Int
+}
+
+/// How far a transfer is, one at each whole percent.
+struct ProgressDocument: Encodable {
+  struct Progress: Encodable {
+    let done_bytes, size_bytes, percent: Int
+    let bytes_per_second, seconds_left: OrNull<Double>
+  }
+
+  let schema = schemaName
+  let progress: Progress
+
+  init(done: Int, total: Int, percent: Int, rate: Double?, left: Duration?) {
+    progress = Progress(
+      done_bytes: done, size_bytes: total, percent: percent, bytes_per_second: OrNull(rate?.rounded()),
+      seconds_left: OrNull(left.map { Double($0.inNanoseconds / 1_000_000) / 1_000 }))
+  }
 }

@@ -4,7 +4,7 @@ import AccessoryControl
 import AccessoryDiscovery
 import AccessoryIO
 
-struct DeviceDocument: Encodable {
+struct DeviceDocument: Encodable, Sendable {
   let id, path, source: String
   let link, driver, name, manufacturer, model, serial, terminal: OrNull<String>
   let links, ways: [String]
@@ -51,7 +51,7 @@ struct DeviceDocument: Encodable {
   }
 }
 
-struct AccessDocument: Encodable {
+struct AccessDocument: Encodable, Sendable {
   let permitted: Bool
   let refusal, holder: OrNull<String>
 
@@ -62,7 +62,7 @@ struct AccessDocument: Encodable {
   }
 }
 
-struct USBDocument: Encodable {
+struct USBDocument: Encodable, Sendable {
   struct Interface: Encodable {
     let number, alternate_setting, `class`, subclass, `protocol`: UInt8
     let class_name, driver: OrNull<String>

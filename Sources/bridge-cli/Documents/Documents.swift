@@ -24,6 +24,8 @@ struct OrNull<Value: Encodable>: Encodable {
   }
 }
 
+extension OrNull: Sendable where Value: Sendable {}
+
 struct ListDocument: Encodable {
   let schema = schemaName
   let devices: [DeviceDocument]
@@ -175,7 +177,25 @@ struct SimulatorDocument: Encodable {
   let path: OrNull<String>
   let link: OrNull<String>
   let line: OrNull<Line>
+  var file = OrNull<File>(nil)
   let seed: UInt64
+
+  /// A file that the host sent.
+  struct File: Encodable {
+    let name: String
+    let size_bytes: OrNull<Int>
+    let crc32: OrNull<String>
+
+    init?(_ event: FramedSimulator.Event) {
+      switch event {
+      case .stored(let name, let size, let checksum):
+        (self.name, size_bytes, crc32) = (name, OrNull(size), OrNull(Hexadecimal.string(checksum)))
+      case .damaged(let name): (self.name, size_bytes, crc32) = (name, OrNull(nil), OrNull(nil))
+      case .aborted(let name, let offset): (self.name, size_bytes, crc32) = (name, OrNull(offset), OrNull(nil))
+      default: return nil
+      }
+    }
+  }
 
   /// What the host asked of the serial line.
   struct Line: Encodable {
@@ -196,6 +216,13 @@ struct SimulatorDocument: Encodable {
       latency_timer_ms = OrNull(line.latencyTimer)
     }
   }
+}
+
+struct SerialSimulatorDocument: Encodable {
+  let schema = schemaName
+  let event: String
+  let path, link, text, hex: OrNull<String>
+  let seed: UInt64
 }
 
 struct ErrorDocument: Encodable {

@@ -11,6 +11,8 @@ struct HeldDevice: Sendable {
   let accessory: Bridge.Accessory
   /// Where the service answers.
   let place: String
+  /// As the user called it.
+  var label: String?
 
   /// What to call it in calls: its path is nobody else's.
   var name: String { accessory.device.path }
@@ -19,7 +21,8 @@ struct HeldDevice: Sendable {
   /// not. Throws `ResolutionError` when `text` fits several accessories, held and others, and `busy` when the user wants
   /// another line than the service has set.
   static func find(_ text: String?, _ line: LineOptions) async throws -> HeldDevice? {
-    guard let held = try await find(text) else { return nil }
+    guard var held = try await find(text) else { return nil }
+    held.label = Attachment.label(text, held.name)
     guard !line.saysSomething else {
       throw AccessoryError(
         .busy,
@@ -41,34 +44,19 @@ struct HeldDevice: Sendable {
   static func find(_ text: String?, including selection: Selection = .held) async throws -> HeldDevice? {
     let held = await all().filter { selection == .all || $0.isHeld }
     guard !held.isEmpty else { return nil }
-    let namesakes = held.filter { $0.accessory.device.id == text || $0.accessory.device.serial == text }
-    if text != nil, namesakes.count == 1 { return namesakes[0] }
     // One that is awaited may have left its path to another, and isn't meant where another can be.
-    let awaited = held.filter(\.isAwaited)
-    let there = held.filter { !$0.isAwaited }
+    let (awaited, there) = (held.filter(\.isAwaited), held.filter { !$0.isAwaited })
     let others = ((try? await KnownDevices.devices(forOpening: text)) ?? []).filter { device in
-      !there.contains { $0.isSame(device) }
-        && !awaited.contains { $0.isSame(device) && $0.accessory.device.id == device.id }
+      !there.contains { $0.isSame(device) } && !awaited.contains { $0.accessory.device.id == device.id }
     }
-    let found = try find(text, among: there, others)
-    return try found.isKnown ? found.held : find(text, among: there + awaited, others).held
+    let found = try DeviceResolver.choose(
+      text, there: there.map(\.device) + others, awaited: awaited.map(\.device))
+    guard let found, !others.contains(where: { $0.isSame(as: found) }) else { return nil }
+    return held.first { $0.device == found } ?? held.first { $0.isSame(found) }
   }
 
-  /// The accessory that `text` means; known, but not held, when it is one of the others.
-  private static func find(
-    _ text: String?, among held: [HeldDevice], _ others: [Device]
-  ) throws(ResolutionError) -> (isKnown: Bool, held: HeldDevice?) {
-    let device: Device
-    do throws(ResolutionError) {
-      device = try DeviceResolver.resolve(text, among: held.map { Device($0.accessory.device) } + others)
-    } catch {
-      // Without an argument nothing else can be meant; for the rest the command says it as always.
-      if case .ambiguous = error { throw error }
-      return (false, nil)
-    }
-    // A path that was named is found whether or not it is one of those.
-    return (device.source != .named, held.first { $0.isSame(device) })
-  }
+  /// As the service tells of it.
+  private var device: Device { Device(accessory.device) }
 
   /// Whether the service has it open, or is about to.
   private var isHeld: Bool { accessory.state != .failed }
@@ -76,12 +64,7 @@ struct HeldDevice: Sendable {
   /// Whether the service doesn't have it, and may or may not get it.
   private var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
 
-  private func isSame(_ device: Device) -> Bool {
-    let held = accessory.device
-    if held.path == device.path || held.terminal != nil && held.terminal == device.terminal { return true }
-    guard let node = held.usb?.node, node == device.usb?.node || node == device.path else { return false }
-    return held.terminal == nil || device.terminal == nil
-  }
+  private func isSame(_ other: Device) -> Bool { device.isSame(as: other) }
 
   /// What all services have. One that can't be asked is passed over.
   static func all() async -> [HeldDevice] {
@@ -130,8 +113,17 @@ struct HeldDevice: Sendable {
     do throws(ControlError) {
       return try await client.call(method, timeout: timeout)
     } catch {
-      throw error.accessoryError
+      throw failure(error)
     }
+  }
+
+  /// The error of a call as that of the accessory: in it, a device is called as the user called it.
+  func failure(_ error: ControlError) -> AccessoryError {
+    let its = error.accessoryError
+    guard case .answer = error, let label, let place = its.message.firstRange(of: name) else { return its }
+    var message = its.message
+    message.replaceSubrange(place, with: label)
+    return AccessoryError(its.kind, code: its.code, message)
   }
 
   /// Says that a reading is an old one, because another program has the accessory.

@@ -19,7 +19,7 @@ enum LowBatteries {
   }
 
   private static func watch(_ place: String, _ body: Body) async {
-    let starts = Starts(of: place)
+    let starts = ServiceStarts(at: place)
     defer { starts.stop() }
     for await _ in starts.signals {
       try? await follow(place, body)
@@ -47,26 +47,5 @@ enum LowBatteries {
       }
       if low.insert(facts.id).inserted { await body(Device(facts), reading) }
     }
-  }
-
-  /// Tells when a service may have started.
-  private final class Starts: Sendable {
-    let signals: AsyncStream<Void>
-    private let watcher: FileWatcher?
-
-    init(of place: String) {
-      let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-      self.signals = signals
-      let directory = "/" + place.split(separator: "/").dropLast().joined(separator: "/")
-      watcher = try? FileWatcher(directory, for: .created) { _ in
-        // The socket is there a moment before somebody listens.
-        _ = IOThread.shared.schedule(at: .now + .milliseconds(100)) { continuation.yield() }
-      }
-      continuation.yield()
-      // Where there is no such directory, there is one try.
-      if watcher == nil { continuation.finish() }
-    }
-
-    func stop() { watcher?.stop() }
   }
 }

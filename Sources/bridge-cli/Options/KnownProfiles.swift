@@ -10,12 +10,15 @@ enum KnownProfiles {
     await SetupQueue(label: "profiles").run { ProfileLibrary.load() }
   }
 
-  /// The profile of a device. Says so when there are profiles that can't be read: one of them may be meant.
-  static func profile(for device: Device) async -> Profile? {
+  /// The profile of a device; where the user names a driver that it isn't for, the one that has the driver's name: it
+  /// knows the driver's line. Says so when there are profiles that can't be read: one of them may be meant.
+  static func profile(for device: Device, driver: String? = nil) async -> Profile? {
     let library = await library()
     if !library.problems.isEmpty {
       Output.note("There are profiles that can't be used: bridge-cli profile list says why.")
     }
-    return library.store.profile(for: device)
+    let profile = library.store.profile(for: device)
+    guard let driver, profile?.driver != driver else { return profile }
+    return library.store.profile(named: driver) ?? profile
   }
 }

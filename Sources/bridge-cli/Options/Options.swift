@@ -37,6 +37,7 @@ struct Attachment {
   let device: Device
   let accessory: any Accessory
   let driver: Driver
+  let profile: Profile?
   let transport: any Transport
 
   /// Finds the device that `text` means and makes contact.
@@ -44,18 +45,19 @@ struct Attachment {
     let (target, transport) = try await openTransport(text, line)
     let driver = line.driver(for: target)
     let accessory = try await driver.open(AccessorySession(transport), profile: target.profile)
-    return Attachment(device: target.device, accessory: accessory, driver: driver, transport: transport)
+    return Attachment(
+      device: target.device, accessory: accessory, driver: driver, profile: target.profile, transport: transport)
   }
 
   /// Finds the device that `text` means.
   static func find(_ text: String?, _ line: LineOptions) async throws -> Target {
     let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
-    let profile = await KnownProfiles.profile(for: found)
-    var device = try line.way.choose(found, label: label(text, found))
+    let profile = await KnownProfiles.profile(for: found, driver: line.driver)
+    var device = try line.way.choose(found, label: label(text, found.path))
     // Who names a node means that, whatever a profile prefers.
     let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.path } ?? false
     if line.way.wanted == nil, !isNode, let profile { device = profile.choosingWay(device) }
-    return Target(device: device, profile: profile, label: label(text, device))
+    return Target(device: device, profile: profile, label: label(text, device.path))
   }
 
   /// Finds the device that `text` means and opens it.
@@ -83,9 +85,9 @@ struct Attachment {
   }
 
   /// A device is called in errors as the user called it, and otherwise by its path.
-  private static func label(_ text: String?, _ device: Device) -> String {
-    guard let text, text != device.path else { return device.path }
-    return "\(text) (\(device.path))"
+  static func label(_ text: String?, _ path: String) -> String {
+    guard let text, text != path else { return path }
+    return "\(text) (\(path))"
   }
 
   /// Makes contact, runs `body`, and closes whatever happens.

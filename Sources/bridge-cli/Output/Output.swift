@@ -8,6 +8,12 @@ import Glibc
 enum Output {
   static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
+  /// A text as it is, without a line end.
+  static func text(_ text: String) { write(text, to: STDOUT_FILENO) }
+
+  /// Bytes as they are.
+  static func bytes(_ bytes: [UInt8]) { write(bytes[...], to: STDOUT_FILENO) }
+
   static func error(_ text: String) {
     write("\(Style.standardError.red("bridge-cli:")) \(SafeText.escape(text, limit: 1_000))\n", to: STDERR_FILENO)
   }
@@ -23,8 +29,10 @@ enum Output {
     line(SafeText.escapeJSON(String(decoding: data, as: UTF8.self)))
   }
 
-  private static func write(_ text: String, to descriptor: CInt) {
-    var bytes = Array(text.utf8)[...]
+  private static func write(_ text: String, to descriptor: CInt) { write(Array(text.utf8)[...], to: descriptor) }
+
+  private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: CInt) {
+    var bytes = bytes
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0 {

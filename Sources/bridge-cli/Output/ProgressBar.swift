@@ -1,34 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import Console
 import Glibc
 
-/// How far a transfer is, on one line of a terminal; nothing where nobody looks.
+/// How far a transfer is: on one line of a terminal, or as documents for a program; nothing where nobody looks.
 final class ProgressBar: Sendable {
-  private let isShown: Bool
-  private let shown = Locked(-1)
-  private static let width = 30
-
-  init(isShown: Bool) { self.isShown = isShown && Style.standardError.isTerminal }
-
-  /// Draws, when it differs from what is there.
-  func show(_ done: Int, _ total: Int) {
-    guard isShown else { return }
-    let percent = total > 0 ? min(100, done * 100 / total) : 100
-    let isNew = shown.withLock { shown in
-      defer { shown = percent }
-      return shown != percent
-    }
-    guard isNew else { return }
-    let filled = percent * Self.width / 100
-    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
-    write("\r\(bar) \(percent) %  \(done) of \(total) bytes ")
+  private enum Form: Sendable {
+    case bar, documents, nothing
   }
 
-  /// Makes place for other lines.
+  private struct State: Sendable {
+    var pace = TransferPace()
+    var percent = -1
+    var drawn: MonotonicTime?
+  }
+
+  private let form: Form
+  private let clock: any TimerClock
+  private let state = Locked(State())
+  /// A terminal need not be written to more often.
+  private static let interval = Duration.milliseconds(100)
+
+  init(json: Bool, clock: any TimerClock = IOThread.shared) {
+    form = json ? .documents : Style.standardError.isTerminal ? .bar : .nothing
+    self.clock = clock
+  }
+
+  /// So much is done. A document is printed for every whole percent; the line is drawn when it is time.
+  func show(_ done: Int, _ total: Int) {
+    let now = clock.now
+    let percent = ProgressText.percent(done, total)
+    let pace = state.withLock { state -> TransferPace? in
+      state.pace.note(done, at: now)
+      let isNew = state.percent != percent
+      let isTime = state.drawn.map { now - $0 >= Self.interval } ?? true
+      guard form == .bar ? isTime || isNew && percent == 100 : isNew else { return nil }
+      (state.percent, state.drawn) = (percent, now)
+      return state.pace
+    }
+    guard let pace else { return }
+    let (rate, left) = (pace.rate, pace.timeLeft(of: total))
+    switch form {
+    case .nothing: break
+    case .documents: Output.json(ProgressDocument(done: done, total: total, percent: percent, rate: rate, left: left))
+    case .bar:
+      let line = ProgressText.line(done: done, total: total, rate: rate, timeLeft: left, columns: Self.columns)
+      write("\r\(line)\u{1B}[K")
+    }
+  }
+
+  /// Makes place for other lines. What comes later has a pace of its own.
   func clear() {
-    guard isShown, shown.withLock({ $0 >= 0 }) else { return }
-    write("\r\u{1B}[K")
+    let isDrawn = state.withLock { state in
+      defer { (state.drawn, state.percent) = (nil, -1) }
+      state.pace.interrupt()
+      return state.drawn != nil
+    }
+    if isDrawn, form == .bar { write("\r\u{1B}[K") }
+  }
+
+  /// Columns of the terminal at this moment, as it may change its size.
+  private static var columns: Int {
+    var size = winsize()
+    return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
   }
 
   private func write(_ text: String) {

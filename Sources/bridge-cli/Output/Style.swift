@@ -24,7 +24,8 @@ struct Style {
   func green(_ text: String) -> String { paint(text, "32") }
   func yellow(_ text: String) -> String { paint(text, "33") }
 
-  private func paint(_ text: String, _ code: String) -> String {
+  /// A text with these parameters of a terminal's SGR sequence.
+  func paint(_ text: String, _ code: String) -> String {
     hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
   }
 }

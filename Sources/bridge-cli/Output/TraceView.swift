@@ -14,18 +14,23 @@ struct TraceView: Sendable {
 
   func show(_ entry: TraceEntry) {
     if json { return Output.json(TraceDocument(entry)) }
+    Output.line(line(entry))
+  }
+
+  /// An entry for people.
+  func line(_ entry: TraceEntry) -> String {
     let style = Style.standardOutput
     let time = Recording.seconds(entry.time).dropLast(3)
     let arrow = entry.direction == .fromDevice ? "<" : ">"
     switch entry.content {
     case .noise(let count):
-      Output.line("\(style.dim(padded(time)))  \(arrow)  \(style.red("\(count) bytes that are no frame"))")
+      return "\(style.dim(padded(time)))  \(arrow)  \(style.red("\(count) bytes that are no frame"))"
     case .frame(let header, let outcome, let payload):
       let what = "\(header.kind) \(header.command.name) #\(header.number)"
       let text = outcome == .whole ? AF1Text.summary(header, payload) : outcome.problem(header)
       let bytes = outcome == .whole ? "  " + style.dim(hex(Self.bytes(header, payload))) : ""
       let title = outcome == .whole ? (header.flags.contains(.refused) ? style.yellow(what) : what) : style.red(what)
-      Output.line("\(style.dim(padded(time)))  \(arrow)  \(title)  \(text)\(bytes)")
+      return "\(style.dim(padded(time)))  \(arrow)  \(title)  \(text)\(bytes)"
     }
   }
 

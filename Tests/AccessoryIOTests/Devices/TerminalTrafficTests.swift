@@ -80,8 +80,8 @@ extension ProcessWide {
         var count = try await first
         count += try writer.fill { pattern(1_000, from: count + $0) }
         #expect(!transport.output.hasSpaceAvailable)
-        #expect(transport.output.queuedCount >= 16_384)
-        #expect(transport.output.queuedCount <= 16_384 + 1_000)
+        #expect(transport.output.queuedCount >= 65_536)
+        #expect(transport.output.queuedCount <= 65_536 + 1_000)
         let seen = writer.notifications.value
         let writes = log.count(.write, on: descriptor)
         await IOThread.shared.barrier()

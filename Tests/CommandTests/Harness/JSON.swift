@@ -34,6 +34,9 @@ enum JSON: Hashable, Sendable {
 
   /// The text, if it is one.
   var text: String? { if case .string(let text) = self { text } else { nil } }
+
+  /// The number, if it is one.
+  var double: Double? { if case .number(let number) = self { number } else { nil } }
 }
 
 extension JSON: Decodable {

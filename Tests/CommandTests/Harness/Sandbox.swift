@@ -12,6 +12,7 @@ final class Sandbox: Sendable {
   /// `XDG_RUNTIME_DIR` of the commands.
   let runtime: TemporaryDirectory
   private let programs = Locked<[Program]>([])
+  private let terminals = Locked<[TerminalProgram]>([])
 
   private init() throws {
     directory = try TemporaryDirectory()
@@ -42,6 +43,9 @@ final class Sandbox: Sendable {
   private static let places = Places(8)
 
   private func end() async {
+    for program in terminals.withLock({ $0 }) {
+      program.end(by: SIGKILL)
+    }
     for program in programs.withLock({ $0 }) {
       program.signal(SIGKILL)
       _ = try? await program.end()
@@ -61,18 +65,39 @@ final class Sandbox: Sendable {
   func start(
     _ arguments: [String], environment: [String: String] = [:], output: Program.Output = .pipe, prefix: [String] = []
   ) throws -> Program {
+    let program = try Program(
+      prefix + [Self.command] + arguments, environment: variables(environment), directory: directory.path,
+      output: output)
+    programs.withLock { $0.append(program) }
+    return program
+  }
+
+  /// The environment of a command, with these variables.
+  func variables(_ environment: [String: String] = [:]) -> [String: String] {
     var variables = [
       "XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin",
       "ACCESSORY_BRIDGE_SOURCES": "simulator",  // what is plugged into this machine is not for tests
       "ACCESSORY_BRIDGE_PROFILES": directory.path + "/profiles",
+      "XDG_CONFIG_HOME": directory.path + "/config",
     ]
     for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
       if let value = getenv(name) { variables[name] = String(cString: value) }
     }
     variables.merge(environment) { $1 }
-    let program = try Program(
-      prefix + [Self.command] + arguments, environment: variables, directory: directory.path, output: output)
-    programs.withLock { $0.append(program) }
+    return variables
+  }
+
+  /// Starts `bridge-cli` with these arguments at a terminal at which the test sits.
+  func sit(_ arguments: String..., columns: Int = 100) throws -> TerminalProgram {
+    try sit(arguments, columns: columns)
+  }
+
+  /// As above.
+  func sit(_ arguments: [String], columns: Int = 100) throws -> TerminalProgram {
+    let program = try TerminalProgram(
+      [Self.command] + arguments, environment: variables(["NO_COLOR": "1"]), directory: directory.path,
+      columns: columns)
+    terminals.withLock { $0.append(program) }
     return program
   }
 
@@ -106,8 +131,13 @@ final class Sandbox: Sendable {
   }
 
   /// Starts `simulate framed`, and waits until it is plugged in.
-  func simulate(_ arguments: String...) async throws -> Simulator {
-    let program = try start(["simulate", "framed"] + arguments)
+  func simulate(_ arguments: String...) async throws -> Simulator { try await simulate("framed", arguments) }
+
+  /// Starts another simulator, and waits until it is plugged in.
+  func simulate(kind: String, _ arguments: String...) async throws -> Simulator { try await simulate(kind, arguments) }
+
+  private func simulate(_ kind: String, _ arguments: [String]) async throws -> Simulator {
+    let program = try start(["simulate", kind] + arguments)
     let line = try await program.line(containing: " is plugged in at ")
     let place = line.split(separator: " is plugged in at ").last ?? ""
     return Simulator(program: program, path: String(place.prefix { $0 != "," }))
@@ -123,6 +153,14 @@ extension Program.Transcript {
     #expect(lines.count == 1, "one document on one line", sourceLocation: location)
     return try JSON(outputText)
   }
+
+  /// The lines of standard output but for those that say how far a transfer is.
+  var results: [String] {
+    outputText.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("{\"progress\":") }
+  }
+
+  /// The last document, of a command that prints several.
+  func lastJSON() throws -> JSON { try JSON(lines.last ?? "") }
 }
 
 /// Places that are taken and given back, first come, first served.

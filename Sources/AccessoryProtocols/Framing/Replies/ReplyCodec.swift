@@ -51,6 +51,9 @@ public struct ReplyCodec: FrameCodec {
   /// Whether a reply has begun that has not ended, be it one that is skipped.
   public var hasUnfinishedFrame: Bool { !kept.isEmpty || isSkipping }
 
+  /// Whether what is kept, or skipped, goes with no pattern, so that only silence ends it.
+  var isCollecting: Bool { isSkipping || !kept.isEmpty && candidates.isEmpty }
+
   /// How many bytes are kept, at most `maximumPayload`.
   public var unfinishedByteCount: Int { kept.count }
 
@@ -61,7 +64,7 @@ public struct ReplyCodec: FrameCodec {
   public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<ReplyEnd>) {
     var offset = 0
     while offset < bytes.byteCount {
-      if isSkipping || !kept.isEmpty && candidates.isEmpty {
+      if isCollecting {
         // Only silence ends this.
         return collect(bytes.extracting(offset..<bytes.byteCount), into: &batch)
       }

@@ -14,10 +14,10 @@ enum HeldAccessory {
   private static let looks = 200
   private static let pause = Duration.milliseconds(10)
 
-  /// Borrows `device` from the service that holds it; nil when none does. Throws what lending it throws: `busy` when
+  /// Borrows `device` from the service, at one of `places`, that holds it; nil when none does. Throws what lending it throws: `busy` when
   /// another program has borrowed it, `disconnected`.
-  static func open(_ device: Device) async throws(AccessoryError) -> AccessorySession? {
-    for place in ServicePlace.all() {
+  static func open(_ device: Device, from places: [String]) async throws(AccessoryError) -> AccessorySession? {
+    for place in places {
       guard let client = await client(at: place, holding: device) else { continue }
       for look in 1... {
         do throws(ControlError) {

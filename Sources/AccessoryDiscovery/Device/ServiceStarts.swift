@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Tells when a service may have started at a place: at once, and whenever something is made in its socket's folder.
+package final class ServiceStarts: Sendable {
+  /// For one reader. Ends after the first when there is no such folder to watch.
+  package let signals: AsyncStream<Void>
+  private let watcher: FileWatcher?
+
+  /// The socket is there a moment before somebody listens.
+  private static let pause = Duration.milliseconds(100)
+
+  /// Watches from now on.
+  package init(at place: String) {
+    let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    self.signals = signals
+    let directory = "/" + place.split(separator: "/").dropLast().joined(separator: "/")
+    watcher = try? FileWatcher(directory, for: .created) { _ in
+      _ = IOThread.shared.schedule(at: .now + Self.pause) { continuation.yield() }
+    }
+    continuation.yield()
+    if watcher == nil { continuation.finish() }
+  }
+
+  /// Watches no more. To be called in the end.
+  package func stop() { watcher?.stop() }
+}

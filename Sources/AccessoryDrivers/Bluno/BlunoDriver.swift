@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+
+extension Driver {
+  /// Robots with a Bluno board.
+  public static let bluno = Driver(name: BlunoRobot.driverName, commands: BlunoRobot.commands) {
+    session, _, clock throws(AccessoryError) in
+    try await BlunoRobot.open(session, clock: clock)
+  }
+}
+
+extension BlunoRobot: Accessory {
+  /// Asks the radio for its name, address and version; where it doesn't answer, nothing of that is known.
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
+    var identity = AccessoryIdentity(
+      manufacturer: "", name: "", model: "Bluno", serialNumber: "", firmwareRevision: "", hardwareRevision: "")
+    do throws(AccessoryError) {
+      identity.name = try await text(of: .name)
+      identity.serialNumber = try await text(of: .address)
+      identity.firmwareRevision = try await text(of: .version)
+      try await leaveATMode()
+    } catch {
+      guard error.kind == .timedOut else { throw error }
+    }
+    return identity
+  }
+
+  /// A robot doesn't say what it is doing.
+  public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus(state: .notInitialized) }
+
+  /// A Bluno knows nothing of its battery.
+  public func battery() async throws(AccessoryError) -> BatteryReading {
+    throw AccessoryError(.unsupported, "\(label) is a Bluno, which doesn't tell its battery")
+  }
+
+  /// Everything that it says is something that only this driver knows.
+  public nonisolated func news() -> AsyncThrowingStream<AccessoryNews, any Error> {
+    let texts = texts()
+    return AsyncThrowingStream {
+      var iterator = texts.makeAsyncIterator()
+      return try await iterator.next().map { _ in .other }
+    }
+  }
+}

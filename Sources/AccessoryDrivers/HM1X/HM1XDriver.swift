@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+
+extension Driver {
+  /// Cars that are driven by HM-1X control frames.
+  public static let hm1x = Driver(name: HM1XCar.driverName, commands: HM1XCar.commands) {
+    session, _, clock throws(AccessoryError) in
+    try await HM1XCar.open(session, clock: clock)
+  }
+}
+
+extension HM1XCar: Accessory {
+  /// A car says nothing of itself.
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
+    AccessoryIdentity(
+      manufacturer: "", name: "", model: "HM-1X", serialNumber: "", firmwareRevision: "", hardwareRevision: "")
+  }
+
+  /// A car doesn't say what it is doing.
+  public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus(state: .notInitialized) }
+
+  /// A car knows nothing of its battery.
+  public func battery() async throws(AccessoryError) -> BatteryReading {
+    throw AccessoryError(.unsupported, "\(label) is an HM-1X car, which doesn't tell its battery")
+  }
+
+  /// A car tells nothing of its own accord; only its going is told.
+  public nonisolated func news() -> AsyncThrowingStream<AccessoryNews, any Error> {
+    let events = link.events()
+    return AsyncThrowingStream {
+      var iterator = events.makeAsyncIterator()
+      return try await iterator.next().map { _ in .other }
+    }
+  }
+
+  private static let slider = CommandDescription.Kind.whole(HM1XFrame.range)
+  private static let receiver = CommandDescription.Argument(
+    "receiver", .choice(["window", "naive"]), standard: .text("window"))
+
+  /// All that a car can be told.
+  public static let commands = [
+    CommandDescription(
+      "drive", "Steers and accelerates; with a time for so long, and then it stops",
+      [
+        .init("steering", slider, standard: .whole(0)), .init("acceleration", slider, standard: .whole(0)),
+        .init("time", .whole(0...3_600_000), unit: "ms", standard: .whole(0)), receiver,
+      ]),
+    CommandDescription("stop", "Stops", [receiver]),
+    CommandDescription("headlights", "Switches the headlights", [.init("on", .flag), receiver]),
+    CommandDescription("brake-lights", "Switches the brake lights", [.init("on", .flag), receiver]),
+  ]
+
+  /// Carries out commands one after another; nothing answers them.
+  public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
+    for call in calls {
+      receiver = call.text("receiver") == "naive" ? .naive : .window
+      switch call.command.name {
+      case "drive":
+        let time = call.whole("time")
+        try await drive(
+          steering: call.whole("steering"), acceleration: call.whole("acceleration"),
+          for: time > 0 ? .milliseconds(time) : nil)
+      case "stop": try await stop()
+      case "headlights": try await setLights(headlights: call.flag("on"))
+      case "brake-lights": try await setLights(brakeLights: call.flag("on"))
+      default: throw AccessoryError(.unsupported, "a car has no command \(call.command.name)")
+      }
+    }
+    return calls.map { CommandReply($0.command) }
+  }
+}

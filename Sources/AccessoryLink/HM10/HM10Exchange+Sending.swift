@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+
+extension HM10Exchange {
+  /// Time for the reply to so many bytes.
+  private func patience(_ byteCount: Int) -> Duration { options.timeout + timing.time(of: byteCount + 128) }
+
+  /// Sends AT in one of its forms.
+  mutating func greet(
+    _ id: RequestID, try count: Int, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
+  ) {
+    guard let bytes = try? HM10Command.attention.encoded(for: Self.greetings[count]) else { return }
+    if count > 0 { counters.retries += 1 } else { counters.requests += 1 }
+    codec.disconnect()
+    effects.write(bytes)
+    phase = .detecting(id, try: count, deadline: now + patience(bytes.count))
+  }
+
+  /// Sends the command whose turn it is.
+  mutating func sendNext(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
+    guard case .ready = phase, work == nil, !effects.isBlocked, nextSending <= now, let next = queue.popFirst() else {
+      return
+    }
+    // It could be when it was submitted.
+    guard let bytes = try? next.command.encoded(for: codec.dialect) else { return }
+    counters.requests += 1
+    work = Work(
+      id: next.id, command: next.command, deadline: now + patience(bytes.count),
+      scan: HM10Scan(limit: options.scanLimit))
+    codec.isScanning = next.command.isScan
+    if next.command == .attention, isConnected {
+      work?.endsConnection = true
+      codec.disconnect()
+    }
+    effects.write(bytes)
+  }
+
+  /// Sends data, unless the transport takes nothing now.
+  mutating func sendData(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
+    while !effects.isBlocked, let next = unsent.popFirst() {
+      effects.write(next.bytes)
+      dataEnd = max(now, dataEnd) + timing.time(of: next.bytes.count)
+      nextSending = max(nextSending, dataEnd + options.pauseBehindData)
+      effects.completions.append((next.id, .success(.sent)))
+    }
+  }
+
+  /// What the module was doing is over.
+  mutating func finish(
+    _ result: Result<HM10Answer, AccessoryError>, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
+  ) {
+    guard let work else { return }
+    self.work = nil
+    codec.isScanning = false
+    var pause = options.gap
+    if work.command.isRestart, case .success = result { pause = options.restart }
+    nextSending = now + pause
+    if let id = work.id { effects.completions.append((id, result)) }
+    sendNext(now: now, effects: &effects)
+  }
+
+  // MARK: - Time
+
+  /// Gives up what nobody answered, and sends what may be sent now.
+  public mutating func timePassed(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
+    if case .detecting(let id, let count, let deadline) = phase, deadline <= now {
+      expire()
+      counters.timeouts += 1
+      guard count + 1 < Self.greetings.count else {
+        phase = .closed
+        return effects.completions.append(
+          (
+            id,
+            .failure(
+              AccessoryError(
+                .timedOut,
+                "\(label) does not answer AT: is it an HM-10, at the speed of its line (9600 baud from the factory)?"))
+          ))
+      }
+      return greet(id, try: count + 1, now: now, effects: &effects)
+    }
+    if let work {
+      if let deadline, deadline <= now {
+        expire()
+        counters.timeouts += 1
+        finish(.failure(silence(work)), now: now, effects: &effects)
+      }
+    }
+    sendData(now: now, effects: &effects)
+    sendNext(now: now, effects: &effects)
+  }
+
+  private mutating func expire() {
+    var nothing = FrameBatch<HM10Part>()
+    codec.expire(into: &nothing)
+  }
+
+  private func silence(_ work: Work) -> AccessoryError {
+    switch work.stage {
+    case .asked: AccessoryError(.timedOut, "\(label) does not answer \(work.command.name)")
+    case .scanning: AccessoryError(.timedOut, "\(label) scans and doesn't say when that is over")
+    case .connecting: AccessoryError(.timedOut, "\(label) tries to connect and doesn't say what comes of it")
+    }
+  }
+}

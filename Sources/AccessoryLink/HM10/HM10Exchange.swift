@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import DequeModule
+
+/// How commands and replies of an HM-10 or HM-11 are exchanged: one command at a time, in one piece, and the next not
+/// before the reply to the last has ended, by its pattern or by silence.
+///
+/// Contact begins with AT, which ends a connection that there may be. It is sent without a line end first, and then with
+/// one: who answers only that is a clone. While the module is connected the line is the other side's: commands fail as
+/// `busy`, but for AT, which ends the connection.
+public struct HM10Exchange: Exchange {
+  /// What can be set.
+  public struct Options: Sendable, Hashable {
+    /// Time for a reply, besides that of its bytes.
+    public var timeout = HM10Limits.timeout
+    /// Time for a connection, from when the module says that it tries. The module gives up after 10 s by itself.
+    public var connectTimeout = HM10Limits.connectTimeout + .seconds(2)
+    /// Time from one finding of a scan to the next, or to its end.
+    public var scanPause = Duration.seconds(12)
+    /// Time for a whole scan.
+    public var scanTimeout = Duration.seconds(60)
+    /// Devices that a scan keeps.
+    public var scanLimit = 256
+    /// Time from a reply to the next command.
+    public var gap = Duration.milliseconds(20)
+    /// Time from data to the AT that ends the connection: without a pause it would be data, too.
+    public var pauseBehindData = Duration.milliseconds(100)
+    /// Time that the module is left alone when it was reset or renewed, or its speed set.
+    public var restart = HM10Limits.restart
+    /// Requests that may wait for their turn.
+    public var queueLimit = 64
+
+    /// The defaults.
+    public init() {}
+  }
+
+  enum Phase: Sendable {
+    case closed
+    /// Which of the tries it is.
+    case detecting(RequestID, try: Int, deadline: MonotonicTime)
+    case ready
+    case ended(AccessoryError)
+  }
+
+  /// What the module is doing.
+  struct Work: Sendable {
+    enum Stage: Sendable {
+      case asked
+      /// A scan: until when in all.
+      case scanning(limit: MonotonicTime)
+      case connecting
+    }
+
+    /// Nil when nobody waits for it any more.
+    var id: RequestID?
+    let command: HM10Command
+    var stage = Stage.asked
+    var deadline: MonotonicTime
+    var scan: HM10Scan
+    /// Whether there was a connection, which this command ends.
+    var endsConnection = false
+  }
+
+  /// The framing.
+  public var codec = HM10LineCodec()
+  /// What has been counted so far.
+  public internal(set) var counters = LinkCounters()
+  /// Whether a connection was there when contact was made, and was ended by that.
+  public internal(set) var endedConnection = false
+  /// To whom it is connected, if the module says so.
+  public internal(set) var peer: BluetoothAddress?
+  /// Whether the line carries data.
+  public var isConnected: Bool { codec.isConnected }
+
+  let options: Options
+  let label: String
+  var timing = LineTiming.instant
+  var phase = Phase.closed
+  var queue: Deque<(id: RequestID, command: HM10Command)> = []
+  /// Data that the transport has no room for yet.
+  var unsent: Deque<(id: RequestID, bytes: [UInt8])> = []
+  var work: Work?
+  /// When all data that was sent has gone over the line.
+  var dataEnd = MonotonicTime(nanoseconds: .min)
+  /// When the next command may be sent.
+  var nextSending = MonotonicTime(nanoseconds: .min)
+
+  /// The forms in which AT is sent to find out whom it reaches: a clone that got one without a line end takes the first
+  /// one with it for the rest of that.
+  static let greetings: [HM10Dialect] = [.genuine, .clone, .clone, .genuine]
+
+  /// Rules for a new opening.
+  public init(label: String, options: Options = Options()) {
+    self.label = label
+    self.options = options
+  }
+
+  /// Learns how long bytes take.
+  public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
+
+  /// When something is to be given up, or the next command may go.
+  public var deadline: MonotonicTime? {
+    if case .detecting(_, _, let deadline) = phase { return deadline }
+    if let work {
+      if case .scanning(let limit) = work.stage { return min(work.deadline, limit) }
+      return work.deadline
+    }
+    return queue.isEmpty ? nil : nextSending
+  }
+
+  /// Finds out whether somebody is there, and whom commands are for.
+  public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
+    greet(id, try: 0, now: now, effects: &effects)
+  }
+
+  /// Takes a request, behind those that wait.
+  public mutating func submit(
+    _ id: RequestID, _ request: HM10Request, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
+  ) {
+    func refuse(_ error: AccessoryError) { effects.completions.append((id, .failure(error))) }
+    switch phase {
+    case .ended(let error): return refuse(error)
+    case .closed, .detecting: return refuse(AccessoryError(.ioFailure, "\(label) has not been asked for contact"))
+    case .ready: break
+    }
+    guard max(queue.count, unsent.count) < options.queueLimit else {
+      return refuse(AccessoryError(.busy, "\(queue.count) requests wait for \(label) already: try again later"))
+    }
+    switch request {
+    case .data(let bytes):
+      guard isConnected else { return refuse(AccessoryError(.disconnected, "\(label) is not connected to a device")) }
+      unsent.append((id, bytes))
+      sendData(now: now, effects: &effects)
+    case .command(let command):
+      do throws(HM10CommandError) {
+        _ = try command.encoded(for: codec.dialect)
+      } catch {
+        return refuse(AccessoryError(.misconfigured, "that can't be sent to \(label): \(error)"))
+      }
+      if isConnected, command != .attention { return refuse(isBusy) }
+      queue.append((id, command))
+      sendNext(now: now, effects: &effects)
+    }
+  }
+
+  /// Why there can be no command now.
+  var isBusy: AccessoryError {
+    let peer = peer.map { " to \($0)" } ?? ""
+    return AccessoryError(.busy, "\(label) is connected\(peer): it takes no commands meanwhile")
+  }
+
+  /// Gives a request up. What the module is doing it goes on with; the next command waits for that.
+  public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
+    if case .detecting(id, _, _) = phase {
+      phase = .closed
+    } else if let index = queue.firstIndex(where: { $0.id == id }) {
+      queue.remove(at: index)
+    } else if let index = unsent.firstIndex(where: { $0.id == id }) {
+      unsent.remove(at: index)
+    } else if work?.id == id {
+      work?.id = nil
+    } else {
+      return
+    }
+    effects.completions.append((id, .failure(AccessoryError(.cancelled, "a command to \(label) was cancelled"))))
+  }
+
+  /// Fails everything that waits, and all that comes.
+  public mutating func end(_ error: AccessoryError, effects: inout Effects<HM10Answer, HM10Event>) {
+    var ids = queue.map(\.id) + unsent.map(\.id) + [work?.id].compactMap { $0 }
+    switch phase {
+    case .ended: return
+    case .detecting(let id, _, _): ids.append(id)
+    case .closed, .ready: break
+    }
+    phase = .ended(error)
+    for id in ids { effects.completions.append((id, .failure(error))) }
+    (queue, unsent, work) = ([], [], nil)
+    (effects.output, effects.messages) = ([], [])
+  }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import DequeModule
+
+/// Bytes for an accessory that speaks in lines, or doesn't speak at all.
+public struct LineRequest: Sendable {
+  /// What is sent, line end included.
+  public var bytes: [UInt8]
+  /// What it is, for people.
+  public var name: String
+  /// How long a line that answers it may take; nil when nothing answers.
+  public var timeout: Duration?
+  /// Whether a line is the answer; others are events.
+  public var isAnswer: @Sendable ([UInt8]) -> Bool
+
+  /// Bytes that nothing answers.
+  public init(_ bytes: [UInt8], name: String) {
+    self.bytes = bytes
+    self.name = name
+    isAnswer = { _ in false }
+  }
+
+  /// A question.
+  public init(
+    _ bytes: [UInt8], name: String, timeout: Duration, isAnswer: @escaping @Sendable ([UInt8]) -> Bool = { _ in true }
+  ) {
+    self.bytes = bytes
+    self.name = name
+    self.timeout = timeout
+    self.isAnswer = isAnswer
+  }
+}
+
+/// How bytes and lines are exchanged with an accessory of which nothing can be known before: contact is made at once.
+///
+/// What it says is cut at line feeds, or where it falls silent. One question at a time; what is to be sent behind one
+/// waits for its answer.
+public struct LineExchange: Exchange {
+  /// The framing.
+  public var codec = LineExchange.lines
+  /// What has been counted so far.
+  public private(set) var counters = LinkCounters()
+
+  private let label: String
+  private let queueLimit: Int
+  private var timing = LineTiming.instant
+  private var queue: Deque<(id: RequestID, request: LineRequest)> = []
+  private var asked: (id: RequestID, request: LineRequest, deadline: MonotonicTime)?
+  private var ended: AccessoryError?
+
+  /// Bytes of a line; a longer one is passed over.
+  public static let longestLine = 16_384
+
+  private static var lines: ReplyCodec {
+    do {
+      let line = ReplyPattern("", terminator: [UInt8(ascii: "\n")])
+      return try ReplyCodec(patterns: [line], maximumPayload: longestLine)
+    } catch {
+      preconditionFailure("\(error)")  // these are constants within the codec's bounds
+    }
+  }
+
+  /// Rules for a new opening.
+  public init(label: String, queueLimit: Int = 256) {
+    self.label = label
+    self.queueLimit = queueLimit
+  }
+
+  /// Learns how long bytes take.
+  public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
+
+  /// When a question is given up.
+  public var deadline: MonotonicTime? { asked?.deadline }
+
+  /// There is nobody who could be asked.
+  public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
+    effects.completions.append((id, .success(nil)))
+  }
+
+  /// Takes bytes, behind those that wait.
+  public mutating func submit(
+    _ id: RequestID, _ request: LineRequest, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>
+  ) {
+    if let ended { return effects.completions.append((id, .failure(ended))) }
+    guard queue.count < queueLimit else {
+      let error = AccessoryError(.busy, "\(queue.count) messages wait for \(label) already: try again later")
+      return effects.completions.append((id, .failure(error)))
+    }
+    queue.append((id, request))
+    sendNext(now: now, effects: &effects)
+  }
+
+  private mutating func sendNext(now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
+    while asked == nil, !effects.isBlocked, let (id, request) = queue.popFirst() {
+      counters.requests += 1
+      effects.write(request.bytes)
+      if let timeout = request.timeout {
+        asked = (id, request, now + timeout + timing.time(of: request.bytes.count + 64))
+      } else {
+        effects.completions.append((id, .success(nil)))
+      }
+    }
+  }
+
+  /// Gives a message up that waits, or a question that isn't answered.
+  public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
+    if asked?.id == id {
+      asked = nil
+    } else if let index = queue.firstIndex(where: { $0.id == id }) {
+      queue.remove(at: index)
+    } else {
+      return
+    }
+    effects.completions.append((id, .failure(AccessoryError(.cancelled, "a message to \(label) was cancelled"))))
+    sendNext(now: now, effects: &effects)
+  }
+
+  /// Takes a line: the answer, or what it says by itself.
+  public mutating func receive(
+    _ batch: FrameBatch<ReplyEnd>, at index: Int, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>
+  ) {
+    guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
+    let line = batch.payloadBytes(at: index)
+    if let asked, asked.request.isAnswer(line) {
+      counters.replies += 1
+      self.asked = nil
+      effects.completions.append((asked.id, .success(line)))
+      return sendNext(now: now, effects: &effects)
+    }
+    counters.events += 1
+    effects.events.append(line)
+  }
+
+  /// Gives up what nobody answered, and sends what may be sent now.
+  public mutating func timePassed(now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
+    if let asked, asked.deadline <= now {
+      counters.timeouts += 1
+      self.asked = nil
+      let error = AccessoryError(.timedOut, "\(label) does not answer \(asked.request.name)")
+      effects.completions.append((asked.id, .failure(error)))
+    }
+    sendNext(now: now, effects: &effects)
+  }
+
+  /// Fails everything that waits, and all that comes.
+  public mutating func end(_ error: AccessoryError, effects: inout Effects<[UInt8]?, [UInt8]>) {
+    guard ended == nil else { return }
+    ended = error
+    for id in queue.map(\.id) + [asked?.id].compactMap({ $0 }) { effects.completions.append((id, .failure(error))) }
+    (queue, asked) = ([], nil)
+    (effects.output, effects.messages) = ([], [])
+  }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import Synchronization
+
+/// What a link does. The session's queues hold it, and it holds the session, until the session is over: `Link`, which is
+/// what programs hold, sees to that when it is let go. Nothing refers to it weakly, since each reference to an object
+/// that knows weak ones is counted the slow way.
+final class LinkCore<Rules: Exchange>: Sendable {
+  let session: AccessorySession
+  let state: Locked<LinkState<Rules>>
+  private let input: InputQueue
+  private let output: OutputQueue
+  private let clock: any TimerClock
+  private let queue: DispatchExecutor
+  private let lastID = Atomic<UInt64>(0)
+
+  /// Events that a subscriber may be behind before it loses the oldest.
+  private static var eventBuffer: Int { 256 }
+
+  init(_ session: AccessorySession, rules: Rules, clock: any TimerClock) {
+    self.session = session
+    self.clock = clock
+    input = session.transport.input
+    output = session.transport.output
+    state = Locked(LinkState(rules: rules, timing: session.transport.timing, label: session.label))
+    queue = DispatchExecutor(label: "accessory.link.\(session.label)")
+  }
+
+  func begin() async throws(AccessoryError) {
+    output.onSpace { self.post { $0.change { _, _ in } } }
+    input.onReadable { self.bytesArrived() }
+    _ = try await complete { state, id, now in state.rules.begin(id, now: now, effects: &state.effects) }
+  }
+
+  /// Runs `body` on the link's queue, in the order of the calls.
+  private func post(_ body: @escaping @Sendable (LinkCore) -> Void) { queue.post { body(self) } }
+
+  // MARK: - Requests
+
+  func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
+    try await complete { state, id, now in state.rules.submit(id, request, now: now, effects: &state.effects) }
+  }
+
+  func requestAndEvents(
+    _ request: Rules.Request
+  ) async throws(AccessoryError) -> (reply: Rules.Reply, events: AsyncThrowingStream<Rules.Event, any Error>) {
+    let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
+      bufferingPolicy: .bufferingNewest(Self.eventBuffer))
+    let reply = try await complete { state, id, now in
+      continuation.onTermination = { _ in self.forget(id) }
+      state.followers[id] = continuation
+      state.rules.submit(id, request, now: now, effects: &state.effects)
+    }
+    return (reply, stream)
+  }
+
+  private func newID() -> RequestID { RequestID(rawValue: lastID.add(1, ordering: .relaxed).newValue) }
+
+  private func complete(
+    _ submit: (inout LinkState<Rules>, RequestID, MonotonicTime) -> Void
+  ) async throws(AccessoryError) -> Rules.Reply {
+    let id = newID()
+    let mayDecode = isOnPool()
+    return try await withTaskCancellationHandler {
+      var result = await withUnsafeContinuation { continuation in
+        change { state, now in
+          state.waiting[id] = continuation
+          if !mayDecode { state.elsewhere.insert(id) }
+          submit(&state, id, now)
+          // The handler may have run before there was anything to cancel.
+          if Task.isCancelled { state.rules.cancel(id, now: now, effects: &state.effects) }
+        }
+      }
+      while result == nil {
+        decodeHere()
+        result = state.withLock { $0.takeResult(id) }
+        if result == nil { result = await outcome(of: id) }
+      }
+      return result!
+    } onCancel: {
+      change { state, now in
+        if state.isWaiting(id) { state.rules.cancel(id, now: now, effects: &state.effects) }
+      }
+    }.get()
+  }
+
+  /// Whether a task runs on the threads that serve all tasks: not on an actor's executor, nor on one that it prefers.
+  private func isOnPool(_ isolation: (any Actor)? = #isolation) -> Bool {
+    isolation == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
+  }
+
+  /// What comes of a request; nil when what has arrived is to be decoded first.
+  private func outcome(of id: RequestID) async -> Result<Rules.Reply, AccessoryError>? {
+    await withUnsafeContinuation { continuation in
+      if let result = state.withLock({ $0.wait(id, continuation) }) { continuation.resume(returning: result) }
+    }
+  }
+
+  // MARK: - Events
+
+  func events() -> AsyncThrowingStream<Rules.Event, any Error> {
+    let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
+      bufferingPolicy: .bufferingNewest(Self.eventBuffer))
+    let key = newID()
+    continuation.onTermination = { _ in self.forget(key) }
+    let ended = state.withLock { state in
+      if state.ended == nil { state.subscribers[key] = continuation }
+      return state.ended
+    }
+    if let ended { continuation.finish(throwing: ended.error) }
+    return stream
+  }
+
+  private func forget(_ key: RequestID) {
+    let subscribers = state.withLock {
+      ($0.subscribers.removeValue(forKey: key), $0.followers.removeValue(forKey: key))
+    }
+    _ = subscribers  // let go outside the lock
+  }
+
+  // MARK: - Arrivals
+
+  /// Called on the I/O thread: has what arrived decoded on the queue, by the one task that waits for it if there is one:
+  /// it has to be woken anyway, and to wake a thread takes longer than all else that happens to a reply here.
+  private func bytesArrived() {
+    // Bytes may arrive while a request is queued, in this very call, where a transport answers at once.
+    let task = state.withLockIfAvailable { $0.takeDecoder() } ?? nil
+    if let task { task.resume(returning: nil) } else { post { $0.drain() } }
+  }
+
+  /// Decodes by the thread of a task, which is one of a dispatch queue's; a round at most, so that the task is not held
+  /// up by what others get. Subscribers are told in order, which takes the link's own queue; where there are none, the
+  /// lock keeps order enough.
+  private func decodeHere() {
+    var hasMore = change { state, now in state.isUnattended ? state.receive(from: input, now: now) : nil }
+    if hasMore == nil { queue.run { hasMore = receive() } }
+    if hasMore == true { post { $0.drain() } }
+  }
+
+  private func drain() { while receive() {} }
+
+  private func receive() -> Bool {
+    change { state, now in state.receive(from: input, now: now) }
+  }
+
+  /// Changes the state under the lock and does what follows: bytes are queued and the timer is set before anybody else
+  /// can change it again; callers and subscribers go on when the lock is free.
+  @discardableResult
+  private func change<Result>(_ body: (inout LinkState<Rules>, MonotonicTime) -> Result) -> Result {
+    let (result, news) = state.withLock { state in
+      let now = clock.now
+      let result = body(&state, now)
+      state.send(to: output, now: now)
+      arm(&state)
+      return (result, state.takeNews())
+    }
+    // Events first: who has the reply finds what came before it.
+    if !news.events.isEmpty || news.end != nil { tell(news) }
+    for (continuation, result) in news.completions { continuation.resume(returning: result) }
+    return result
+  }
+
+  private func tell(_ news: LinkState<Rules>.News) {
+    var dropped: UInt64 = 0
+    for (subscriber, skipped) in news.subscribers {
+      for event in news.events.dropFirst(skipped) {
+        if case .dropped = subscriber.yield(event) { dropped += 1 }
+      }
+      if let end = news.end { subscriber.finish(throwing: end.error) }
+    }
+    if dropped > 0 { state.withLock { $0.droppedEvents += dropped } }
+  }
+
+  // MARK: - Time
+
+  /// Sees to it that the timer fires no later than the next deadline. One that fires too early costs one wake-up;
+  /// moving it at every reply would cost more.
+  private func arm(_ state: inout LinkState<Rules>) {
+    guard let next = state.deadline else { return }
+    if let timer = state.timer {
+      if timer.deadline <= next { return }
+      clock.cancel(timer.token)
+    }
+    let token = clock.schedule(at: next) { self.post { $0.timerFired() } }
+    state.timer = (next, token)
+  }
+
+  private func timerFired() {
+    change { state, now in
+      state.timer = nil
+      state.timePassed(now: now)
+    }
+  }
+
+  // MARK: - The end
+
+  func close() async {
+    await session.close()
+    change { state, _ in state.end(nil) }
+  }
+
+  /// Closes without waiting: nobody is left to be told but subscribers.
+  func abandon() {
+    change { state, _ in state.end(nil) }
+    let (timer, followers) = state.withLock { state in
+      defer { (state.timer, state.followers) = (nil, [:]) }
+      return (state.timer, state.followers)
+    }
+    if let timer { clock.cancel(timer.token) }
+    for follower in followers.values { follower.finish() }
+    session.transport.beginClose()
+  }
+}

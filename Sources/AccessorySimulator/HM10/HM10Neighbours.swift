@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+/// Pretended devices around a pretended module: some with names that nobody would want on a terminal.
+public struct HM10Neighbours: Sendable {
+  /// The devices, with the strength that they had last.
+  public private(set) var all: [HM10Neighbour]
+  private var random: SeededGenerator
+
+  /// So many devices; the same seed gives the same.
+  public init(count: Int, seed: UInt64) {
+    random = SeededGenerator(seed: seed)
+    all = []
+    for number in 0..<max(0, count) {
+      let name = Self.names[number % Self.names.count]
+      let strength = -30 - Int(random.next() % 70)
+      guard let address = BluetoothAddress(rawValue: 0x0017_EA00_0000 + UInt64(number)) else { continue }
+      all.append(
+        HM10Neighbour(
+          address: address, addressType: number % 3,
+          name: name.map { number < Self.names.count ? $0 : "\($0) \(number)" },
+          signalStrength: strength))
+    }
+  }
+
+  /// Names such as there are, and such as somebody could give to annoy: escape sequences, line ends with what looks like
+  /// a module's own replies, text that runs from right to left, and none.
+  private static let names: [String?] = [
+    "HMSoft", "L3250 Series", "Bluno", nil, "\u{1B}[31mred\u{1B}[0m", "bell\u{7}", "two\rlines", "x\r\nOK+DISCE",
+    "y\r\nOK+CONN", "OK+LOST", "\u{202E}drawkcab", "\u{1B}]0;title\u{7}", "naïve ☂", "a b\tc", "\u{0}nul",
+    "OK+NAME:z",
+  ]
+
+  /// The air changes: each signal by a few dBm.
+  public mutating func change() {
+    for index in all.indices {
+      let strength = (all[index].signalStrength ?? -60) + Int(random.next() % 9) - 4
+      all[index].signalStrength = min(-20, max(-120, strength))
+    }
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDrivers
+import AccessoryIO
+
+/// A file that is got from an accessory and goes to a client piece by piece, as fast as the client reads. Nothing of it
+/// is kept here.
+struct AnsweredFile: FileSink {
+  let answers: Answers<Bridge.GetFile.Reply>
+
+  func begin(size: Int) async throws(AccessoryError) { try await send(Bridge.GetFile.Reply(.begin, size_bytes: size)) }
+
+  func insert(_ bytes: [UInt8], at offset: Int) async throws(AccessoryError) {
+    if !bytes.isEmpty { try await send(Bridge.GetFile.Reply(bytes, at: offset)) }
+  }
+
+  private func send(_ reply: Bridge.GetFile.Reply) async throws(AccessoryError) {
+    do throws(CallError) {
+      try await answers.sendWhenRead(reply)
+    } catch {
+      throw AccessoryError(.cancelled, "the client is gone")
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDrivers
+import AccessoryIO
+
+// Commands by name.
+
+extension BridgeService {
+  package func commands(
+    _ call: Bridge.GetCommands, from caller: Caller
+  ) async throws(CallError) -> Bridge.GetCommands.Reply {
+    let attachment = try find(call.device)
+    guard let driver = attachment.driver else { throw unsupported(attachment) }
+    return Bridge.GetCommands.Reply(
+      device: Bridge.Device(attachment.target), driver: driver.name,
+      commands: driver.commands.map(Bridge.Command.init))
+  }
+
+  package func perform(
+    _ call: Bridge.Perform, from caller: Caller
+  ) async throws(CallError) -> Bridge.Perform.Reply {
+    let clock = clock
+    let limit = TimeLimit.duration(call.timeout_ms)
+    let isAnswered = call.no_reply != true
+    do throws(CallError) {
+      let (held, replies) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
+        let calls = try Self.calls(call.commands, of: attachment.driver, accessory.label)
+        return try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
+          try await accessory.perform(calls, isAnswered: isAnswered)
+        }
+      }
+      return Bridge.Perform.Reply(
+        device: Bridge.Device(held.target), replies: isAnswered ? replies.map(Bridge.CommandReply.init) : [])
+    } catch {
+      if let attachment = try? find(call.device) { tell(.requestFailed, attachment, problem: error.accessoryError) }
+      throw error
+    }
+  }
+
+  private static func calls(
+    _ wanted: [Bridge.CommandCall], of driver: Driver?, _ label: String
+  ) throws(AccessoryError) -> [CommandCall] {
+    guard !wanted.isEmpty else { throw AccessoryError(.misconfigured, "\(label): no command is given") }
+    var calls: [CommandCall] = []
+    for one in wanted {
+      do throws(CommandSyntaxError) {
+        calls.append(try CommandCall(one.name, one.arguments ?? [:], of: driver?.commands ?? []))
+      } catch {
+        throw AccessoryError(.misconfigured, "\(label): \(error)")
+      }
+    }
+    return calls
+  }
+}

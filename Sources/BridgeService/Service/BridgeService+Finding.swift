@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+
+// Which attachment a call is about, and whether it can be asked.
+
+extension BridgeService {
+  /// The attachment that `text` means: what a user would type.
+  func find(_ text: String?) throws(CallError) -> Attachment {
+    let (there, awaited) = (ordered.filter(\.machine.isPresent), ordered.filter { !$0.machine.isPresent })
+    let device: Device?
+    do throws(ResolutionError) {
+      device = try DeviceResolver.choose(text, there: there.map(\.device), awaited: awaited.map(\.device))
+    } catch {
+      if case .ambiguous(_, let devices) = error {
+        throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
+      }
+      throw CallError(AccessoryError(.misconfigured, error.description), device: text)
+    }
+    guard let device else { throw Self.notHeld(text) }
+    let all = there + awaited
+    guard let found = all.first(where: { $0.device == device }) ?? all.first(where: { $0.isSame(device) }) else {
+      throw Self.notHeld(text)
+    }
+    return found
+  }
+
+  private static func notHeld(_ text: String?) -> CallError {
+    let message =
+      text.map { "the service has no accessory \($0): bridge-cli list shows what there is" }
+      ?? "the service has no accessory at present"
+    return CallError(AccessoryError(.notFound, message), device: text)
+  }
+
+  /// An attachment that is attached, and its accessory; waits while it is being opened.
+  func contact(_ text: String?) async throws(CallError) -> (Attachment, OpenAccessory) {
+    var attachment = try find(text)
+    while true {
+      attachment = attachment.latest
+      try check(attachment, text)
+      switch attachment.machine.state {
+      case .attached:
+        guard let open = attachment.open else { throw Self.notHeld(text) }
+        return (attachment, open)
+      case .lent: throw lent(attachment)
+      case .opening: await wait(attachment)
+      case .waiting where attachment.machine.isResting:
+        perform(attachment.machine.wake(now: clock.now), on: attachment)
+      case .waiting, .failed:
+        let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
+        throw CallError(problem, device: attachment.device.id)
+      }
+    }
+  }
+
+  /// Waits until the attachment's state may be another, or the task is cancelled.
+  func wait(_ attachment: Attachment) async { for await _ in attachment.change() {} }
+
+  /// Throws when there is no use in going on: the call is cancelled, the service ends, the attachment is forgotten.
+  func check(_ attachment: Attachment, _ text: String?) throws(CallError) {
+    if Task.isCancelled || isClosing {
+      throw CallError(AccessoryError(.cancelled, "the call was given up"), device: text)
+    }
+    guard attachments[attachment.key] === attachment else {
+      let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
+      throw CallError(problem, device: attachment.device.id)
+    }
+  }
+
+  func lent(_ attachment: Attachment) -> CallError {
+    let holder = attachment.holder
+    let message = "\(attachment.target.path) is lent\(holder.map { " to \($0)" } ?? "")"
+    return CallError(AccessoryError(.busy, message), device: attachment.device.id, holder: holder)
+  }
+
+  /// Runs `body` with an attached accessory, as work that keeps it from resting.
+  func work<Value: Sendable>(
+    _ text: String?, _ body: (Attachment, any Accessory) async throws(AccessoryError) -> Value
+  ) async throws(CallError) -> (Attachment, Value) {
+    let (attachment, open) = try await contact(text)
+    guard let accessory = open.accessory else { throw unsupported(attachment) }
+    attachment.beginCall()
+    defer { endWork(attachment) }
+    do throws(AccessoryError) {
+      return (attachment, try await body(attachment, accessory))
+    } catch {
+      throw CallError(error, device: attachment.device.id)
+    }
+  }
+
+  /// Work that was begun with `beginCall` is over.
+  func endWork(_ attachment: Attachment) {
+    attachment.endCall()
+    if attachments[attachment.key] === attachment, attachment.machine.state == .attached { noteWork(attachment) }
+  }
+
+  func unsupported(_ attachment: Attachment) -> CallError {
+    let name = attachment.profile.map { "the profile \($0.name)" } ?? "its profile"
+    return CallError(
+      AccessoryError(
+        .unsupported,
+        "\(name) names no driver for \(attachment.target.path): its bytes can be had (Open), but no battery and no status"
+      ),
+      device: attachment.device.id)
+  }
+}

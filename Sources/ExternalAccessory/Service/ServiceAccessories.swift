@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+
+/// An accessory that a service tells of.
+struct ToldAccessory: Sendable, Hashable {
+  /// As far as the service tells.
+  var device: Device
+  /// What it can be opened for. A profile without rules: how to open it, only the service knows.
+  var profile: Profile
+}
+
+/// What services of this package hold, as it comes and goes: also what only they know, because somebody has named it to
+/// them, or they see more of the system than this program does.
+enum ServiceAccessories {
+  enum Event: Sendable {
+    case came(ToldAccessory)
+    case went(Device)
+  }
+
+  /// How long a service may take to answer.
+  private static let patience = Duration.seconds(5)
+
+  /// Follows the service at a place, and those that start there later, until the task is cancelled. Calls `ready`, once,
+  /// when what the first has is told, or none is there.
+  static func follow(
+    _ place: String, ready: @escaping @Sendable () -> Void, _ tell: @escaping @Sendable (Event) -> Void
+  ) async {
+    let starts = ServiceStarts(at: place)
+    defer { starts.stop() }
+    var isReady = false
+    for await _ in starts.signals {
+      var known: [Device] = []
+      try? await followOne(place, &known) {
+        if !isReady { ready() }
+        isReady = true
+      } tell: {
+        tell($0)
+      }
+      for device in known { tell(.went(device)) }
+      if !isReady { ready() }
+      isReady = true
+      if Task.isCancelled { return }
+    }
+    if !isReady { ready() }
+  }
+
+  private static func followOne(
+    _ place: String, _ known: inout [Device], ready: () -> Void, tell: (Event) -> Void
+  ) async throws {
+    let client = try await ControlClient.connect(to: place, timeout: patience)
+    let events = try await ControlClient.connect(to: place, timeout: patience).stream(Bridge.Subscribe())
+    for try await event in events {
+      switch (event.event, event.device) {
+      case (.ready, _): ready()
+      case (.present, let facts?), (.connected, let facts?):
+        guard let told = await look(facts, client) else { continue }
+        known.append(told.device)
+        tell(.came(told))
+      case (.disconnected, let facts?):
+        guard let index = known.firstIndex(where: { $0.path == facts.path }) else { continue }
+        tell(.went(known.remove(at: index)))
+      default: break
+      }
+    }
+  }
+
+  /// All that the service knows of a device. One that somebody has named is asked who it is: nobody else tells.
+  private static func look(_ facts: Bridge.Device, _ client: ControlClient) async -> ToldAccessory? {
+    if facts.source == Device.Source.named.rawValue,
+      let reply = try? await client.call(Bridge.GetInfo(device: facts.path), timeout: patience)
+    {
+      return ToldAccessory(reply.accessory, reply.identity)
+    }
+    let list = try? await client.call(Bridge.List(), timeout: patience)
+    return (list?.accessories.first { $0.device.path == facts.path }).flatMap { ToldAccessory($0, nil) }
+  }
+}
+
+extension ToldAccessory {
+  /// Nil for what no program of ExternalAccessory can open.
+  init?(_ accessory: Bridge.Accessory, _ identity: Bridge.Identity?) {
+    guard let protocols = accessory.protocols, !protocols.isEmpty else { return nil }
+    let facts = accessory.device
+    func text(_ own: String?, _ asked: String?) -> String? { own ?? asked.flatMap { $0.isEmpty ? nil : $0 } }
+    device = Device(
+      path: facts.path, link: facts.link, source: .named, driver: facts.driver,
+      name: text(facts.name, identity?.name), manufacturer: text(facts.manufacturer, identity?.manufacturer),
+      model: text(facts.model, identity?.model), serialNumber: text(facts.serial, identity?.serial),
+      terminal: facts.terminal,
+      usb: facts.usb.map {
+        USBIdentity(
+          vendorID: $0.vendor_id, productID: $0.product_id, bus: $0.bus, address: $0.address, node: $0.node,
+          port: $0.port, devpath: "", speed: $0.speed_mbps, function: USBClass(code: 0, subclass: 0, protocol: 0),
+          damage: $0.damage)
+      })
+    device.firmwareRevision = text(nil, identity?.firmware)
+    device.hardwareRevision = text(nil, identity?.hardware)
+    profile = Profile(name: accessory.profile ?? "", rules: [], protocolStrings: protocols)
+  }
+}

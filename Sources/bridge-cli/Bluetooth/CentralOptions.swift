@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryProtocols
+import ArgumentParser
+
+/// A module that scans and connects, opened for a command.
+struct OpenModule {
+  let device: Device
+  let module: HM10Module
+
+  /// Opens the module that `text` means, runs `body`, and closes whatever happens.
+  static func with<Result: Sendable>(
+    _ text: String?, _ line: LineOptions, _ body: (OpenModule) async throws -> Result
+  ) async throws -> Result {
+    if let held = try await HeldDevice.find(text, line) {
+      throw AccessoryError(
+        .busy, "the service at \(held.place) has \(held.name): let it go first with bridge-cli detach \(held.name)")
+    }
+    return try await Attachment.with(text, line) { attachment in
+      guard let module = attachment.accessory as? HM10Module else {
+        throw AccessoryError(
+          .unsupported, "\(attachment.accessory.label) is no HM-10: if it is one, say --driver hm10")
+      }
+      return try await body(OpenModule(device: attachment.device, module: module))
+    }
+  }
+
+  /// A central with this module, which is made one if need be, and says so: that stays when it is switched off.
+  func start(_ policy: HM10CentralPolicy = .init(), known: [HM10Neighbour] = []) async throws -> HM10Central {
+    let wasCentral = try await module.role() == .central
+    let central = HM10Central([module], policy: policy, known: known)
+    try await central.start(searching: nil)
+    if !wasCentral {
+      Output.note(
+        "\(SafeText.escape(module.label)) is a central now, and stays it; back: bridge-cli request set-role role=peripheral "
+          + "+ reset")
+    }
+    return central
+  }
+}
+
+/// How often connections are tried.
+struct RetryOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("After the connection was lost, try so often: a number, forever or off.", valueName: "tries"),
+    transform: TriesArgument.read)
+  var reconnectTries: TriesArgument?
+  @Option(
+    help: ArgumentHelp("The pause before each; 1s unless given.", valueName: "time"), transform: TimeArgument.read)
+  var reconnectInterval: TimeArgument?
+  @Option(
+    help: ArgumentHelp(
+      "After connecting failed, try so often again: a number, forever or off.", valueName: "tries"),
+    transform: TriesArgument.read)
+  var retryTries: TriesArgument?
+  @Option(
+    help: ArgumentHelp("The pause before each; 1s unless given.", valueName: "time"), transform: TimeArgument.read)
+  var retryInterval: TimeArgument?
+
+  var policy: HM10CentralPolicy {
+    var policy = HM10CentralPolicy()
+    policy.reconnect = Self.retry(reconnectTries, reconnectInterval)
+    policy.retryConnect = Self.retry(retryTries, retryInterval)
+    return policy
+  }
+
+  private static func retry(_ tries: TriesArgument?, _ interval: TimeArgument?) -> HM10Retry {
+    let count =
+      switch tries?.tries {
+      case .count(let count)?: Int(count)
+      case .forever?: Int.max
+      case .off?: 0
+      case nil: HM10Retry.usual.tries
+      }
+    return HM10Retry(tries: count, interval: interval?.duration ?? HM10Retry.usual.interval)
+  }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryProtocols
+import ArgumentParser
+
+struct Connect: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Connects to a Bluetooth device through an HM-10, and passes bytes on.",
+    usage: """
+      bridge-cli connect [<device>] <address> [--timeout <time>] [--json]
+             bridge-cli connect [<device>] <number> [--json]
+      """,
+    discussion: """
+      ADDRESS is like 00:17:EA:09:09:09; it is searched for first, unless the last scan found it. NUMBER is the one in \
+      front of it in what the last bridge-cli scan showed.
+
+      What is typed goes to the device, and what it sends is printed, byte by byte, until Ctrl-] or the end of the input. A \
+      connection that is lost is taken up again, three times, each a second later, and so is one that can't be made; what \
+      is typed meanwhile is lost. With --json what happens is printed, one document a line, with bytes in hexadecimal.
+
+      EXIT STATUS
+        66  no such device was found
+        69  the module has a connection already, or another program has it; or the connection was lost for good, or \
+      couldn't be made
+        75  the module doesn't answer
+        76  the module refuses to connect
+        78  there are as many connections as there may be
+
+      EXAMPLES
+        bridge-cli connect 1
+        bridge-cli connect /dev/ttyUSB0 00:17:EA:09:09:09 --driver hm10
+        echo on | bridge-cli connect 1 --linger 2s
+      """)
+
+  @Argument(help: ArgumentHelp("The module, unless there is just one; whom to connect to.", valueName: "word"))
+  var words: [String]
+  @Option(
+    help: ArgumentHelp("How long to search for an address, in seconds or with a unit.", valueName: "time"),
+    transform: SecondsArgument.read)
+  var timeout: SecondsArgument?
+  @Option(
+    help: ArgumentHelp(
+      "At the end of the input, stay until nothing has come for this time; 1s unless given.", valueName: "time"),
+    transform: TimeArgument.read)
+  var linger: TimeArgument?
+  @Flag(help: "Connect as to a device of dual mode.")
+  var dual = false
+  @OptionGroup var retry: RetryOptions
+  @OptionGroup var line: LineOptions
+  @OptionGroup var output: OutputOptions
+
+  private var target: String { words.last ?? "" }
+  private var device: String? { words.count > 1 ? words[0] : nil }
+
+  func validate() throws {
+    guard (1...2).contains(words.count) else { throw ValidationError("a device and whom to connect to were expected") }
+    guard BluetoothAddress(target) != nil || Int(target).map({ $0 > 0 }) == true else {
+      throw ValidationError("\(target) is no address, like 00:17:EA:09:09:09, and no number of the last scan")
+    }
+  }
+
+  func run() async throws {
+    try await OpenModule.with(device, line) { open in
+      let known = RememberedScan(open.device)?.load() ?? []
+      let central = try await open.start(retry.policy, known: known)
+      let events = await central.events()
+      let address = try await find(known, central)
+      let input = RawInput()
+      defer { input.restore() }
+      let session = ConnectSession(central: central, address: address, input: input, json: output.json)
+      do throws(HM10CentralError) {
+        try await session.run(events, isDual: dual, linger: linger?.duration ?? .seconds(1))
+      } catch {
+        throw error.accessoryError
+      }
+    }
+  }
+
+  /// Whom the user means, found.
+  private func find(_ known: [HM10Neighbour], _ central: HM10Central) async throws -> BluetoothAddress {
+    guard let address = BluetoothAddress(target) else {
+      let number = Int(target) ?? 0
+      guard known.indices.contains(number - 1) else {
+        throw AccessoryError(
+          .notFound,
+          known.isEmpty
+            ? "there was no scan with this module: bridge-cli scan shows what is there"
+            : "the last scan showed \(known.count) devices: there is no number \(number)")
+      }
+      return known[number - 1].address
+    }
+    if known.contains(where: { $0.address == address }) { return address }
+    let events = await central.events()
+    let time = timeout?.duration ?? .seconds(10)
+    let search = Task { () -> AccessoryError? in
+      do throws(AccessoryError) {
+        try await central.search(for: time)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    search: for await event in events {
+      switch event {
+      case .found(let neighbour) where neighbour.address == address: break search
+      case .searchEnded: break search
+      default: break
+      }
+    }
+    search.cancel()
+    if let failure = await search.value { throw failure }
+    return address
+  }
+}
+
+/// A connection through a module, with somebody or something at the other end of standard input and output.
+final class ConnectSession: Sendable {
+  let central: HM10Central
+  let address: BluetoothAddress
+  let input: RawInput
+  let json: Bool
+
+  /// What ends it from outside.
+  private enum End: Sendable {
+    case input, escape
+  }
+
+  private static let escape: UInt8 = 0x1D
+
+  /// Connects, and passes bytes on until the input ends, or the connection for good.
+  func run(
+    _ events: AsyncStream<HM10CentralEvent>, isDual: Bool, linger: Duration
+  ) async throws(HM10CentralError) {
+    let (ends, continuation) = AsyncStream<End>.makeStream()
+    let receiving = Task { await receive(events) }
+    defer { receiving.cancel() }
+    try await central.connect(to: address, isDual: isDual)
+    let sending = Task { await send(continuation) }
+    defer { sending.cancel() }
+    let outcome: HM10CentralError? = await withTaskGroup(of: HM10CentralError?.self) { group in
+      group.addTask { [self] in
+        // Ends when the connection does, or all is cancelled.
+        await receiving.value ? .failed(AccessoryError(.disconnected, "the connection to \(address) was lost")) : nil
+      }
+      group.addTask { [self] in
+        for await end in ends {
+          if end == .input { await quiet(linger) }
+          return nil
+        }
+        return nil
+      }
+      let first = await group.next() ?? nil
+      receiving.cancel()
+      group.cancelAll()
+      continuation.finish()
+      return first
+    }
+    // By a task of its own: one that is interrupted sends nothing any more.
+    if outcome == nil { await Task { [self] in try? await central.disconnect(from: address) }.value }
+    if let outcome { throw outcome }
+  }
+
+  private func send(_ ends: AsyncStream<End>.Continuation) async {
+    while let bytes = await input.next() {
+      if Task.isCancelled { return }
+      let escape = input.isTerminal ? bytes.firstIndex(of: Self.escape) : nil
+      let rest = Array(bytes[..<(escape ?? bytes.count)])
+      do throws(HM10CentralError) {
+        if !rest.isEmpty { try await central.send(rest, to: address) }
+      } catch {
+        note("not_sent", "\(rest.count) bytes were not sent: \(error.accessoryError.message)")
+      }
+      if escape != nil {
+        ends.yield(.escape)
+        return
+      }
+    }
+    ends.yield(.input)
+  }
+
+  /// Waits until nothing has come for so long.
+  private func quiet(_ time: Duration) async {
+    let clock = IOThread.shared
+    while !Task.isCancelled {
+      let last = lastArrival.withLock { $0 }
+      let left = last + time - clock.now
+      if left <= .zero { return }
+      await clock.sleep(for: left)
+    }
+  }
+
+  /// When something came last.
+  private let lastArrival = Locked(IOThread.shared.now)
+
+  init(central: HM10Central, address: BluetoothAddress, input: RawInput, json: Bool) {
+    self.central = central
+    self.address = address
+    self.input = input
+    self.json = json
+  }
+
+  /// Shows what happens; true when the connection is given up.
+  private func receive(_ events: AsyncStream<HM10CentralEvent>) async -> Bool {
+    for await event in events {
+      switch event {
+      case .received(let bytes, _):
+        lastArrival.withLock { $0 = IOThread.shared.now }
+        if json {
+          Output.json(
+            ConnectionDocument(event: "received", address: address.description, hex: Hexadecimal.string(bytes)))
+        } else {
+          Output.bytes(bytes)
+        }
+      case .connected(_, let isAgain):
+        // Time begins now, whatever came before.
+        lastArrival.withLock { $0 = IOThread.shared.now }
+        let leave = input.isTerminal && !isAgain ? "; Ctrl-] ends it" : ""
+        note(isAgain ? "connected_again" : "connected", "connected\(isAgain ? " again" : "") to \(address)\(leave)")
+      case .attemptFailed(_, let error, let left):
+        let next =
+          left == 0 ? "" : left > 1_000_000 ? ", trying again" : ", \(left) more \(left == 1 ? "try" : "tries")"
+        note("attempt_failed", error.message + next)
+      case .lost: note("lost", "the connection was lost")
+      case .gaveUp:
+        note("gave_up", "the connection is given up")
+        return true
+      default: break
+      }
+    }
+    return false
+  }
+
+  private func note(_ event: String, _ text: String) {
+    if json {
+      Output.json(ConnectionDocument(event: event, address: address.description, message: text))
+    } else {
+      Output.note((input.isTerminal ? "\r" : "") + SafeText.escape(text, limit: 400) + (input.isTerminal ? "\r" : ""))
+    }
+  }
+}
+
+struct ConnectionDocument: Encodable {
+  let schema = schemaName
+  let event: String
+  let address: String
+  var message: String?
+  var hex: String?
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryProtocols
+import ArgumentParser
+
+struct Scan: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows the Bluetooth devices around an HM-10, the strongest signal first.",
+    discussion: """
+      On a terminal the list is drawn again as devices are found and their signals change. Elsewhere it is printed when \
+      the time is over; with --json each finding is an event, and the list comes last. The numbers in front are for \
+      bridge-cli connect. A module that is no central is made one, which it stays.
+
+      EXAMPLES
+        bridge-cli scan
+        bridge-cli scan /dev/ttyUSB0 --driver hm10 --timeout 20s
+        bridge-cli scan --json | jq -r 'select(.event == "ended").devices[0].address'
+      """)
+
+  @OptionGroup var device: DeviceArgument
+  @Option(
+    help: ArgumentHelp("How long to scan, in seconds or with a unit.", valueName: "time"),
+    transform: SecondsArgument.read)
+  var timeout: SecondsArgument?
+  @OptionGroup var line: LineOptions
+  @OptionGroup var output: OutputOptions
+
+  private static let standardTime = Duration.seconds(5)
+
+  func validate() throws {
+    if let timeout, timeout.duration < .milliseconds(100) || timeout.duration > .seconds(3_600) {
+      throw ValidationError("--timeout is 100ms to 60m")
+    }
+  }
+
+  func run() async throws {
+    try await OpenModule.with(device.text, line) { open in
+      let central = try await open.start()
+      let events = await central.events()
+      let list = NeighbourList(isLive: !output.json && Style.standardOutput.isTerminal)
+      let showing = Task {
+        for await event in events {
+          guard case .found(let neighbour) = event else { continue }
+          if output.json {
+            Output.json(ScanEventDocument(event: "found", device: .init(neighbour)))
+          } else {
+            list.draw(await central.strongestFirst)
+          }
+        }
+      }
+      let failure: AccessoryError?
+      do throws(AccessoryError) {
+        try await central.search(for: timeout?.duration ?? Self.standardTime)
+        failure = nil
+      } catch {
+        failure = error
+      }
+      let found = await central.strongestFirst
+      await central.stop()
+      await showing.value
+      RememberedScan(open.device)?.save(found)
+      if output.json {
+        if failure == nil {
+          Output.json(ScanDocument(device: DeviceDocument(open.device), devices: found.map { .init($0) }))
+        }
+      } else {
+        list.finish(found)
+      }
+      if let failure { throw failure }
+    }
+  }
+}
+
+/// One of the devices around, in JSON.
+struct NeighbourDocument: Encodable {
+  let address: String
+  let address_type, rssi_dbm: OrNull<Int>
+  let name: OrNull<String>
+
+  init(_ neighbour: HM10Neighbour) {
+    address = neighbour.address.description
+    address_type = OrNull(neighbour.addressType)
+    rssi_dbm = OrNull(neighbour.signalStrength)
+    name = OrNull(neighbour.name)
+  }
+}
+
+struct ScanEventDocument: Encodable {
+  let schema = schemaName
+  let event: String
+  let device: NeighbourDocument
+}
+
+struct ScanDocument: Encodable {
+  let schema = schemaName
+  let event = "ended"
+  let device: DeviceDocument
+  let devices: [NeighbourDocument]
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import AccessoryIO
+import ArgumentParser
+
+struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "console",
+    abstract: "Types to an accessory and shows what it answers.",
+    discussion: """
+      Ctrl-] ends. Ctrl-T and a key changes something: Ctrl-T ? shows what. Lines are typed, with the arrows for earlier \
+      ones, and sent with Enter; with --raw each key is sent at once; with --keys the arrows drive a robot, as a Bluno's \
+      remote control does. Ctrl-C takes a line away, and in an empty one is sent.
+
+      What comes is shown as text in which nothing is left that a terminal would act on; messages of AF1 are decoded. \
+      When the accessory goes, it is waited for. Where a service has it, the service lends it meanwhile.
+
+      From a pipe, lines are sent as they come; it ends when the input has ended and the accessory has been silent for a \
+      while (--linger), or is gone.
+
+      EXAMPLES
+        bridge-cli console /dev/ttyUSB0 --baud 9600 --eol crlf
+        bridge-cli console BLUNO1 --keys --log drive.log
+        bridge-cli console ./acc --show hex --timestamps
+        echo AT | bridge-cli console /dev/ttyUSB0 --eol none
+      """)
+
+  @OptionGroup var device: DeviceArgument
+  @Option(help: "What is put behind a line that is sent: none, lf, cr or crlf.") var eol = LineEnding.lf
+  @Option(help: "What is typed: line, raw (each key is sent at once), hex, or keys (a robot's).")
+  var input: ConsoleInput?
+  @Flag(help: "As --input raw.") var raw = false
+  @Flag(help: "As --input keys.") var keys = false
+  @Option(
+    help: "How to show what comes: text, frames, hex, or as-is, with --raw; else frames of what speaks AF1, or text.")
+  var show: ConsoleView?
+  @Flag(help: "Show when something came.") var timestamps = false
+  @Option(help: ArgumentHelp("Keep what happens in this file; appended to if it exists.", valueName: "file"))
+  var log: String?
+  @Option(
+    help: ArgumentHelp("From a pipe: wait for so much silence at the end; 500ms unless given.", valueName: "time"),
+    transform: TimeArgument.read)
+  var linger: TimeArgument?
+  @OptionGroup var line: LineOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard [input != nil, raw, keys].count(where: { $0 }) <= 1 else {
+      throw ValidationError("--input, --raw and --keys exclude each other")
+    }
+    if show == .asIs, mode != .raw {
+      throw ValidationError("--show as-is needs --raw: it leaves no place for a line that is typed")
+    }
+  }
+
+  private var mode: ConsoleInput { input ?? (raw ? .raw : keys ? .keys : .line) }
+
+  func run() async throws {
+    let isInteractive = TerminalGuard.isThere && !output.json
+    if mode == .keys, !isInteractive {
+      throw UsageError(description: "--keys needs a terminal: keys come from there")
+    }
+    let log = try log.map { path throws(AccessoryError) in try ConsoleLog(path) }
+    defer { log?.close() }
+    let opening = try await ConsoleOpening.open(device.text, line)
+    let view = show ?? (opening.driver == FramedAccessory.driverName ? .frames : .text)
+    if isInteractive {
+      try await ConsoleSession(
+        opening, name: device.text, line, input: mode, view: view, eol: eol, hasTimestamps: timestamps, log: log
+      ).run()
+    } else {
+      try await PlainConsole(
+        opening, input: mode, view: view, eol: eol, hasTimestamps: timestamps, json: output.json,
+        linger: linger?.duration ?? .milliseconds(500), log: log
+      ).run()
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import AccessorySimulator
+import ArgumentParser
+
+struct SimulateBluno: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bluno",
+    abstract: "Pretends to be a robot with a Bluno board, on a pseudo-terminal.",
+    discussion: """
+      The other commands find it by itself, in any terminal of the same user. It prints what it is told, takes it character \
+      by character or line by line, answers task 0, and its radio has an AT mode. Ends with Ctrl-C.
+
+      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of messages.
+
+      EXAMPLES
+        bridge-cli simulate bluno
+        bridge-cli simulate bluno --lines --link ./robot
+        bridge-cli simulate bluno --say "all is well" --every 5s
+      """)
+
+  @Flag(help: "It reads lines; else it takes character by character.")
+  var lines = false
+  @Option(help: ArgumentHelp("Say this by itself.", valueName: "text")) var say: String?
+  @Option(help: ArgumentHelp("So often; 1s unless given.", valueName: "time"), transform: TimeArgument.read)
+  var every: TimeArgument?
+  @Flag(help: "Its radio is older than 1.8: it says nothing to +++ and knows no AT+EXIT.")
+  var old = false
+  @Flag(help: "It has no radio that answers.")
+  var mute = false
+  @Option(help: ArgumentHelp("Its radio's name, 1 to 13 bytes.", valueName: "text")) var name = "Bluno"
+  @Option(
+    help: ArgumentHelp("Its radio's address; the first free of 0017EA930001, … unless given.", valueName: "address"))
+  var address: String?
+  @OptionGroup var options: SimulatorOptions
+  var output: OutputOptions { options.output }
+
+  func validate() throws {
+    guard (1...BlunoLimits.name).contains(name.utf8.count) else { throw ValidationError("--name has 1 to 13 bytes") }
+    guard say?.utf8.count ?? 1 <= 1_024 else { throw ValidationError("--say is at most 1024 bytes") }
+    if let every, every.duration < .milliseconds(10) { throw ValidationError("--every is at least 10ms") }
+    if let address, BluetoothAddress(address) == nil { throw ValidationError("--address is like 00:17:EA:93:97:E1") }
+  }
+
+  func run() async throws {
+    var configuration = BlunoDevice.Configuration()
+    configuration.readsLines = lines
+    configuration.says = say
+    configuration.interval = every?.duration ?? .seconds(1)
+    configuration.isOld = old
+    configuration.isMute = mute
+    configuration.name = name
+    let serial = if let address { address } else { try await SimulatedSerial.next("0017EA93", digits: 4) }
+    if let address = BluetoothAddress(serial) { configuration.address = address }
+    try await options.run(
+      BlunoDevice(configuration), serial: configuration.address.digits, seed: options.seed ?? .random(in: 0 ... .max)
+    ) { news in
+      switch news {
+      case .message(let message): Self.news(message)
+      case .atMode(let isOn): SimulatorNews(isOn ? "at_mode_entered" : "at_mode_left", "AT mode \(isOn ? "on" : "off")")
+      case .command(let text): SimulatorNews("command", "radio: \(SafeText.escape(text))", text: text)
+      }
+    }
+  }
+
+  private static func news(_ message: BlunoMessage) -> SimulatorNews {
+    switch message {
+    case .task(let number): SimulatorNews("task", "task \(number)", text: "\(number)")
+    case .key(let key): SimulatorNews("key", "key \(key.rawValue)", text: key.rawValue)
+    case .speed(let speed): SimulatorNews("speed", "speed \(speed)", text: "\(speed)")
+    case .text(let text): SimulatorNews("text", "text \(SafeText.escape(text))", text: text)
+    }
+  }
+}
+
+struct SimulateHM1X: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hm1x",
+    abstract: "Pretends to be a car that takes HM-1X control frames, on a pseudo-terminal.",
+    discussion: """
+      The other commands find it by itself, in any terminal of the same user. It prints what it is told when that changes. \
+      Ends with Ctrl-C.
+
+      EXAMPLES
+        bridge-cli simulate hm1x
+        bridge-cli simulate hm1x --naive
+      """)
+
+  @Flag(help: "It splits at colons, so that no other byte may be one; else it takes four bytes at a time.")
+  var naive = false
+  @Option(help: ArgumentHelp("Serial number; the first free of CAR0001, … unless given.", valueName: "text"))
+  var serial: String?
+  @OptionGroup var options: SimulatorOptions
+  var output: OutputOptions { options.output }
+
+  func run() async throws {
+    var configuration = HM1XDevice.Configuration()
+    configuration.receiver = naive ? .naive : .window
+    configuration.serialNumber = if let serial { serial } else { try await SimulatedSerial.next("CAR", digits: 4) }
+    try await options.run(
+      HM1XDevice(configuration), serial: configuration.serialNumber, seed: options.seed ?? .random(in: 0 ... .max)
+    ) { frame in
+      let lights =
+        (frame.headlights ? ", headlights" : "") + (frame.brakeLights ? ", brake lights" : "")
+      let text = "steering \(frame.steering), acceleration \(frame.acceleration)\(lights)"
+      return SimulatorNews("frame", text, text: text, bytes: frame.encoded())
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import AccessorySimulator
+import ArgumentParser
+
+struct SimulateHM10: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hm10",
+    abstract: "Pretends to be an HM-10 Bluetooth module with devices around it, on a pseudo-terminal.",
+    discussion: """
+      The other commands find it by itself, in any terminal of the same user. It answers the AT commands as a module does, \
+      without line ends, and keeps what is set. The devices around it change their signals from scan to scan; some have \
+      names with control characters. Connected, they echo. SIGUSR1 cuts the connection. Ends with Ctrl-C.
+
+      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of commands.
+
+      EXAMPLES
+        bridge-cli simulate hm10
+        bridge-cli simulate hm10 --neighbours 40 --link ./hm10
+        bridge-cli simulate hm10 --clone
+        bridge-cli simulate hm10 --central --lose-after 5s --away 2s
+        bridge-cli simulate hm10 --central --refuse 2
+      """)
+
+  @Flag(help: "As a clone: it wants CR LF behind commands, and knows fewer.")
+  var clone = false
+  @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
+  var percent = 100
+  @Option(help: "How it tells its battery: old is OK+BATT:057, new OK+Get:057.")
+  var batteryForm = BatteryForm.old
+  @Option(help: ArgumentHelp("Name, 1 to 12 bytes.", valueName: "text")) var name = "HMSoft"
+  @Option(help: ArgumentHelp("Address; the first free of 0017EA090001, … unless given.", valueName: "address"))
+  var address: String?
+  @Option(help: ArgumentHelp("Version.", valueName: "text")) var version = "HMSoft V540"
+  @Flag(help: "A central from the beginning, which scans and connects.")
+  var central = false
+  @Option(help: ArgumentHelp("Devices around it, 0 to 1000.", valueName: "number"))
+  var neighbours = 3
+  @Option(
+    help: ArgumentHelp("How long a scan takes; else as it is set, 3s.", valueName: "time"),
+    transform: TimeArgument.read)
+  var scanTime: TimeArgument?
+  @Option(help: ArgumentHelp("Fail so many attempts to connect.", valueName: "number"))
+  var refuse = 0
+  @Option(
+    help: ArgumentHelp("Lose a connection this time after it was made.", valueName: "time"),
+    transform: TimeArgument.read)
+  var loseAfter: TimeArgument?
+  @Option(
+    help: ArgumentHelp("Nobody can be connected to for this time after a connection was lost.", valueName: "time"),
+    transform: TimeArgument.read)
+  var away: TimeArgument?
+  @OptionGroup var options: SimulatorOptions
+  var output: OutputOptions { options.output }
+
+  enum BatteryForm: String, ExpressibleByArgument, CaseIterable {
+    case old, new
+  }
+
+  func validate() throws {
+    guard (0...100).contains(percent) else { throw ValidationError("--percent is 0 to 100") }
+    guard (0...1_000).contains(neighbours) else { throw ValidationError("--neighbours is 0 to 1000") }
+    guard refuse >= 0 else { throw ValidationError("--refuse is a number of attempts") }
+    guard (1...HM10Limits.name).contains(name.utf8.count) else { throw ValidationError("--name has 1 to 12 bytes") }
+    guard version.utf8.count <= 64 else { throw ValidationError("--version has at most 64 bytes") }
+    if let address, BluetoothAddress(address) == nil {
+      throw ValidationError("--address is like 00:17:EA:09:09:09")
+    }
+  }
+
+  func run() async throws {
+    var surroundings = HM10Surroundings.Configuration()
+    var module = HM10Device.Configuration()
+    module.dialect = clone ? .clone : .genuine
+    module.percent = percent
+    module.newBatteryForm = batteryForm == .new
+    module.name = name
+    module.version = version
+    module.isCentral = central
+    module.refusals = refuse
+    let serial = if let address { address } else { try await SimulatedSerial.next("0017EA09", digits: 4) }
+    if let address = BluetoothAddress(serial) { module.address = address }
+    surroundings.module = module
+    surroundings.neighbours = neighbours
+    surroundings.scanTime = scanTime?.duration
+    surroundings.loseAfter = loseAfter?.duration
+    surroundings.away = away?.duration ?? .zero
+    let seed = options.seed ?? .random(in: 0 ... .max)
+    surroundings.seed = seed
+    try await options.run(
+      HM10Surroundings(surroundings), serial: module.address.digits, seed: seed, onSignal: .lose
+    ) { news in
+      switch news {
+      case .command: nil
+      case .connected(let address): SimulatorNews("connected", "connected to \(address)", text: address.description)
+      case .lost: SimulatorNews("lost", "connection lost")
+      case .passed(let bytes):
+        SimulatorNews("received", "the other side got \(bytes.count) bytes", bytes: bytes)
+      case .restarted: SimulatorNews("restarted", "restarted")
+      }
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+import AccessoryLink
+import Console
+
+/// A console without a person at a terminal: lines come from a pipe and go to the accessory, what comes goes to standard
+/// output. Ends when the input has ended and the accessory has been silent for a while, or when it is gone.
+final class PlainConsole {
+  private enum Event: Sendable {
+    case typed([UInt8])
+    case arrived([UInt8])
+    case gone(AccessoryError?)
+    case silence(Int)
+    case lingered(Int)
+  }
+
+  private let opening: ConsoleOpening
+  private let input: ConsoleInput
+  private let eol: LineEnding
+  private let hasTimestamps: Bool
+  private let json: Bool
+  private let linger: Duration
+  private let log: ConsoleLog?
+  private var received: ReceivedView
+  private var pending: [UInt8] = []
+  private var arrivedCount = 0
+  private var isAmidLine = false
+  private var hasEnded = false
+
+  /// Bytes of a line at most; what is longer is sent in parts.
+  private static let longestLine = 1 << 20
+
+  init(
+    _ opening: ConsoleOpening, input: ConsoleInput, view: ConsoleView, eol: LineEnding, hasTimestamps: Bool,
+    json: Bool, linger: Duration, log: ConsoleLog?
+  ) {
+    (self.opening, self.input, self.eol, self.hasTimestamps) = (opening, input, eol, hasTimestamps)
+    (self.json, self.linger, self.log) = (json, linger, log)
+    received = ReceivedView(view, silence: opening.session.transport.timing.silence)
+  }
+
+  func run() async throws {
+    let (events, happened) = AsyncStream<Event>.makeStream()
+    let keyboard = StandardInput { happened.yield(.typed($0)) }
+    let session = opening.session
+    let listener = ConsoleListener(session) {
+      happened.yield(.arrived($0))
+    } gone: {
+      happened.yield(.gone($0))
+    }
+    try log?.remark("connected \(opening.device.id) at \(opening.device.path)")
+    tell("connected")
+    keyboard.resume()
+    var failure: (any Error)?
+    do {
+      loop: for await event in events {
+        switch event {
+        case .typed(let bytes):
+          try await typed(bytes)
+          if bytes.isEmpty { hasEnded = true } else { keyboard.resume() }
+        case .arrived(let bytes):
+          try log?.bytes("received", bytes)
+          arrivedCount += 1
+          if json { tell("received", bytes) } else { show(received.take(bytes)) }
+          listener.goOn()
+        case .silence(let count): if count == arrivedCount { show(received.silent()) }
+        case .lingered(let count): if count == arrivedCount { break loop }
+        case .gone(let error):
+          try log?.remark("disconnected \(opening.device.id): \(error?.message ?? "it was closed")")
+          throw error ?? AccessoryError.disconnected(opening.device.path)
+        }
+        let count = arrivedCount
+        if let patience = received.patience { Self.after(patience, happened, .silence(count)) }
+        if hasEnded { Self.after(linger, happened, .lingered(count)) }
+      }
+    } catch { failure = error }
+    listener.cancel()
+    if !json { show(received.finish()) }
+    if isAmidLine { Output.text("\n") }
+    await session.close()
+    if let failure { throw failure }
+    try Task.checkCancellation()
+  }
+
+  private static func after(_ time: Duration, _ happened: AsyncStream<Event>.Continuation, _ event: Event) {
+    _ = IOThread.shared.schedule(at: IOThread.shared.now + time) { happened.yield(event) }
+  }
+
+  // MARK: - What is sent
+
+  private func typed(_ bytes: [UInt8]) async throws {
+    if input == .raw { return try await send(bytes) }
+    pending += bytes
+    while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+      try await send(line: Array(pending[..<end]))
+      pending.removeFirst(end + 1)
+    }
+    guard !pending.isEmpty, bytes.isEmpty || pending.count >= Self.longestLine else { return }
+    let rest = pending
+    pending = []
+    if bytes.isEmpty { try await send(line: rest) } else { try await send(rest) }
+  }
+
+  private func send(line: [UInt8]) async throws {
+    guard input == .hex else { return try await send(line + eol.bytes) }
+    let text = String(decoding: line, as: UTF8.self)
+    guard let bytes = Hex.bytes(text.filter { !$0.isWhitespace }) else {
+      throw UsageError(description: "\(text) is not hexadecimal, two digits a byte, like 68656c6c6f")
+    }
+    try await send(bytes)
+  }
+
+  private func send(_ bytes: [UInt8]) async throws {
+    guard !bytes.isEmpty else { return }
+    try await opening.session.write(bytes)
+    try log?.bytes("sent", bytes)
+    if json { tell("sent", bytes) }
+  }
+
+  // MARK: - What is shown
+
+  private func tell(_ event: String, _ bytes: [UInt8]? = nil) {
+    guard json else { return }
+    Output.json(
+      ConsoleDocument(
+        event: event, time: WallClock.seconds, device: OrNull(bytes == nil ? DeviceDocument(opening.device) : nil),
+        bytes_hex: OrNull(bytes.map { Hexadecimal.string($0) }),
+        text: OrNull(bytes.map { String(decoding: $0, as: UTF8.self) })))
+  }
+
+  private func show(_ parts: [ReceivedView.Part]) {
+    let stamp = hasTimestamps ? "[\(WallClock.timeOfDayWithMilliseconds)] " : ""
+    for part in parts {
+      switch part {
+      case .text(let text):
+        Output.text((isAmidLine ? "" : stamp) + text)
+        isAmidLine = true
+      case .newline:
+        Output.text("\n")
+        isAmidLine = false
+      case .line(let line): Output.line(stamp + line)
+      case .bytes(let bytes): Output.bytes(bytes)
+      }
+    }
+  }
+}
+
+/// Something that happened at a console.
+struct ConsoleDocument: Encodable {
+  let schema = schemaName
+  let event: String
+  let time: Double
+  let device: OrNull<DeviceDocument>
+  let bytes_hex, text: OrNull<String>
+}

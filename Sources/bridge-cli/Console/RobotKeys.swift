@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryProtocols
+import Console
+
+/// The keyboard as a robot's remote control: arrows, space to stop, F1 to F4, tasks on the digits, + and - for the speed.
+struct RobotKeys {
+  private let remote: BlunoRemote
+  private var speed = 128
+
+  private static let step = 16
+  private static let speeds = 0...255
+
+  /// The user's own remote control, as `bluno.json` keeps it. Throws `misconfigured` when that makes no sense.
+  init() async throws(AccessoryError) {
+    remote = try await SetupQueue(label: "remote").run { () throws(AccessoryError) in
+      try BlunoRemoteFile.usual?.load() ?? BlunoRemote()
+    }
+  }
+
+  /// What a key says to the robot, and the bytes; nil when it is none of its keys.
+  mutating func bytes(for key: Key) -> (what: String, bytes: [UInt8])? {
+    switch key {
+    case .up: return press(.up)
+    case .down: return press(.down)
+    case .left: return press(.left)
+    case .right: return press(.right)
+    case .character(" "): return press(.stop)
+    case .function(1): return press(.f1)
+    case .function(2): return press(.f2)
+    case .function(3): return press(.f3)
+    case .function(4): return press(.f4)
+    case .character("+"): return change(by: Self.step)
+    case .character("-"): return change(by: -Self.step)
+    case .character(let scalar):
+      guard ("0"..."9").contains(scalar) else { return nil }
+      // As on a keyboard's row, 0 is the tenth.
+      let place = (Int(scalar.value) - 0x30 + 9) % 10 + 1
+      guard let task = remote.task(at: place) else { return nil }
+      return ("task \(task.number) \(task.name)", remote.bytes(for: task))
+    default: return nil
+    }
+  }
+
+  private func press(_ key: BlunoKey) -> (String, [UInt8]) { (key.rawValue, remote.bytes(for: key)) }
+
+  private mutating func change(by step: Int) -> (String, [UInt8])? {
+    speed = min(max(speed + step, Self.speeds.lowerBound), Self.speeds.upperBound)
+    return (try? remote.bytes(of: .speed(speed))).map { ("speed \(speed)", $0) }
+  }
+
+  /// The tasks by their keys, for the help.
+  var tasks: String {
+    remote.tasks.tasks.prefix(10).enumerated().map { "\(($0.offset + 1) % 10) \($0.element.name)" }
+      .joined(separator: ", ")
+  }
+}

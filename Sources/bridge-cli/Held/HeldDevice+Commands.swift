@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDrivers
+import AccessoryIO
+import BridgeService
+
+// Commands by name, through the service.
+
+extension HeldDevice {
+  /// What it can be told and asked, and the driver's name.
+  func commands() async throws -> (driver: String, commands: [CommandDescription]) {
+    let reply = try await call(Bridge.GetCommands(device: name))
+    let commands = reply.commands.compactMap(CommandDescription.init)
+    guard commands.count == reply.commands.count else { throw nonsense }
+    return (reply.driver, commands)
+  }
+
+  /// Has commands carried out; gives which device it was, and what they were answered.
+  func perform(
+    _ calls: [CommandCall], isAnswered: Bool
+  ) async throws -> (device: Bridge.Device, replies: [CommandReply]) {
+    let reply = try await call(
+      Bridge.Perform(
+        device: name, commands: calls.map { .init($0.command.name, $0.values.compactMapValues(\.typed)) },
+        no_reply: isAnswered ? nil : true))
+    guard isAnswered else { return (reply.device, []) }
+    guard reply.replies.map(\.command) == calls.map(\.command.name) else { throw nonsense }
+    let replies = try zip(calls, reply.replies).map { call, reply in
+      let values = reply.values.compactMap { CommandValue($0) }
+      guard values.count == reply.values.count else { throw nonsense }
+      return CommandReply(call.command, values)
+    }
+    return (reply.device, replies)
+  }
+
+  var nonsense: AccessoryError {
+    AccessoryError(.badData, "the service at \(place) answers something that makes no sense")
+  }
+}
