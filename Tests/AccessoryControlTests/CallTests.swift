@@ -13,11 +13,15 @@ import Testing
     let client = try await sample.client()
     let parameters: [String: [String: JSON]] = [
       "Request": ["command": .string("echo"), "payload_hex": .string("00ff")], "Attach": ["device": .string("X1")],
+<<<<<<< HEAD
       "Perform": [
         "commands": .array([.object(["name": .string("a"), "arguments": .object(["speed": .string("1")])])])
       ],
       "ListFolder": ["path": .string("/")], "MakeFolder": ["path": .string("/")], "Remove": ["path": .string("/")],
       "SupplyFile": ["transfer": .string("t"), "offset": .int(0), "bytes_hex": .string("00ff")],
+=======
+      "Expect": ["device": .string("X1")],
+>>>>>>> e39686e056beee224c4a577f8f86b74694cc43a0
     ]
     let streams = ["Subscribe", "Trace", "GetFile", "SendFile"]
     for (name, method) in interface.methods where !streams.contains(name) && name != "Open" {

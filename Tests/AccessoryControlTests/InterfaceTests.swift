@@ -16,8 +16,12 @@ import Testing
     #expect(interface.name == Bridge.name)
     #expect(
       interface.methods.keys.sorted() == [
+<<<<<<< HEAD
         "Attach", "Battery", "Commands", "Detach", "GetFile", "Info", "List", "ListFolder", "MakeFolder", "Open",
         "Perform", "Remove", "Request", "SendFile", "Status", "Subscribe", "SupplyFile", "Trace",
+=======
+        "Attach", "Battery", "Detach", "Expect", "Info", "List", "Open", "Request", "Status", "Subscribe", "Trace",
+>>>>>>> e39686e056beee224c4a577f8f86b74694cc43a0
       ])
   }
 

@@ -66,8 +66,8 @@ extension BridgeService {
     )
   }
 
-  /// Lets go of a device and forgets it.
-  func release(_ attachment: Attachment) {
+  /// Lets go of a device and forgets it. Unless `admitting`, its place is not for those that were refused one.
+  func release(_ attachment: Attachment, admitting: Bool = true) {
     attachments[attachment.key] = nil
     close(attachment)
     attachment.revoke?()
@@ -75,7 +75,7 @@ extension BridgeService {
     cancelTimers(attachment)
     tellGone(attachment, .closed(attachment.target.path))
     attachment.changed()
-    admitRefused()
+    if admitting { admitRefused() }
   }
 
   private func cancelTimers(_ attachment: Attachment) {
@@ -168,7 +168,7 @@ extension BridgeService {
     let (known, sources) = (attachment.device, sources)
     let isTold = known.source == .simulator && knownDevices.contains(known)
     let mustLook = generation > 1 && isTold
-    run {
+    attachment.opening = run {
       await closing?.value
       do throws(AccessoryError) {
         if mustLook, await Self.isGone(known, sources) { throw .notThere(device.path) }
@@ -204,15 +204,23 @@ extension BridgeService {
     perform(attachment.machine.openingFailed(error, now: clock.now), on: attachment)
   }
 
-  /// Closes what is open; the next opening waits for that.
+  /// Closes what is open, or is being opened; the next opening waits for that.
   func close(_ attachment: Attachment) {
     attachment.generation += 1
     for token in [attachment.pollTimer, attachment.idleTimer].compactMap({ $0 }) { clock.cancel(token) }
     (attachment.pollTimer, attachment.idleTimer) = (nil, nil)
     attachment.listening?.cancel()
     attachment.listening = nil
-    guard let open = attachment.open else { return }
-    attachment.open = nil
+    guard let open = attachment.open else {
+      if let opening = attachment.opening {
+        // It finds that nobody wants it any more.
+        opening.cancel()
+        attachment.closing = opening
+      }
+      attachment.opening = nil
+      return
+    }
+    (attachment.open, attachment.opening) = (nil, nil)
     let before = attachment.closing
     attachment.closing = run {
       await before?.value

@@ -11,6 +11,119 @@ extension BridgeService: BridgeHandler {
   /// Who the service is.
   package nonisolated var information: ServiceInformation { configuration.information }
 
+<<<<<<< HEAD
+=======
+  // MARK: - Finding
+
+  /// The attachment that `text` means: what a user would type. What is plugged in comes first: an accessory that is
+  /// awaited may have left its path to another.
+  func find(_ text: String?) throws(CallError) -> Attachment {
+    let all = ordered
+    let present = all.filter(\.machine.isPresent)
+    // Where a path is meant it is a whole one; a serial number may look like another.
+    if let text, !text.hasPrefix("/") {
+      let namesakes = all.filter { $0.device.id == text || $0.device.serialNumber == text }
+      if namesakes.count == 1 { return namesakes[0] }
+    }
+    if let attachment = try find(text, among: present) { return attachment }
+    if present.count < all.count, let attachment = try find(text, among: all) { return attachment }
+    throw Self.notHeld(text)
+  }
+
+  private func find(_ text: String?, among attachments: [Attachment]) throws(CallError) -> Attachment? {
+    let device: Device
+    do throws(ResolutionError) {
+      device = try DeviceResolver.resolve(text, among: attachments.map(\.device))
+    } catch {
+      switch error {
+      case .ambiguous(_, let devices):
+        throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
+      case .malformed: throw CallError(AccessoryError(.misconfigured, error.description), device: text)
+      case .noDevices, .noMatch: return nil
+      }
+    }
+    return attachments.first { $0.device == device } ?? attachments.first { $0.isSame(device) }
+  }
+
+  private static func notHeld(_ text: String?) -> CallError {
+    let message =
+      text.map { "the service has no accessory \($0): bridge-cli list shows what there is" }
+      ?? "the service has no accessory at present"
+    return CallError(AccessoryError(.notFound, message), device: text)
+  }
+
+  /// An attachment that is attached, and its accessory; waits while it is being opened.
+  func contact(_ text: String?) async throws(CallError) -> (Attachment, OpenAccessory) {
+    var attachment = try find(text)
+    while true {
+      attachment = attachment.latest
+      try check(attachment, text)
+      switch attachment.machine.state {
+      case .attached:
+        guard let open = attachment.open else { throw Self.notHeld(text) }
+        return (attachment, open)
+      case .lent: throw lent(attachment)
+      case .opening: await wait(attachment)
+      case .waiting where attachment.machine.isResting:
+        perform(attachment.machine.wake(now: clock.now), on: attachment)
+      case .waiting, .failed:
+        let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
+        throw CallError(problem, device: attachment.device.id)
+      }
+    }
+  }
+
+  /// Waits until the attachment's state may be another, or the task is cancelled.
+  func wait(_ attachment: Attachment) async { for await _ in attachment.change() {} }
+
+  /// Throws when there is no use in going on: the call is cancelled, the service ends, the attachment is forgotten.
+  func check(_ attachment: Attachment, _ text: String?) throws(CallError) {
+    if Task.isCancelled || isClosing {
+      throw CallError(AccessoryError(.cancelled, "the call was given up"), device: text)
+    }
+    guard attachments[attachment.key] === attachment else {
+      let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
+      throw CallError(problem, device: attachment.device.id)
+    }
+  }
+
+  func lent(_ attachment: Attachment) -> CallError {
+    let holder = attachment.holder
+    let message = "\(attachment.target.path) is lent\(holder.map { " to \($0)" } ?? "")"
+    return CallError(AccessoryError(.busy, message), device: attachment.device.id, holder: holder)
+  }
+
+  /// Runs `body` with an attached accessory, as work that keeps it from resting.
+  private func work<Value: Sendable>(
+    _ text: String?, _ body: (Attachment, any Accessory) async throws(AccessoryError) -> Value
+  ) async throws(CallError) -> (Attachment, Value) {
+    let (attachment, open) = try await contact(text)
+    guard let accessory = open.accessory else { throw unsupported(attachment) }
+    attachment.beginCall()
+    defer {
+      attachment.endCall()
+      if attachments[attachment.key] === attachment, attachment.machine.state == .attached { noteWork(attachment) }
+    }
+    do throws(AccessoryError) {
+      return (attachment, try await body(attachment, accessory))
+    } catch {
+      throw CallError(error, device: attachment.device.id)
+    }
+  }
+
+  private func unsupported(_ attachment: Attachment) -> CallError {
+    let name = attachment.profile.map { "the profile \($0.name)" } ?? "its profile"
+    return CallError(
+      AccessoryError(
+        .unsupported,
+        "\(name) names no driver for \(attachment.target.path): its bytes can be had (Open), but no battery and no status"
+      ),
+      device: attachment.device.id)
+  }
+
+  // MARK: - Calls
+
+>>>>>>> e39686e056beee224c4a577f8f86b74694cc43a0
   package func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply {
     Bridge.List.Reply(accessories: ordered.map(\.facts))
   }
@@ -99,6 +212,103 @@ extension BridgeService: BridgeHandler {
       throw error
     }
   }
+<<<<<<< HEAD
+=======
+
+  // MARK: - Attaching by hand
+
+  package func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply {
+    let device = try await named(call.device, caller)
+    if let attachment = attachment(holding: device) {
+      let wasAttached = attachment.machine.state == .attached || attachment.machine.state == .lent
+      if !wasAttached, attachment.machine.state != .opening {
+        try admit(attachment.profile, attachment)
+        perform(attachment.machine.plugged(now: clock.now), on: attachment)
+      }
+      return try await settled(attachment, wasAttached)
+    }
+    let profile = profiles.profile(for: device)
+    try admit(profile, nil)
+    detached.removeAll { $0.path == device.path && $0.id == device.id }
+    return try await settled(attach(device, profile, isByHand: true), false)
+  }
+
+  /// Holds a device for the process that the service is part of, unless a profile has it do so already. Throws what went
+  /// wrong when that was tried for the first time and policies allow no more.
+  package func hold(_ device: Device) async throws(AccessoryError) {
+    var attachment =
+      attachment(holding: device) ?? attach(device, profiles.profile(for: device), isByHand: true)
+    while attachment.machine.state == .opening, !Task.isCancelled {
+      await wait(attachment)
+      attachment = attachment.latest
+    }
+    if attachments[attachment.key] !== attachment || attachment.machine.state == .failed {
+      throw attachment.machine.problem ?? .disconnected(device.path)
+    }
+  }
+
+  private func admit(_ profile: Profile?, _ attachment: Attachment?) throws(CallError) {
+    guard attachment == nil || attachment?.machine.state == .failed, let problem = refusal(profile) else { return }
+    let limit = min(profile?.policies.maximumAttached ?? .max, configuration.maximumAttached)
+    throw .limitReached(limit, problem.message)
+  }
+
+  /// The device that is named in full. Who isn't the service's own user can only name what discovery knows: the
+  /// service may be able to open what its caller may not.
+  private func named(_ text: String, _ caller: Caller) async throws(CallError) -> Device {
+    let known = knownDevices
+    let device: Device
+    do throws(ResolutionError) {
+      device = try DeviceResolver.resolve(text, among: known)
+    } catch {
+      if case .ambiguous(_, let devices) = error {
+        throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
+      }
+      throw CallError(AccessoryError(.notFound, error.description), device: text)
+    }
+    if device.source == .named { try checkNaming(text, caller) }
+    return device
+  }
+
+  private func checkNaming(_ path: String, _ caller: Caller) throws(CallError) {
+    guard path.hasPrefix("/") else {
+      throw CallError(AccessoryError(.misconfigured, "\(path) is no whole path"), device: path)
+    }
+    guard caller.peer.user == 0 || caller.peer.user == geteuid() else {
+      throw CallError(
+        AccessoryError(
+          .permissionDenied, "\(path) is no device that the service knows of, and only its own user may name others"),
+        device: path)
+    }
+  }
+
+  package func expect(_ call: Bridge.Expect, from caller: Caller) async throws(CallError) -> Bridge.Expect.Reply {
+    try checkNaming(call.device, caller)
+    expect(call.device)
+    return Bridge.Expect.Reply()
+  }
+
+  private func settled(_ attachment: Attachment, _ wasAttached: Bool) async throws(CallError) -> Bridge.Attach.Reply {
+    var attachment = attachment
+    while attachment.machine.state == .opening {
+      try check(attachment, attachment.device.id)
+      await wait(attachment)
+      attachment = attachment.latest
+    }
+    return Bridge.Attach.Reply(accessory: attachment.facts, was_attached: wasAttached)
+  }
+
+  package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {
+    let attachment = try find(call.device)
+    log.notice("\(attachment.name) is let go of: process \(caller.peer.process) asks for it")
+    if attachment.machine.isPresent, attachment.device.source != .named { detached.append(attachment.device) }
+    let reply = Bridge.Detach.Reply(device: Bridge.Device(attachment.target))
+    release(attachment)
+    checkIdle()
+    await attachment.closing?.value
+    return reply
+  }
+>>>>>>> e39686e056beee224c4a577f8f86b74694cc43a0
 }
 
 extension AF1Command {

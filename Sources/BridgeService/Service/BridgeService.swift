@@ -25,6 +25,8 @@ package actor BridgeService {
   private var present: [Device] = []
   /// What was let go by hand, until it is unplugged.
   var detached: [Device] = []
+  /// What is to be held when it is told of.
+  private var expectations = Expectations()
   private var watching: [Task<Void, Never>] = []
   private(set) var sources: [any DeviceSource] = []
   private var clientCount = 0
@@ -122,11 +124,41 @@ package actor BridgeService {
 
   private func appeared(_ device: Device) {
     if let attachment = attachment(awaiting: device) { return returned(attachment, as: device) }
-    guard attachment(holding: device) == nil else { return }
-    guard let profile = profiles.profile(for: device), device.mayBeAccessory || profile.transport.preferredWay != nil
-    else { return }
+    if let attachment = attachment(holding: device) { return recognized(attachment, as: device) }
+    let profile = profiles.profile(for: device)
+    guard device.mayBeAccessory || profile?.transport.preferredWay != nil else { return }
     guard !detached.contains(where: { $0.path == device.path && $0.id == device.id }) else { return }
-    attach(device, profile)
+    let isExpected = expectations.take(device, now: clock.now)
+    if profile != nil || isExpected { attach(device, profile, isByHand: profile == nil) }
+  }
+
+  /// A device that was known by its path alone is told of now: from here on it is what its source says, and goes by the
+  /// profile that claims it.
+  private func recognized(_ attachment: Attachment, as device: Device) {
+    guard attachment.device.source == .named, device.source != .named else { return }
+    log.info("\(attachment.name) is \(SafeText.escape(device.id))")
+    let profile = profiles.profile(for: device)
+    if attachment.machine.state != .lent { return replace(attachment, by: device, profile) }
+    // It is opened anew when it is given back.
+    attachment.device = device
+    attachment.profile = profile
+    attachment.driver = Self.driver(for: device, profile)
+  }
+
+  /// Begins anew with a device whose profile or identity is another now.
+  private func replace(_ attachment: Attachment, by device: Device, _ profile: Profile?) {
+    release(attachment, admitting: false)
+    attachment.successor = attach(device, profile, isByHand: attachment.isByHand, after: attachment.closing)
+  }
+
+  /// Holds a device as soon as a source tells of it, also where no profile claims it.
+  package func expect(_ path: String) {
+    if let attachment = ordered.first(where: { $0.machine.isPresent && $0.device.isAt(path) }) {
+      guard attachment.machine.state == .failed, !attachment.machine.isRefused else { return }
+      return perform(attachment.machine.plugged(now: clock.now), on: attachment)
+    }
+    expectations.add(path, now: clock.now)
+    for device in present where device.isAt(path) { appeared(device) }
   }
 
   private func disappeared(_ device: Device) {
@@ -188,9 +220,13 @@ package actor BridgeService {
         release(attachment)
       } else {
         log.notice("\(attachment.name): its profile has changed")
+<<<<<<< HEAD
         let (device, isByHand) = (attachment.device, attachment.isByHand)
         release(attachment)
         attach(device, profile, isByHand: isByHand, chosenProfile: chosen, after: attachment.closing)
+=======
+        replace(attachment, by: attachment.device, profile)
+>>>>>>> e39686e056beee224c4a577f8f86b74694cc43a0
       }
     }
     for device in present { appeared(device) }
