@@ -39,6 +39,7 @@ let package = Package(
       dependencies: [
         "CLinuxShims", "CLibusb",
         .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
     .target(

@@ -13,6 +13,7 @@ import Testing
     let client = try await sample.client()
     let parameters: [String: [String: JSON]] = [
       "Request": ["command": .string("echo"), "payload_hex": .string("00ff")], "Attach": ["device": .string("X1")],
+      "Expect": ["device": .string("X1")],
       "Perform": [
         "commands": .array([.object(["name": .string("a"), "arguments": .object(["speed": .string("1")])])])
       ],

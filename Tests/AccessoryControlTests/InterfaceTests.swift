@@ -16,8 +16,8 @@ import Testing
     #expect(interface.name == Bridge.name)
     #expect(
       interface.methods.keys.sorted() == [
-        "Attach", "Battery", "Commands", "Detach", "GetFile", "Info", "List", "ListFolder", "MakeFolder", "Open",
-        "Perform", "Remove", "Request", "SendFile", "Status", "Subscribe", "SupplyFile", "Trace",
+        "Attach", "Battery", "Commands", "Detach", "Expect", "GetFile", "Info", "List", "ListFolder", "MakeFolder",
+        "Open", "Perform", "Remove", "Request", "SendFile", "Status", "Subscribe", "SupplyFile", "Trace",
       ])
   }
 

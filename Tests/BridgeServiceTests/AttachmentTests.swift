@@ -185,6 +185,97 @@ import Testing
     }
   }
 
+  /// By its path, before anybody has told what it is: a user, or a rule of udev, may be faster than udev itself.
+  @Test func namedBeforeItIsTold() async throws {
+    let accessory = ScriptedAccessory { $0.command == .echo ? .reply($0.payload) : .silence }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await ServiceHarness.with { harness in
+      let client = try await harness.client()
+      let named = try await client.call(Bridge.Attach(device: terminal.path)).accessory
+      #expect(named.device.serial == nil && named.state == .attached)
+      let file = try harness.announce(terminal.path, serial: "S1")
+      try await harness.said("S1 is at \(terminal.path), profile framed")
+      let attached = try await client.call(Bridge.Attach(device: terminal.path))
+      #expect(attached.accessory.state == .attached && attached.accessory.device.serial == "S1")
+      #expect(try await client.call(Bridge.List()).accessories.map(\.device.id) == ["S1"])
+      let echo = try await client.call(Bridge.Request(device: "S1", command: "echo", payload: [3]))
+      #expect(echo.reply.payload == [3])
+      // What is known of it now tells its end, too.
+      file.remove()
+      await terminal.transport.close()
+      try await harness.said("S1 is no more held")
+    }
+  }
+
+  /// Who waits for a device gets the one that has taken its place.
+  @Test func namedWhileItIsTold() async throws {
+    let (isSilent, asked) = (Watched(true), Watched(false))
+    let accessory = ScriptedAccessory { request in
+      switch request.command {
+      case .hello:
+        asked.update { $0 = true }
+        return isSilent.value ? .bytes([]) : .reply(ScriptedAccessory.helloReply)
+      case .echo: return .reply(request.payload)
+      default: return .refusal(1)
+      }
+    }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await ServiceHarness.with { harness in
+      let client = try await harness.client()
+      async let reply = client.call(Bridge.Attach(device: terminal.path))
+      try await asked.wait { $0 }
+      isSilent.update { $0 = false }
+      let file = try harness.announce(terminal.path, serial: "S1")
+      let attached = try await reply.accessory
+      #expect(attached.state == .attached && attached.device.serial == "S1")
+      #expect(!harness.log.value.contains { $0.contains("\(terminal.path) is attached") })
+      file.remove()
+      await terminal.transport.close()
+    }
+  }
+
+  /// What is expected is held when it is told of, be there a profile for it or not; and not before.
+  @Test(arguments: [[Profile.framed], []]) func expected(profiles: [Profile]) async throws {
+    let accessory = ScriptedAccessory { $0.command == .echo ? .reply($0.payload) : .silence }
+    let terminal = try await accessory.onPseudoTerminal()
+    try await ServiceHarness.with(profiles: profiles) { harness in
+      let client = try await harness.client()
+      for nonsense in ["", "nobody", "../dev/null"] {
+        let name = await errorName { () throws(ControlError) in
+          _ = try await client.call(Bridge.Expect(device: nonsense))
+        }
+        #expect(name == "Misconfigured", "\(nonsense)")
+      }
+      _ = try await client.call(Bridge.Expect(device: terminal.path))
+      #expect(try await client.call(Bridge.List()).accessories.isEmpty)
+      let file = try harness.announce(terminal.path, serial: "S1")
+      try await harness.said("S1 is at \(terminal.path), profile \(profiles.isEmpty ? "none" : "framed")")
+      try await harness.said("S1 is attached at")
+      _ = try await client.call(Bridge.Expect(device: terminal.path))
+      #expect(try await client.call(Bridge.List()).accessories.map(\.device.id) == ["S1"])
+      file.remove()
+      await terminal.transport.close()
+    }
+  }
+
+  /// One that comes when it is expected no more, another one, and more than are kept.
+  @Test func expectedTooLateOrTooEarly() {
+    var expectations = Expectations()
+    let start = MonotonicTime(nanoseconds: 0)
+    func isExpected(_ path: String, after delay: Duration = .zero) -> Bool {
+      expectations.take(Device(path: path, source: .udev), now: start + delay)
+    }
+    expectations.add("/dev/ttyS99", now: start)
+    #expect(isExpected("/dev/ttyS99", after: Expectations.patience) == false)
+    expectations.add("/dev/ttyS99", now: start)
+    #expect(isExpected("/dev/ttyS9") == false)
+    #expect(isExpected("/dev/ttyS99"))
+    #expect(isExpected("/dev/ttyS99") == false, "once")
+    expectations.add("/dev/ttyS99", now: start)
+    for number in 0..<Expectations.limit { expectations.add("/dev/many\(number)", now: start) }
+    #expect(isExpected("/dev/ttyS99") == false)
+  }
+
   @Test func profilesAreReadAnew() async throws {
     try await ServiceHarness.with(profiles: []) { harness in
       try await harness.simulate("A1")

@@ -10,14 +10,12 @@ import Testing
 
   @Test func aRobot() async throws {
     try await Sandbox.with { box in
-      let robot = try await box.simulate(kind: "bluno", "--link", "./robot", "--json")
+      let robot = try await box.simulate(kind: "bluno", "--link", "./robot")
       let sent = try await box.run(
         ["request", "./robot", "task", "task=Patrol", "+", "key", "key=up", "+", "drive-speed", "speed=128"],
         environment: configuration(box))
       #expect(sent.status == 0 && sent.outputText == "", "\(sent.errorText)")
-      for event in [#""event":"task""#, #""event":"key""#, #""event":"speed""#] {
-        try await robot.program.line(containing: event)
-      }
+      for line in ["task 2", "key up", "speed 128"] { try await robot.program.line(containing: line) }
       let radio = try await box.run("request", "./robot", "version", "+", "power")
       #expect(radio.lines == ["V1.97", "0 dBm"])
       let status = try await box.run("status", "./robot", "--json").json()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import AccessorySimulator
 import Glibc
 import TestSupport
 import Testing
@@ -20,7 +21,7 @@ extension Program {
 extension Sandbox {
   /// Starts the service, and waits until it answers.
   func serve(_ arguments: String..., environment: [String: String] = [:]) async throws -> Program {
-    let program = try start(["serve"] + arguments, environment: environment)
+    let program = try start(["serve"] + arguments, environment: environment, limit: Self.longLife)
     try await program.errors(containing: "looking for accessories")
     return program
   }
@@ -55,12 +56,6 @@ extension Sandbox {
         ["battery"], ["battery", "--json"], ["status"], ["status", "--json", "SIM0001"], ["info"], ["info", "--json"],
         ["request", "echo", "616263"], ["request", "echo", "616263", "--json"], ["request", "0x42"],
         ["request", "0x42", "--json"], ["battery", simulator.path], ["battery", "nobody"], ["status", "SIM", "--json"],
-        ["request", "SIM0001", "0x42"], ["request", "SIM0001", "--list"], ["request", "SIM0001", "--list", "--json"],
-        ["request", "SIM0001", "echo", "payload=0102", "+", "echo", "payload=03"],
-        ["request", "SIM0001", "command", "number=66"], ["request", "SIM0001", "echo", "payload=0", "+", "battery"],
-        ["request", "SIM0001", "motor-start", "ports=A"], ["request", "SIM0001", "echo", "payload=01", "--json"],
-        ["request", "SIM0001", "command", "number=64", "--no-reply", "--json"], ["ls", "SIM0001"],
-        ["rm", "SIM0001", "x", "--json"], ["get-file", "SIM0001", "x"], ["send-file", "SIM0001", "/dev/null", "x"],
       ]
       let service = try await box.expectTheSame(calls, serial: "SIM0001")
       #expect(service.transcript.value.status == nil)
@@ -75,13 +70,27 @@ extension Sandbox {
     }
   }
 
-  /// The same for a brick: commands by name, batches, files. What the first half does the second undoes.
+  /// The same by name.
+  @Test func commandsByNameAreTheSameBothWays() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate()
+      let calls = [
+        ["request", "SIM0001", "0x42"], ["request", "SIM0001", "--list"], ["request", "SIM0001", "--list", "--json"],
+        ["request", "SIM0001", "echo", "payload=0102", "+", "echo", "payload=03"],
+        ["request", "SIM0001", "command", "number=66"], ["request", "SIM0001", "echo", "payload=0", "+", "battery"],
+        ["request", "SIM0001", "motor-start", "ports=A"], ["request", "SIM0001", "echo", "payload=01", "--json"],
+        ["request", "SIM0001", "command", "number=64", "--no-reply", "--json"], ["ls", "SIM0001"],
+        ["rm", "SIM0001", "x", "--json"], ["get-file", "SIM0001", "x"], ["send-file", "SIM0001", "/dev/null", "x"],
+      ]
+      _ = try await box.expectTheSame(calls, serial: "SIM0001")
+    }
+  }
+
+  /// The same for a brick: commands by name and batches.
   @Test func aBricksAnswersAreTheSameBothWays() async throws {
     try await Sandbox.with { box in
-      let brick = try box.start("simulate", "ev3", "--link", "./ev3", "--percent", "57")
+      let brick = try box.start(["simulate", "ev3", "--link", "./ev3", "--percent", "57"], limit: Sandbox.longLife)
       try await brick.line(containing: " is plugged in at ")
-      try box.directory.write((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }, to: "data.bin")
-      let path = "../prjs/x/data.bin"
       let calls = [
         ["battery", "--json"], ["status", "EV3", "--json"], ["info", "EV3"], ["info", "EV3", "--json"],
         ["request", "EV3", "--list"], ["request", "./ev3", "--list", "--json"], ["request", "EV3", "echo", "00"],
@@ -93,7 +102,21 @@ extension Sandbox {
         ["request", "EV3", "motor-start", "ports=A", "layer=1", "--json"], ["request", "EV3", "fly=1", "+"],
         ["request", "EV3"]
           + Array(repeating: ["draw-text", "x=1", "y=1", "text=0123456789"], count: 60).joined(
-            separator: ["+"]), ["mkdir", "EV3", "../prjs/x"], ["mkdir", "EV3", "../prjs/x"],
+            separator: ["+"]),
+      ]
+      _ = try await box.expectTheSame(calls, serial: "001653000001")
+    }
+  }
+
+  /// The same for a brick's files. What the first half does the second undoes.
+  @Test func aBricksFilesAreTheSameBothWays() async throws {
+    try await Sandbox.with { box in
+      let brick = try box.start(["simulate", "ev3", "--link", "./ev3"], limit: Sandbox.longLife)
+      try await brick.line(containing: " is plugged in at ")
+      try box.directory.write((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }, to: "data.bin")
+      let path = "../prjs/x/data.bin"
+      let calls = [
+        ["mkdir", "EV3", "../prjs/x"], ["mkdir", "EV3", "../prjs/x"],
         ["send-file", "EV3", "data.bin", path], ["send-file", "EV3", "data.bin", path, "--json"],
         ["send-file", "EV3", "data.bin", "/etc/passwd"], ["send-file", "EV3", "nothing", "x"], ["ls", "EV3"],
         ["ls", "./ev3", "../prjs/x", "--json"], ["ls", "EV3", "/nowhere"], ["get-file", "EV3", path, "--force"],
@@ -334,6 +357,37 @@ extension Sandbox {
       attach.signal(SIGINT)
       #expect(try await attach.end().status == 0)
       #expect(try await box.run("attach", "nobody").status == EX_NOINPUT)
+    }
+  }
+
+  /// A device that nothing fits is taken for what the user says.
+  @Test(arguments: [true, false]) func attachByAProfile(withService: Bool) async throws {
+    try await Sandbox.with { box in
+      var configuration = EV3Simulator.Configuration(seed: 1)
+      configuration.isAnnounced = false
+      configuration.device.percent = 57
+      let brick = EV3Simulator(configuration)
+      let path = try await brick.plugIn()
+      let service = withService ? try await box.serve() : nil
+      let wrong = try await box.run("attach", path, "--profile", "nothing")
+      #expect(wrong.status == EX_CONFIG && wrong.errorText.contains("there is no profile nothing"))
+      if withService {
+        #expect(try await box.run("attach", path, "--profile", "ev3").status == 0)
+        #expect(try await box.run("attach", path, "--profile", "ev3").outputText.contains("attached already"))
+        let other = try await box.run("attach", path, "--profile", "framed")
+        #expect(other.status == EX_UNAVAILABLE && other.errorText.contains("is held by the profile ev3"))
+        // Profiles that are read anew leave it what it is.
+        service?.signal(SIGHUP)
+        #expect(try await box.run("request", path, "name").outputText == "EV3\n")
+      } else {
+        let attach = try box.start("attach", path, "--profile", "ev3")
+        try await attach.errors(containing: "is attached at \(path)")
+      }
+      let battery = try await box.run("battery", path, "--json")
+      #expect(battery.status == 0, "\(battery.errorText)")
+      #expect(try battery.json()["battery"]?["percent"] == 57)
+      #expect(try await box.run("attach", "--udev", "--profile", "ev3").status == EX_USAGE)
+      await brick.stop()
     }
   }
 

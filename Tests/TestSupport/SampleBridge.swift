@@ -199,6 +199,11 @@ package final class SampleBridge: BridgeHandler {
     return Bridge.Attach.Reply(accessory: Self.accessory)
   }
 
+  package func expect(_ call: Bridge.Expect, from caller: Caller) async throws(CallError) -> Bridge.Expect.Reply {
+    try check(call.device, caller)
+    return Bridge.Expect.Reply()
+  }
+
   package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {
     seen.update { $0.detached.append(call.device) }
     return Bridge.Detach.Reply(device: Self.device)

@@ -181,6 +181,17 @@ extension Bridge {
     }
   }
 
+  package struct Expect: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Expect"
+
+    package struct Reply: Codable, Sendable, Hashable {
+      package init() {}
+    }
+
+    package var device: String
+    package init(device: String) { self.device = device }
+  }
+
   package struct Detach: ControlMethod {
     package static let method = "accessorybridge.Bridge.Detach"
     package typealias Reply = DeviceReply

@@ -54,6 +54,7 @@ package protocol BridgeHandler: Sendable {
   func remove(_ call: Bridge.Remove, from caller: Caller) async throws(CallError) -> Bridge.Remove.Reply
   func supplyFile(_ call: Bridge.SupplyFile, from caller: Caller) async throws(CallError) -> Bridge.SupplyFile.Reply
   func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply
+  func expect(_ call: Bridge.Expect, from caller: Caller) async throws(CallError) -> Bridge.Expect.Reply
   func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply
 
   /// Sends events until the task is cancelled. An ordinary return tells the client `Cancelled`.

@@ -84,6 +84,7 @@ struct Dispatcher: Sendable {
       try checkBytes("bytes_hex", call)
       return try await once(call, caller, handler.supplyFile)
     case Bridge.Attach.method: return try await once(call, caller, handler.attach)
+    case Bridge.Expect.method: return try await once(call, caller, handler.expect)
     case Bridge.Detach.method: return try await once(call, caller, handler.detach)
     case Bridge.Subscribe.method: return try await stream(call, caller, send, handler.subscribe)
     case Bridge.Trace.method: return try await stream(call, caller, send, handler.trace)

@@ -179,7 +179,12 @@ public actor HM10Central {
       } else {
         connections[address]?.isLostEarly = true
       }
-    case .connected, .told: break
+    case .connected:
+      // Nobody waits any more for the connection that it was making.
+      guard address(of: radio) == nil else { return }
+      let unwanted = radios[radio]
+      Task { try? await unwanted.disconnect() }
+    case .told: break
     }
   }
 

@@ -21,6 +21,8 @@ public final class InputQueue: Sendable {
     var bytes: [UInt8] = []
     /// The messages that `bytes` is made of, by their counts; empty where there is only a stream.
     var messages: [Int] = []
+    /// Bytes that were taken last.
+    var lastCount = 0
     var isPaused = false
     /// The consumer found nothing and waits to be told.
     var isWaiting = true
@@ -71,6 +73,9 @@ public final class InputQueue: Sendable {
   func append(_ bytes: UnsafeRawBufferPointer, notifying: Bool) -> Bool {
     let (tap, notify, wantsMore) = state.withLock { state -> (Tap?, (@Sendable () -> Void)?, Bool) in
       guard !state.hasEnded else { return (nil, nil, false) }
+      // A consumer that keeps what it takes leaves no storage: what comes now may be as much as before, and storage that
+      // grows with each arrival is copied each time.
+      if state.bytes.isEmpty { state.bytes.reserveCapacity(min(state.lastCount, highWater)) }
       state.bytes.append(contentsOf: bytes)
       if keepsMessages { state.messages.append(bytes.count) }
       if state.bytes.count + state.messages.count * Self.messageOverhead >= highWater { state.isPaused = true }
@@ -137,6 +142,7 @@ public final class InputQueue: Sendable {
       }
       swap(&state.bytes, &buffer)
       swap(&state.messages, &messages)
+      state.lastCount = buffer.count
       defer { state.isPaused = false }
       return (.bytes, state.isPaused ? state.onResume : nil)
     }

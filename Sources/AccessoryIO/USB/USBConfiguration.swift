@@ -45,7 +45,7 @@ public struct USBConfiguration: Sendable, Hashable {
   /// transfers, so that a consumer that needs a moment to wake up doesn't silence the bus.
   static let inputHighWater = 262_144
 
-  /// Bytes that were written and not taken by the device, from which on a writer waits. It goes on at the half, which
-  /// keeps all transfers busy until it has woken up.
-  var outputHighWater: Int { 2 * max(transfersInFlight, 2) * transferSize }
+  /// Bytes that were written and not taken by the device, from which on a writer waits. It goes on at the half: then all
+  /// transfers are under way, and as much again waits for them to come back, until the writer has woken up.
+  var outputHighWater: Int { 4 * max(transfersInFlight, 2) * transferSize }
 }

@@ -71,6 +71,9 @@ public struct LineExchange: Exchange {
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
+  /// Messages that wait for their turn.
+  var waitingCount: Int { queue.count }
+
   /// When a question is given up.
   public var deadline: MonotonicTime? { asked?.deadline }
 

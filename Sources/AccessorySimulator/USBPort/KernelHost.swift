@@ -14,7 +14,8 @@ public struct KernelHost: USBHost {
 
   init(directory: String) { self.directory = directory }
 
-  /// Gives one end of a socket pair to the first free port. Throws `unsupported` without the module,
+  /// Gives one end of a socket pair to the first free port, if possible one from which the kernel has taken the last
+  /// device away already: one that comes before that is not seen at times. Throws `unsupported` without the module,
   /// `permissionDenied` to a user who isn't root, `busy` when no port is free.
   public func attach(speed: Int) throws(AccessoryError) -> USBAttachment {
     let table: [UInt8]
@@ -47,7 +48,9 @@ public struct KernelHost: USBHost {
 
   /// Tries the free ports in turn: another process may take one between the look and the try.
   private func take(_ ports: [VHCIPort], socket: CInt, speed: Int) throws(AccessoryError) -> VHCIPort {
-    for port in ports where port.isFree && port.hub == .highSpeed {
+    let free = ports.filter { $0.isFree && $0.hub == .highSpeed }
+    let isLeft = { (port: VHCIPort) in access(path(of: port, among: ports), F_OK) != 0 }
+    for port in free.filter(isLeft) + free.filter({ !isLeft($0) }) {
       // The device's number, bus and address in one, is only for the device's own use.
       do throws(Errno) {
         try write("\(port.number) \(socket) \(1 << 16 | port.number + 1) \(speed)", to: directory + "/attach")

@@ -31,6 +31,10 @@ final class Attachment {
   /// Changes with each opening, so that what comes late from an earlier one is passed over.
   var generation = 0
   var listening: Task<Void, Never>?
+  /// What is opening it.
+  var opening: Task<Void, Never>?
+  /// What has taken this one's place: the same device, with another profile or a better known identity.
+  var successor: Attachment?
   /// What is being closed; the next opening waits for it.
   var closing: Task<Void, Never>?
   /// Who has it, while it is lent.
@@ -76,6 +80,13 @@ final class Attachment {
 
   /// What it is called in the log: its identity, made harmless.
   var name: String { SafeText.escape(device.id) }
+
+  /// This one, or what has taken its place since.
+  var latest: Attachment {
+    var latest = self
+    while let next = latest.successor { latest = next }
+    return latest
+  }
 
   /// As the interface tells it.
   var facts: Bridge.Accessory {

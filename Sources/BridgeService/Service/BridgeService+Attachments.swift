@@ -25,11 +25,9 @@ extension BridgeService {
       ?? AttachmentMachine(policies: policies, now: clock.now)
     nextKey += 1
     let driver = Self.driver(for: device, profile)
-    // What is taken for a driver's is taken for what the profile of that driver means.
-    let protocols = (profile ?? driver.flatMap { profiles.profile(named: $0.name) })?.protocolStrings ?? []
     let attachment = Attachment(
       key: nextKey, device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
-      protocolStrings: protocols, machine: machine, taps: TapHub(clock: clock))
+      protocolStrings: protocolStrings(driver, profile), machine: machine, taps: TapHub(clock: clock))
     attachment.closing = closing
     attachments[attachment.key] = attachment
     if let problem {
@@ -50,6 +48,12 @@ extension BridgeService {
     return Driver.named(device.driver ?? usual)
   }
 
+  /// What programs written for ExternalAccessory ask for. What is taken for a driver's is taken for what the profile of
+  /// that driver means.
+  func protocolStrings(_ driver: Driver?, _ profile: Profile?) -> [String] {
+    (profile ?? driver.flatMap { profiles.profile(named: $0.name) })?.protocolStrings ?? []
+  }
+
   /// Why no more of this kind are attached, if so.
   func refusal(_ profile: Profile?) -> AccessoryError? {
     let holding = attachments.values.filter { $0.machine.state != .failed }
@@ -66,8 +70,8 @@ extension BridgeService {
     )
   }
 
-  /// Lets go of a device and forgets it.
-  func release(_ attachment: Attachment) {
+  /// Lets go of a device and forgets it. Unless `admitting`, its place is not for those that were refused one.
+  func release(_ attachment: Attachment, admitting: Bool = true) {
     attachments[attachment.key] = nil
     close(attachment)
     attachment.revoke?()
@@ -75,7 +79,7 @@ extension BridgeService {
     cancelTimers(attachment)
     tellGone(attachment, .closed(attachment.target.path))
     attachment.changed()
-    admitRefused()
+    if admitting { admitRefused() }
   }
 
   private func cancelTimers(_ attachment: Attachment) {
@@ -168,7 +172,7 @@ extension BridgeService {
     let (known, sources) = (attachment.device, sources)
     let isTold = known.source == .simulator && knownDevices.contains(known)
     let mustLook = generation > 1 && isTold
-    run {
+    attachment.opening = run {
       await closing?.value
       do throws(AccessoryError) {
         if mustLook, await Self.isGone(known, sources) { throw .notThere(device.path) }
@@ -204,15 +208,23 @@ extension BridgeService {
     perform(attachment.machine.openingFailed(error, now: clock.now), on: attachment)
   }
 
-  /// Closes what is open; the next opening waits for that.
+  /// Closes what is open, or is being opened; the next opening waits for that.
   func close(_ attachment: Attachment) {
     attachment.generation += 1
     for token in [attachment.pollTimer, attachment.idleTimer].compactMap({ $0 }) { clock.cancel(token) }
     (attachment.pollTimer, attachment.idleTimer) = (nil, nil)
     attachment.listening?.cancel()
     attachment.listening = nil
-    guard let open = attachment.open else { return }
-    attachment.open = nil
+    guard let open = attachment.open else {
+      if let opening = attachment.opening {
+        // It finds that nobody wants it any more.
+        opening.cancel()
+        attachment.closing = opening
+      }
+      attachment.opening = nil
+      return
+    }
+    (attachment.open, attachment.opening) = (nil, nil)
     let before = attachment.closing
     attachment.closing = run {
       await before?.value

@@ -38,10 +38,13 @@ extension BridgeService {
   /// Holds a device for the process that the service is part of, unless a profile has it do so already. Throws what went
   /// wrong when that was tried for the first time and policies allow no more.
   package func hold(_ device: Device, _ chosen: Profile? = nil) async throws(AccessoryError) {
-    let attachment =
+    var attachment =
       attachment(holding: device)
       ?? attach(device, chosen ?? profiles.profile(for: device), isByHand: true, chosenProfile: chosen?.name)
-    while attachment.machine.state == .opening, !Task.isCancelled { await wait(attachment) }
+    while attachment.machine.state == .opening, !Task.isCancelled {
+      await wait(attachment)
+      attachment = attachment.latest
+    }
     if attachments[attachment.key] !== attachment || attachment.machine.state == .failed {
       throw attachment.machine.problem ?? .disconnected(device.path)
     }
@@ -66,23 +69,34 @@ extension BridgeService {
       }
       throw CallError(AccessoryError(.notFound, error.description), device: text)
     }
-    guard device.source == .named else { return device }
-    guard text.hasPrefix("/") || NetworkAddress(text) != nil else {
-      throw CallError(AccessoryError(.misconfigured, "\(text) is no whole path"), device: text)
+    if device.source == .named { try checkNaming(text, caller) }
+    return device
+  }
+
+  private func checkNaming(_ path: String, _ caller: Caller) throws(CallError) {
+    guard path.hasPrefix("/") || NetworkAddress(path) != nil else {
+      throw CallError(AccessoryError(.misconfigured, "\(path) is no whole path"), device: path)
     }
     guard caller.peer.user == 0 || caller.peer.user == geteuid() else {
       throw CallError(
         AccessoryError(
-          .permissionDenied, "\(text) is no device that the service knows of, and only its own user may name others"),
-        device: text)
+          .permissionDenied, "\(path) is no device that the service knows of, and only its own user may name others"),
+        device: path)
     }
-    return device
+  }
+
+  package func expect(_ call: Bridge.Expect, from caller: Caller) async throws(CallError) -> Bridge.Expect.Reply {
+    try checkNaming(call.device, caller)
+    expect(call.device)
+    return Bridge.Expect.Reply()
   }
 
   private func settled(_ attachment: Attachment, _ wasAttached: Bool) async throws(CallError) -> Bridge.Attach.Reply {
+    var attachment = attachment
     while attachment.machine.state == .opening {
       try check(attachment, attachment.device.id)
       await wait(attachment)
+      attachment = attachment.latest
     }
     return Bridge.Attach.Reply(accessory: attachment.facts, was_attached: wasAttached)
   }

@@ -37,8 +37,9 @@ extension BridgeService {
 
   /// An attachment that is attached, and its accessory; waits while it is being opened.
   func contact(_ text: String?) async throws(CallError) -> (Attachment, OpenAccessory) {
-    let attachment = try find(text)
+    var attachment = try find(text)
     while true {
+      attachment = attachment.latest
       try check(attachment, text)
       switch attachment.machine.state {
       case .attached:

@@ -50,10 +50,11 @@ extension BridgeService {
   // MARK: - Loans
 
   package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened {
-    let attachment = try find(call.device)
+    var attachment = try find(call.device)
     while attachment.machine.state == .opening {
       try check(attachment, call.device)
       await wait(attachment)
+      attachment = attachment.latest
     }
     try check(attachment, call.device)
     if attachment.machine.state == .lent { throw lent(attachment) }

@@ -25,6 +25,8 @@ package actor BridgeService {
   private var present: [Device] = []
   /// What was let go by hand, until it is unplugged.
   var detached: [Device] = []
+  /// What is to be held when it is told of.
+  private var expectations = Expectations()
   private var watching: [Task<Void, Never>] = []
   private(set) var sources: [any DeviceSource] = []
   private var clientCount = 0
@@ -122,11 +124,49 @@ package actor BridgeService {
 
   private func appeared(_ device: Device) {
     if let attachment = attachment(awaiting: device) { return returned(attachment, as: device) }
-    guard attachment(holding: device) == nil else { return }
-    guard let profile = profiles.profile(for: device), device.mayBeAccessory || profile.transport.preferredWay != nil
-    else { return }
+    if let attachment = attachment(holding: device) { return recognized(attachment, as: device) }
+    let profile = profiles.profile(for: device)
+    guard device.mayBeAccessory || profile?.transport.preferredWay != nil else { return }
     guard !detached.contains(where: { $0.path == device.path && $0.id == device.id }) else { return }
-    attach(device, profile)
+    let isExpected = expectations.take(device, now: clock.now)
+    if profile != nil || isExpected { attach(device, profile, isByHand: profile == nil) }
+  }
+
+  /// A device that was known by its path alone is told of now: from here on it is what its source says, and goes by the
+  /// profile that claims it.
+  private func recognized(_ attachment: Attachment, as device: Device) {
+    guard attachment.device.source == .named, device.source != .named else { return }
+    log.info("\(attachment.name) is \(SafeText.escape(device.id))")
+    let profile = profile(of: attachment, as: device)
+    if attachment.machine.state != .lent { return replace(attachment, by: device, profile) }
+    // It is opened anew when it is given back.
+    attachment.device = device
+    attachment.profile = profile
+    attachment.driver = Self.driver(for: device, profile)
+    attachment.protocolStrings = protocolStrings(attachment.driver, profile)
+  }
+
+  /// Begins anew with a device whose profile or identity is another now.
+  private func replace(_ attachment: Attachment, by device: Device, _ profile: Profile?) {
+    release(attachment, admitting: false)
+    attachment.successor = attach(
+      device, profile, isByHand: attachment.isByHand, chosenProfile: attachment.chosenProfile,
+      after: attachment.closing)
+  }
+
+  /// The profile that was chosen for it by hand, or that claims the device.
+  private func profile(of attachment: Attachment, as device: Device) -> Profile? {
+    attachment.chosenProfile.map { profiles.profile(named: $0) } ?? profiles.profile(for: device)
+  }
+
+  /// Holds a device as soon as a source tells of it, also where no profile claims it.
+  package func expect(_ path: String) {
+    if let attachment = ordered.first(where: { $0.machine.isPresent && $0.device.isAt(path) }) {
+      guard attachment.machine.state == .failed, !attachment.machine.isRefused else { return }
+      return perform(attachment.machine.plugged(now: clock.now), on: attachment)
+    }
+    expectations.add(path, now: clock.now)
+    for device in present where device.isAt(path) { appeared(device) }
   }
 
   private func disappeared(_ device: Device) {
@@ -180,17 +220,14 @@ package actor BridgeService {
     guard !isClosing else { return }
     self.profiles = profiles
     for attachment in ordered where attachment.machine.state != .lent {
-      let chosen = attachment.chosenProfile
-      let profile = chosen.map { profiles.profile(named: $0) } ?? profiles.profile(for: attachment.device)
+      let profile = profile(of: attachment, as: attachment.device)
       guard profile != attachment.profile else { continue }
       if profile == nil && !attachment.isByHand {
         log.notice("\(attachment.name): no profile fits any more")
         release(attachment)
       } else {
         log.notice("\(attachment.name): its profile has changed")
-        let (device, isByHand) = (attachment.device, attachment.isByHand)
-        release(attachment)
-        attach(device, profile, isByHand: isByHand, chosenProfile: chosen, after: attachment.closing)
+        replace(attachment, by: attachment.device, profile)
       }
     }
     for device in present { appeared(device) }

@@ -71,6 +71,7 @@ struct Connect: AsyncParsableCommand, JSONCommand {
       let input = RawInput()
       defer { input.restore() }
       let session = ConnectSession(central: central, address: address, input: input, json: output.json)
+      defer { session.endLine() }
       do throws(HM10CentralError) {
         try await session.run(events, isDual: dual, linger: linger?.duration ?? .seconds(1))
       } catch {
@@ -192,6 +193,8 @@ final class ConnectSession: Sendable {
     }
   }
 
+  /// Whether what was printed last didn't end its line.
+  private let isAmidLine = Locked(false)
   /// When something came last.
   private let lastArrival = Locked(IOThread.shared.now)
 
@@ -213,6 +216,7 @@ final class ConnectSession: Sendable {
             ConnectionDocument(event: "received", address: address.description, hex: Hexadecimal.string(bytes)))
         } else {
           Output.bytes(bytes)
+          isAmidLine.withLock { $0 = bytes.last != UInt8(ascii: "\n") }
         }
       case .connected(_, let isAgain):
         // Time begins now, whatever came before.
@@ -233,11 +237,21 @@ final class ConnectSession: Sendable {
     return false
   }
 
+  /// On a terminal what comes next is not behind what the other side sent.
+  func endLine() {
+    let isAmid = isAmidLine.withLock { isAmid in
+      defer { isAmid = false }
+      return isAmid
+    }
+    if isAmid, Style.standardOutput.isTerminal { Output.text("\n") }
+  }
+
   private func note(_ event: String, _ text: String) {
     if json {
       Output.json(ConnectionDocument(event: event, address: address.description, message: text))
     } else {
-      Output.note((input.isTerminal ? "\r" : "") + SafeText.escape(text, limit: 400) + (input.isTerminal ? "\r" : ""))
+      endLine()
+      Output.note(SafeText.escape(text, limit: 400))
     }
   }
 }

@@ -79,7 +79,12 @@ extension RemoteChange {
 
 struct RemoteShow: RemoteChange {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Shows the tasks, in their order, and what the keys send.")
+    commandName: "show", abstract: "Shows the tasks, in their order, and what the keys send.",
+    discussion: """
+      EXAMPLES
+        bridge-cli remote show
+        bridge-cli remote show --json | jq .keys.up
+      """)
   @OptionGroup var output: OutputOptions
   fileprivate func change(_ remote: inout BlunoRemote) {}
   func run() async throws { try await run(keeping: false) }
@@ -116,7 +121,12 @@ struct AddTask: RemoteChange {
 }
 
 struct RenameTask: RemoteChange {
-  static let configuration = CommandConfiguration(abstract: "Calls a task something else.")
+  static let configuration = CommandConfiguration(
+    abstract: "Calls a task something else.",
+    discussion: """
+      EXAMPLES
+        bridge-cli remote rename-task 5 Dance
+      """)
   @Argument(help: "Its number.") var number: Int
   @Argument(help: "What it is called from now on.") var name: String
   @OptionGroup var output: OutputOptions
@@ -135,7 +145,12 @@ struct RenameTask: RemoteChange {
 }
 
 struct RemoveTask: RemoteChange {
-  static let configuration = CommandConfiguration(abstract: "Removes a task.")
+  static let configuration = CommandConfiguration(
+    abstract: "Removes a task.",
+    discussion: """
+      EXAMPLES
+        bridge-cli remote remove-task 5
+      """)
   @Argument(help: "Its number.") var number: Int
   @OptionGroup var output: OutputOptions
   fileprivate func change(_ remote: inout BlunoRemote) throws { try Self.check(remote.tasks.remove(number), number) }
@@ -189,7 +204,11 @@ struct SetKey: RemoteChange {
 
 struct EndLines: RemoteChange {
   static let configuration = CommandConfiguration(
-    abstract: "Puts a line feed behind every message, for robots that read lines, or doesn't.")
+    abstract: "Puts a line feed behind every message, for robots that read lines, or doesn't.",
+    discussion: """
+      EXAMPLES
+        bridge-cli remote end-lines on
+      """)
   @Argument(help: "on or off.") var state: OnOff
   @OptionGroup var output: OutputOptions
 
@@ -203,7 +222,12 @@ struct EndLines: RemoteChange {
 
 struct RemoteReset: RemoteChange {
   static let configuration = CommandConfiguration(
-    commandName: "reset", abstract: "Makes tasks and keys as they came, or only one of these.")
+    commandName: "reset", abstract: "Makes tasks and keys as they came, or only one of these.",
+    discussion: """
+      EXAMPLES
+        bridge-cli remote reset
+        bridge-cli remote reset --keys
+      """)
   @Flag(help: "Only the tasks.") var tasks = false
   @Flag(help: "Only the keys.") var keys = false
   @OptionGroup var output: OutputOptions

@@ -33,6 +33,9 @@ struct Serve: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Attach at most so many accessories.", valueName: "number"))
   var maxAccessories: Int = 256
 
+  @Option(help: .hidden)
+  var expect: [String] = []
+
   func validate() throws {
     guard maxAccessories >= 1 else { throw ValidationError("--max-accessories is at least 1") }
   }
@@ -47,9 +50,12 @@ struct Serve: AsyncParsableCommand {
     case .taken(let process, let path):
       let process = process.map { ", process \($0)," } ?? ""
       log.notice("a service runs already: it\(process) answers on \(path)")
+      if !expect.isEmpty { try await UdevCall.tell(path, expect) }
     case .free(let socket):
       let service = RunningService(configuration: configuration, log: log, sources: try KnownDevices.sources())
-      try await service.run(on: socket, hooks: .forManager())
+      try await service.run(on: socket, hooks: .forManager()) { service in
+        for path in expect { await service.expect(path) }
+      }
     }
   }
 }

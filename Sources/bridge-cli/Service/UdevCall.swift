@@ -16,29 +16,34 @@ enum UdevCall {
     return ["remove", "unbind", "offline"].contains(variable("ACTION")) ? nil : path
   }
 
-  /// Has the service attach the device, or starts one, which finds it. Ends soon: udev waits.
+  /// Has the service attach the device when udev tells of it, or starts one that does. Ends soon: udev tells of the device
+  /// when this has ended.
   static func run(_ options: ServiceOptions) async throws {
     guard let path = try device({ getenv($0).map { String(cString: $0) } }) else { return }
     let place = options.socket ?? ServicePlace.system
-    let client: ControlClient
     do throws(AccessoryError) {
-      client = try await ControlClient.connect(to: place, timeout: .seconds(2))
+      try await tell(place, [path])
     } catch {
       guard error.kind == .notFound else { throw error }
-      return try start(at: place)
+      try start(at: place, expecting: path)
     }
+  }
+
+  /// Has the service at `place` hold what is told of at `paths`. Not with Attach: while udev's rules are run nobody knows
+  /// yet what the device is, nor whether a terminal comes of it.
+  static func tell(_ place: String, _ paths: [String]) async throws(AccessoryError) {
+    let client = try await ControlClient.connect(to: place, timeout: .seconds(10))
     do throws(ControlError) {
-      // One that a profile claims is attached or about to be, which is as well.
-      _ = try await client.call(Bridge.Attach(device: path), timeout: .seconds(10))
+      for path in paths { _ = try await client.call(Bridge.Expect(device: path), timeout: .seconds(10)) }
     } catch {
       throw error.accessoryError
     }
   }
 
   /// Starts the service as a process of its own, which outlives the rule.
-  private static func start(at place: String) throws {
+  private static func start(at place: String, expecting path: String) throws {
     if place == ServicePlace.system { mkdir("/run/accessory-bridge", 0o755) }
-    let words = ["bridge-cli", "serve", "--socket", place, "--exit-idle", "60s"]
+    let words = ["bridge-cli", "serve", "--socket", place, "--exit-idle", "60s", "--expect", path]
     try ChildProgram.start("/proc/self/exe", words, isDetached: true)
   }
 }

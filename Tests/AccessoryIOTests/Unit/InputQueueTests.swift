@@ -83,6 +83,19 @@ import Testing
     #expect(buffer.withUnsafeBytes { $0.baseAddress } == lent, "the emptied buffer is filled next, without a copy")
   }
 
+  /// Whoever keeps what he takes gets storage that doesn't grow with each arrival, but with the pieces.
+  @Test func storageIsMadeForAsMuchAsBefore() {
+    let queue = InputQueue(highWater: 1_000)
+    for (count, expected) in [(600, 0), (1, 600), (1, 1), (5_000, 1), (1, 1_000)] {
+      _ = [UInt8](repeating: 7, count: count).withUnsafeBytes { queue.append($0) }
+      var piece: [UInt8] = []
+      #expect(queue.take(into: &piece) == .bytes)
+      #expect(piece.count == count)
+      #expect(piece.capacity >= expected)
+      if count == 1 { #expect(piece.capacity < 2 * max(expected, 50)) }
+    }
+  }
+
   @Test func aFullQueueAsksForAPauseAndTakingResumes() {
     let queue = InputQueue(highWater: 10)
     let resumed = Watched(0)

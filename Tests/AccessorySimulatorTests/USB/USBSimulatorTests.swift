@@ -2,6 +2,7 @@
 
 import AccessoryIO
 import AccessoryProtocols
+import Glibc
 import TestSupport
 import Testing
 
@@ -189,6 +190,22 @@ import Testing
     let error = #expect(throws: AccessoryError.self) { try KernelHost(directory: "/no/such").attach(speed: 3) }
     #expect(error?.kind == .unsupported)
     #expect(error?.message.contains("sudo modprobe vhci-hcd") == true)
+  }
+
+  /// The kernel may be at letting go of what was in a port a moment ago, and then does not see what comes next.
+  @Test func aPortThatIsBeingLeft() throws {
+    let directory = try TemporaryDirectory()
+    for folder in ["usb1", "usb1/1-1"] { #expect(mkdir("\(directory.path)/\(folder)", 0o755) == 0) }
+    try directory.write(Array("480\n".utf8), to: "usb1/speed")
+    try directory.write([], to: "attach")
+    let table = "hs  0000 004 000 00000000 000000 0-0\nhs  0001 004 000 00000000 000000 0-0\n"
+    try directory.write(Array(table.utf8), to: "status")
+    for (left, expected) in [("", "1-2"), ("1-2", "1-1")] {
+      if !left.isEmpty { #expect(mkdir("\(directory.path)/usb1/\(left)", 0o755) == 0) }
+      let attachment = try KernelHost(directory: directory.path).attach(speed: 3)
+      #expect(attachment.path == "\(directory.path)/usb1/\(expected)", "another one, if there is one")
+      close(attachment.descriptor.rawValue)
+    }
   }
 
   /// A table in which every port is taken, and one whose ports can't be taken.

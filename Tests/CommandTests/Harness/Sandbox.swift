@@ -60,14 +60,18 @@ final class Sandbox: Sendable {
     return "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
   }()
 
-  /// Starts `bridge-cli` with these arguments; `prefix` is a program that starts it in turn.
+  /// How long a program may live that serves others, which a busy machine may keep long.
+  static let longLife = Duration.seconds(270)
+
+  /// Starts `bridge-cli` with these arguments; `prefix` is a program that starts it in turn. It is killed after `limit`.
   @discardableResult
   func start(
-    _ arguments: [String], environment: [String: String] = [:], output: Program.Output = .pipe, prefix: [String] = []
+    _ arguments: [String], environment: [String: String] = [:], output: Program.Output = .pipe, prefix: [String] = [],
+    limit: Duration = .seconds(90)
   ) throws -> Program {
     let program = try Program(
       prefix + [Self.command] + arguments, environment: variables(environment), directory: directory.path,
-      output: output)
+      output: output, limit: limit)
     programs.withLock { $0.append(program) }
     return program
   }
@@ -137,7 +141,7 @@ final class Sandbox: Sendable {
   func simulate(kind: String, _ arguments: String...) async throws -> Simulator { try await simulate(kind, arguments) }
 
   private func simulate(_ kind: String, _ arguments: [String]) async throws -> Simulator {
-    let program = try start(["simulate", kind] + arguments)
+    let program = try start(["simulate", kind] + arguments, limit: Self.longLife)
     let line = try await program.line(containing: " is plugged in at ")
     let place = line.split(separator: " is plugged in at ").last ?? ""
     return Simulator(program: program, path: String(place.prefix { $0 != "," }))

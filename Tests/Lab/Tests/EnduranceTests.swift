@@ -17,7 +17,7 @@ extension Plain {
       try await cycles(5)
       let descriptors = ThisProcess.descriptors
       let (threads, memory) = (ThisProcess.threadCount, Self.residentBytes)
-      let count = getenv("LAB_CYCLES").flatMap { Int(String(cString: $0)) } ?? 60
+      let count = getenv("LAB_CYCLES").flatMap { Int(String(cString: $0)) } ?? 200
       let start = MonotonicTime.now
       try await cycles(count / 4)
       let grown = Self.residentBytes - memory

@@ -50,7 +50,7 @@ enum InstalledService {
   /// `make install` or `make uninstall`, as root.
   static func make(_ target: String) async throws -> Program.Transcript {
     try await run(
-      ["make", "-C", root, target, "BRIDGE_CLI=\(root)/.build/lab/bridge-cli", "MANUAL=\(folder.path)"])
+      ["make", "-C", root, target, "BRIDGE_CLI=\(root)/.build/lab/programs/bridge-cli", "MANUAL=\(folder.path)"])
   }
 
   /// Installs unless that is done; the service is gone when this returns, and leaves after `idle` without work.
@@ -103,6 +103,12 @@ enum InstalledService {
   }
 
   // MARK: - Asking it
+
+  /// What it has, for people.
+  static func description() async -> String {
+    guard let all = try? await accessories() else { return "it does not answer" }
+    return all.map { "\($0.device.serial ?? $0.device.path) \($0.state) \($0.problem?.message ?? "")" }.description
+  }
 
   static func accessories() async throws -> [Bridge.Accessory] {
     let client = try await ControlClient.connect(to: socket, timeout: .seconds(30))

@@ -121,7 +121,8 @@ extension Plain {
         if Kernel.exists(socket) { attached = (try? await InstalledService.attached()) ?? [] }
         await IOThread.shared.sleep(for: .milliseconds(200))
       }
-      #expect(attached == ["RUN1", "RUN2"])
+      let described = await InstalledService.description()
+      #expect(attached == ["RUN1", "RUN2"], "\(described)")
       for one in plugged { try await one.stop() }
       let descriptor = try UnixSocket.create(blocking: true)
       try UnixSocket.connect(descriptor, to: socket)

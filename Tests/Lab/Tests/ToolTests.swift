@@ -77,6 +77,32 @@ extension Plain {
       try await plugged.stop()
     }
 
+    /// The program that people talk to serial ports with: what is typed goes to the accessory, and its reply comes out.
+    @Test(arguments: [SimulatedUSBIdentity.Kind.modem, .ftdi]) func picocom(kind: SimulatedUSBIdentity.Kind)
+      async throws
+    {
+      let plugged = try await PluggedIn(kind)
+      // Open for both, what is typed never ends.
+      let program = try start([
+        "sh", "-c", "mkfifo typed && exec picocom --quiet --no-escape --baud 115200 $0 <>typed", plugged.node,
+      ])
+      try await plugged.waitForLine { $0.dtr && abs(Double($0.baudRate) / 115_200 - 1) < 0.03 }
+      let codec = AF1Codec(maximumPayload: 300)
+      let (header, echoed) = (AF1Header.request(.echo, number: 7), [UInt8](0...255))
+      var (request, expected): ([UInt8], [UInt8]) = ([], [])
+      try codec.encode(header, payload: echoed, into: &request)
+      try codec.encode(.reply(to: header), payload: echoed, into: &expected)
+      let typed = open("\(directory.path)/typed", O_WRONLY | O_CLOEXEC)
+      #expect(write(typed, request, request.count) == request.count)
+      close(typed)
+      try await program.transcript.wait { [expected] in $0.output == expected || $0.status != nil }
+      await plugged.simulator.unplug()
+      let end = try await program.end()
+      #expect(end.output == expected, "\(end.errorText)")
+      #expect(end.status == 1, "the port is gone")
+      try await plugged.stop()
+    }
+
     /// The kernel's own HID driver takes the reports: a frame over two of them, there and back.
     @Test func hidraw() async throws {
       try #require(Kernel.isReady)

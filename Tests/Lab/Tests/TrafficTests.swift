@@ -46,8 +46,7 @@ extension Plain {
       let node = try await Kernel.node(device.label, kind)
       let transport = try await PluggedIn.open(node, kind)
       let session = AccessorySession(transport)
-      // Packets of 64 bytes are hard work for a simulated processor.
-      let total = kind == .ftdi ? 1 << 18 : 4 << 20
+      let total = 4 << 20
       // 1021 is prime: no packet is like the one before it.
       var sent: [UInt8] = []
       sent.reserveCapacity(total + 1_021)

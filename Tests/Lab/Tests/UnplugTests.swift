@@ -30,6 +30,7 @@ extension Plain {
         print("lab: \(kind.rawValue), \(what): the end was known \(MonotonicTime.now - pulled) after the unplug")
       }
       try await Kernel.waitForNo(plugged.node)
+      try await Kernel.waitForNo(plugged.path)
       #expect(ThisProcess.openPaths(beginningWith: plugged.node).count == before)
       let path = try await plugged.simulator.plugIn()
       let node = try await Kernel.node(path, kind)

@@ -99,7 +99,8 @@ enum FlowBenchmark {
     configuration.isAnnounced = false
     change(&configuration)
     let simulator = EV3Simulator(configuration)
-    let session = try await Profile.ev3.open(Device(path: try await simulator.plugIn(), source: .named))
+    let session = try await Profile.ev3.open(
+      AccessoryDiscovery.Device(path: try await simulator.plugIn(), source: .named))
     let brick = try await EV3Brick.open(session, options: options)
     let result: Swift.Result<Result, any Error>
     do { result = .success(try await body(simulator, brick)) } catch { result = .failure(error) }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import TestSupport
+import Testing
+
+@testable import AccessoryLink
+
+/// Bytes and lines, with the test as the accessory and the clock.
+@Suite(.timeLimit(.minutes(1))) struct LineExchangeTests {
+  private let clock = ManualClock()
+  private let transport = MemoryTransport()
+
+  private func link(queueLimit: Int = 256) async throws -> Link<LineExchange> {
+    try await Link.open(
+      AccessorySession(transport), rules: LineExchange(label: "robot", queueLimit: queueLimit), clock: clock)
+  }
+
+  private func question(_ text: String) -> LineRequest {
+    LineRequest(Array(text.utf8), name: text, timeout: .seconds(1)) { $0.starts(with: "OK".utf8) }
+  }
+
+  @Test func whatNothingAnswers() async throws {
+    let link = try await link()
+    let reply = try await link.request(LineRequest(Array("f".utf8), name: "a key"))
+    #expect(reply == nil && transport.written == Array("f".utf8))
+    await link.close()
+  }
+
+  /// What isn't the answer is an event, and what is behind a question waits for its answer.
+  @Test func aQuestion() async throws {
+    let link = try await link()
+    var events = link.events().makeAsyncIterator()
+    let asking = Task { try await link.request(question("AT\r\n")) }
+    #expect(try await transport.nextWritten(4) == Array("AT\r\n".utf8))
+    let sending = Task { try await link.request(LineRequest(Array("f".utf8), name: "a key")) }
+    transport.receive(Array("hello\nOK\r\n".utf8))
+    #expect(try await events.next() == Array("hello\n".utf8))
+    #expect(try await asking.value == Array("OK\r\n".utf8))
+    #expect(try await sending.value == nil)
+    #expect(try await transport.nextWritten(1) == Array("f".utf8))
+    await link.close()
+  }
+
+  /// Silence ends a line that has no end.
+  @Test func silence() async throws {
+    let link = try await link()
+    let asking = Task { try await link.request(question("AT\r\n")) }
+    _ = try await transport.nextWritten(4)
+    let scheduled = clock.scheduledCount
+    transport.receive(Array("OK".utf8))
+    try await clock.waitForSchedule(after: scheduled)
+    clock.advance(by: .milliseconds(50))
+    #expect(try await asking.value == Array("OK".utf8))
+    await link.close()
+  }
+
+  @Test func noAnswer() async throws {
+    let link = try await link()
+    let asking = Task { try await link.request(question("AT\r\n")) }
+    _ = try await transport.nextWritten(4)
+    try await clock.waitForPending()
+    clock.advance(by: .seconds(1))
+    let error = await #expect(throws: AccessoryError.self) { try await asking.value }
+    #expect(error?.kind == .timedOut && error?.message.contains("does not answer AT") == true)
+    #expect(try await link.request(LineRequest([1], name: "a byte")) == nil)
+    await link.close()
+  }
+
+  @Test func theEnd() async throws {
+    let link = try await link()
+    let asking = Task { try await link.request(question("AT\r\n")) }
+    _ = try await transport.nextWritten(4)
+    transport.unplug()
+    let error = await #expect(throws: AccessoryError.self) { try await asking.value }
+    #expect(error?.kind == .disconnected)
+    let late = await #expect(throws: AccessoryError.self) { try await link.request(question("AT\r\n")) }
+    #expect(late?.kind == .disconnected)
+    await link.close()
+  }
+
+  /// The queue has an end, and who is cancelled leaves it.
+  @Test func tooManyWait() async throws {
+    let link = try await link(queueLimit: 1)
+    let asking = Task { try await link.request(question("AT\r\n")) }
+    _ = try await transport.nextWritten(4)
+    let waiting = Task { try await link.request(question("x")) }
+    while link.exchange.waitingCount < 1 { await Task.yield() }
+    let error = await #expect(throws: AccessoryError.self) { try await link.request(question("y")) }
+    #expect(error?.kind == .busy)
+    waiting.cancel()
+    let cancelled = await #expect(throws: AccessoryError.self) { try await waiting.value }
+    #expect(cancelled?.kind == .cancelled)
+    transport.receive(Array("OK\n".utf8))
+    #expect(try await asking.value != nil)
+    await link.close()
+  }
+
+  @Test func aLineWithoutEnd() async throws {
+    let link = try await link()
+    var events = link.events().makeAsyncIterator()
+    transport.receive(Array(repeating: UInt8(ascii: "x"), count: LineExchange.longestLine + 1))
+    try await clock.waitForPending()
+    clock.advance(by: .seconds(1))
+    transport.receive(Array("short\n".utf8))
+    #expect(try await events.next() == Array("short\n".utf8))
+    #expect(link.statistics.frames.tooLong == 1)
+    await link.close()
+  }
+}
