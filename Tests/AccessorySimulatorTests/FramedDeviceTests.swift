@@ -61,7 +61,7 @@ import Testing
 
   @Test mutating func refusals() {
     #expect(refusal(AF1Command(rawValue: 0x55)) == [3])
-    #expect(refusal(.transferBegin) == [3])
+    #expect(refusal(.transferBegin) == [6])
     #expect(refusal(.battery, [0]) == [6])
     #expect(refusal(.hello, [1, 2, 3]) == [6])
     #expect(refusal(.echo, outcome: .payloadDamaged) == [2])

@@ -82,7 +82,7 @@ import Testing
   /// For a time: frame upon frame, and then it stands still.
   @Test func forATime() async throws {
     let bench = try await Bench.open()
-    try await bench.perform("drive steering=10 acceleration=20 time=350")
+    try await bench.perform("drive steering=10 acceleration=20 time=1500")
     #expect(await bench.frames(2) == [try frame(10, 20), try frame(0, 0)])
     #expect(await bench.simulator.device.frameCount >= 3)
     await bench.close()
