@@ -11,6 +11,13 @@ import Testing
 
 /// Files on their way to a pretended accessory, over lines that lose and damage, through unplugs and restarts.
 @Suite(.timeLimit(.minutes(3))) struct FileTransferTests {
+  /// Bytes of a large file; under the thread sanitizer, which is slow, of a smaller one.
+  #if THREAD_SANITIZER
+    private static let large = 1_000_000
+  #else
+    private static let large = 10_000_000
+  #endif
+
   /// A simulator, and what is done when it comes and goes.
   private struct Bench {
     let simulator: FramedSimulator
@@ -97,10 +104,10 @@ import Testing
       $0.device.window = 16
       ($0.faults.drop, $0.faults.corrupt) = (0.01, 0.01)
       ($0.faults.dropRequests, $0.faults.corruptRequests) = (0.01, 0.01)
-      ($0.faults.unplug, $0.faults.replug) = (.request(1_000), .milliseconds(1))
+      ($0.faults.unplug, $0.faults.replug) = (.request(Self.large / 10_000), .milliseconds(1))
     }
     try await bench.plugIn()
-    let bytes = Self.bytes(10_000_000)
+    let bytes = Self.bytes(Self.large)
     let sent = try await bench.send(transfer(bytes), patience: .milliseconds(300))
     #expect(sent.isComplete && sent.resumptions >= 2)
     #expect(await bench.simulator.file(named: "new.bin") == bytes)
@@ -113,10 +120,10 @@ import Testing
     let bench = Bench {
       $0.device.window = 8
       $0.device.keepsParts = keepsParts
-      $0.faults.reboot = .request(1_000)
+      $0.faults.reboot = .request(Self.large / 10_000)
     }
     try await bench.plugIn()
-    let bytes = Self.bytes(10_000_000)
+    let bytes = Self.bytes(Self.large)
     let sent = try await bench.send(transfer(bytes), patience: .milliseconds(200))
     #expect(sent.resumptions == (keepsParts ? 1 : 0))
     #expect(bench.events.value.contains(.restarted))
