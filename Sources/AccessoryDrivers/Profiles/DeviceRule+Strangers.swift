@@ -11,7 +11,7 @@ extension DeviceRule {
         "this says too little to tell one kind of device from another: add usb vendor and product, a serial, a name, "
         + "or a by_id pattern"
     }
-    for chip in GenericChip.all where goesByNumbers(of: chip) || chip.examples.contains(where: fits) {
+    for (chip, examples) in GenericChip.withExamples where goesByNumbers(of: chip) || examples.contains(where: fits) {
       return
         "this fits every \(chip.name), a chip that is in many different gadgets: add what only yours has, its serial, "
         + "its own product string (name), or a by_id pattern with one of these"
@@ -33,6 +33,9 @@ extension DeviceRule {
 }
 
 extension GenericChip {
+  /// All chips with their examples, made once: every rule of every profile is held against them.
+  fileprivate static let withExamples = all.map { ($0, $0.examples) }
+
   /// Devices as they are when nobody gave the chip strings of his own.
   var examples: [Device] {
     // No rule has this one's serial number: no text in a profile has control characters.
