@@ -160,6 +160,38 @@ import Testing
     #expect((rig.input.streamError as NSError?)?.code == 19, "ENODEV")
   }
 
+  /// A client lets its streams go, and what closes them, at the moment when the end is to be told: whoever has the last
+  /// reference then doesn't hold a lock.
+  @Test func letGoWhenTheEndIsTold() async throws {
+    final class Client: NSObject, StreamDelegate, Sendable {
+      let stream = Locked<Handed<AccessoryInputStream>?>(nil)
+      func stream(_ stream: Stream, handle event: Stream.Event) {}
+      deinit { stream.withLock { $0 }?.value.close() }
+    }
+    try await LoopThread.with { thread in
+      let loop = try await thread.loop()
+      try await blocking {
+        for index in 0..<20_000 {
+          let core = InputCore(MemoryTransport().input)
+          let client = Client()
+          let stream = AccessoryInputStream(core) {}
+          stream.delegate = client
+          stream.schedule(in: loop.value, forMode: .default)
+          stream.open()
+          let held = Locked<(Client, Handed<AccessoryInputStream>)?>((client, Handed(value: stream)))
+          client.stream.withLock { $0 = index % 2 == 0 ? Handed(value: stream) : nil }
+          Self.together(
+            { for _ in 0..<10 { core.notifier.whenTold {} } }, { held.withLock { $0 = nil } })
+        }
+      }
+    }
+  }
+
+  /// Runs both at once, and returns behind them.
+  private static func together(_ one: @escaping @Sendable () -> Void, _ other: @escaping @Sendable () -> Void) {
+    DispatchQueue.concurrentPerform(iterations: 2) { $0 == 0 ? one() : other() }
+  }
+
   @Test func theBaseClassesAreNotUsed() throws {
     let rig = Rig()
     #expect(rig.input.property(forKey: .dataWrittenToMemoryStreamKey) == nil)

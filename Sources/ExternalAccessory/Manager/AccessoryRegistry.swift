@@ -198,12 +198,13 @@ final class AccessoryRegistry: RunLoopWork {
   }
 
   private func disconnected(_ accessory: EAAccessory) {
+    let delegate = accessory.delegate  // let go outside the lock, should this be the last reference
     let hasNews = state.withLock { state in
       let before = state.news.count
       state.news.removeAll { if case .connected(let other, _) = $0 { other === accessory } else { false } }
       // Who hasn't been told that it came needn't be told that it went.
       let notifies = state.isRegistered && state.news.count == before
-      guard notifies || accessory.delegate != nil else { return false }
+      guard notifies || delegate != nil else { return false }
       state.news.append(.disconnected(accessory, notifies: notifies))
       return true
     }

@@ -10,19 +10,20 @@ struct StreamFace: @unchecked Sendable {
   weak var stream: Stream?
   weak var delegate: (any StreamDelegate)?
 
-  /// Both, for as long as they are needed; nil when one is missing.
-  var audience: StreamAudience? {
-    guard let stream, let delegate else { return nil }
-    return StreamAudience(stream: stream, delegate: delegate)
-  }
+  /// Both, for as long as they are needed. To be let go outside the lock: these may be the last references, and what is
+  /// freed comes back to the notifier.
+  var audience: StreamAudience { StreamAudience(stream: stream, delegate: delegate) }
 }
 
 /// Who is told of an event, and by whom.
 ///
 /// `@unchecked Sendable`: made behind the notifier's lock and used by the thread that held it, and no other.
 struct StreamAudience: @unchecked Sendable {
-  let stream: Stream
-  let delegate: any StreamDelegate
+  let stream: Stream?
+  let delegate: (any StreamDelegate)?
 
-  func tell(_ event: Stream.Event) { delegate.stream(stream, handle: event) }
+  /// False when nobody is left to tell or to be told.
+  var isThere: Bool { stream != nil && delegate != nil }
+
+  func tell(_ event: Stream.Event) { if let stream { delegate?.stream(stream, handle: event) } }
 }

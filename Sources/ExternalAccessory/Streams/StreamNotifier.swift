@@ -97,10 +97,11 @@ final class StreamNotifier: RunLoopWork {
     let this = pthread_self()
     // A run loop may be run within the delegate, and comes here again.
     let (audience, bytes, outer) = state.withLock { state -> (StreamAudience?, (any StreamBytes)?, pthread_t?) in
-      guard state.events.owesAny, state.teller == nil || state.teller == this, let audience = state.face.audience
-      else { return (nil, nil, nil) }
+      guard state.events.owesAny, state.teller == nil || state.teller == this else { return (nil, nil, nil) }
+      let (audience, bytes) = (state.face.audience, state.bytes)
+      guard audience.isThere, bytes != nil else { return (audience, nil, nil) }
       defer { state.teller = this }
-      return (audience, state.bytes, state.teller)
+      return (audience, bytes, state.teller)
     }
     guard let audience, let bytes else { return false }
     if let event = nextEvent(bytes) {
@@ -127,12 +128,14 @@ final class StreamNotifier: RunLoopWork {
 
   /// Calls `body` when the delegate has been told of the end: at once when there is nobody to tell.
   func whenTold(_ body: @escaping @Sendable () -> Void) {
-    let isNow = state.withLock { state in
-      let isListening = state.events.isOpen && state.face.audience != nil && source.isScheduled
-      guard isListening, !state.events.isOver else { return true }
+    let (isNow, audience) = state.withLock { state -> (Bool, StreamAudience) in
+      let audience = state.face.audience
+      let isListening = state.events.isOpen && audience.isThere && source.isScheduled
+      guard isListening, !state.events.isOver else { return (true, audience) }
       state.onTold.append(body)
-      return false
+      return (false, audience)
     }
+    _ = audience  // let go outside the lock
     if isNow { body() }
   }
 
