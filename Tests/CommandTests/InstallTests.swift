@@ -25,7 +25,10 @@ import Testing
     for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
       if let value = getenv(name) { variables[name] = String(cString: value) }
     }
-    return try await Program(words, environment: variables.merging(environment) { $1 }, directory: directory.path).end()
+    // Under a sanitizer the command takes a quarter of a minute for each shell's completions.
+    return try await Program(
+      words, environment: variables.merging(environment) { $1 }, directory: directory.path, limit: .seconds(240)
+    ).end()
   }
 
   private func setup(_ what: String, prefix: String = "/usr/local") async throws -> Program.Transcript {
