@@ -58,15 +58,16 @@ lab: static ## The tests against a stock kernel's USB, in a guest under QEMU
 
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
 # in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones. Those that keep the
-# processors busy for long don't run beside those with limits of time. The tests of
-# ExternalAccessory count, too, and use the one main run loop: they run one after another.
+# processors busy for long don't run beside those with limits of time, such as pretended accessories on real clocks. The
+# tests of ExternalAccessory count, too, and use the one main run loop: they run one after another.
 define run-tests
 	swift build --build-tests $(1)
 	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
-		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.EV3' \
+		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.(EV3|HM|Bluno)' \
 		--skip '^BridgeServiceTests' --skip '^CommandTests' --skip '^LabTests'
 	swift test --skip-build $(1) --filter '^CommandTests'
 	swift test --skip-build $(1) --filter '^AccessorySimulatorTests.EV3'
+	swift test --skip-build $(1) --filter '^AccessorySimulatorTests.(HM|Bluno)'
 	swift test --skip-build $(1) --filter '^BridgeServiceTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
