@@ -66,11 +66,11 @@ lab: static ## The tests against a stock kernel's USB, udev and systemd, in gues
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
 # in theirs, and so are those that see umockdev's /sys and /dev in the place of the real ones. Those that keep the
 # processors busy for long, and simulators whose rules are silences, don't run beside those with limits of time. The tests
-# of ExternalAccessory count, too, and use the one main run loop: they run one after another. So do those of the command
-# where $(2) says so: under a sanitizer a process takes seconds to start, and hundreds at once are too slow for any limit.
+# of ExternalAccessory count, too, and use the one main run loop: they run one after another. So do most where $(2) says
+# so: under a sanitizer a process takes seconds to start, and hundreds of tests at once are too slow for any limit.
 define run-tests
 	swift build --build-tests $(1)
-	swift test --skip-build $(1) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
+	swift test --skip-build $(1) $(2) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
 		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno)' \
 		--skip '^BridgeServiceTests' --skip '^CommandTests' --skip '^LabTests'
 	swift test --skip-build $(1) $(2) --filter '^CommandTests'

@@ -172,9 +172,10 @@ import Testing
     queue.onResume { mayGoOn.signal() }
     let total = 500_000
     let reader = InputReader(queue)
+    let isGivenUp = Locked(false)
     async let producing: Void = blocking {
       var sent = 0
-      while sent < total {
+      while sent < total, !isGivenUp.withLock({ $0 }) {
         let piece = pattern(min(sent % 301 + 1, total - sent), from: sent)
         let wantsMore = piece.withUnsafeBytes { queue.append($0) }
         if !wantsMore { mayGoOn.wait() }
@@ -182,7 +183,14 @@ import Testing
       }
       queue.finish(nil)
     }
-    let ending = try await reader.readToEnd()
+    let ending: InputReader.Ending
+    do {
+      ending = try await reader.readToEnd()
+    } catch {
+      isGivenUp.withLock { $0 = true }
+      mayGoOn.signal()
+      throw error
+    }
     try await producing
     #expect(ending.error == nil)
     #expect(ending.bytes == pattern(total))
