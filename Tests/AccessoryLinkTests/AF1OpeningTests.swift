@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct AF1OpeningTests {
   @Test func helloIsTheFirstRequestAndHasTheFormOfTheSpecification() {
-    var harness = ExchangeHarness()
+    var harness = AF1Harness()
     let id = harness.begin()
     // The specification's vector: HELLO #2A17, nonce 12345678.
     #expect(
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func silenceFailsAfterThreeTriesWithTheSameNumber() throws {
-    var harness = ExchangeHarness()
+    var harness = AF1Harness()
     let id = harness.begin()
     harness.advance(.milliseconds(1_499))
     #expect(harness.results[id] == nil)
@@ -37,59 +37,59 @@ import Testing
     let sent = harness.takeSent()
     #expect(sent.count == 3)
     #expect(Set(sent.map(\.number)) == [0x2A17])
-    #expect(harness.failure(id)?.kind == .timedOut)
+    #expect(harness.error(id)?.kind == .timedOut)
     #expect(harness.exchange.deadline == nil)
   }
 
   @Test func anAccessoryWithoutHelloIsServed() {
-    var harness = ExchangeHarness()
+    var harness = AF1Harness()
     let id = harness.begin()
     harness.refuse(harness.takeSent()[0], .unknownCommand)
     #expect(throws: Never.self) { try harness.results[id]?.get() }
     #expect(harness.exchange.hello == nil)
     #expect(harness.exchange.largestPayload == 256)
     let long = harness.submit(AF1Request(.echo, payload: [UInt8](repeating: 0, count: 257)))
-    #expect(harness.failure(long)?.kind == .misconfigured)
+    #expect(harness.error(long)?.kind == .misconfigured)
     // Only idempotent commands are repeated: nothing tells whether the accessory restarted.
     let idempotent = harness.submit(AF1Request(.echo))
     harness.advance(.seconds(2))
     #expect(harness.takeSent().count == 3)
-    #expect(harness.failure(idempotent)?.kind == .timedOut)
+    #expect(harness.error(idempotent)?.kind == .timedOut)
     let other = harness.submit(AF1Request(AF1Command(rawValue: 0x40)))
     harness.advance(.seconds(2))
     #expect(harness.takeSent().count == 1)
-    #expect(harness.failure(other)?.kind == .timedOut)
+    #expect(harness.error(other)?.kind == .timedOut)
   }
 
   @Test func aRefusalForAnotherReasonFails() {
-    var harness = ExchangeHarness()
+    var harness = AF1Harness()
     let id = harness.begin()
     harness.refuse(harness.takeSent()[0], .badArgument)
-    #expect(harness.failure(id)?.kind == .refused)
-    #expect(harness.failure(id)?.code == .refusal(6))
+    #expect(harness.error(id)?.kind == .refused)
+    #expect(harness.error(id)?.code == .refusal(6))
   }
 
   @Test func anotherVersionIsToldApartFromSilence() {
-    var harness = ExchangeHarness()
+    var harness = AF1Harness()
     let id = harness.begin()
     let hello = harness.takeSent()[0]
     harness.deliver(
-      ExchangeHarness.frame(
+      AF1Harness.frame(
         AF1Header(version: 2, flags: [.reply, .refused], command: .hello, number: hello.number), [7]))
-    #expect(harness.failure(id)?.kind == .unsupported)
-    #expect(harness.failure(id)?.message.contains("version 2") == true)
+    #expect(harness.error(id)?.kind == .unsupported)
+    #expect(harness.error(id)?.message.contains("version 2") == true)
   }
 
   @Test func aSenselessGreetingFails() {
-    var harness = ExchangeHarness()
+    var harness = AF1Harness()
     let id = harness.begin()
     harness.reply(harness.takeSent()[0], [1, 2, 3])
-    #expect(harness.failure(id)?.kind == .badData)
+    #expect(harness.error(id)?.kind == .badData)
   }
 
   @Test func timeLimitsIncludeTheTimeOnTheWire() {
     // 9,600 baud: HELLO and the largest reply allowed for it, (14 + 4) + (14 + 16) bytes of 10 bits, take 50 ms.
-    var harness = ExchangeHarness(timing: .serial(baudRate: 9_600))
+    var harness = AF1Harness(timing: .serial(baudRate: 9_600))
     harness.begin()
     let wire = LineTiming.serial(baudRate: 9_600).time(of: 48)
     #expect(wire > .milliseconds(49) && wire < .milliseconds(51))
@@ -100,12 +100,7 @@ import Testing
   }
 }
 
-extension ExchangeHarness {
-  /// The error with which a request failed.
-  func failure(_ id: UInt64) -> AccessoryError? {
-    if case .failure(let error)? = results[id] { error } else { nil }
-  }
-
+extension AF1Harness {
   /// The payload with which a request was answered.
   func answer(_ id: UInt64) -> [UInt8]? {
     if case .success(let message)? = results[id] { message.payload } else { nil }

@@ -10,8 +10,8 @@ import Testing
 @Suite struct AF1OverlapTests {
   private func opened(
     window: UInt8, options: AF1Exchange.Options = .init(), timing: LineTiming = .instant
-  ) -> ExchangeHarness {
-    var harness = ExchangeHarness(options: options, timing: timing)
+  ) -> AF1Harness {
+    var harness = AF1Harness(options: options, timing: timing)
     harness.begin()
     harness.greet(window: window)
     return harness

@@ -10,7 +10,7 @@ import Testing
   static let command = AF1Command(rawValue: 0x40)
 
   @Test func oneRequestIsOutstandingAndOrderIsKept() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let ids = (0..<3).map { harness.submit(AF1Request(.echo, payload: [UInt8($0)])) }
     for (index, id) in ids.enumerated() {
       let sent = harness.takeSent()
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func numbersWrap() {
-    var harness = ExchangeHarness(firstNumber: 0xFFFE)
+    var harness = AF1Harness(firstNumber: 0xFFFE)
     harness.begin()
     harness.greet()
     for number: UInt16 in [0xFFFF, 0x0000, 0x0001] {
@@ -37,20 +37,20 @@ import Testing
   }
 
   @Test func idempotentRequestsAreRepeatedWithTheSameNumberThreeTimes() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(.battery, largestReply: 16))
     harness.advance(.milliseconds(999))
     #expect(harness.results[id] == nil)
     harness.advance(.milliseconds(501))
     let sent = harness.takeSent()
     #expect(sent == Array(repeating: sent[0], count: 3))
-    #expect(harness.failure(id)?.kind == .timedOut)
+    #expect(harness.error(id)?.kind == .timedOut)
     #expect(harness.exchange.counters.retries == 2)
     #expect(harness.exchange.counters.timeouts == 3)
   }
 
   @Test func onlyTheNumberAndCommandThatWereAskedAnswer() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(.battery))
     let sent = harness.takeSent()[0]
     harness.reply(.init(command: .battery, number: sent.number &- 2, payload: []), [1])
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func duplicatesAndLateRepliesAreCountedAndDropped() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let answered = harness.submit(AF1Request(.battery))
     let first = harness.takeSent()[0]
     harness.reply(first, [1])
@@ -74,7 +74,7 @@ import Testing
     harness.advance(.seconds(2))
     harness.reply(second, [2])
     #expect(harness.exchange.counters.lateReplies == 1)
-    #expect(harness.failure(lost)?.kind == .timedOut)
+    #expect(harness.error(lost)?.kind == .timedOut)
     #expect(harness.answer(answered) == [1])
     #expect(harness.completions == 3)  // HELLO, and each request once
   }
@@ -82,17 +82,17 @@ import Testing
   @Test func refusalsThatAreFinalFailAtOnce() {
     for reason: AF1RefusalReason in [.unknownCommand, .tooLong, .badArgument, .unsupportedVersion, .init(rawValue: 99)]
     {
-      var harness = ExchangeHarness.opened()
+      var harness = AF1Harness.opened()
       let id = harness.submit(AF1Request(Self.command))
       harness.refuse(harness.takeSent()[0], reason)
-      #expect(harness.failure(id)?.kind == .refused)
-      #expect(harness.failure(id)?.code == .refusal(reason.rawValue))
+      #expect(harness.error(id)?.kind == .refused)
+      #expect(harness.error(id)?.code == .refusal(reason.rawValue))
       #expect(harness.takeSent().isEmpty)
     }
   }
 
   @Test func aDamagedRequestIsSentAgainAtOnceAndABusyAccessoryIsAskedAfterAPause() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(Self.command))
     let first = harness.takeSent()[0]
     harness.refuse(first, .payloadDamaged)
@@ -105,14 +105,14 @@ import Testing
     #expect(harness.takeSent() == [first])
     // The third try was the last.
     harness.refuse(first, .busy)
-    #expect(harness.failure(id)?.code == .refusal(5))
+    #expect(harness.error(id)?.code == .refusal(5))
   }
 
   @Test func aDamagedReplyIsAskedForAgainWithoutWaiting() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(.battery))
     let sent = harness.takeSent()[0]
-    var frame = ExchangeHarness.frame(AF1Header(flags: .reply, command: .battery, number: sent.number), [1, 2, 3])
+    var frame = AF1Harness.frame(AF1Header(flags: .reply, command: .battery, number: sent.number), [1, 2, 3])
     frame[11] ^= 0x10
     harness.deliver(frame)
     #expect(harness.takeSent() == [sent])
@@ -121,12 +121,12 @@ import Testing
   }
 
   @Test func aReplyBehindAnUnfinishedFrameIsFoundWhenTheRequestTimesOut() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(.echo, largestReply: 0))
     let sent = harness.takeSent()[0]
     // The head of a long frame whose rest was lost, then our answer.
-    let lost = ExchangeHarness.frame(.event(.battery, number: 1), [UInt8](repeating: 7, count: 2_000))
-    let answer = ExchangeHarness.frame(AF1Header(flags: .reply, command: .echo, number: sent.number), [5])
+    let lost = AF1Harness.frame(.event(.battery, number: 1), [UInt8](repeating: 7, count: 2_000))
+    let answer = AF1Harness.frame(AF1Header(flags: .reply, command: .echo, number: sent.number), [5])
     harness.deliver(Array(lost[..<10]) + answer)
     #expect(harness.results[id] == nil)
     harness.advance(.milliseconds(500))
@@ -137,20 +137,20 @@ import Testing
   @Test func theQueueIsBounded() {
     var options = AF1Exchange.Options()
     options.queueLimit = 2
-    var harness = ExchangeHarness.opened(options: options)
+    var harness = AF1Harness.opened(options: options)
     let ids = (0..<4).map { _ in harness.submit(AF1Request(.echo)) }  // one is outstanding, two wait
-    #expect(harness.failure(ids[3])?.kind == .busy)
+    #expect(harness.error(ids[3])?.kind == .busy)
     #expect(ids[..<3].allSatisfy { harness.results[$0] == nil })
   }
 
   @Test func cancellationFreesTheSlot() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let ids = (0..<3).map { harness.submit(AF1Request(.echo, payload: [UInt8($0)])) }
     let first = harness.takeSent()[0]
     harness.cancel(ids[1])
-    #expect(harness.failure(ids[1])?.kind == .cancelled)
+    #expect(harness.error(ids[1])?.kind == .cancelled)
     harness.cancel(ids[0])
-    #expect(harness.failure(ids[0])?.kind == .cancelled)
+    #expect(harness.error(ids[0])?.kind == .cancelled)
     let next = harness.takeSent()
     #expect(next.map(\.payload) == [[2]])
     harness.reply(first, [0])
@@ -162,13 +162,13 @@ import Testing
   }
 
   @Test func theEndFailsEverythingWithTheSameErrorAtOnce() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let ids = (0..<5).map { _ in harness.submit(AF1Request(Self.command)) }
     let error = AccessoryError.disconnected("gadget")
     harness.end(error)
-    for id in ids { #expect(harness.failure(id) == error) }
+    for id in ids { #expect(harness.error(id) == error) }
     let later = harness.submit(AF1Request(.battery))
-    #expect(harness.failure(later) == error)
+    #expect(harness.error(later) == error)
     #expect(harness.exchange.deadline == nil)
     harness.end(.closed("gadget"))
     #expect(harness.completions == 7)

@@ -11,7 +11,7 @@ import Testing
   static let command = AF1Command(rawValue: 0x40)
 
   @Test func aLostReplyIsAskedForAgainOnlyAfterTheAccessoryProvedToBeTheSame() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(Self.command, payload: [1], largestReply: 0))
     let request = harness.takeSent()[0]
     harness.advance(.milliseconds(500))
@@ -28,13 +28,13 @@ import Testing
   }
 
   @Test func anAccessoryThatRestartedFailsTheRequestAsDisconnected() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(Self.command, largestReply: 0))
     let request = harness.takeSent()[0]
     let next = harness.submit(AF1Request(.battery))
     harness.advance(.milliseconds(500))
     greet(&harness, harness.takeSent()[0], bootID: 2)
-    #expect(harness.failure(id)?.kind == .disconnected)
+    #expect(harness.error(id)?.kind == .disconnected)
     #expect(harness.exchange.counters.restarts == 1)
     // The request is never sent again, and the link goes on with the next.
     let sent = harness.takeSent()
@@ -45,10 +45,10 @@ import Testing
   }
 
   @Test func aProbeThatNobodyAnswersFailsTheRequest() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(Self.command, largestReply: 0))
     harness.advance(.seconds(10))
-    #expect(harness.failure(id)?.kind == .timedOut)
+    #expect(harness.error(id)?.kind == .timedOut)
     #expect(harness.takeSent().map(\.command) == [Self.command, .hello, .hello, .hello])
     #expect(harness.exchange.suspended.isEmpty)
     #expect(harness.exchange.deadline == nil)
@@ -58,7 +58,7 @@ import Testing
   @Test func whatTheAccessoryHasForgottenIsNotRepeated() {
     var options = AF1Exchange.Options()
     (options.tries, options.timeout) = (1_000, .milliseconds(500))
-    var harness = ExchangeHarness.opened(options: options)
+    var harness = AF1Harness.opened(options: options)
     let id = harness.submit(AF1Request(Self.command, largestReply: 0))
     var sent = harness.takeSent()
     var repeats = 0
@@ -73,12 +73,12 @@ import Testing
       repeats += 1
     }
     #expect(repeats == 18, "the last one 9 s after the first; 500 ms later it could come too late")
-    #expect(harness.failure(id)?.kind == .timedOut)
+    #expect(harness.error(id)?.kind == .timedOut)
     #expect(harness.exchange.suspended.isEmpty && harness.exchange.outstanding.isEmpty)
   }
 
   @Test func aReplyThatComesDuringTheProbeIsNotTakenTwice() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(Self.command, largestReply: 0))
     let request = harness.takeSent()[0]
     harness.advance(.milliseconds(500))
@@ -92,12 +92,12 @@ import Testing
   }
 
   @Test func cancellingDuringTheProbeGivesBothUp() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(Self.command, largestReply: 0))
     harness.advance(.milliseconds(500))
     let probe = harness.takeSent()[1]
     harness.cancel(id)
-    #expect(harness.failure(id)?.kind == .cancelled)
+    #expect(harness.error(id)?.kind == .cancelled)
     let next = harness.submit(AF1Request(.battery))
     greet(&harness, probe, bootID: 2)
     let sent = harness.takeSent()
@@ -107,15 +107,15 @@ import Testing
   }
 
   @Test func theEndDuringTheProbeFailsTheRequestOnce() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     let id = harness.submit(AF1Request(Self.command, largestReply: 0))
     harness.advance(.milliseconds(500))
     harness.end(.disconnected("gadget"))
-    #expect(harness.failure(id)?.kind == .disconnected)
+    #expect(harness.error(id)?.kind == .disconnected)
     #expect(harness.completions == 2)
   }
 
-  private func greet(_ harness: inout ExchangeHarness, _ hello: ExchangeHarness.Sent, bootID: UInt32) {
+  private func greet(_ harness: inout AF1Harness, _ hello: AF1Harness.Sent, bootID: UInt32) {
     var payload: [UInt8] = []
     AF1HelloReply(bootID: bootID, largestPayload: 4_096, window: 1).encode(into: &payload)
     harness.reply(hello, payload)
@@ -124,14 +124,14 @@ import Testing
 
 @Suite struct AF1EventTests {
   @Test func eventsAreDeliveredInOrderAndGapsCounted() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     for number: UInt16 in [0xFFFE, 0xFFFF, 0x0000, 0x0003] { harness.event(number) }
     #expect(harness.events.map(\.number) == [0xFFFE, 0xFFFF, 0, 3])
     #expect(harness.exchange.counters.gaps == 2)
   }
 
   @Test func doublesAreDropped() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     for number: UInt16 in [4, 5, 5, 4, 6] { harness.event(number) }
     #expect(harness.events.map(\.number) == [4, 5, 6])
     #expect(harness.exchange.counters.duplicates == 2)
@@ -139,15 +139,15 @@ import Testing
   }
 
   @Test func anAccessoryThatCountsFromTheStartAgainIsHeard() {
-    var harness = ExchangeHarness.opened()
+    var harness = AF1Harness.opened()
     for number: UInt16 in [1_000, 1_001, 0, 1] { harness.event(number) }
     #expect(harness.events.map(\.number) == [1_000, 1_001, 0, 1])
     #expect(harness.exchange.counters.gaps == 0)
   }
 
   @Test func requestsFromTheAccessoryAreNoEvents() {
-    var harness = ExchangeHarness.opened()
-    harness.deliver(ExchangeHarness.frame(.request(.battery, number: 1), []))
+    var harness = AF1Harness.opened()
+    harness.deliver(AF1Harness.frame(.request(.battery, number: 1), []))
     #expect(harness.events.isEmpty)
     #expect(harness.exchange.counters.unexpected == 1)
   }

@@ -230,7 +230,7 @@ import Testing
         Issue.record("number \(index) has another's reply")
         return
       }
-      harness.results = [:]
+      harness.host.results = [:]
     }
     #expect(harness.exchange.outstanding.isEmpty && harness.exchange.counters.unexpected == 0)
   }

@@ -5,138 +5,113 @@ import AccessoryProtocols
 
 @testable import AccessoryLink
 
-/// An AF1 exchange with the test in the place of the link, the clock and the accessory.
-struct ExchangeHarness {
-  /// A request as the accessory sees it.
-  struct Sent: Equatable {
-    var command: AF1Command
-    var number: UInt16
-    var payload: [UInt8]
-  }
+/// An exchange with the test in the place of the link, the clock and the accessory.
+protocol ExchangeHarness {
+  associatedtype Rules: Exchange
+  /// The place of the link and the clock.
+  var host: ExchangeHost<Rules> { get set }
+}
 
-  static let firstNumber: UInt16 = 0x2A17
-  static let nonce: UInt32 = 0x1234_5678
-
-  var exchange: AF1Exchange
+/// What a link does for an exchange, one thing after another, at the test's word.
+struct ExchangeHost<Rules: Exchange> {
+  var exchange: Rules
   var now = MonotonicTime(nanoseconds: 1_000_000_000)
   /// Everything that is over, by id.
-  var results: [UInt64: Result<AF1Message, AccessoryError>] = [:]
-  /// How often something was completed: each request once.
-  var completions = 0
-  var events: [AF1Message] = []
-  private var effects = Effects<AF1Message, AF1Message>()
-  private var accessory = AF1Codec(maximumPayload: 65_535)
-  private var sent: [Sent] = []
+  var results: [UInt64: Result<Rules.Reply, AccessoryError>] = [:]
+  /// What is over, in order: each request once.
+  var completed: [UInt64] = []
+  var events: [Rules.Event] = []
+  /// The transport takes nothing.
+  var isBlocked = false
+  private var effects = Effects<Rules.Reply, Rules.Event>()
+  private var written: [[UInt8]] = []
   private var nextID: UInt64 = 0
 
-  init(options: AF1Exchange.Options = .init(), firstNumber: UInt16 = Self.firstNumber, timing: LineTiming = .instant) {
-    exchange = AF1Exchange(label: "gadget", options: options, firstNumber: firstNumber, nonce: Self.nonce)
-    exchange.setTiming(timing)
-  }
+  init(_ exchange: Rules) { self.exchange = exchange }
 
-  /// An exchange that has said HELLO and was greeted.
-  static func opened(options: AF1Exchange.Options = .init(), timing: LineTiming = .instant) -> ExchangeHarness {
-    var harness = ExchangeHarness(options: options, timing: timing)
-    harness.begin()
-    harness.greet()
-    return harness
-  }
-
-  // MARK: - The host's side
-
-  @discardableResult
-  mutating func begin() -> UInt64 { perform { $0.begin($1, now: $2, effects: &$3) } }
-
-  @discardableResult
-  mutating func submit(_ request: AF1Request) -> UInt64 {
-    perform { $0.submit($1, request, now: $2, effects: &$3) }
-  }
-
-  mutating func cancel(_ id: UInt64) {
-    exchange.cancel(RequestID(rawValue: id), now: now, effects: &effects)
-    collect()
-  }
-
-  mutating func end(_ error: AccessoryError) {
-    exchange.end(error, effects: &effects)
-    collect()
-  }
-
-  /// Moves time on, and calls at every deadline as a link would.
-  mutating func advance(_ duration: Duration) {
-    let end = now + duration
-    while let deadline = exchange.deadline, deadline <= end {
-      now = max(now, deadline)
-      exchange.timePassed(now: now, effects: &effects)
-      collect()
+  mutating func change(_ body: (inout Rules, MonotonicTime, inout Effects<Rules.Reply, Rules.Event>) -> Void) {
+    effects.isBlocked = isBlocked
+    body(&exchange, now, &effects)
+    var start = 0
+    for count in effects.messages {
+      written.append(Array(effects.output[start..<(start + count)]))
+      start += count
     }
-    now = end
-  }
-
-  private mutating func perform(
-    _ body: (inout AF1Exchange, RequestID, MonotonicTime, inout Effects<AF1Message, AF1Message>) -> Void
-  ) -> UInt64 {
-    nextID += 1
-    body(&exchange, RequestID(rawValue: nextID), now, &effects)
-    collect()
-    return nextID
-  }
-
-  private mutating func collect() {
-    var batch = FrameBatch<AF1Header>()
-    let output = effects.output
-    accessory.decode(output.span.bytes, into: &batch)
-    for index in 0..<batch.count {
-      let header = batch.header(at: index)
-      sent.append(Sent(command: header.command, number: header.number, payload: batch.payloadBytes(at: index)))
-    }
+    if start < effects.output.count { written.append(Array(effects.output[start...])) }
     for completion in effects.completions {
       results[completion.id.rawValue] = completion.result
-      completions += 1
+      completed.append(completion.id.rawValue)
     }
     events += effects.events
     effects = Effects()
   }
 
+  mutating func newID() -> RequestID {
+    nextID += 1
+    return RequestID(rawValue: nextID)
+  }
+
+  mutating func receive(_ batch: FrameBatch<Rules.Codec.Header>) {
+    change { exchange, now, effects in
+      for index in 0..<batch.count { exchange.receive(batch, at: index, now: now, effects: &effects) }
+    }
+  }
+
+  /// What was written since the last call, a message each.
+  mutating func takeWritten() -> [[UInt8]] {
+    defer { written = [] }
+    return written
+  }
+}
+
+// MARK: - The host's side
+
+extension ExchangeHarness {
+  var exchange: Rules { host.exchange }
+  var results: [UInt64: Result<Rules.Reply, AccessoryError>] { host.results }
+  var completed: [UInt64] { host.completed }
+  var events: [Rules.Event] { host.events }
+
+  @discardableResult
+  mutating func begin() -> UInt64 {
+    let id = host.newID()
+    host.change { $0.begin(id, now: $1, effects: &$2) }
+    return id.rawValue
+  }
+
+  @discardableResult
+  mutating func submit(_ request: Rules.Request) -> UInt64 {
+    let id = host.newID()
+    host.change { $0.submit(id, request, now: $1, effects: &$2) }
+    return id.rawValue
+  }
+
+  mutating func cancel(_ id: UInt64) {
+    host.change { $0.cancel(RequestID(rawValue: id), now: $1, effects: &$2) }
+  }
+
+  mutating func end(_ error: AccessoryError) { host.change { $0.end(error, effects: &$2) } }
+
+  /// Moves time on, and calls at every deadline as a link would.
+  mutating func advance(_ duration: Duration) {
+    let end = host.now + duration
+    while let deadline = host.exchange.deadline, deadline <= end {
+      host.now = max(host.now, deadline)
+      host.change { $0.timePassed(now: $1, effects: &$2) }
+    }
+    host.now = end
+  }
+
+  func error(_ id: UInt64) -> AccessoryError? {
+    if case .failure(let error)? = results[id] { error } else { nil }
+  }
+
   // MARK: - The accessory's side
 
-  /// What was sent since the last call.
-  mutating func takeSent() -> [Sent] {
-    defer { sent = [] }
-    return sent
-  }
-
+  /// Bytes arrive, and nothing is silent behind them.
   mutating func deliver(_ bytes: [UInt8]) {
-    var batch = FrameBatch<AF1Header>()
-    exchange.codec.decode(bytes.span.bytes, into: &batch)
-    for index in 0..<batch.count { exchange.receive(batch, at: index, now: now, effects: &effects) }
-    collect()
-  }
-
-  static func frame(_ header: AF1Header, _ payload: [UInt8]) -> [UInt8] {
-    var frame: [UInt8] = []
-    try? AF1Codec(maximumPayload: 65_535).encode(header, payload: payload, into: &frame)
-    return frame
-  }
-
-  mutating func reply(_ request: Sent, _ payload: [UInt8]) {
-    deliver(Self.frame(AF1Header(flags: .reply, command: request.command, number: request.number), payload))
-  }
-
-  mutating func refuse(_ request: Sent, _ reason: AF1RefusalReason) {
-    let header = AF1Header(flags: [.reply, .refused], command: request.command, number: request.number)
-    deliver(Self.frame(header, [reason.rawValue]))
-  }
-
-  mutating func event(_ number: UInt16, _ payload: [UInt8] = [1]) {
-    deliver(Self.frame(.event(.battery, number: number), payload))
-  }
-
-  /// Answers the HELLO that is outstanding.
-  mutating func greet(bootID: UInt32 = 0xC0FF_EE01, largestPayload: UInt16 = 4_096, window: UInt8 = 1) {
-    guard let hello = takeSent().last, hello.command == .hello else { return }
-    var payload: [UInt8] = []
-    AF1HelloReply(bootID: bootID, largestPayload: largestPayload, window: window).encode(into: &payload)
-    reply(hello, payload)
+    var batch = FrameBatch<Rules.Codec.Header>()
+    host.exchange.codec.decode(bytes.span.bytes, into: &batch)
+    host.receive(batch)
   }
 }

@@ -11,12 +11,12 @@ import Testing
 
   private func opened(
     _ pacing: Pacing, window: UInt8 = 8, limit: Int = 64, overflow: Overflow = .refuse
-  ) -> ExchangeHarness {
+  ) -> AF1Harness {
     var options = AF1Exchange.Options()
     options.pacing = pacing
     options.queueLimit = limit
     options.overflow = overflow
-    var harness = ExchangeHarness(options: options)
+    var harness = AF1Harness(options: options)
     harness.begin()
     harness.greet(window: window)
     return harness
@@ -81,8 +81,8 @@ import Testing
     var payload: [UInt8] = []
     AF1HelloReply(bootID: 2, largestPayload: 4_096, window: 8).encode(into: &payload)
     harness.reply(probe[0], payload)
-    #expect(harness.failure(first)?.kind == .disconnected)
-    #expect(harness.failure(second)?.kind == .disconnected)
+    #expect(harness.error(first)?.kind == .disconnected)
+    #expect(harness.error(second)?.kind == .disconnected)
     #expect(harness.results[third] == nil)
     harness.advance(.milliseconds(100))
     let again = harness.takeSent()
@@ -95,8 +95,8 @@ import Testing
     var harness = opened(.reply, limit: 2, overflow: .dropOldest)
     let ids = (0..<5).map { harness.submit(AF1Request(.echo, payload: [UInt8($0)])) }
     // The first is on its way; of the others the last two wait.
-    #expect(harness.failure(ids[1])?.kind == .busy)
-    #expect(harness.failure(ids[2])?.kind == .busy)
+    #expect(harness.error(ids[1])?.kind == .busy)
+    #expect(harness.error(ids[2])?.kind == .busy)
     #expect(harness.exchange.counters.overflows == 2)
     for index in [0, 3, 4] {
       let sent = harness.takeSent()

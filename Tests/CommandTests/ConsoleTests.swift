@@ -89,6 +89,18 @@ import Testing
     }
   }
 
+  /// An HM-1X car gets frames: steering, acceleration, lights.
+  @Test func arrowsDriveACar() async throws {
+    try await withLine("--keys", "--driver", "hm1x", "--baud", "9600") { console, accessory, _, _ in
+      console.type("\(Self.up)\(Self.left)\(Self.f1)9 ?")
+      let frames: [[UInt8]] = [
+        [0, 0, 51, 58], [1, 51, 51, 58], [17, 51, 51, 58], [25, 51, 127, 58], [16, 0, 0, 58],
+      ]
+      #expect(try await accessory.read(20) == frames.flatMap { $0 })
+      try await console.wait(for: "[keys] steering 0, acceleration 0, headlights")
+    }
+  }
+
   @Test func anEscapeKeyIsNoSequence() async throws {
     try await withLine { console, accessory, _, _ in
       console.type("ab\u{1B}")
@@ -293,6 +305,29 @@ import Testing
         ])
       #expect(ended.status == 69 && ended.errorText.contains("disconnected"))
       try await accessory.program.end()
+    }
+  }
+
+  /// Unless it is to be waited for; what is for it stays in the pipe.
+  @Test func waitedForFromAPipe() async throws {
+    try await Sandbox.with { box in
+      let accessory = try await box.simulate("--link", "./acc")
+      let console = try box.start(
+        ["console", "SIM0001", "--input", "hex", "--reconnect", "--linger", "2s", "--json"],
+        prefix: ["/bin/sh", "-c", #"mkfifo input && exec "$0" "$@" <>input"#])
+      try await console.line(containing: #""event":"connected""#)
+      try await accessory.stop()
+      try await console.line(containing: #""event":"disconnected""#)
+      let battery = try await box.run(
+        ["--version"], prefix: ["/bin/sh", "-c", "echo 0ff01103010000002600 > input"])
+      #expect(battery.status == 0)
+      let again = try await box.simulate("--link", "./acc")
+      try await console.line(containing: #""event":"received""#)
+      console.signal(SIGTERM)
+      let ended = try await console.end()
+      let events = try ended.lines.map { try JSON($0)["event"]?.text }
+      #expect(events.prefix(5) == ["connected", "disconnected", "connected", "sent", "received"])
+      try await again.stop()
     }
   }
 

@@ -95,12 +95,15 @@ import Testing
     }
   }
 
+  /// Standard input is a pipe that nobody writes to, and that has no end: the program itself could write to it.
+  private static let withInputWithoutEnd = ["/bin/sh", "-c", #"mkfifo input && exec "$0" "$@" <>input"#]
+
   /// The module is busy while another program is connected by it.
   @Test func connectedAlready() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
       let first = try box.start(
-        ["connect", "00:17:EA:00:00:01", "--json"], prefix: ["/bin/bash", "-c", #"exec "$0" "$@" < <(exec sleep 30)"#])
+        ["connect", "00:17:EA:00:00:01", "--json"], prefix: Self.withInputWithoutEnd)
       try await first.line(containing: #""event":"connected""#)
       let second = try await box.run("connect", "00:17:EA:00:00:01", "--json")
       #expect(second.status == 69)
@@ -110,12 +113,40 @@ import Testing
     }
   }
 
+  /// A person at a terminal, which is as it was afterwards, whatever ends the connection or stops it.
+  @Test(arguments: [nil, SIGTERM, SIGHUP, SIGSEGV, SIGTSTP]) func atATerminal(signal: CInt?) async throws {
+    try await Sandbox.with { box in
+      let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
+      let connect = try box.sit("connect", "00:17:EA:00:00:01")
+      let settings = connect.settings
+      let start = try await connect.wait(for: "connected to 00:17:EA:00:00:01; Ctrl-] ends it")
+      let raw = connect.settings
+      #expect(raw != settings)
+      connect.type("hello\u{3}")
+      try await connect.wait(for: "hello\u{3}", from: start)
+      switch signal {
+      case SIGTSTP?:
+        connect.signal(SIGTSTP)
+        try await eventually("the terminal's settings put back") { connect.settings == settings }
+        connect.signal(SIGCONT)
+        try await eventually("the terminal raw again") { connect.settings == raw }
+        connect.type("\u{1D}")
+      case let signal?: connect.signal(signal)
+      case nil: connect.type("\u{1D}")
+      }
+      let status = try await connect.end()
+      #expect(status == (signal == SIGSEGV ? 128 + SIGSEGV : 0))
+      #expect(connect.settings == settings)
+      try await module.stop()
+    }
+  }
+
   @Test func lostAndTakenUpAgain() async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
       let connect = try box.start(
         ["connect", "00:17:EA:00:00:01", "--json", "--reconnect-interval", "100ms"],
-        prefix: ["/bin/bash", "-c", #"exec "$0" "$@" < <(exec sleep 30)"#])
+        prefix: Self.withInputWithoutEnd)
       try await connect.line(containing: #""event":"connected""#)
       module.program.signal(SIGUSR1)
       try await connect.line(containing: #""event":"lost""#)

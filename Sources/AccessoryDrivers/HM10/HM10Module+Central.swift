@@ -49,7 +49,8 @@ extension HM10Module {
     } catch {
       guard error.kind == .timedOut, await isPeripheral() else { throw error }
       throw AccessoryError(
-        .refused, "\(label) is a peripheral, which doesn't scan: set its role to central, immediate to yes, and reset it")
+        .refused,
+        "\(label) is a peripheral, which doesn't scan: set its role to central and immediate to yes, and reset it")
     }
     guard case .scan(let scan) = answer else { throw AccessoryError(.misconfigured, "that is no scan") }
     return scan

@@ -68,8 +68,8 @@ struct Connect: AsyncParsableCommand, JSONCommand {
       let central = try await open.start(retry.policy, known: known)
       let events = await central.events()
       let address = try await find(known, central)
-      let input = RawInput()
-      defer { input.restore() }
+      let input = ConnectInput()
+      defer { input.end() }
       let session = ConnectSession(central: central, address: address, input: input, json: output.json)
       defer { session.endLine() }
       do throws(HM10CentralError) {
@@ -121,7 +121,7 @@ struct Connect: AsyncParsableCommand, JSONCommand {
 final class ConnectSession: Sendable {
   let central: HM10Central
   let address: BluetoothAddress
-  let input: RawInput
+  let input: ConnectInput
   let json: Bool
 
   /// What ends it from outside.
@@ -198,7 +198,7 @@ final class ConnectSession: Sendable {
   /// When something came last.
   private let lastArrival = Locked(IOThread.shared.now)
 
-  init(central: HM10Central, address: BluetoothAddress, input: RawInput, json: Bool) {
+  init(central: HM10Central, address: BluetoothAddress, input: ConnectInput, json: Bool) {
     self.central = central
     self.address = address
     self.input = input

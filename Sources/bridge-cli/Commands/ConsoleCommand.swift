@@ -11,19 +11,20 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
     discussion: """
       Ctrl-] ends. Ctrl-T and a key changes something: Ctrl-T ? shows what. Lines are typed, with the arrows for earlier \
       ones, and sent with Enter; with --raw each key is sent at once; with --keys the arrows drive a robot, as a Bluno's \
-      remote control does. Ctrl-C takes a line away, and in an empty one is sent.
+      remote control does, or an HM-1X car. Ctrl-C takes a line away, and in an empty one is sent.
 
       What comes is shown as text in which nothing is left that a terminal would act on; messages of AF1 are decoded. \
       When the accessory goes, it is waited for. Where a service has it, the service lends it meanwhile.
 
       From a pipe, lines are sent as they come; it ends when the input has ended and the accessory has been silent for a \
-      while (--linger), or is gone.
+      while (--linger), or, with exit status 69, when it is gone; --reconnect waits for it instead.
 
       EXAMPLES
         bridge-cli console /dev/ttyUSB0 --baud 9600 --eol crlf
         bridge-cli console BLUNO1 --keys --log drive.log
         bridge-cli console ./acc --show hex --timestamps
         echo AT | bridge-cli console /dev/ttyUSB0 --eol none
+        tail -f commands | bridge-cli console BLUNO1 --reconnect --log drive.log
       """)
 
   @OptionGroup var device: DeviceArgument
@@ -42,6 +43,8 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
     help: ArgumentHelp("From a pipe: wait for so much silence at the end; 500ms unless given.", valueName: "time"),
     transform: TimeArgument.read)
   var linger: TimeArgument?
+  @Flag(help: "From a pipe: when the accessory goes, wait for it, and go on. At a terminal that is so anyway.")
+  var reconnect = false
   @OptionGroup var line: LineOptions
   @OptionGroup var output: OutputOptions
 
@@ -71,8 +74,8 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
       ).run()
     } else {
       try await PlainConsole(
-        opening, input: mode, view: view, eol: eol, hasTimestamps: timestamps, json: output.json,
-        linger: linger?.duration ?? .milliseconds(500), log: log
+        opening, name: device.text, line, reconnects: reconnect, input: mode, view: view, eol: eol,
+        hasTimestamps: timestamps, json: output.json, linger: linger?.duration ?? .milliseconds(500), log: log
       ).run()
     }
   }

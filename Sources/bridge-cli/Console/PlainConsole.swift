@@ -6,17 +6,24 @@ import AccessoryLink
 import Console
 
 /// A console without a person at a terminal: lines come from a pipe and go to the accessory, what comes goes to standard
-/// output. Ends when the input has ended and the accessory has been silent for a while, or when it is gone.
+/// output. Ends when the input has ended and the accessory has been silent for a while, or when it is gone, unless it is to
+/// be waited for.
 final class PlainConsole {
   private enum Event: Sendable {
     case typed([UInt8])
     case arrived([UInt8])
     case gone(AccessoryError?)
+    case back(ConsoleOpening)
     case silence(Int)
     case lingered(Int)
   }
 
-  private let opening: ConsoleOpening
+  private let name: String?
+  private let line: LineOptions
+  private let reconnects: Bool
+  /// The accessory; the last one while it is gone.
+  private var opening: ConsoleOpening
+  private var isGone = false
   private let input: ConsoleInput
   private let eol: LineEnding
   private let hasTimestamps: Bool
@@ -28,60 +35,93 @@ final class PlainConsole {
   private var arrivedCount = 0
   private var isAmidLine = false
   private var hasEnded = false
+  private let events: AsyncStream<Event>
+  private let happened: AsyncStream<Event>.Continuation
+  private let keyboard: StandardInput
+  private var listener: ConsoleListener?
+  private var returning: Task<Void, Never>?
 
   /// Bytes of a line at most; what is longer is sent in parts.
   private static let longestLine = 1 << 20
 
   init(
-    _ opening: ConsoleOpening, input: ConsoleInput, view: ConsoleView, eol: LineEnding, hasTimestamps: Bool,
-    json: Bool, linger: Duration, log: ConsoleLog?
+    _ opening: ConsoleOpening, name: String?, _ line: LineOptions, reconnects: Bool, input: ConsoleInput,
+    view: ConsoleView, eol: LineEnding, hasTimestamps: Bool, json: Bool, linger: Duration, log: ConsoleLog?
   ) {
+    (self.name, self.line, self.reconnects) = (name, line, reconnects)
     (self.opening, self.input, self.eol, self.hasTimestamps) = (opening, input, eol, hasTimestamps)
     (self.json, self.linger, self.log) = (json, linger, log)
     received = ReceivedView(view, silence: opening.session.transport.timing.silence)
+    let (events, happened) = AsyncStream<Event>.makeStream()
+    (self.events, self.happened) = (events, happened)
+    keyboard = StandardInput { happened.yield(.typed($0)) }
   }
 
   func run() async throws {
-    let (events, happened) = AsyncStream<Event>.makeStream()
-    let keyboard = StandardInput { happened.yield(.typed($0)) }
-    let session = opening.session
-    let listener = ConsoleListener(session) {
-      happened.yield(.arrived($0))
-    } gone: {
-      happened.yield(.gone($0))
-    }
-    try log?.remark("connected \(opening.device.id) at \(opening.device.path)")
-    tell("connected")
+    try connected(opening)
     keyboard.resume()
     var failure: (any Error)?
     do {
       loop: for await event in events {
         switch event {
         case .typed(let bytes):
-          try await typed(bytes)
-          if bytes.isEmpty { hasEnded = true } else { keyboard.resume() }
+          try await take(bytes)
+          // What is for an accessory that is gone stays in the pipe.
+          if bytes.isEmpty { hasEnded = true } else if !isGone { keyboard.resume() }
         case .arrived(let bytes):
           try log?.bytes("received", bytes)
           arrivedCount += 1
           if json { tell("received", bytes) } else { show(received.take(bytes)) }
-          listener.goOn()
+          listener?.goOn()
         case .silence(let count): if count == arrivedCount { show(received.silent()) }
-        case .lingered(let count): if count == arrivedCount { break loop }
-        case .gone(let error):
-          try log?.remark("disconnected \(opening.device.id): \(error?.message ?? "it was closed")")
-          throw error ?? AccessoryError.disconnected(opening.device.path)
+        case .lingered(let count): if count == arrivedCount, !isGone || pending.isEmpty { break loop }
+        case .gone(let error): try await gone(error)
+        case .back(let opening):
+          try connected(opening)
+          let rest = pending
+          pending = []
+          try await take(rest)
+          if hasEnded { try await take([]) } else { keyboard.resume() }
         }
         let count = arrivedCount
         if let patience = received.patience { Self.after(patience, happened, .silence(count)) }
         if hasEnded { Self.after(linger, happened, .lingered(count)) }
       }
     } catch { failure = error }
-    listener.cancel()
+    listener?.cancel()
+    returning?.cancel()
     if !json { show(received.finish()) }
     if isAmidLine { Output.text("\n") }
-    await session.close()
+    await opening.session.close()
     if let failure { throw failure }
     try Task.checkCancellation()
+  }
+
+  // MARK: - The accessory
+
+  private func connected(_ opening: ConsoleOpening) throws {
+    (self.opening, isGone) = (opening, false)
+    try log?.remark("connected \(opening.device.id) at \(opening.device.path)")
+    tell("connected")
+    let happened = happened
+    listener = ConsoleListener(opening.session) {
+      happened.yield(.arrived($0))
+    } gone: {
+      happened.yield(.gone($0))
+    }
+  }
+
+  private func gone(_ error: AccessoryError?) async throws {
+    try log?.remark("disconnected \(opening.device.id): \(error?.message ?? "it was closed")")
+    guard reconnects else { throw error ?? AccessoryError.disconnected(opening.device.path) }
+    isGone = true
+    tell("disconnected")
+    if !json { Output.note("\(SafeText.escape(opening.device.id)) is gone: waiting for it to come back") }
+    await opening.session.close()
+    let happened = happened
+    returning = ConsoleReturn.wait([name, opening.device.id].compactMap { $0 }, line, lender: opening.lender) {
+      happened.yield(.back($0))
+    }
   }
 
   private static func after(_ time: Duration, _ happened: AsyncStream<Event>.Continuation, _ event: Event) {
@@ -89,6 +129,20 @@ final class PlainConsole {
   }
 
   // MARK: - What is sent
+
+  /// Sends what comes from the pipe, or keeps it for when the accessory is back.
+  private func take(_ bytes: [UInt8]) async throws {
+    if isGone {
+      pending += bytes
+      return
+    }
+    do {
+      try await typed(bytes)
+    } catch let error as AccessoryError where error.kind == .disconnected && reconnects {
+      // Told by the listener as well. How much of this piece got there isn't known.
+      Output.note("\(SafeText.escape(opening.device.id)) went while it was sent something: that may be lost")
+    }
+  }
 
   private func typed(_ bytes: [UInt8]) async throws {
     if input == .raw { return try await send(bytes) }

@@ -5,8 +5,23 @@ import AccessoryIO
 import AccessoryProtocols
 import Console
 
-/// The keyboard as a robot's remote control: arrows, space to stop, F1 to F4, tasks on the digits, + and - for the speed.
-struct RobotKeys {
+/// The keyboard as a robot's remote control.
+protocol RobotKeys {
+  /// What a key says to the robot, and the bytes; nil when it is none of its keys.
+  mutating func bytes(for key: Key) -> (what: String, bytes: [UInt8])?
+  /// What the keys do, for people.
+  var summary: String { get }
+}
+
+/// The keyboard for whom `driver` speaks with: a Bluno's, unless it is another's.
+///
+/// Throws `misconfigured` when the user's own remote control makes no sense.
+func robotKeys(for driver: String?) async throws(AccessoryError) -> any RobotKeys {
+  driver == HM1XCar.driverName ? CarKeys() : try await BlunoRobotKeys()
+}
+
+/// A Bluno's: arrows, space to stop, F1 to F4, tasks on the digits, + and - for the speed.
+struct BlunoRobotKeys: RobotKeys {
   private let remote: BlunoRemote
   private var speed = 128
 
@@ -20,7 +35,6 @@ struct RobotKeys {
     }
   }
 
-  /// What a key says to the robot, and the bytes; nil when it is none of its keys.
   mutating func bytes(for key: Key) -> (what: String, bytes: [UInt8])? {
     switch key {
     case .up: return press(.up)
@@ -51,9 +65,8 @@ struct RobotKeys {
     return (try? remote.bytes(of: .speed(speed))).map { ("speed \(speed)", $0) }
   }
 
-  /// The tasks by their keys, for the help.
-  var tasks: String {
-    remote.tasks.tasks.prefix(10).enumerated().map { "\(($0.offset + 1) % 10) \($0.element.name)" }
-      .joined(separator: ", ")
+  var summary: String {
+    let tasks = remote.tasks.tasks.prefix(10).enumerated().map { "\(($0.offset + 1) % 10) \($0.element.name)" }
+    return "arrows drive, space stops, F1 to F4, + and - for the speed; tasks: \(tasks.joined(separator: ", "))"
   }
 }

@@ -320,7 +320,7 @@ import Testing
     harness.submit(.connect(Self.one))
     harness.say("OK+CONNA")
     harness.say("OK+CONN")
-    harness.events = []
+    harness.host.events = []
     // With something behind it, it is the other side's.
     harness.deliver("OK+LOST")
     harness.deliver("!")

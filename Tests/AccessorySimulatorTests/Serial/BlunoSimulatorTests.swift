@@ -109,7 +109,7 @@ import Testing
 
   /// One that is older than 1.8 says nothing to +++, which is waited for, and doesn't know AT+EXIT.
   @Test func anOldRadio() async throws {
-    let bench = try await Bench.open(timeout: .milliseconds(500)) { $0.isOld = true }
+    let bench = try await Bench.open(timeout: .seconds(2)) { $0.isOld = true }
     #expect(try await bench.perform("name + version") == [[.text("Bluno")], [.text("V1.97")]])
     for await event in bench.simulator.events where event == .news(.atMode(false)) { break }
     #expect(await !bench.simulator.device.isInATMode)

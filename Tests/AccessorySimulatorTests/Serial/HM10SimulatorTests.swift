@@ -70,7 +70,7 @@ import Testing
   /// Of the two commands for the version, either may be the one that is answered.
   @Test(arguments: HM10Command.VersionForm.allCases) func version(form: HM10Command.VersionForm) async throws {
     var options = Bench.patient
-    options.timeout = .milliseconds(500)
+    options.timeout = .seconds(2)
     let bench = try await Bench.open(options: options) { $0.module.versionForms = [form] }
     #expect(try await bench.module.version() == "HMSoft V540")
     await bench.close()
@@ -79,7 +79,7 @@ import Testing
   /// A clone is known by what it answers AT with, and its commands end in line ends.
   @Test func aClone() async throws {
     var options = Bench.patient
-    options.timeout = .milliseconds(500)
+    options.timeout = .seconds(2)
     let bench = try await Bench.open(options: options) { $0.module.dialect = .clone }
     #expect(bench.module.dialect == .clone)
     #expect(try await bench.module.name() == "HMSoft")
@@ -143,7 +143,7 @@ import Testing
   /// A peripheral says nothing to a scan; it is asked whether it is one.
   @Test func aPeripheralDoesNotScan() async throws {
     var options = Bench.patient
-    options.timeout = .seconds(1)
+    options.timeout = .seconds(2)
     let bench = try await Bench.open(options: options)
     let error = await #expect(throws: AccessoryError.self) { try await bench.module.scan() }
     #expect(error?.kind == .refused && error?.message.contains("is a peripheral") == true)

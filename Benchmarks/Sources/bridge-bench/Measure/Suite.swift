@@ -14,6 +14,7 @@ enum Suite {
     Group(name: "echo", run: EchoBenchmark.run), Group(name: "ea", run: ExternalAccessoryBenchmark.run),
     Group(name: "crowd", run: CrowdBenchmark.run),
     Group(name: "ev3", run: FlowBenchmark.run),
+    Group(name: "file", run: FileBenchmark.run),
     Group(name: "decode", run: DecodeBenchmark.run),
     Group(name: "usb", isOptional: true, run: USBBenchmark.run), Group(name: "idle", run: IdleBenchmark.run),
     Group(name: "start", run: StartBenchmark.run),

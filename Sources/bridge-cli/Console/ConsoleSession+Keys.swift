@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Console
+import Glibc
+
+// What becomes of each key.
+
+extension ConsoleSession {
+  func typed(_ bytes: [UInt8]) async throws -> Bool {
+    if bytes.isEmpty { return true }
+    typedCount += 1
+    var keys: [UInt8] = []
+    for byte in bytes {
+      if isPrefixed {
+        isPrefixed = false
+        try await change(byte)
+      } else if byte == Self.exitKey {
+        try take(keys)
+        return true
+      } else if byte == Self.prefixKey {
+        try take(keys)
+        keys = []
+        isPrefixed = true
+      } else {
+        keys.append(byte)
+      }
+    }
+    try take(keys)
+    let count = typedCount
+    if decoder.isPending { after(Self.escapeTime) { .keysPaused(count) } }
+    return false
+  }
+
+  func take(_ bytes: [UInt8]) throws {
+    if bytes.isEmpty { return }
+    if input == .raw { return try send(bytes) }
+    var keys: [Key] = []
+    decoder.decode(bytes, into: &keys)
+    try press(keys)
+  }
+
+  func press(_ keys: [Key]) throws {
+    for key in keys {
+      if input == .keys {
+        guard let (what, bytes) = robot?.bytes(for: key) else { continue }
+        lastKey = what
+        try send(bytes)
+      } else {
+        switch editor.handle(key) {
+        case .changed, .nothing: break
+        case .submitted(let line): try submit(line)
+        case .control(let byte):
+          sent("^" + String(Unicode.Scalar(byte | 0x40)))
+          try send([byte])
+        }
+      }
+    }
+    showInput()
+  }
+
+  func submit(_ line: String) throws {
+    var bytes = Array(line.utf8)
+    if input == .hex {
+      guard let parsed = Hex.bytes(line) else {
+        return note("that is not hexadecimal, two digits a byte, like 68 65 6c 6c 6f")
+      }
+      bytes = parsed
+    } else {
+      bytes += eol.bytes
+    }
+    sent(SafeText.escape(line, limit: LineEditor.longestLine))
+    try send(bytes)
+  }
+
+  // MARK: - Changes
+
+  func change(_ byte: UInt8) async throws {
+    switch Unicode.Scalar(byte) {
+    case "?", "h": for line in help { note(line) }
+    case "d":
+      let views: [ConsoleView] = [.text, .frames, .hex]
+      let next = views[((views.firstIndex(of: received.view) ?? -1) + 1) % views.count]
+      show(received.change(to: next))
+      note("what comes is shown as \(next.rawValue)")
+    case "t":
+      hasTimestamps.toggle()
+      note("times are \(hasTimestamps ? "shown" : "not shown")")
+    case "e":
+      let all = LineEnding.allCases
+      eol = all[((all.firstIndex(of: eol) ?? 0) + 1) % all.count]
+      note("a line that is sent ends with \(eol.rawValue)")
+    case "r": try await change(to: input == .raw ? .line : .raw)
+    case "x": try await change(to: input == .hex ? .line : .hex)
+    case "k": try await change(to: input == .keys ? .line : .keys)
+    case "z": kill(getpid(), SIGTSTP)
+    case "q": happened.yield(.typed([Self.exitKey]))
+    case Unicode.Scalar(Self.prefixKey): try take(input == .raw ? [byte] : [])
+    default: note("Ctrl-T and this key mean nothing: Ctrl-T ? shows those that do")
+    }
+    showInput()
+  }
+
+  func change(to input: ConsoleInput) async throws {
+    if input == .keys, robot == nil {
+      do throws(AccessoryError) {
+        robot = try await robotKeys(for: driver)
+      } catch {
+        return note(SafeText.escape(error.message, limit: 500))
+      }
+    }
+    self.input = input
+    lastKey = ""
+    switch input {
+    case .line: note("lines are typed, and sent with Enter")
+    case .raw: note("each key is sent at once")
+    case .hex: note("hexadecimal is typed, and its bytes are sent with Enter")
+    case .keys: note(SafeText.escape(robot?.summary ?? "", limit: 800))
+    }
+  }
+
+  var help: [String] {
+    [
+      "Ctrl-]    ends", "Ctrl-T d  shows what comes as text, frames or hex", "Ctrl-T t  shows times, or not",
+      "Ctrl-T e  what ends a line that is sent: none, lf, cr, crlf",
+      "Ctrl-T r  sends each key at once, or lines again", "Ctrl-T x  sends hexadecimal, or lines again",
+      "Ctrl-T k  drives a robot or a car: arrows, space, F1 to F4, digits; or lines again",
+      "Ctrl-T z  stops the console; fg goes on", "Ctrl-T Ctrl-T  sends a Ctrl-T, where each key is sent",
+      "In a line: arrows, Home, End, Ctrl-A, -E, -U, -K, -W; up and down are earlier lines; Ctrl-C takes it away",
+    ]
+  }
+}
