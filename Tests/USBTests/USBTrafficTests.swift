@@ -41,6 +41,20 @@ extension USB {
       await transport.close()
     }
 
+    /// Full transfers look like a stream, of which more may be there; when no more comes, they are told all the same.
+    @Test(arguments: [1, 2, 3, 4, 5, 9])
+    func fullTransfersAreToldWhenNothingFollows(_ transfers: Int) async throws {
+      let fake = FakeUSBDevice()
+      let transport = try await fake.open()
+      let reader = InputReader(transport.input)
+      for round in 0..<5 {
+        fake.feed(pattern(16_384 * transfers, from: round))
+        #expect(try await reader.read(16_384 * transfers) == pattern(16_384 * transfers, from: round))
+      }
+      #expect(transport.counters.starvations == 0)
+      await transport.close()
+    }
+
     @Test func aFullPacketAtTheEndIsFollowedByAnEmptyOne() async throws {
       let fake = FakeUSBDevice(echo: false)
       let transport = try await fake.open()
