@@ -161,7 +161,9 @@ public actor USBTransport: Transport, IOWork, IOActor {
   private func capacity(of endpoint: USBEndpointDescription) -> Int {
     let packet = endpoint.maxPacketSize * (endpoint.transfer == .interrupt ? endpoint.packetsPerInterval : 1)
     if endpoint.transfer == .interrupt { return packet }
-    let wanted = min(max(configuration.transferSize, packet), 1 << 20)
+    let isOutputStream = endpoint.direction == .out && shape == .stream
+    let size = isOutputStream ? configuration.outputTransferSize : configuration.transferSize
+    let wanted = min(max(size, packet), 1 << 20)
     return wanted - wanted % packet
   }
 
