@@ -178,7 +178,7 @@ let package = Package(
 )
 
 // Tests that need a kernel with USB: `make lab` builds them here and runs them in a guest (see Tests/Lab).
-if Context.environment["ACCESSORY_BRIDGE_LAB"] != nil {
+if Context.environment["ACCESSORY_BRIDGE_LAB"] == "1" {
   package.targets.append(
     .testTarget(
       name: "LabTests",

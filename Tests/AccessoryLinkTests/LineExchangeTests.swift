@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
 import AccessoryProtocols
 import TestSupport
 import Testing
 
+@testable import AccessoryIO
 @testable import AccessoryLink
 
 /// Bytes and lines, with the test as the accessory and the clock.
@@ -53,6 +53,33 @@ import Testing
     try await clock.waitForSchedule(after: scheduled)
     clock.advance(by: .milliseconds(50))
     #expect(try await asking.value == Array("OK".utf8))
+    await link.close()
+  }
+
+  /// A reply that has arrived in time is the reply, though nobody had his turn to look at it before the limit.
+  @Test func aReplyThatWaitsToBeDecoded() async throws {
+    let link = try await link()
+    let asking = Task { try await link.request(question("AT\r\n")) }
+    _ = try await transport.nextWritten(4)
+    let reply = Array("OK\r\n".utf8)
+    #expect(reply.withUnsafeBytes { transport.input.append($0, notifying: false) })
+    clock.advance(by: .seconds(10))
+    #expect(try await asking.value == reply)
+    #expect(link.statistics.link.timeouts == 0)
+    await link.close()
+  }
+
+  /// Likewise the line isn't silent behind the first half of a reply when the second is there.
+  @Test func halfAReplyWaitsToBeDecoded() async throws {
+    let link = try await link()
+    let asking = Task { try await link.request(question("AT\r\n")) }
+    _ = try await transport.nextWritten(4)
+    let scheduled = clock.scheduledCount
+    transport.receive(Array("OK, all".utf8))
+    try await clock.waitForSchedule(after: scheduled)
+    #expect(Array(" is well\r\n".utf8).withUnsafeBytes { transport.input.append($0, notifying: false) })
+    clock.advance(by: .milliseconds(60))
+    #expect(try await asking.value == Array("OK, all is well\r\n".utf8))
     await link.close()
   }
 

@@ -272,20 +272,36 @@ func mainQueueBarrier() async {
     defer { diary.end() }
     bench.manager.registerForLocalNotifications()
     let manager = bench.manager
+    let asked = Watched(0)
     let picking = Task { @MainActor in
       try await manager.showBluetoothAccessoryPicker(
-        withNameFilter: NSPredicate { name, _ in (name as? String) == "Wanted" })
+        withNameFilter: NSPredicate { name, _ in
+          asked.update { $0 += 1 }
+          return (name as? String) == "Wanted"
+        })
     }
-    await mainQueueBarrier()
-    bench.source.add(.framed(at: "/dev/null", name: "Other", serial: "O"))
-    try await diary.entries.wait { $0.count == 2 }
+    // When the task has begun to wait, nobody tells: others come and go until one was looked at.
+    let other = Device.framed(at: "/dev/null", name: "Other", serial: "O")
+    while asked.value == 0 {
+      bench.source.add(other)
+      try await diary.entries.wait { if case .connectedMessage = $0.last { true } else { false } }
+      bench.source.remove(other)
+      try await diary.entries.wait { if case .disconnectedMessage = $0.last { true } else { false } }
+    }
+    let former = diary.entries.value.count
     bench.source.add(.framed(at: "/dev/zero", name: "Wanted", serial: "W"))
     try await picking.value
-    try await diary.entries.wait { $0.count == 4 }
+    try await diary.entries.wait { $0.count == former + 2 }
     let id = try #require(manager.connectedAccessories.last).connectionID
     #expect(
-      diary.entries.value == [
-        .connected(id - 1, isSelected: false), .connectedMessage(id - 1, isSelected: false),
+      diary.entries.value[..<former].allSatisfy {
+        switch $0 {
+        case .connected(_, isSelected: true), .connectedMessage(_, isSelected: true): false
+        default: true
+        }
+      })
+    #expect(
+      diary.entries.value[former...] == [
         .connected(id, isSelected: true), .connectedMessage(id, isSelected: true),
       ])
   }
@@ -318,7 +334,12 @@ func mainQueueBarrier() async {
     picking.cancel()
     let error = await #expect(throws: EABluetoothAccessoryPickerError.self) { try await picking.value }
     #expect(error?.code == .resultCancelled)
-    let other = Task { @MainActor in try await manager.showBluetoothAccessoryPicker(withNameFilter: nil) }
+    let isGoing = Watched(false)
+    let other = Task { @MainActor in
+      isGoing.update { $0 = true }
+      try await manager.showBluetoothAccessoryPicker(withNameFilter: nil)
+    }
+    try await isGoing.wait { $0 }
     await mainQueueBarrier()
     other.cancel()
     let second = await #expect(throws: EABluetoothAccessoryPickerError.self) { try await other.value }

@@ -41,12 +41,24 @@ extension HM10Module {
 
   /// Scans once, as long as the module does that, and gives what it found. `events` tells each device as it is found.
   ///
-  /// Throws what `ask` throws; `timedOut` also when the module doesn't begin, as a peripheral doesn't.
+  /// Throws what `ask` throws, and `refused` when the module is a peripheral, which says nothing to that.
   public func scan(for command: HM10Command = .discover) async throws(AccessoryError) -> HM10Scan {
-    guard case .scan(let scan) = try await link.request(.command(command)) else {
-      throw AccessoryError(.misconfigured, "that is no scan")
+    let answer: HM10Answer
+    do throws(AccessoryError) {
+      answer = try await link.request(.command(command))
+    } catch {
+      guard error.kind == .timedOut, await isPeripheral() else { throw error }
+      throw AccessoryError(
+        .refused, "\(label) is a peripheral, which doesn't scan: set its role to central, immediate to yes, and reset it")
     }
+    guard case .scan(let scan) = answer else { throw AccessoryError(.misconfigured, "that is no scan") }
     return scan
+  }
+
+  /// Whether it says so.
+  private func isPeripheral() async -> Bool {
+    guard let role = try? await role() else { return false }
+    return role == .peripheral
   }
 
   /// Connects to a device. Throws what `ask` throws.

@@ -217,13 +217,12 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
         wakeUpCount.add(1, ordering: .relaxed)
         inbox.withLock { $0.isAsleep = false }
       }
+      // Time comes last: what arrived in time must be there when a limit or a silence is looked at, however late this
+      // thread is.
       for event in events {
-        guard let token = event.token else {
-          runDueTimers()
-          continue
-        }
-        handlers.withLock { $0[token] }?.ready(event.readiness)
+        if let token = event.token { handlers.withLock { $0[token] }?.ready(event.readiness) }
       }
+      if events.contains(where: { $0.token == nil }) { runDueTimers() }
     }
   }
 

@@ -48,9 +48,11 @@ extension HM10Exchange {
   ) {
     let reply = HM10Reply(decoding: bytes)
     switch reply {
-    case .discovery:
-      // It is there, and scans for an earlier program: it answers when that is over.
-      phase = .detecting(id, try: count, deadline: now + .seconds(2))
+    case .discovery(let discovery):
+      // It is there, and scans for an earlier program: it answers when that is over, and is asked the same again then.
+      let isOver = discovery == .ended
+      let next = now + (isOver ? options.gap : Self.scanPatience)
+      phase = .detecting(id, try: isOver ? count - 1 : count, deadline: min(next, contactLimit))
       return
     case .lost: endedConnection = true
     default:

@@ -68,7 +68,7 @@ extension HM10Exchange {
     if case .detecting(let id, let count, let deadline) = phase, deadline <= now {
       expire()
       counters.timeouts += 1
-      guard count + 1 < Self.greetings.count else {
+      guard count + 1 < Self.greetings.count, now < contactLimit else {
         phase = .closed
         return effects.completions.append(
           (

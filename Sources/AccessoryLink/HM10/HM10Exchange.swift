@@ -78,6 +78,8 @@ public struct HM10Exchange: Exchange {
   let label: String
   var timing = LineTiming.instant
   var phase = Phase.closed
+  /// Until when contact is to be made, however long an earlier program's scan lasts.
+  var contactLimit = MonotonicTime(nanoseconds: .max)
   var queue: Deque<(id: RequestID, command: HM10Command)> = []
   /// Data that the transport has no room for yet.
   var unsent: Deque<(id: RequestID, bytes: [UInt8])> = []
@@ -90,6 +92,8 @@ public struct HM10Exchange: Exchange {
   /// The forms in which AT is sent to find out whom it reaches: a clone that got one without a line end takes the first
   /// one with it for the rest of that.
   static let greetings: [HM10Dialect] = [.genuine, .clone, .clone, .genuine]
+  /// Time from one finding of an earlier program's scan to the next, after which that is taken to be over.
+  static let scanPatience = Duration.seconds(2)
 
   /// Rules for a new opening.
   public init(label: String, options: Options = Options()) {
@@ -112,6 +116,7 @@ public struct HM10Exchange: Exchange {
 
   /// Finds out whether somebody is there, and whom commands are for.
   public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
+    contactLimit = now + options.scanTimeout
     greet(id, try: 0, now: now, effects: &effects)
   }
 

@@ -183,15 +183,25 @@ final class LinkCore<Rules: Exchange>: Sendable {
       if timer.deadline <= next { return }
       clock.cancel(timer.token)
     }
-    let token = clock.schedule(at: next) { self.post { $0.timerFired() } }
+    let token = clock.schedule(at: next) {
+      // Looked at here and now: whether the line was silent must not depend on how late the queue is.
+      let (now, isSilent) = (self.clock.now, !self.input.hasBytesAvailable)
+      self.post { $0.timerFired(at: now, isSilent: isSilent) }
+    }
     state.timer = (next, token)
   }
 
-  private func timerFired() {
-    change { state, now in
+  /// The timer fired at `moment`, when all that had arrived was decoded, or not. What has arrived is taken before limits
+  /// are looked at: the task that is to decode it may not have had its turn yet, and a reply that is there is not late.
+  private func timerFired(at moment: MonotonicTime, isSilent: Bool) {
+    let hasMore = change { state, now in
       state.timer = nil
+      if isSilent { state.wasSilent(until: moment) }
+      let hasMore = state.receive(from: input, now: now)
       state.timePassed(now: now)
+      return hasMore
     }
+    if hasMore { post { $0.drain() } }
   }
 
   // MARK: - The end

@@ -140,14 +140,15 @@ struct LinkState<Rules: Exchange>: Sendable {
     batch.removeAll()
   }
 
-  mutating func timePassed(now: MonotonicTime) {
-    if let silence, silence <= now {
-      self.silence = nil
-      rules.codec.idle(into: &batch)
-      deliver(now: now)
-    }
-    rules.timePassed(now: now, effects: &effects)
+  /// Nothing came until `moment`.
+  mutating func wasSilent(until moment: MonotonicTime) {
+    guard let silence, silence <= moment else { return }
+    self.silence = nil
+    rules.codec.idle(into: &batch)
+    deliver(now: moment)
   }
+
+  mutating func timePassed(now: MonotonicTime) { rules.timePassed(now: now, effects: &effects) }
 
   mutating func end(_ error: AccessoryError?) {
     guard ended == nil else { return }

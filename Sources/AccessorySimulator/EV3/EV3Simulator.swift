@@ -28,6 +28,8 @@ public actor EV3Simulator {
   var socket: EV3Socket?
   /// Where it was found on the network, and is found again.
   private var port: UInt16?
+  /// Where it was connected last.
+  private var lastPath: String?
   private var plugCount = 0
   var arrivals = 0
   private var isStopped = false
@@ -64,7 +66,7 @@ public actor EV3Simulator {
     if let port, case .network(let host, _) = configuration.connection {
       configuration.connection = .network(host: host, port: port)
     }
-    let socket = try await EV3Socket.open(configuration, io: io) { [weak self] client in
+    let socket = try await EV3Socket.open(configuration, preferring: lastPath, io: io) { [weak self] client in
       self?.post { $0.welcome(client) }
     }
     guard !isStopped else {
@@ -72,6 +74,7 @@ public actor EV3Simulator {
       throw AccessoryError(.cancelled, "the simulator was stopped")
     }
     self.socket = socket
+    lastPath = socket.path
     port = NetworkAddress(socket.path)?.port
     plugCount += 1
     forgetHost()

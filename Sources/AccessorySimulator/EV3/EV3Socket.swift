@@ -19,16 +19,16 @@ struct EV3Socket: Sendable {
   var isNetwork: Bool { listener != nil }
   var isGreeting: Bool { greeted != nil }
 
-  /// Connects. `onClient` is told of hosts that come over the network.
+  /// Connects; a USB device at `path` if that is free, where it was before. `onClient` is told of hosts that come over the network.
   static func open(
-    _ configuration: EV3Simulator.Configuration, io: IOThread,
+    _ configuration: EV3Simulator.Configuration, preferring path: String?, io: IOThread,
     onClient: @escaping @Sendable (DescriptorTransport) -> Void
   ) async throws(AccessoryError) -> EV3Socket {
     switch configuration.connection {
     case .pseudoTerminal: return EV3Socket(try await Plug.make(.pseudoTerminal, configuration.traces, io: io))
     case .usb(let host):
       let identity = SimulatedUSBIdentity.ev3(serialNumber: configuration.device.serialNumber)
-      return EV3Socket(try await Plug.make(.usb(identity, host: host), configuration.traces, io: io))
+      return EV3Socket(try await Plug.make(.usb(identity, host: host), configuration.traces, preferring: path, io: io))
     case .network(let host, let port):
       let listener = try await NetworkListener.listen(at: host, port: port, io: io, onConnect: onClient)
       do throws(AccessoryError) {

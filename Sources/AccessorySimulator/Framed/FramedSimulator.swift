@@ -86,6 +86,8 @@ public actor FramedSimulator {
   private var plug: Plug?
   private var plugging: Task<Result<Plug, AccessoryError>, Never>?
   private var plugCount = 0
+  /// Where it was plugged in last.
+  private var lastPath: String?
   private var requestCount = 0
   private var lostPercent = 0
   private var startTime: MonotonicTime
@@ -129,11 +131,13 @@ public actor FramedSimulator {
     // Whoever comes while it is being plugged in waits for that.
     let plugging =
       plugging
-      ?? Task { [configuration, io, continuation] in
+      ?? Task { [configuration, lastPath, io, continuation] in
         do throws(AccessoryError) {
           let traces = configuration.traces
           return .success(
-            try await Plug.make(configuration.connection, traces, io: io) { continuation.yield(.line($0)) })
+            try await Plug.make(configuration.connection, traces, preferring: lastPath, io: io) {
+              continuation.yield(.line($0))
+            })
         } catch {
           return .failure(error)
         }
@@ -152,6 +156,7 @@ public actor FramedSimulator {
       throw AccessoryError(.cancelled, "the simulator was stopped")
     }
     self.plug = plug
+    lastPath = plug.path
     plugCount += 1
     codec.reset()
     spoiler?.reset()

@@ -12,9 +12,9 @@ struct Plug: Sendable {
   let usb: USBDeviceTransport?
   private let presence: Presence?
 
-  /// Plugs in. `onLine` is told what a host asks of a USB device's serial line.
+  /// Plugs in; a USB device at `path` if that is free, where it was before. `onLine` is told what a host asks of a USB device's serial line.
   static func make(
-    _ connection: FramedSimulator.Connection, _ traces: Traces, io: IOThread,
+    _ connection: FramedSimulator.Connection, _ traces: Traces, preferring path: String? = nil, io: IOThread,
     onLine: @escaping @Sendable (LineState) -> Void = { _ in }
   ) async throws(AccessoryError) -> Plug {
     switch connection {
@@ -29,7 +29,7 @@ struct Plug: Sendable {
       }
     case .usb(let identity, let host):
       // Found by the system's own means: no announcement.
-      let usb = try await USBDeviceTransport.plugIn(identity, into: host, io: io, onLine: onLine)
+      let usb = try await USBDeviceTransport.plugIn(identity, into: host, preferring: path, io: io, onLine: onLine)
       return Plug(path: usb.label, transport: usb, usb: usb, presence: nil)
     }
   }

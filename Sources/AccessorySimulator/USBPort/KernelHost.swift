@@ -14,10 +14,10 @@ public struct KernelHost: USBHost {
 
   init(directory: String) { self.directory = directory }
 
-  /// Gives one end of a socket pair to the first free port, if possible one from which the kernel has taken the last
-  /// device away already: one that comes before that is not seen at times. Throws `unsupported` without the module,
+  /// Gives one end of a socket pair to the port at `path`, or else to the first free one, if possible one from which the
+  /// kernel has taken the last device away already: one that comes before that is not seen at times. Throws `unsupported` without the module,
   /// `permissionDenied` to a user who isn't root, `busy` when no port is free.
-  public func attach(speed: Int) throws(AccessoryError) -> USBAttachment {
+  public func attach(speed: Int, preferring path: String?) throws(AccessoryError) -> USBAttachment {
     let table: [UInt8]
     do throws(Errno) {
       table = try SmallFile.read(directory + "/status", limit: 65_536)
@@ -38,8 +38,8 @@ public struct KernelHost: USBHost {
     defer { close(ends[1]) }
     _ = fcntl(ends[1], F_SETFL, 0)
     do throws(AccessoryError) {
-      let port = try take(ports, socket: ends[1], speed: speed)
-      return USBAttachment(descriptor: FileDescriptor(rawValue: ends[0]), path: path(of: port, among: ports))
+      let port = try take(ports, socket: ends[1], speed: speed, preferring: path)
+      return USBAttachment(descriptor: FileDescriptor(rawValue: ends[0]), path: place(of: port, among: ports))
     } catch {
       close(ends[0])
       throw error
@@ -47,10 +47,14 @@ public struct KernelHost: USBHost {
   }
 
   /// Tries the free ports in turn: another process may take one between the look and the try.
-  private func take(_ ports: [VHCIPort], socket: CInt, speed: Int) throws(AccessoryError) -> VHCIPort {
+  private func take(
+    _ ports: [VHCIPort], socket: CInt, speed: Int, preferring path: String?
+  ) throws(AccessoryError) -> VHCIPort {
     let free = ports.filter { $0.isFree && $0.hub == .highSpeed }
-    let isLeft = { (port: VHCIPort) in access(path(of: port, among: ports), F_OK) != 0 }
-    for port in free.filter(isLeft) + free.filter({ !isLeft($0) }) {
+    let isLeft = { (port: VHCIPort) in access(place(of: port, among: ports), F_OK) != 0 }
+    let left = free.filter(isLeft)
+    let former = left.filter { place(of: $0, among: ports) == path }
+    for port in former + left + free.filter({ !isLeft($0) }) {
       // The device's number, bus and address in one, is only for the device's own use.
       do throws(Errno) {
         try write("\(port.number) \(socket) \(1 << 16 | port.number + 1) \(speed)", to: directory + "/attach")
@@ -76,7 +80,7 @@ public struct KernelHost: USBHost {
   }
 
   /// "…/usb1/1-3": the device behind port 2 of the bus that goes at high speed.
-  private func path(of port: VHCIPort, among ports: [VHCIPort]) -> String {
+  private func place(of port: VHCIPort, among ports: [VHCIPort]) -> String {
     let index = ports.filter { $0.hub == port.hub }.firstIndex { $0.number == port.number } ?? 0
     for bus in Directory.names(in: directory).filter({ $0.hasPrefix("usb") }).sorted() {
       guard let speed = try? SmallFile.read("\(directory)/\(bus)/speed", limit: 16), speed.starts(with: "480".utf8)

@@ -29,14 +29,16 @@ actor USBDeviceTransport: Transport {
   /// The device's dispatch queue.
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Plugs a device in. `onLine` is told whenever the host changes its serial line.
+  /// Plugs a device in, at `path` if that is free. `onLine` is told whenever the host changes its serial line.
   static func plugIn(
-    _ identity: SimulatedUSBIdentity, into host: any USBHost, io: IOThread = .shared,
+    _ identity: SimulatedUSBIdentity, into host: any USBHost, preferring path: String? = nil, io: IOThread = .shared,
     onLine: (@Sendable (LineState) -> Void)? = nil
   ) async throws(AccessoryError) -> USBDeviceTransport {
     let setup = SetupQueue(label: "usb-device")
     let speed = identity.kind.speed.rawValue
-    let attachment = try await setup.run { () throws(AccessoryError) in try host.attach(speed: speed) }
+    let attachment = try await setup.run { () throws(AccessoryError) in
+      try host.attach(speed: speed, preferring: path)
+    }
     let descriptor = attachment.descriptor
     let cable = DescriptorTransport(
       descriptor: descriptor, label: attachment.path, timing: .instant, io: io, setup: setup

@@ -5,8 +5,9 @@ import SystemPackage
 
 /// Who a simulated USB device is plugged into.
 public protocol USBHost: Sendable {
-  /// Plugs in a device of this speed (2 is full, 3 is high, as the kernel counts). May block.
-  func attach(speed: Int) throws(AccessoryError) -> USBAttachment
+  /// Plugs in a device of this speed (2 is full, 3 is high, as the kernel counts), at `path` if that is free: where it
+  /// was before. May block.
+  func attach(speed: Int, preferring path: String?) throws(AccessoryError) -> USBAttachment
 }
 
 /// A plugged-in device's end of the cable.

@@ -19,13 +19,14 @@ struct RunLoopPlace: @unchecked Sendable {
 
   init(_ runLoop: RunLoop, _ mode: RunLoop.Mode) {
     (self.runLoop, self.mode) = (runLoop, mode)
-    // There is no public way from a RunLoop to what lies beneath, but for these two.
+    // There is no public way from a RunLoop to what lies beneath, but for the main and the current one. The latter is
+    // asked for last: a thread that had no run loop gets one by that, with two descriptors.
     if runLoop === RunLoop.main {
       loop = CFRunLoopGetMain()
+    } else if let known = KnownRunLoops.loop(of: runLoop) {
+      loop = known
     } else if runLoop === RunLoop.current {
       loop = CFRunLoopGetCurrent()
-    } else {
-      loop = KnownRunLoops.loop(of: runLoop)
     }
   }
 

@@ -51,13 +51,12 @@ enum ServiceAccessories {
   private static func followOne(
     _ place: String, _ known: inout [Device], ready: () -> Void, tell: (Event) -> Void
   ) async throws {
-    let client = try await ControlClient.connect(to: place, timeout: patience)
     let events = try await ControlClient.connect(to: place, timeout: patience).stream(Bridge.Subscribe())
     for try await event in events {
       switch (event.event, event.device) {
       case (.ready, _): ready()
       case (.present, let facts?), (.connected, let facts?):
-        guard let told = await look(facts, client) else { continue }
+        guard let told = await look(facts, place) else { continue }
         known.append(told.device)
         tell(.came(told))
       case (.disconnected, let facts?):
@@ -69,7 +68,10 @@ enum ServiceAccessories {
   }
 
   /// All that the service knows of a device. One that somebody has named is asked who it is: nobody else tells.
-  private static func look(_ facts: Bridge.Device, _ client: ControlClient) async -> ToldAccessory? {
+  ///
+  /// By a connection of its own: one made before that of the events may be to a service that was just ending.
+  private static func look(_ facts: Bridge.Device, _ place: String) async -> ToldAccessory? {
+    guard let client = try? await ControlClient.connect(to: place, timeout: patience) else { return nil }
     if facts.source == Device.Source.named.rawValue,
       let reply = try? await client.call(Bridge.GetInfo(device: facts.path), timeout: patience)
     {

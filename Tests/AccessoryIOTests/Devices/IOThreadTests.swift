@@ -131,6 +131,20 @@ extension ProcessWide {
       }
     }
 
+    /// What has arrived when a timer is looked at comes before it, however the kernel orders them: a thread that is late
+    /// must not take for silence what was none.
+    @Test func timeComesBehindWhatHasArrived() async throws {
+      try await withScript { io, queue in
+        let order = Watched<[String]>([])
+        let arrival = Handler { order.update { $0.append("arrival") } }
+        let token = try io.watch(FileDescriptor(rawValue: 1_001), for: .read, handler: arrival)
+        _ = io.schedule(at: io.now) { order.update { $0.append("time") } }
+        queue.deliver([QueuedEvent(token: nil), QueuedEvent(token: token, readiness: .readable)])
+        try await order.wait { $0.count == 2 }
+        #expect(order.value == ["arrival", "time"])
+      }
+    }
+
     @Test func handlersAreHeldUntilTheWatchEnds() async throws {
       try await withScript { io, queue in
         weak var held: Handler?

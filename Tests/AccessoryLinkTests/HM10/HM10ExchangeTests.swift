@@ -72,10 +72,27 @@ import Testing
     }
     #expect(harness.results.isEmpty && harness.takeSent() == ["AT"])
     harness.say("OK+DISCE")
-    harness.advance(.milliseconds(2_000))
-    #expect(harness.takeSent() == ["AT\r\n"])
+    harness.advance(.milliseconds(20))
+    #expect(harness.takeSent() == ["AT"], "what it didn't hear amid the scan")
     harness.say("OK")
-    #expect(harness.reply(opening) == .ok)
+    #expect(harness.reply(opening) == .ok && harness.exchange.codec.dialect == .genuine)
+  }
+
+  /// The end of an earlier program's scan may get lost; and one that never ends isn't waited for forever.
+  @Test func amidAScanWithoutEnd() {
+    var harness = HM10Harness()
+    harness.begin()
+    harness.say("OK+DIS0:A6D73C040381")
+    harness.advance(.milliseconds(2_000))
+    #expect(harness.takeSent() == ["AT", "AT\r\n"])
+    var endless = HM10Harness()
+    let opening = endless.begin()
+    for _ in 0..<70 {
+      endless.say("OK+DIS0:A6D73C040381")
+      endless.say("OK+DISCE")
+      endless.advance(.seconds(1))
+    }
+    #expect(endless.error(opening)?.kind == .timedOut)
   }
 
   // MARK: - Commands

@@ -140,6 +140,16 @@ import Testing
     await bench.close()
   }
 
+  /// A peripheral says nothing to a scan; it is asked whether it is one.
+  @Test func aPeripheralDoesNotScan() async throws {
+    var options = Bench.patient
+    options.timeout = .seconds(1)
+    let bench = try await Bench.open(options: options)
+    let error = await #expect(throws: AccessoryError.self) { try await bench.module.scan() }
+    #expect(error?.kind == .refused && error?.message.contains("is a peripheral") == true)
+    await bench.close()
+  }
+
   @Test func wrongCommands() async throws {
     let bench = try await Bench.open()
     for line in ["at command=hello", "set-service service=12", "connect-address address=nobody"] {

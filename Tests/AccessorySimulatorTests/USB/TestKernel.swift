@@ -136,7 +136,7 @@ struct Bench {
 final class TestHost: USBHost {
   private let ends = Watched<[CInt]>([])
 
-  func attach(speed: Int) throws(AccessoryError) -> USBAttachment {
+  func attach(speed: Int, preferring path: String?) throws(AccessoryError) -> USBAttachment {
     var pair: [CInt] = [-1, -1]
     let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else {

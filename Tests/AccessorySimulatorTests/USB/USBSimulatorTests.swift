@@ -187,7 +187,9 @@ import Testing
   }
 
   @Test func withoutTheModule() throws {
-    let error = #expect(throws: AccessoryError.self) { try KernelHost(directory: "/no/such").attach(speed: 3) }
+    let error = #expect(throws: AccessoryError.self) {
+      try KernelHost(directory: "/no/such").attach(speed: 3, preferring: nil)
+    }
     #expect(error?.kind == .unsupported)
     #expect(error?.message.contains("sudo modprobe vhci-hcd") == true)
   }
@@ -202,8 +204,25 @@ import Testing
     try directory.write(Array(table.utf8), to: "status")
     for (left, expected) in [("", "1-2"), ("1-2", "1-1")] {
       if !left.isEmpty { #expect(mkdir("\(directory.path)/usb1/\(left)", 0o755) == 0) }
-      let attachment = try KernelHost(directory: directory.path).attach(speed: 3)
+      let attachment = try KernelHost(directory: directory.path).attach(speed: 3, preferring: nil)
       #expect(attachment.path == "\(directory.path)/usb1/\(expected)", "another one, if there is one")
+      close(attachment.descriptor.rawValue)
+    }
+  }
+
+  /// Who was unplugged comes back where it was, though another port is free that comes before.
+  @Test func thePortItHad() throws {
+    let directory = try TemporaryDirectory()
+    #expect(mkdir("\(directory.path)/usb1", 0o755) == 0)
+    try directory.write(Array("480\n".utf8), to: "usb1/speed")
+    try directory.write([], to: "attach")
+    let table = "hs  0000 004 000 00000000 000000 0-0\nhs  0001 004 000 00000000 000000 0-0\n"
+    try directory.write(Array(table.utf8), to: "status")
+    let former = "\(directory.path)/usb1/1-2"
+    for (isInUse, expected) in [(false, "1-2"), (true, "1-1")] {
+      if isInUse { #expect(mkdir(former, 0o755) == 0) }
+      let attachment = try KernelHost(directory: directory.path).attach(speed: 3, preferring: former)
+      #expect(attachment.path == "\(directory.path)/usb1/\(expected)")
       close(attachment.descriptor.rawValue)
     }
   }
@@ -212,10 +231,14 @@ import Testing
   @Test func withoutAPort() throws {
     let directory = try TemporaryDirectory()
     try directory.write(Array("hs  0000 006 003 00010001 000005 1-1\n".utf8), to: "status")
-    let taken = #expect(throws: AccessoryError.self) { try KernelHost(directory: directory.path).attach(speed: 3) }
+    let taken = #expect(throws: AccessoryError.self) {
+      try KernelHost(directory: directory.path).attach(speed: 3, preferring: nil)
+    }
     #expect(taken?.kind == .busy)
     try directory.write(Array("hs  0000 004 000 00000000 000000 0-0\n".utf8), to: "status")
-    let none = #expect(throws: AccessoryError.self) { try KernelHost(directory: directory.path).attach(speed: 3) }
+    let none = #expect(throws: AccessoryError.self) {
+      try KernelHost(directory: directory.path).attach(speed: 3, preferring: nil)
+    }
     #expect(none?.code == .errno(2))
   }
 }
