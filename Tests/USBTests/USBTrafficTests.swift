@@ -41,6 +41,20 @@ extension USB {
       await transport.close()
     }
 
+    /// Full transfers look like a stream, of which more may be there; when no more comes, they are told all the same.
+    @Test(arguments: [1, 2, 3, 4, 5, 9])
+    func fullTransfersAreToldWhenNothingFollows(_ transfers: Int) async throws {
+      let fake = FakeUSBDevice()
+      let transport = try await fake.open()
+      let reader = InputReader(transport.input)
+      for round in 0..<5 {
+        fake.feed(pattern(16_384 * transfers, from: round))
+        #expect(try await reader.read(16_384 * transfers) == pattern(16_384 * transfers, from: round))
+      }
+      #expect(transport.counters.starvations == 0)
+      await transport.close()
+    }
+
     @Test func aFullPacketAtTheEndIsFollowedByAnEmptyOne() async throws {
       let fake = FakeUSBDevice(echo: false)
       let transport = try await fake.open()
@@ -65,10 +79,27 @@ extension USB {
         fed += 10_000
       }
       try await eventually("a pause") { transport.counters.pauses > 0 && fake.pendingInputs == 0 }
-      #expect(transport.input.count < 600_000)
+      #expect(transport.input.count < 1_000_000)
       let reader = InputReader(transport.input)
       #expect(try await reader.read(total) == pattern(total))
       await transport.close()
+    }
+
+    /// What waits goes in large pieces; the order is that of the writes, and the last packet's end is seen.
+    @Test func manyWritesGoInFewTransfers() async throws {
+      let fake = FakeUSBDevice(echo: false)
+      fake_usb_hold(fake.device, Descriptors.bulkOut, 1)
+      let transport = try await fake.open()
+      let count = try OutputWriter(transport.output).fill { pattern(4_096, from: $0) }
+      try await eventually("transfers") { fake_usb_pending(fake.device, Descriptors.bulkOut) == 4 }
+      fake_usb_hold(fake.device, Descriptors.bulkOut, 0)
+      await transport.close()
+      var outputs: [(bytes: [UInt8], endsWithZeroPacket: Bool)] = []
+      while let output = fake.nextOutput() { outputs.append((output.bytes, output.endsWithZeroPacket)) }
+      #expect(outputs.flatMap(\.bytes) == pattern(count))
+      #expect(outputs.contains { $0.bytes.count > 16_384 })
+      #expect(outputs.allSatisfy { $0.bytes.count <= 65_536 })
+      #expect(outputs.last?.endsWithZeroPacket == true)
     }
 
     @Test func aDeviceThatTakesNothingFillsTheOutput() async throws {
@@ -90,7 +121,7 @@ extension USB {
       let fake = FakeUSBDevice(echo: false)
       fake_usb_hold(fake.device, Descriptors.bulkOut, 1)
       let transport = try await fake.open()
-      #expect(transport.output.offer(pattern(20_000)) == .accepted)
+      #expect(transport.output.offer(pattern(80_000)) == .accepted)
       try await eventually("transfers") { fake_usb_pending(fake.device, Descriptors.bulkOut) == 2 }
       transport.beginClose()
       #expect(try await InputReader(transport.input).readToEnd() == .init(error: nil))
@@ -100,7 +131,7 @@ extension USB {
       #expect(!fake.isOpen)
       var bytes: [UInt8] = []
       while let output = fake.nextOutput() { bytes += output.bytes }
-      #expect(bytes == pattern(20_000))
+      #expect(bytes == pattern(80_000))
     }
 
     @Test func aDeviceThatTakesNothingDoesNotHoldUpAClose() async throws {

@@ -57,10 +57,9 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
 
   private let queue: any EventQueue
   private let inbox = Locked(Inbox())
-  private let handlers = Locked<[EventToken: any EventHandler]>([:])
+  private let handlers = Locked(HandlerTable())
   private let timers = Locked(Timers())
   private let sharedObjects = Locked<[ObjectIdentifier: any AnyObject & Sendable]>([:])
-  private let nextToken = Atomic<UInt64>(0)
   private let thread = Atomic<UInt>(0)
   private let wakeUpCount = Atomic<UInt64>(0)
 
@@ -107,12 +106,11 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   public func watch(
     _ descriptor: FileDescriptor, for interest: Interest, handler: any EventHandler
   ) throws(Errno) -> EventToken {
-    let token = EventToken(rawValue: nextToken.add(1, ordering: .relaxed).newValue)
-    handlers.withLock { $0[token] = handler }
+    let token = handlers.withLock { $0.add(handler) }
     do throws(Errno) {
       try queue.add(descriptor, interest, token: token)
     } catch {
-      handlers.withLock { _ = $0.removeValue(forKey: token) }
+      _ = handlers.withLock { $0.remove(token) }  // the caller has it too
       throw error
     }
     return token
@@ -126,7 +124,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   /// Stops watching. When called on the I/O thread, no call follows, not even for an event already fetched.
   public func unwatch(_ descriptor: FileDescriptor, _ token: EventToken) {
     queue.remove(descriptor)
-    let handler = handlers.withLock { $0.removeValue(forKey: token) }
+    let handler = handlers.withLock { $0.remove(token) }
     _ = handler  // let go outside the lock: its deinit may come back here
   }
 

@@ -21,7 +21,7 @@ public struct USBConfiguration: Sendable, Hashable {
   /// transfer and the next.
   public var transfersInFlight = 4
   /// Bytes of a transfer at most; rounded down to whole packets, 1 packet to 1 MiB. Interrupt endpoints take one packet
-  /// a transfer.
+  /// a transfer. A stream to the device goes in transfers of up to four times as many, when as many wait.
   public var transferSize = 16_384
 
   /// How bytes are put into transfers.
@@ -43,7 +43,11 @@ public struct USBConfiguration: Sendable, Hashable {
 
   /// Bytes that have arrived and were not taken, from which on no more is asked of the device. Holds several rounds of
   /// transfers, so that a consumer that needs a moment to wake up doesn't silence the bus.
-  static let inputHighWater = 262_144
+  static let inputHighWater = 524_288
+
+  /// Bytes of a transfer to the device at most, where writes make a stream. What waits goes in one piece: less work for
+  /// as many bytes. From the device it would only mean that a full transfer comes later.
+  var outputTransferSize: Int { 4 * min(max(transferSize, 1), 1 << 18) }
 
   /// Bytes that were written and not taken by the device, from which on a writer waits. It goes on at the half: then all
   /// transfers are under way, and as much again waits for them to come back, until the writer has woken up.

@@ -6,15 +6,18 @@ import SystemPackage
 
 /// libusb on an I/O thread: its descriptors are watched with the others', its events handled there, and it has no
 /// thread of its own. One for an I/O thread, made when the first USB device is opened.
-actor USBContext: IOWork {
+actor USBContext: IOWork, IOActor {
   /// libusb's own; used by any thread, as libusb's documentation allows.
   nonisolated var pointer: OpaquePointer { storage.pointer }
 
-  private nonisolated let io: IOThread
+  nonisolated let io: IOThread
   private nonisolated let storage: Storage
   /// The descriptors that libusb wants watched, by number.
   private nonisolated let watched = Locked<[CInt: PollDescriptor]>([:])
-  private var isPosted = false
+  /// libusb's events will be handled in this turn of the loop.
+  private(set) var isPosted = false
+  /// Who goes on when libusb has called back for all that was there.
+  private var waiting: [USBTransport] = []
 
   /// The I/O thread.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -96,14 +99,20 @@ actor USBContext: IOWork {
   }
 
   /// Called by the loop.
-  nonisolated func perform() { assumeIsolated { $0.handleEvents() } }
+  nonisolated func perform() { enter { $0.handleEvents() } }
 
-  /// Lets libusb take what the kernel has finished and call back. Doesn't wait.
+  /// Lets libusb take what the kernel has finished and call back, then transports do what follows from all of it. Doesn't
+  /// wait.
   func handleEvents() {
     isPosted = false
     var now = timeval()
     libusb_handle_events_timeout_completed(pointer, &now, nil)
+    // At once: as work of its own it would cost a turn of the loop, with its look at all descriptors.
+    while let transport = waiting.popLast() { transport.enter { $0.goOn() } }
   }
+
+  /// Calls `goOn` of `transport`, from whose transfers libusb is just calling back, when it has called for all.
+  func callBack(_ transport: USBTransport) { waiting.append(transport) }
 }
 
 /// One descriptor that libusb wants watched.
@@ -152,10 +161,10 @@ private final class PollDescriptor: EventHandler {
     // libusb acts on errors only. A hang-up comes without one at times, and would be told again and again.
     if readiness.contains(.hangUp) {
       state.withLock { $0.hasHungUp = true }
-      context.assumeIsolated { $0.hungUp(self) }
+      context.enter { $0.hungUp(self) }
       owner?.vanished()
     }
-    context.assumeIsolated { $0.ready() }
+    context.enter { $0.ready() }
   }
 }
 

@@ -115,6 +115,6 @@ final class USBTransfer {
       }
     // libusb calls back from where its events are handled, which is the I/O thread.
     nonisolated(unsafe) let me = self
-    owner.assumeIsolated { $0.ended(me, outcome) }
+    owner.enter { $0.ended(me, outcome) }
   }
 }

@@ -28,8 +28,11 @@ extension USBTransport {
     // What a transfer brought before it failed or was cancelled has left the device, and counts.
     if transfer.count > 0 || (outcome == .completed && input.keepsMessages) {
       isPaused = !input.append(transfer.bytes, notifying: false) || isPaused
-      tellLater()
+      untold += max(1, transfer.count)
     }
+    let isFull = transfer.count == transfer.capacity && !input.keepsMessages
+    arrivals = isFull && arrivals != .whole ? .full : .whole
+    goOnLater()
     guard isOpen else { return }
     switch outcome {
     case .completed:
@@ -42,7 +45,9 @@ extension USBTransport {
         if isPaused { $0.pauses += 1 }
         if isStarved { $0.starvations += 1 }
       }
-      receive()
+      // A transfer that is not full is an answer, or the last of something: who waits for it is told before the kernel
+      // gets its next one, which wakes others. But never are most of them idle.
+      if isFull || receiving * 2 <= receivers.count { receive() }
     case .stalled:
       guard inputTrouble.stalled() else { return end(stalling(device.selection.input)) }
       cancel(receivers)
@@ -64,20 +69,35 @@ extension USBTransport {
     }
   }
 
-  /// Tells the consumer when libusb has handed over all it has: first the transfers go back to the kernel.
-  private func tellLater() {
-    guard !mustTell else { return }
-    mustTell = true
-    io.post(self)
+  /// Has `goOn` called when libusb has handed over all it has: the consumer is told once.
+  private func goOnLater() {
+    guard !isGoingOn else { return }
+    isGoingOn = true
+    context.enter { $0.callBack(self) }
   }
 
-  /// Tells what is to be told, and sends what is to be sent.
+  /// Tells the consumer what has arrived, and gives the kernel the transfers that brought it.
+  ///
+  /// Full transfers are a stream. Then more may be there already, and to wake the consumer takes longer than to fetch it:
+  /// it is told when the loop finds no more, or when all transfers have been round once.
   func goOn() {
-    if mustTell {
-      mustTell = false
-      input.notify()
-    }
-    send()
+    isGoingOn = false
+    let isStreaming = arrivals == .full && !isPaused && untold < receivers.count * (receivers.first?.capacity ?? 0)
+    arrivals = .none
+    if isStreaming { io.post(self) } else { tell() }
+    receive()
+  }
+
+  /// The loop has looked for more: tells what waits to be told, unless more comes at once.
+  func tellInTurn() {
+    guard untold > 0 else { return }
+    if context.enter({ $0.isPosted }) { goOnLater() } else { tell() }
+  }
+
+  private func tell() {
+    guard untold > 0 else { return }
+    untold = 0
+    input.notify()
   }
 
   // MARK: - To the device

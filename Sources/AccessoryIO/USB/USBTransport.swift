@@ -6,7 +6,7 @@
 /// something to carry. A transfer that fails is repeated; an endpoint that halts is cleared; only a certain sign that the
 /// device is gone ends it. What was written arrives in order, but for one case: when a transfer to the device fails by an
 /// error on the bus, the host controller may already have carried those behind it.
-public actor USBTransport: Transport, IOWork {
+public actor USBTransport: Transport, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
   /// No line: USB has time limits of its own.
@@ -38,9 +38,21 @@ public actor USBTransport: Transport, IOWork {
   var receivers: [USBTransfer] = []
   var receiving = 0
   var isPaused = false
-  /// The consumer does not know yet of what has arrived.
-  var mustTell = false
+  /// `goOn` will be called.
+  var isGoingOn = false
+  /// What came since `goOn` was called last.
+  var arrivals = Arrivals.none
+  /// Bytes of which the consumer has not been told; at least one for each transfer.
+  var untold = 0
   var inputTrouble = EndpointTrouble()
+
+  enum Arrivals {
+    case none
+    /// Transfers of a stream, all of them full: there is probably more.
+    case full
+    /// One that wasn't full, or messages.
+    case whole
+  }
 
   // To the device.
   var senders: [USBTransfer] = []
@@ -149,12 +161,19 @@ public actor USBTransport: Transport, IOWork {
   private func capacity(of endpoint: USBEndpointDescription) -> Int {
     let packet = endpoint.maxPacketSize * (endpoint.transfer == .interrupt ? endpoint.packetsPerInterval : 1)
     if endpoint.transfer == .interrupt { return packet }
-    let wanted = min(max(configuration.transferSize, packet), 1 << 20)
+    let isOutputStream = endpoint.direction == .out && shape == .stream
+    let size = isOutputStream ? configuration.outputTransferSize : configuration.transferSize
+    let wanted = min(max(size, packet), 1 << 20)
     return wanted - wanted % packet
   }
 
   /// Called by the loop when there is something to write, or to tell.
-  public nonisolated func perform() { assumeIsolated { $0.goOn() } }
+  public nonisolated func perform() {
+    enter {
+      $0.tellInTurn()
+      $0.send()
+    }
+  }
 
   /// A transfer is back from libusb; called on the I/O thread while libusb handles events: nothing may be closed here.
   func ended(_ transfer: USBTransfer, _ outcome: USBTransfer.Outcome) {

@@ -50,7 +50,9 @@ public final class AccessorySession: Sendable {
   ///
   /// Concurrent writes of up to 64 KiB each are not mixed. Throws `disconnected`, or `cancelled` when the session is
   /// closed or the task cancelled; then a longer write may have been done in part.
-  public func write(_ bytes: some Collection<UInt8>) async throws(AccessoryError) {
+  @specialized(where Bytes == [UInt8])
+  @specialized(where Bytes == ArraySlice<UInt8>)
+  public func write<Bytes: Collection<UInt8>>(_ bytes: Bytes) async throws(AccessoryError) {
     if writers.writeAtOnce(bytes, limit: Self.writePiece) { return }
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -52,7 +52,8 @@ public struct ByteStream: AsyncSequence, Sendable {
 final class Signal: Sendable {
   private struct State {
     var isRaised = false
-    var continuation: CheckedContinuation<Void, Never>?
+    /// Resumed once by whoever takes it out, under the lock; a checked one would cost an allocation for each wait.
+    var continuation: UnsafeContinuation<Void, Never>?
   }
 
   private let state = Locked(State())
@@ -68,7 +69,7 @@ final class Signal: Sendable {
 
   func wait() async {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withUnsafeContinuation { continuation in
         let isRaised = state.withLock { state in
           defer { state.isRaised = false }
           if !state.isRaised && !Task.isCancelled { state.continuation = continuation }
