@@ -61,6 +61,7 @@ import Testing
     let link = try await link()
     let asking = Task { try await link.request(question("AT\r\n")) }
     _ = try await transport.nextWritten(4)
+    try await clock.waitForPending()
     let reply = Array("OK\r\n".utf8)
     #expect(reply.withUnsafeBytes { transport.input.append($0, notifying: false) })
     clock.advance(by: .seconds(10))
