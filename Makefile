@@ -45,15 +45,15 @@ demo: ## Everything at work on a pretended accessory, in a minute
 	swift build --product bridge-cli
 	"$$(swift build --show-bin-path)/bridge-cli" demo
 
-# The lab belongs to the tests: LAB=no leaves it out, where QEMU can't be had. Here it does the same fewer times.
-LAB = yes
+# LAB=yes has the lab run at the end of the tests, with fewer repetitions than `make lab`.
+LAB = no
 IN_LAB = $(filter-out no,$(LAB))
 
 test: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
-test: lint ## Installs what the tests need and runs them all, the lab's too but for LAB=no
+test: lint ## Installs what the tests need and runs them all; the lab's too with LAB=yes
 	$(call install,$(if $(IN_LAB),$(LAB_PACKAGES),$(TEST_PACKAGES)))
 	$(call run-tests,)
-	$(if $(IN_LAB),$(MAKE) lab LAB_CYCLES=50 LAB_SECONDS=30,@echo "Without the lab, as LAB=no says: nothing was tried against a real kernel's USB and systemd.")
+	$(if $(IN_LAB),$(MAKE) lab LAB_CYCLES=50 LAB_SECONDS=30,@echo "The lab's tests, against a stock kernel's USB, udev and systemd, are not among these: make lab")
 
 # How often accessories come and go there, and for how long.
 export LAB_CYCLES LAB_SECONDS
