@@ -99,11 +99,11 @@ final class StreamNotifier: RunLoopWork {
     let (audience, bytes, outer) = state.withLock { state -> (StreamAudience?, (any StreamBytes)?, pthread_t?) in
       guard state.events.owesAny, state.teller == nil || state.teller == this else { return (nil, nil, nil) }
       let (audience, bytes) = (state.face.audience, state.bytes)
-      guard audience.isThere, bytes != nil else { return (audience, nil, nil) }
+      guard audience.isThere, bytes != nil else { return (audience, bytes, nil) }
       defer { state.teller = this }
       return (audience, bytes, state.teller)
     }
-    guard let audience, let bytes else { return false }
+    guard let audience, let bytes, audience.isThere else { return false }
     if let event = nextEvent(bytes) {
       audience.tell(event)
       if event == bytes.readyEvent, bytes.wasTold() { oweReady() }
