@@ -21,10 +21,22 @@ enum UdevLibrary {
     defer { udev_unref(udev) }
     var records = paths(udev, subsystem: "usb").compactMap { record(udev, $0) }
     let devices = Set(records.filter { $0.kind == .device }.map(\.devpath))
-    for path in paths(udev, subsystem: "tty") where isWanted(path, devices) {
+    for path in terminalPaths() where isWanted(path, devices) {
       if let terminal = record(udev, path) { records.append(terminal) }
     }
     return records
+  }
+
+  /// The directories of the terminals. libudev would open each, and all directories on the way to it: some fifty system
+  /// calls for every one of the screen's, of which the kernel has 64.
+  private static func terminalPaths() -> [String] {
+    Directory.names(in: "/sys/class/tty").prefix(limit).compactMap { name in
+      // All of them are links like ../../devices/pci0000:00/…/tty/ttyUSB0.
+      guard let target = SymbolicLink.target(of: "/sys/class/tty/\(name)"), target.hasPrefix("../../") else {
+        return nil
+      }
+      return "/sys/" + target.dropFirst("../../".count)
+    }
   }
 
   /// Most terminals are the screen's and built-in ones, which the kernel has whether they exist or not.

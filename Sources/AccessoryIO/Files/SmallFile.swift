@@ -20,6 +20,17 @@ package enum Directory {
   }
 }
 
+/// Symbolic links, without Foundation.
+package enum SymbolicLink {
+  /// Where a link leads, as it says; nil when there is none or it can't be read.
+  package static func target(of path: String) -> String? {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(PATH_MAX)) { buffer in
+      let count = readlink(path, buffer.baseAddress!, buffer.count)
+      return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+    }
+  }
+}
+
 /// Reading and writing small files in one go, without Foundation.
 package enum SmallFile {
   /// The first `limit` bytes of a file, which must not be one that blocks.

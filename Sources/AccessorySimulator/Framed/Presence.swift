@@ -37,7 +37,7 @@ struct Presence: Sendable {
   func remove() {
     announcement?.remove()
     // Another simulator may have taken the link over.
-    if let link, Self.target(of: link) == target { unlink(link) }
+    if let link, SymbolicLink.target(of: link) == target { unlink(link) }
   }
 
   private static func announce(
@@ -56,7 +56,7 @@ struct Presence: Sendable {
     _ link: String, to path: String, _ directory: String?
   ) throws(AccessoryError) -> String {
     let absolute = absolute(link)
-    if let old = target(of: absolute), old.hasPrefix("/dev/pts/") {
+    if let old = SymbolicLink.target(of: absolute), old.hasPrefix("/dev/pts/") {
       // That the terminal is there says nothing: numbers are given out again. Its simulator's announcement does.
       if old != path, let owner = AnnouncementFile.living(name(of: old), directory: directory), owner.link == absolute {
         let who = owner.serial ?? "another simulator"
@@ -79,12 +79,6 @@ struct Presence: Sendable {
   private static func absolute(_ path: String) -> String {
     let full = path.hasPrefix("/") ? path : currentDirectory() + "/" + path
     return "/" + full.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
-  }
-
-  private static func target(of link: String) -> String? {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink(link, &buffer, buffer.count)
-    return count < 0 ? nil : String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   private static func currentDirectory() -> String {
