@@ -353,3 +353,5 @@ int fake_usb_submitted(fake_usb_device *device, uint8_t endpoint) {
 int fake_usb_most_pending(fake_usb_device *device, uint8_t endpoint) {
     return ask(&endpoint_of(device, endpoint)->mostPending);
 }
+int fake_usb_longest(fake_usb_device *device, uint8_t endpoint) { return ask(&endpoint_of(device, endpoint)->longest); }
+int fake_usb_latest(fake_usb_device *device, uint8_t endpoint) { return ask(&endpoint_of(device, endpoint)->latest); }

@@ -31,7 +31,7 @@ struct endpoint {
     uint8_t echo;             // the endpoint that gives back what comes here; 0 for none
     int isHeld, isHalted;
     int failures, failure;
-    int submitted, pending, mostPending;
+    int submitted, pending, mostPending, longest, latest;
 };
 
 struct interface {

@@ -52,6 +52,8 @@ static int submit(fake_usb_device *device, struct usbdevfs_urb *user) {
     endpoint->submitted++;
     endpoint->pending++;
     if (endpoint->pending > endpoint->mostPending) endpoint->mostPending = endpoint->pending;
+    endpoint->latest = user->buffer_length;
+    if (endpoint->latest > endpoint->longest) endpoint->longest = endpoint->latest;
     append(&device->pending, urb);
     pump(device);
     return 0;

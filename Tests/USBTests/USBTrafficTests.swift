@@ -55,6 +55,26 @@ extension USB {
       await transport.close()
     }
 
+    /// A stream is fetched in large transfers, single messages in small ones, before it and behind it.
+    @Test func transfersGrowWithAStream() async throws {
+      let fake = FakeUSBDevice()
+      let transport = try await fake.open()
+      let reader = InputReader(transport.input)
+      for round in 0..<10 {
+        fake.feed(pattern(1_000, from: round))
+        #expect(try await reader.read(1_000) == pattern(1_000, from: round))
+      }
+      #expect(fake_usb_longest(fake.device, Descriptors.bulkIn) == 16_384)
+      fake.feed(pattern(3_000_000))
+      #expect(try await reader.read(3_000_000) == pattern(3_000_000))
+      #expect(fake_usb_longest(fake.device, Descriptors.bulkIn) == 65_536)
+      fake.feed(pattern(1_000))
+      #expect(try await reader.read(1_000) == pattern(1_000))
+      try await eventually("a small transfer") { fake_usb_latest(fake.device, Descriptors.bulkIn) == 16_384 }
+      #expect(transport.counters.starvations == 0)
+      await transport.close()
+    }
+
     @Test func aFullPacketAtTheEndIsFollowedByAnEmptyOne() async throws {
       let fake = FakeUSBDevice(echo: false)
       let transport = try await fake.open()

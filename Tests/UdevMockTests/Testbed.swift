@@ -11,7 +11,7 @@ import Testing
 
 /// Tests that see umockdev's /sys and /dev. A process has one of those, so they run one after another; and they need its
 /// library loaded before all others, which `make test` does: `umockdev-wrapper swift test --filter '^UdevMockTests'`.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 enum UdevMock {}
 
 /// An empty /sys and /dev, to plug things into. Gone with this value.
@@ -147,12 +147,23 @@ final class Follower: Sendable {
   /// What has been told so far.
   var now: State { state.value }
 
-  /// Waits until what is there fulfils the condition.
+  /// Waits until what is there fulfils the condition. When the test's time is up, says what was told and what is there.
   @discardableResult
   func wait(_ condition: @escaping @Sendable (State) -> Bool) async throws -> State {
-    let state = try await state.wait(until: condition)
-    #expect(state.mistakes == [])
-    return state
+    do {
+      let state = try await state.wait(until: condition)
+      #expect(state.mistakes == [])
+      return state
+    } catch {
+      let there = try? await Task.detached { try await UdevSource().devices() }.value
+      let state = now
+      Issue.record(
+        """
+        the \(state.log.count) events told so far make \(state.present.map(\.path)), the last is \
+        \(state.log.last.map { "\($0)" } ?? "none"); there is \(there?.map(\.path) ?? [])
+        """)
+      throw error
+    }
   }
 
   /// Stops reading, and waits until that is done.

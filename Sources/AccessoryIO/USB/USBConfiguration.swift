@@ -21,7 +21,8 @@ public struct USBConfiguration: Sendable, Hashable {
   /// transfer and the next.
   public var transfersInFlight = 4
   /// Bytes of a transfer at most; rounded down to whole packets, 1 packet to 1 MiB. Interrupt endpoints take one packet
-  /// a transfer. A stream to the device goes in transfers of up to four times as many, when as many wait.
+  /// a transfer. Where bytes are a stream, transfers are up to four times as large: to the device when as many wait, from
+  /// the device while it fills them quickly.
   public var transferSize = 16_384
 
   /// How bytes are put into transfers.
@@ -45,11 +46,14 @@ public struct USBConfiguration: Sendable, Hashable {
   /// transfers, so that a consumer that needs a moment to wake up doesn't silence the bus.
   static let inputHighWater = 524_288
 
-  /// Bytes of a transfer to the device at most, where writes make a stream. What waits goes in one piece: less work for
-  /// as many bytes. From the device it would only mean that a full transfer comes later.
-  var outputTransferSize: Int { 4 * min(max(transferSize, 1), 1 << 18) }
+  /// Bytes of a transfer at most, where bytes are a stream and there are many: less work for as many bytes.
+  var streamTransferSize: Int { 4 * min(max(transferSize, 1), 1 << 18) }
+
+  /// Two full transfers that follow each other within this are a stream with many bytes. One with few would come late in
+  /// large transfers: a device that sends full packets only ends none of them early.
+  static let quickly = Duration.milliseconds(4)
 
   /// Bytes that were written and not taken by the device, from which on a writer waits. It goes on at the half: then all
   /// transfers are under way, and as much again waits for them to come back, until the writer has woken up.
-  var outputHighWater: Int { 4 * max(transfersInFlight, 2) * transferSize }
+  var outputHighWater: Int { 2 * max(transfersInFlight, 2) * streamTransferSize }
 }

@@ -11,7 +11,7 @@ extension USBTransport {
   func receive() {
     guard isOpen, !isPaused, inputTrouble.cure == .none, cancelling == 0 else { return }
     for transfer in receivers where !transfer.isPending {
-      let result = transfer.receive(transfer.capacity)
+      let result = transfer.receive(inputLength)
       guard result == 0 else { return inputFailed(result) }
       receiving += 1
     }
@@ -30,7 +30,8 @@ extension USBTransport {
       isPaused = !input.append(transfer.bytes, notifying: false) || isPaused
       untold += max(1, transfer.count)
     }
-    let isFull = transfer.count == transfer.capacity && !input.keepsMessages
+    let isFull = transfer.count == transfer.length && !input.keepsMessages
+    askForMore(isFull)
     arrivals = isFull && arrivals != .whole ? .full : .whole
     goOnLater()
     guard isOpen else { return }
@@ -55,6 +56,15 @@ extension USBTransport {
     case .cancelled, .gone: break
     }
     if inputTrouble.cure == .clearHalt, receiving == 0 { clearHalt(device.selection.input) }
+  }
+
+  /// Makes transfers larger while the device fills them quickly, and as usual when it doesn't.
+  private func askForMore(_ isFull: Bool) {
+    guard isFull else { return inputLength = usualInputLength }
+    let now = io.now
+    let isQuick = lastFull.map { now - $0 < USBConfiguration.quickly } ?? false
+    lastFull = now
+    inputLength = isQuick ? receivers[0].capacity : usualInputLength
   }
 
   private func inputFailed(_ code: Int32?) {

@@ -45,6 +45,10 @@ public actor USBTransport: Transport, IOWork, IOActor {
   /// Bytes of which the consumer has not been told; at least one for each transfer.
   var untold = 0
   var inputTrouble = EndpointTrouble()
+  /// Bytes that the next transfer asks for.
+  var inputLength = 0
+  /// When a transfer last came back full.
+  var lastFull: MonotonicTime?
 
   enum Arrivals {
     case none
@@ -148,6 +152,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
         senders.append(transfer)
       }
     }
+    inputLength = usualInputLength
     context.attach(self, to: device.descriptor.rawValue)
     guard !receivers.isEmpty, !senders.isEmpty else {
       return end(AccessoryError(.ioFailure, "no memory for transfers of \(label)"))
@@ -161,10 +166,17 @@ public actor USBTransport: Transport, IOWork, IOActor {
   private func capacity(of endpoint: USBEndpointDescription) -> Int {
     let packet = endpoint.maxPacketSize * (endpoint.transfer == .interrupt ? endpoint.packetsPerInterval : 1)
     if endpoint.transfer == .interrupt { return packet }
-    let isOutputStream = endpoint.direction == .out && shape == .stream
-    let size = isOutputStream ? configuration.outputTransferSize : configuration.transferSize
+    return wholePackets(packet, shape == .stream ? configuration.streamTransferSize : configuration.transferSize)
+  }
+
+  private func wholePackets(_ packet: Int, _ size: Int) -> Int {
     let wanted = min(max(size, packet), 1 << 20)
     return wanted - wanted % packet
+  }
+
+  /// Bytes that a transfer asks for unless transfers are filled quickly.
+  var usualInputLength: Int {
+    min(receivers.first?.capacity ?? 0, wholePackets(device.selection.input.maxPacketSize, configuration.transferSize))
   }
 
   /// Called by the loop when there is something to write, or to tell.

@@ -69,5 +69,8 @@ int fake_usb_alternate(fake_usb_device *device, unsigned interface);
 /// Transfers that were submitted, and the most that were pending at once, of this endpoint.
 int fake_usb_submitted(fake_usb_device *device, uint8_t endpoint);
 int fake_usb_most_pending(fake_usb_device *device, uint8_t endpoint);
+/// Bytes of the longest transfer that was submitted, and of the latest, of this endpoint.
+int fake_usb_longest(fake_usb_device *device, uint8_t endpoint);
+int fake_usb_latest(fake_usb_device *device, uint8_t endpoint);
 
 #endif
