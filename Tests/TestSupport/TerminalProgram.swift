@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
 import CTestShims
 import Dispatch
 import Glibc
@@ -162,6 +163,12 @@ public final class TerminalProgram: Sendable {
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = fread(&buffer, 1, buffer.count, file)
     return String(decoding: buffer[..<count], as: UTF8.self).split(separator: " ").first.flatMap { pid_t($0) }
+  }
+
+  /// Whether it is stopped, as by SIGTSTP: what continues it before that is lost on it.
+  public var isStopped: Bool {
+    guard let pid, let bytes = try? SmallFile.read("/proc/\(pid)/status", limit: 4_096) else { return false }
+    return String(decoding: bytes, as: UTF8.self).contains("State:\tT")
   }
 
   /// The settings of the terminal, as `stty` shows them.
