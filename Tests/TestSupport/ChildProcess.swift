@@ -15,9 +15,7 @@ public final class ChildProcess: Sendable {
 
   /// Starts the package's `TestChild`, which lies beside the test program, with these arguments.
   public convenience init(_ arguments: String...) throws {
-    var buffer = [CChar](repeating: 0, count: 4_096)
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let program = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let program = SymbolicLink.target(of: "/proc/self/exe") ?? ""
     let folder = program.split(separator: "/").dropLast().joined(separator: "/")
     try self.init(path: "/\(folder)/TestChild", arguments: arguments)
   }

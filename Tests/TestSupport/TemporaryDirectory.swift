@@ -40,13 +40,7 @@ public final class TemporaryDirectory: Sendable {
 }
 
 /// What a link says; nil when there is none.
-public func linkTarget(_ path: String) -> String? {
-  var buffer = [UInt8](repeating: 0, count: 4_096)
-  let count = buffer.withUnsafeMutableBytes {
-    readlink(path, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-  }
-  return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
-}
+public func linkTarget(_ path: String) -> String? { SymbolicLink.target(of: path) }
 
 /// Whether something is there, be it a link that leads nowhere.
 public func exists(_ path: String) -> Bool {

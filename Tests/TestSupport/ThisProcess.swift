@@ -57,10 +57,6 @@ extension ThisProcess {
   private static func isOpen(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
 
   private static func path(of descriptor: CInt) -> String? {
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    let count = buffer.withUnsafeMutableBytes {
-      readlink("/proc/self/fd/\(descriptor)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-    }
-    return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
+    SymbolicLink.target(of: "/proc/self/fd/\(descriptor)")
   }
 }

@@ -45,8 +45,9 @@ public actor USBTransport: Transport, IOWork, IOActor {
   /// Bytes of which the consumer has not been told; at least one for each transfer.
   var untold = 0
   var inputTrouble = EndpointTrouble()
-  /// Bytes that the next transfer asks for.
+  /// Bytes that the next transfer asks for, and that one does unless transfers are filled quickly.
   var inputLength = 0
+  var usualInputLength = 0
   /// When a transfer last came back full.
   var lastFull: MonotonicTime?
 
@@ -144,14 +145,16 @@ public actor USBTransport: Transport, IOWork, IOActor {
     itself = self
     let count = min(max(configuration.transfersInFlight, 1), 64)
     let (input, output) = (device.selection.input, device.selection.output)
+    let limit = shape == .stream ? configuration.streamTransferSize : configuration.transferSize
     for _ in 0..<count {
-      if let transfer = USBTransfer(device.handle, input, capacity: capacity(of: input), owner: self) {
+      if let transfer = USBTransfer(device.handle, input, capacity: length(input, atMost: limit), owner: self) {
         receivers.append(transfer)
       }
-      if let transfer = USBTransfer(device.handle, output, capacity: capacity(of: output), owner: self) {
+      if let transfer = USBTransfer(device.handle, output, capacity: length(output, atMost: limit), owner: self) {
         senders.append(transfer)
       }
     }
+    usualInputLength = length(input, atMost: configuration.transferSize)
     inputLength = usualInputLength
     context.attach(self, to: device.descriptor.rawValue)
     guard !receivers.isEmpty, !senders.isEmpty else {
@@ -163,20 +166,11 @@ public actor USBTransport: Transport, IOWork, IOActor {
 
   /// Bytes of a transfer: whole packets, since a device may always send one. A report of an interrupt endpoint is one
   /// transfer, so that its end is seen; a message on a bulk endpoint is one transfer too.
-  private func capacity(of endpoint: USBEndpointDescription) -> Int {
+  private func length(_ endpoint: USBEndpointDescription, atMost limit: Int) -> Int {
     let packet = endpoint.maxPacketSize * (endpoint.transfer == .interrupt ? endpoint.packetsPerInterval : 1)
     if endpoint.transfer == .interrupt { return packet }
-    return wholePackets(packet, shape == .stream ? configuration.streamTransferSize : configuration.transferSize)
-  }
-
-  private func wholePackets(_ packet: Int, _ size: Int) -> Int {
-    let wanted = min(max(size, packet), 1 << 20)
+    let wanted = min(max(limit, packet), 1 << 20)
     return wanted - wanted % packet
-  }
-
-  /// Bytes that a transfer asks for unless transfers are filled quickly.
-  var usualInputLength: Int {
-    min(receivers.first?.capacity ?? 0, wholePackets(device.selection.input.maxPacketSize, configuration.transferSize))
   }
 
   /// Called by the loop when there is something to write, or to tell.
