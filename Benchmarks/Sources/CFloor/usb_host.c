@@ -18,7 +18,7 @@ struct cfloor_usb_host {
     libusb_device_handle *handle;
     int fd;
     struct libusb_transfer *in[cfloor_usb_flight], *out[cfloor_usb_flight];
-    uint8_t buffersIn[cfloor_usb_flight][cfloor_usb_size], buffersOut[cfloor_usb_flight][cfloor_usb_out_size];
+    uint8_t buffersIn[cfloor_usb_flight][cfloor_usb_size], buffersOut[cfloor_usb_flight][cfloor_usb_size];
     int pendingIn, pendingOut, isFailed, isOver;
     size_t got, toSend;
     uint8_t reply[CFLOOR_FRAME_LIMIT];
@@ -37,7 +37,7 @@ static void ended_in(struct libusb_transfer *transfer) {
 
 static int send_next(struct cfloor_usb_host *host, struct libusb_transfer *transfer) {
     if (host->toSend == 0) return 0;
-    transfer->length = host->toSend < cfloor_usb_out_size ? (int)host->toSend : cfloor_usb_out_size;
+    transfer->length = host->toSend < cfloor_usb_size ? (int)host->toSend : cfloor_usb_size;
     host->toSend -= (size_t)transfer->length;
     if (libusb_submit_transfer(transfer)) return -1;
     host->pendingOut++;
@@ -61,8 +61,8 @@ struct cfloor_usb_host *cfloor_usb_open(const char *node) {
         host->in[i] = libusb_alloc_transfer(0);
         libusb_fill_bulk_transfer(host->in[i], host->handle, IN, host->buffersIn[i], cfloor_usb_size, ended_in, host, 0);
         host->out[i] = libusb_alloc_transfer(0);
-        libusb_fill_bulk_transfer(host->out[i], host->handle, OUT, host->buffersOut[i], cfloor_usb_out_size,
-                                  ended_out, host, 0);
+        libusb_fill_bulk_transfer(host->out[i], host->handle, OUT, host->buffersOut[i], cfloor_usb_size, ended_out, host,
+                                  0);
         if (libusb_submit_transfer(host->in[i])) return NULL;
         host->pendingIn++;
     }

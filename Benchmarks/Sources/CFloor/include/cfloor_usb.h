@@ -30,8 +30,8 @@ void cfloor_usb_unplug(struct cfloor_usb_device *device);
 struct cfloor_usb_host;
 struct cfloor_usb_host *cfloor_usb_open(const char *node);
 void cfloor_usb_close(struct cfloor_usb_host *host);
-// With `cfloor_usb_flight` transfers at a time of the sizes that the transport has. They return 0.
-enum { cfloor_usb_flight = 4, cfloor_usb_size = 65536, cfloor_usb_out_size = 65536 };
+// With `cfloor_usb_flight` transfers at a time of the size that the transport has for a stream. They return 0.
+enum { cfloor_usb_flight = 4, cfloor_usb_size = 65536 };
 int cfloor_usb_receive(struct cfloor_usb_host *host, size_t total);
 int cfloor_usb_send(struct cfloor_usb_host *host, size_t total);
 int cfloor_usb_echo(struct cfloor_usb_host *host, size_t payload, size_t count, int64_t *nanoseconds);
