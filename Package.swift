@@ -191,6 +191,19 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] == "1" {
       path: "Tests/Lab/Tests"))
 }
 
+// ACCESSORY_BRIDGE_ONLY=AccessoryLinkTests,USBTests builds these targets and what they need, for quick turns while
+// working on one room: a change at the bottom otherwise has everything built anew.
+if let only = Context.environment["ACCESSORY_BRIDGE_ONLY"] {
+  var wanted: Set<String> = []
+  var open = only.split(separator: ",").map(String.init)
+  while let name = open.popLast() {
+    guard wanted.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
+    for case .byNameItem(let needed, _) in target.dependencies { open.append(needed) }
+  }
+  package.targets.removeAll { !wanted.contains($0.name) }
+  package.products = []
+}
+
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.
 if Context.environment["ACCESSORY_BRIDGE_STRICT"] != nil {
   for target in package.targets
