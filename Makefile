@@ -98,7 +98,9 @@ fuzz: ## Every decoder against bytes made up to break it, FUZZ_SECONDS each
 	$(call install,$(BUILD_PACKAGES))
 	Tests/Fuzz/run $(FUZZ_SECONDS)
 
-lint: ## Checks the form of the sources
+lint: ## Checks the form of the sources, and which part imports which (Documentation/architecture.md)
+	Tests/Rooms/check
+	Tests/Rooms/test
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 format: ## Brings the sources into form
