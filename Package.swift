@@ -144,6 +144,7 @@ let package = Package(
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "BridgeService", "AccessoryControl", "TestSupport", "bridge-cli",
         "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
+        "MainRunLoopClient",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .executableTarget(
@@ -161,6 +162,10 @@ let package = Package(
     .executableTarget(
       name: "ClientsOfSwift6In5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift6In5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "MainRunLoopClient",
+      dependencies: ["ExternalAccessory", "AccessoryDiscovery", "AccessoryIO", "TestSupport"],
+      path: "Tests/Clients/MainRunLoop", swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [

@@ -10,49 +10,6 @@ import Testing
 
 /// Whole programs with a real main run loop, beside a real `bridge-cli simulate framed`.
 @Suite(.timeLimit(.minutes(3))) struct ProgramTests {
-  /// A runtime directory in which programs find nothing but each other.
-  private final class Place: Sendable {
-    let runtime: TemporaryDirectory
-    private let programs = Locked<[Program]>([])
-
-    init() throws { runtime = try TemporaryDirectory() }
-
-    deinit { for program in programs.withLock({ $0 }) { program.signal(SIGKILL) } }
-
-    /// Starts a program that was built beside the test program.
-    func start(_ name: String, _ arguments: String...) throws -> Program {
-      try start(at: try Self.path(of: name), arguments)
-    }
-
-    /// Where a program that was built beside the test program lies.
-    static func path(of name: String) throws -> String {
-      let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-      return tests.deletingLastPathComponent().appending(path: name).path
-    }
-
-    func start(at path: String, _ arguments: [String]) throws -> Program {
-      var variables = [
-        "XDG_RUNTIME_DIR": runtime.path, "XDG_CONFIG_HOME": runtime.path, "PATH": "/usr/bin:/bin",
-      ]
-      for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
-        variables[name] = ProcessInfo.processInfo.environment[name]
-      }
-      let program = try Program([path] + arguments, environment: variables, directory: runtime.path)
-      programs.withLock { $0.append(program) }
-      return program
-    }
-
-    /// Starts the simulator, and waits until it can be found.
-    func simulate() async throws -> Program {
-      let simulator = try start("bridge-cli", "simulate", "framed", "--percent", "57", "--seed", "1")
-      let directory = runtime.path + "/accessory-bridge/simulated"
-      try await eventually("the announcement") {
-        !((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).isEmpty
-      }
-      return simulator
-    }
-  }
-
   /// The reply to a request for the battery, number 1, to the byte, from a simulator at 57 %.
   private func expectBatteryReply(_ line: String?) throws {
     let bytes = try #require(line).split(separator: " ").compactMap { UInt8($0, radix: 16) }

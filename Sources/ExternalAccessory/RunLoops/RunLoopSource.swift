@@ -15,8 +15,9 @@ protocol RunLoopWork: AnyObject, Sendable {
 
 /// A source of work for the run loops that it is scheduled in: a version 0 `CFRunLoopSource`.
 ///
-/// `RunLoop.perform` would not do: it doesn't wake a run loop that sleeps. Work for the main run loop is done on the
-/// main queue while that run loop doesn't run, as under `dispatchMain()` and `static func main() async`.
+/// `RunLoop.perform` would not do: it doesn't wake a run loop that sleeps. Work for the main run loop's default mode, the
+/// common modes included, is done on the main queue while that run loop doesn't run, as under `dispatchMain()` and
+/// `static func main() async`. Work for other modes waits until they run.
 final class RunLoopSource: Sendable {
   /// Where the run loop finds the work. Weak, as run loops keep their sources.
   private final class Target: Sendable {
@@ -67,11 +68,7 @@ final class RunLoopSource: Sendable {
     target.ends.withLock { $0.source = self }
   }
 
-  deinit {
-    invalidate()
-    let key = ObjectIdentifier(target)
-    Self.inMain.withLock { _ = $0.removeValue(forKey: key) }
-  }
+  deinit { invalidate() }
 
   /// Sets what is run. Not kept.
   func run(_ work: any RunLoopWork) { target.ends.withLock { $0.work = work } }
@@ -89,7 +86,7 @@ final class RunLoopSource: Sendable {
     guard isNew else { return }
     if place.isMain {
       Self.inMain.withLock { $0[ObjectIdentifier(target)] = WeakSource(object: self) }
-      MainRunLoopWatch.start()
+      MainRunLoopWatch.watch(place.modeName)
     }
     if place.loop != nil {
       attach(place)
@@ -158,6 +155,8 @@ final class RunLoopSource: Sendable {
     }
     for place in places { place.timer?.invalidate() }
     CFRunLoopSourceInvalidate(beneath.source)
+    let key = ObjectIdentifier(target)
+    Self.inMain.withLock { _ = $0.removeValue(forKey: key) }
   }
 
   // MARK: - Signalling
@@ -168,7 +167,8 @@ final class RunLoopSource: Sendable {
   }
 
   private func wake() {
-    target.isSignalled.store(true, ordering: .releasing)
+    // In this order: the main run loop, when it stops, looks for signalled sources after it has said that it stops.
+    target.isSignalled.store(true, ordering: .sequentiallyConsistent)
     CFRunLoopSourceSignal(beneath.source)
     let places = state.withLock { $0.places }
     var isInMain = false
@@ -176,7 +176,7 @@ final class RunLoopSource: Sendable {
       if let loop = place.loop { CFRunLoopWakeUp(loop) }
       if place.isMain { isInMain = true }
     }
-    if isInMain, CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil { useMainQueue() }
+    if isInMain, needsMainQueue { useMainQueue() }
   }
 
   /// More is to be done, by the run loop that is just doing it and so needs no waking, unless there are others.
@@ -184,6 +184,35 @@ final class RunLoopSource: Sendable {
     guard state.withLock({ $0.places.count == 1 }) else { return wake() }
     target.isSignalled.store(true, ordering: .releasing)
     CFRunLoopSourceSignal(beneath.source)
+  }
+
+  // MARK: - The main queue
+
+  private struct WeakSource: Sendable { weak var object: RunLoopSource? }
+
+  /// Those that were scheduled in the main run loop and are not invalid.
+  private static let inMain = Locked<[ObjectIdentifier: WeakSource]>([:])
+
+  /// Called when the main run loop stops: what it was told to do and hasn't done goes to the main queue, as it may not
+  /// run again.
+  static func mainRunLoopStopped() {
+    for source in inMain.withLock({ $0.values.compactMap(\.object) })
+    where source.target.isSignalled.load(ordering: .sequentiallyConsistent)
+      && source.isInMain(kCFRunLoopDefaultMode)
+    {
+      source.useMainQueue()
+    }
+  }
+
+  /// Whether the main run loop would do the work while it runs in this mode.
+  private func isInMain(_ mode: CFString) -> Bool { CFRunLoopContainsSource(CFRunLoopGetMain(), beneath.source, mode) }
+
+  /// Whether the main run loop should do the work and may not, as it doesn't run, or in another mode.
+  private var needsMainQueue: Bool {
+    if !MainRunLoopWatch.isStopping, let mode = CFRunLoopCopyCurrentMode(CFRunLoopGetMain()), isInMain(mode) {
+      return false
+    }
+    return isInMain(kCFRunLoopDefaultMode)
   }
 
   private func useMainQueue() {
@@ -196,25 +225,15 @@ final class RunLoopSource: Sendable {
   }
 
   private func runOnMainQueue() {
-    let isScheduled = state.withLock { state in
-      state.isOnMainQueue = false
-      return state.places.contains(where: \.isMain)
+    state.withLock { $0.isOnMainQueue = false }
+    guard target.isSignalled.load(ordering: .sequentiallyConsistent), isInMain(kCFRunLoopDefaultMode) else { return }
+    guard let mode = CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) else {
+      if target.perform() { wake() }
+      return
     }
-    if isScheduled, target.perform() { wake() }
-  }
-
-  // MARK: - The main run loop
-
-  private struct WeakSource: Sendable { weak var object: RunLoopSource? }
-
-  /// Those that were ever scheduled there.
-  private static let inMain = Locked<[ObjectIdentifier: WeakSource]>([:])
-
-  /// Called when the main run loop stops: what it was told to do and hasn't done goes to the main queue.
-  static func mainRunLoopStopped() {
-    for source in inMain.withLock({ $0.values.compactMap(\.object) })
-    where source.target.isSignalled.load(ordering: .acquiring) {
-      source.useMainQueue()
-    }
+    // The main run loop runs after all, and does the work in its turn. In a mode that the source isn't in, and that
+    // serves the main queue, nothing can be done now: the next signal tries again. Trying again by itself would keep
+    // that run loop awake.
+    if !isInMain(mode) { target.isSignalled.store(false, ordering: .sequentiallyConsistent) }
   }
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import ExternalAccessory
+import Glibc
+import TestSupport
+
+/// A session with an accessory on a pseudo-terminal, whose other end is held here, too.
+final class Client: NSObject, StreamDelegate {
+  let terminal: TestTerminal
+  let device: Device
+  let source: FakeSource
+  let manager: EAAccessoryManager
+  var session: EASession?
+  var input: InputStream?
+  var output: OutputStream?
+  /// What it was told, in order.
+  var events: [Stream.Event] = []
+  var bytes = 0
+  var reads = true
+  var closesAtEnd = false
+
+  init(terminal: TestTerminal) {
+    self.terminal = terminal
+    device = .framed(at: terminal.path)
+    source = FakeSource([device])
+    manager = EAAccessoryManager(sources: [source])
+    super.init()
+  }
+
+  var streams: [Stream] { [input as Stream?, output as Stream?].compactMap { $0 } }
+
+  func open(mode: RunLoop.Mode = .common) {
+    session = EASession(accessory: manager.connectedAccessories[0], forProtocol: "com.accessorybridge.framed")
+    guard let session else { fail("no session") }
+    (input, output) = (session.inputStream, session.outputStream)
+    for stream in streams {
+      stream.delegate = self
+      stream.schedule(in: .main, forMode: mode)
+      stream.open()
+    }
+  }
+
+  func stream(_ stream: Stream, handle event: Stream.Event) {
+    events.append(event)
+    if event == .hasBytesAvailable, reads, let input = stream as? InputStream {
+      var buffer = [UInt8](repeating: 0, count: 64)
+      bytes += max(0, input.read(&buffer, maxLength: buffer.count))
+    }
+    if event == .endEncountered, closesAtEnd { close() }
+  }
+
+  func close() {
+    for stream in streams {
+      stream.close()
+      stream.remove(from: .main, forMode: .common)
+      stream.delegate = nil
+    }
+  }
+
+  /// Has a byte arrive.
+  func feed() {
+    do { _ = try terminal.writeSome([1]) } catch { fail("writing: \(error)") }
+  }
+
+  /// Runs the main run loop until this holds.
+  func run(mode: RunLoop.Mode = .default, until condition: () -> Bool) {
+    let end = Date(timeIntervalSinceNow: 30)
+    while !condition() {
+      if Date() > end { fail("waited in vain: \(events), \(bytes) bytes") }
+      _ = RunLoop.main.run(mode: mode, before: Date(timeIntervalSinceNow: 0.02))
+    }
+  }
+
+  /// Opens it and has a byte come in.
+  func converse(mode: RunLoop.Mode = .common) {
+    open(mode: mode)
+    let former = bytes
+    feed()
+    run { bytes > former && streams.allSatisfy { $0.streamStatus == .open } }
+  }
+}
+
+func fail(_ why: String) -> Never {
+  print("failed: \(why)")
+  fflush(nil)
+  exit(1)
+}
+
+/// On another thread: waits a moment, in which `meanwhile` is called some times; then prints the ticks that this process
+/// takes in two seconds, and ends it, with success when `holds`.
+func measure(
+  meanwhile: @escaping @Sendable () -> Void = {}, holds: @escaping @Sendable () -> Bool = { true }
+) {
+  Thread {
+    for _ in 0..<25 {
+      usleep(20_000)
+      meanwhile()
+      DispatchQueue.main.async {}  // as a program has other things to do, too
+    }
+    usleep(200_000)
+    let before = ticks()
+    usleep(2_000_000)
+    print("\(ticks() - before) ticks")
+    if !holds() { fail("it was told what it shouldn't be, or not what it should") }
+    fflush(nil)
+    exit(0)
+  }.start()
+}
+
+/// Of the processor, by this process: 100 a second.
+private func ticks() -> Int {
+  var used = tms()
+  times(&used)
+  return used.tms_utime + used.tms_stime
+}

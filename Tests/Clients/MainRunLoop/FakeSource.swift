@@ -1,0 +1,1 @@
+../../ExternalAccessoryTests/Harness/FakeSource.swift
