@@ -169,34 +169,66 @@ func mainQueueBarrier() async {
     #expect(diary.entries.value.count == 6)
   }
 
-  /// What came and went while the main thread was busy is not told.
-  @Test func coalescing() async throws {
-    let bench = try Bench()
-    let diary = Diary(bench.manager)
-    defer { diary.end() }
-    bench.manager.registerForLocalNotifications()
-    let other = Device.framed(at: "/dev/null", serial: "G2")
-    // The main queue stands still meanwhile.
+  /// Runs `body` while the main queue stands still.
+  private func whileMainWaits(_ body: () async throws -> Void) async throws {
     let (isIn, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     DispatchQueue.main.async {
       isIn.signal()
       mayLeave.wait()
     }
     try await blocking { isIn.wait() }
-    for _ in 0..<100 {
+    defer { mayLeave.signal() }
+    try await body()
+  }
+
+  /// What came and went while the main thread was busy is told in order, each in its turn.
+  @Test func aBusyMainThread() async throws {
+    let bench = try Bench()
+    let diary = Diary(bench.manager)
+    defer { diary.end() }
+    bench.manager.registerForLocalNotifications()
+    let other = Device.framed(at: "/dev/null", serial: "G2")
+    try await whileMainWaits {
+      for _ in 0..<10 {
+        bench.source.add(other)
+        bench.source.remove(other)
+      }
       bench.source.add(other)
-      bench.source.remove(other)
+      try await eventually("the last of them") { bench.manager.connectedAccessories.last?.connectionID == 12 }
     }
-    bench.source.add(other)
-    try await eventually("the last of them") { bench.manager.connectedAccessories.last?.connectionID ?? 0 >= 102 }
-    mayLeave.signal()
-    try await diary.entries.wait { $0.count >= 2 }
+    try await diary.entries.wait { $0.count >= 42 }
     await mainQueueBarrier()
-    let last = try #require(bench.manager.connectedAccessories.last).connectionID
-    #expect(
-      diary.entries.value == [
-        .connected(last, isSelected: false), .connectedMessage(last, isSelected: false),
-      ])
+    let told = (2...12).flatMap { (id: Int) -> [Diary.Entry] in
+      [
+        .connected(id, isSelected: false), .connectedMessage(id, isSelected: false), .disconnected(id),
+        .disconnectedMessage(id),
+      ]
+    }
+    #expect(diary.entries.value == told.dropLast(2))
+  }
+
+  /// What waits to be told is bounded. Beyond that, what came and went is left out, but never what is there in the end.
+  @Test func coalescing() async throws {
+    let bench = try Bench()
+    let diary = Diary(bench.manager)
+    defer { diary.end() }
+    bench.manager.registerForLocalNotifications()
+    let other = Device.framed(at: "/dev/null", serial: "G2")
+    try await whileMainWaits {
+      for _ in 0..<1_000 {
+        bench.source.add(other)
+        bench.source.remove(other)
+      }
+      bench.source.add(other)
+      try await eventually("the last of them") { bench.manager.connectedAccessories.last?.connectionID == 1_002 }
+    }
+    try await diary.entries.wait { $0.contains(.connectedMessage(1_002, isSelected: false)) }
+    await mainQueueBarrier()
+    let told = diary.entries.value
+    // Two entries for each of 256 news, of which each connection but the last has its disconnection.
+    #expect((500...520).contains(told.count))
+    #expect(told.count { if case .connected = $0 { true } else { false } } == told.count / 4 + 1)
+    #expect(told.suffix(2) == [.connected(1_002, isSelected: false), .connectedMessage(1_002, isSelected: false)])
   }
 
   /// The documented order: the bytes that had arrived, the end of the streams, the notification, the delegate.

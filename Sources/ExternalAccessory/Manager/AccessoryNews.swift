@@ -8,6 +8,14 @@ enum AccessoryNews: Sendable {
   case disconnected(EAAccessory, notifies: Bool)
   case picking(PickerRequest)
   case pickingEnded(Int, EABluetoothAccessoryPickerError.Code)
+
+  /// Whether a notification is posted of it.
+  var notifies: Bool {
+    switch self {
+    case .connected(_, let notifies), .disconnected(_, let notifies): notifies
+    case .picking, .pickingEnded: false
+    }
+  }
 }
 
 /// Somebody who waits for an accessory to be connected.

@@ -31,6 +31,9 @@ final class AccessoryRegistry: RunLoopWork {
   private let scanTimeout: Duration
   private let services: [String]
 
+  /// What may wait to be told, before connections whose accessory has gone again are left out.
+  static let newsLimit = 256
+
   /// How long a disconnection waits for the delegates of the streams to be told of their end.
   private static let endPatience = Duration.milliseconds(500)
 
@@ -200,10 +203,14 @@ final class AccessoryRegistry: RunLoopWork {
   private func disconnected(_ accessory: EAAccessory) {
     let delegate = accessory.delegate  // let go outside the lock, should this be the last reference
     let hasNews = state.withLock { state in
-      let before = state.news.count
-      state.news.removeAll { if case .connected(let other, _) = $0 { other === accessory } else { false } }
-      // Who hasn't been told that it came needn't be told that it went.
-      let notifies = state.isRegistered && state.news.count == before
+      let waiting = state.news.firstIndex { news in
+        if case .connected(let other, _) = news { other === accessory } else { false }
+      }
+      var notifies = state.isRegistered
+      if let waiting, !state.news[waiting].notifies || state.news.count > Self.newsLimit {
+        state.news.remove(at: waiting)
+        notifies = false  // who isn't told that it came needn't be told that it went
+      }
       guard notifies || delegate != nil else { return false }
       state.news.append(.disconnected(accessory, notifies: notifies))
       return true
@@ -263,7 +270,8 @@ final class AccessoryRegistry: RunLoopWork {
   }
 
   private func tellConnected(_ accessory: EAAccessory, _ notifies: Bool, _ manager: EAAccessoryManager?) {
-    let picker = state.withLock { $0.pickers }.first { $0.fits(accessory) }
+    // One that has gone again meanwhile is told, but not picked.
+    let picker = accessory.isConnected ? state.withLock { $0.pickers }.first { $0.fits(accessory) } : nil
     if let picker { state.withLock { $0.pickers.removeAll { $0.id == picker.id } } }
     if notifies, let manager {
       var information = [EAAccessoryKey: accessory]
