@@ -20,8 +20,8 @@ import Testing
     init() {
       let lost = lost
       let channel = SessionChannel(AccessorySession(transport), protocolString: "p") { lost.update { $0 += 1 } }
-      input = AccessoryInputStream(channel.input) { [weak channel] in channel?.streamClosed() }
-      output = AccessoryOutputStream(channel.output) { [weak channel] in channel?.streamClosed() }
+      input = AccessoryInputStream(channel.input) { channel.streamClosed() }
+      output = AccessoryOutputStream(channel.output) { channel.streamClosed() }
       self.channel = channel
     }
   }

@@ -90,34 +90,40 @@ import Testing
       let bench = try Bench()
       let recorder = Recorder()
       try await thread.run { try bench.session().start(recorder, in: .current) }
-      // Free for others, sooner or later. Ends with the test's time limit.
-      var other: DescriptorTransport?
-      while other == nil {
-        do throws(AccessoryError) {
-          other = try await DescriptorTransport.open(TerminalConfiguration(path: bench.device.path))
-        } catch {
-          guard error.kind == .busy else { throw error }
-        }
-        try await Task.sleep(for: .milliseconds(2))
-      }
-      await other?.close()
+      try await bench.waitUntilFree()
       #expect(try await thread.count(of: "CFRunLoopSource") == 0)
     }
   }
 
-  /// A stream that is kept longer than its session comes to its end.
-  @Test func aStreamThatOutlivesItsSession() async throws {
+  /// Streams that are kept longer than their session go on, each for itself, until they are closed or let go, too.
+  @Test(arguments: [true, false]) func streamsThatOutliveTheirSession(areClosed: Bool) async throws {
     try await LoopThread.with { thread in
       let bench = try Bench()
       let recorder = Recorder()
-      let input = try await thread.run {
+      let streams = Locked<Handed<(InputStream, OutputStream)>?>(nil)
+      try await thread.run {
         let session = try bench.session()
         session.start(recorder, in: .current)
-        return Handed(value: session.input)
+        let handed = Handed(value: (session.input, session.output))
+        streams.withLock { $0 = handed }
       }
-      try await recorder.wait(for: .endEncountered, ofInput: true)
-      #expect(input.value.streamStatus == .atEnd)
-      input.value.close()
+      try await bench.terminal.write([1, 2, 3])
+      try await recorder.bytes.wait { $0 == [1, 2, 3] }
+      #expect(streams.withLock { $0 }?.value.1.write([4, 5]) == 2)
+      #expect(try await bench.terminal.read(2) == [4, 5])
+      // One direction is enough to keep the accessory.
+      streams.withLock { $0 }?.value.0.close()
+      #expect(streams.withLock { $0 }?.value.1.write([6]) == 1)
+      #expect(try await bench.terminal.read(1) == [6])
+      let error = await #expect(throws: AccessoryError.self) {
+        try await DescriptorTransport.open(TerminalConfiguration(path: bench.device.path))
+      }
+      #expect(error?.kind == .busy)
+      if areClosed { streams.withLock { $0 }?.value.1.close() }
+      streams.withLock { $0 = nil }
+      try await bench.waitUntilFree()
+      #expect(recorder.events(ofInput: false).allSatisfy { $0 == .openCompleted || $0 == .hasSpaceAvailable })
+      #expect(try await thread.count(of: "CFRunLoopSource") == 0)
     }
   }
 

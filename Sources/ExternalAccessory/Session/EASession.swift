@@ -6,14 +6,14 @@ import Foundation
 /// A conversation with an accessory: a stream of bytes in, and one out.
 ///
 /// Nothing is added to the bytes and nothing is stripped. Take the streams, set their delegates, schedule them in a run
-/// loop and open them, in any order. The accessory is free for others when both streams are closed or the session is
-/// let go, whichever comes first; streams that are kept longer than their session come to their end.
+/// loop and open them, in any order. The streams may be kept longer than the session, and go on. The accessory is free
+/// for others when both streams are closed. A stream that nobody has any more is closed: so the accessory is free, too,
+/// when a session is let go of whose streams nobody else has. Neither a delegate nor a run loop keeps a stream.
 public final class EASession: NSObject, Sendable {
   /// The accessory.
   public let accessory: EAAccessory?
   /// What it was opened for.
   public let protocolString: String?
-  private let channel: SessionChannel
   private let streams: SessionStreams
 
   /// What arrives from the accessory.
@@ -25,7 +25,6 @@ public final class EASession: NSObject, Sendable {
   private init(_ accessory: EAAccessory, _ channel: SessionChannel) {
     self.accessory = accessory
     protocolString = channel.protocolString
-    self.channel = channel
     streams = SessionStreams(channel)
   }
 
@@ -62,11 +61,11 @@ public final class EASession: NSObject, Sendable {
     }
     return try accessory.port.open(protocolString)
   }
-
-  deinit { channel.beginClose() }
 }
 
 /// The two stream objects of a session.
+///
+/// They keep the channel until they are closed; the session doesn't.
 ///
 /// `@unchecked Sendable`: the references don't change, and all that the streams do is safe on any thread.
 private struct SessionStreams: @unchecked Sendable {
@@ -74,7 +73,7 @@ private struct SessionStreams: @unchecked Sendable {
   let output: AccessoryOutputStream
 
   init(_ channel: SessionChannel) {
-    input = AccessoryInputStream(channel.input) { [weak channel] in channel?.streamClosed() }
-    output = AccessoryOutputStream(channel.output) { [weak channel] in channel?.streamClosed() }
+    input = AccessoryInputStream(channel.input) { channel.streamClosed() }
+    output = AccessoryOutputStream(channel.output) { channel.streamClosed() }
   }
 }

@@ -5,7 +5,7 @@ import AccessoryLink
 
 /// An opened accessory and the cores of its two streams.
 ///
-/// The accessory is free again when both streams are closed, or when the session is let go, whichever comes first.
+/// The accessory is free again when both streams are closed, which they are at the latest when nobody has them any more.
 final class SessionChannel: Sendable {
   /// The protocol it was opened for.
   let protocolString: String

@@ -2,6 +2,7 @@
 
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryIO
 import ExternalAccessory
 import TestSupport
 import Testing
@@ -28,6 +29,19 @@ struct Bench: Sendable {
   }
 
   func session() throws -> EASession { try EASession.open(try accessory, forProtocol: framed) }
+
+  /// Waits until others can open the accessory. Ends with the test's time limit.
+  func waitUntilFree() async throws {
+    while true {
+      do throws(AccessoryError) {
+        try await DescriptorTransport.open(TerminalConfiguration(path: device.path)).close()
+        return
+      } catch {
+        guard error.kind == .busy else { throw error }
+      }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
 
   /// Pulls the cable, as far as the terminal and discovery know.
   func unplug() {
