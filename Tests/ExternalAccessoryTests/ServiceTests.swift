@@ -7,44 +7,11 @@ import AccessoryIO
 import AccessorySimulator
 import BridgeService
 import ExternalAccessory
-import Logging
 import TestSupport
 import Testing
 
 /// Accessories that a service holds: listed and opened as if they were this program's own.
 @Suite(.timeLimit(.minutes(2))) struct ServiceTests {
-  /// A service in this process, with a socket of its own.
-  private final class Held: Sendable {
-    let service: BridgeService
-    let directory: TemporaryDirectory
-    private let server = Locked<ControlServer?>(nil)
-    var place: String { directory.path + "/bridge.socket" }
-
-    init() throws {
-      directory = try TemporaryDirectory()
-      var configuration = ServiceConfiguration(
-        information: ServiceInformation(vendor: "Tests", product: "Held", version: "1", url: "https://example.org/"))
-      configuration.reconnect = .init(tries: .off)
-      configuration.retry = .init(tries: .off)
-      var log = Logger(label: "held")
-      log.logLevel = .critical
-      service = BridgeService(configuration, profiles: .builtIn, log: log)
-    }
-
-    func listen() throws {
-      let service = service
-      let made = try ControlServer(try ControlSocket.make(at: place), handler: service) { service.noteClients($0) }
-      server.withLock { $0 = made }
-    }
-
-    func endListening() async { await server.withLock { $0 }?.close() }
-
-    func end() async {
-      await endListening()
-      await service.close()
-    }
-  }
-
   private func unannounced() -> FramedSimulator {
     var configuration = FramedSimulator.Configuration(seed: 1)
     configuration.isAnnounced = false
@@ -139,7 +106,8 @@ import Testing
     let client = try await ControlClient.connect(to: held.place)
     _ = try await client.call(Bridge.Detach())
     try await diary.entries.wait { $0.contains(.disconnected(2)) }
-    #expect(throws: AccessoryError.self) { try EASession.open(again, forProtocol: framed) }
+    let error = #expect(throws: AccessoryError.self) { try EASession.open(again, forProtocol: framed) }
+    #expect(error?.kind == .disconnected)
     #expect(diary.entries.value.count { $0 == .disconnected(1) || $0 == .disconnected(2) } == 2)
     diary.end()
     _ = session
@@ -188,6 +156,39 @@ import Testing
     #expect(accessory.isConnected && manager.connectedAccessories == [accessory])
     source.remove(.framed(at: path))
     try await eventually("its end") { manager.connectedAccessories.isEmpty }
+    await simulator.stop()
+  }
+
+  /// The service stops while this program has borrowed the accessory: its streams come to their end, and that is all.
+  @Test func aServiceThatEndsDuringALoan() async throws {
+    let held = try Held()
+    try held.listen()
+    let simulator = unannounced()
+    let path = try await simulator.plugIn()
+    try await held.service.hold(Device(path: path, source: .named))
+    let manager = EAAccessoryManager(sources: [FakeSource([.framed(at: path)])], services: [held.place])
+    let diary = Diary(manager)
+    manager.registerForLocalNotifications()
+    let accessory = try #require(manager.connectedAccessories.first)
+    try await LoopThread.with { thread in
+      let recorder = Recorder()
+      let session = try EASession.open(accessory, forProtocol: framed)
+      try await thread.run { session.start(recorder, in: .current) }
+      try await recorder.wait(for: .openCompleted, ofInput: true)
+      await held.end()
+      try await recorder.wait(for: .endEncountered, ofInput: true)
+      try await recorder.wait(for: .endEncountered, ofInput: false)
+      await mainQueueBarrier()
+      #expect(manager.connectedAccessories == [accessory] && accessory.isConnected)
+      #expect(diary.entries.value == [])
+      // It is opened here from now on, and what is lost then is lost.
+      try await eventually("the open accessory") { (try? EASession.open(accessory, forProtocol: framed)) != nil }
+      let own = try EASession.open(accessory, forProtocol: framed)
+      await simulator.unplug()
+      try await diary.entries.wait { $0.contains(.disconnected(accessory.connectionID)) }
+      #expect(manager.connectedAccessories.isEmpty && own.accessory === accessory)
+    }
+    diary.end()
     await simulator.stop()
   }
 }

@@ -148,7 +148,7 @@ final class AccessoryRegistry: RunLoopWork {
     if let former { disconnect(former) }
   }
 
-  /// A session found out first. Discovery will say so too, and then there is nothing left to do.
+  /// A session of our own found out first. Discovery will say so too, and then there is nothing left to do.
   private func lost(_ accessory: EAAccessory) {
     state.withLock { state in
       state.accessories.removeAll { $0 === accessory }

@@ -47,7 +47,7 @@ final class AccessoryPort: Sendable {
     }
   }
 
-  /// Sets what is called, on the I/O thread, when a session finds that the accessory is gone.
+  /// Sets what is called, on the I/O thread, when a session that was opened here finds that the accessory is gone.
   func onLost(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onLost = body } }
 
   var isConnected: Bool { state.withLock { $0.isConnected } }
@@ -74,8 +74,12 @@ final class AccessoryPort: Sendable {
       ) { [services] () async throws(AccessoryError) in
         await last?.close()
         let session: AccessorySession
+        var onLost = lost
         if let held = try await HeldAccessory.open(device, from: services) {
           session = held
+          // When a loan ends, the service may have stopped, and the accessory be there still. Discovery, or what the
+          // service tells of, says whether it has gone.
+          onLost = {}
         } else {
           // A service has told of it, and only it knew how to open it.
           guard !profile.rules.isEmpty else { throw .disconnected(name) }
@@ -89,7 +93,7 @@ final class AccessoryPort: Sendable {
             throw error
           }
         }
-        return SessionChannel(session, protocolString: protocolString, onLost: lost)
+        return SessionChannel(session, protocolString: protocolString, onLost: onLost)
       }
       state.withLock { $0.channel = channel }
       return channel
