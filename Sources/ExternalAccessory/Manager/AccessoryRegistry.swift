@@ -7,7 +7,7 @@ import Foundation
 
 /// Which accessories are there, and what is to be told of it.
 ///
-/// Devices come and go on the I/O thread's executor; what follows is told on the main thread.
+/// Devices come and go on the queue of this module's tasks; what follows is told on the main thread.
 final class AccessoryRegistry: RunLoopWork {
   private struct State: Sendable {
     var profiles: ProfileStore
@@ -57,7 +57,7 @@ final class AccessoryRegistry: RunLoopWork {
 
   /// Follows `source`; calls `ready`, once, when the devices that are there are known, or can't be known.
   func follow(_ source: any DeviceSource, ready: @escaping @Sendable () -> Void) {
-    let task = Task.detached(executorPreference: IOThread.shared) { [weak self] in
+    let task = Task.detached(executorPreference: TaskQueue.shared) { [weak self] in
       let events: AsyncStream<DeviceEvent>
       var expected: Set<String>
       do throws(AccessoryError) {
@@ -168,7 +168,7 @@ final class AccessoryRegistry: RunLoopWork {
       case .went(let device): self?.went(device)
       }
     }
-    let task = Task.detached(executorPreference: IOThread.shared) {
+    let task = Task.detached(executorPreference: TaskQueue.shared) {
       await ServiceAccessories.follow(place, ready: ready, tell)
     }
     tasks.withLock { $0.append(task) }

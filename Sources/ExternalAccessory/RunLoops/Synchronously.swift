@@ -5,8 +5,8 @@ import Dispatch
 
 /// For interfaces that answer at once and must wait for something: the caller's thread stands still meanwhile.
 enum Synchronously {
-  /// Runs `body` on the I/O thread's executor and waits for it: so it doesn't need the threads of Swift's tasks, of
-  /// which the caller may have the last. `body` must not block, only `await`.
+  /// Runs `body` on `TaskQueue.shared` and waits for it: so it doesn't need the threads of Swift's tasks, of which the
+  /// caller may have the last. `body` must not block, only `await`.
   ///
   /// After `limit` the task is cancelled, what it comes to all the same is given to `late`, and `timedOut` is thrown
   /// with `action` in its message.
@@ -15,7 +15,7 @@ enum Synchronously {
     _ body: @escaping @Sendable () async throws(AccessoryError) -> Value
   ) throws(AccessoryError) -> Value {
     let slot = Slot<Value>()
-    let task = Task.detached(executorPreference: IOThread.shared) {
+    let task = Task.detached(executorPreference: TaskQueue.shared) {
       let result: Result<Value, AccessoryError>
       do throws(AccessoryError) { result = .success(try await body()) } catch { result = .failure(error) }
       if !slot.fill(result), case .success(let value) = result { late(value) }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryDiscovery
+import AccessoryIO
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ExternalAccessory
+
+/// What is parsed or matched is so on this module's queue, never on the I/O thread, which all devices wait for.
+@Suite(.timeLimit(.minutes(1))) struct ThreadTests {
+  /// A reply that notes whether it is decoded on the I/O thread.
+  private struct Probe: ControlMethod {
+    static let method = "org.varlink.service.GetInfo"
+
+    struct Reply: Codable, Sendable {
+      let wasOnIOThread: Bool
+
+      init(from decoder: any Decoder) { wasOnIOThread = IOThread.shared.isCurrent }
+
+      func encode(to encoder: any Encoder) {}
+    }
+  }
+
+  /// Devices come, are matched with profiles and go while the I/O thread stands still.
+  @Test func profilesAreMatchedWithoutTheIOThread() async throws {
+    let source = FakeSource()
+    let manager = try await blocking { EAAccessoryManager(sources: [source]) }
+    let (isIn, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    IOThread.shared.post {
+      isIn.signal()
+      mayLeave.wait()
+    }
+    defer { mayLeave.signal() }
+    try await blocking { isIn.wait() }
+    source.add(.framed(at: "/dev/null"))
+    try await eventually("the accessory") { manager.connectedAccessories.count == 1 }
+    source.remove(.framed(at: "/dev/null"))
+    try await eventually("its end") { manager.connectedAccessories.isEmpty }
+  }
+
+  /// Answers of a service are decoded by the task that asks: one that opens an accessory, and one that follows what the
+  /// service has, which calls `ready` in the same breath as it decodes.
+  @Test func answersAreDecodedElsewhere() async throws {
+    let held = try Held()
+    try held.listen()
+    let place = held.place
+    let reply = try await blocking {
+      try Synchronously.run("asking", limit: .seconds(20)) { () async throws(AccessoryError) in
+        #expect(!IOThread.shared.isCurrent)
+        let client = try await ControlClient.connect(to: place)
+        do throws(ControlError) { return try await client.call(Probe()) } catch { throw error.accessoryError }
+      }
+    }
+    #expect(!reply.wasOnIOThread)
+    let registry = AccessoryRegistry(profiles: .builtIn, scanTimeout: .seconds(1), services: [place])
+    let ready = Watched<[Bool]>([])
+    registry.follow(service: place) { ready.update { $0.append(IOThread.shared.isCurrent) } }
+    registry.follow(FakeSource()) { ready.update { $0.append(IOThread.shared.isCurrent) } }
+    #expect(try await ready.wait { $0.count == 2 } == [false, false])
+    await held.end()
+  }
+}
