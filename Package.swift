@@ -176,7 +176,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "bridge-cli", "AccessorySimulator", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+        "bridge-cli", "AccessorySimulator", "AccessoryControl", "AccessoryDrivers", "AccessoryLink", "AccessoryIO",
+        "AccessoryProtocols", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -54,8 +54,10 @@ final class Sandbox: Sendable {
 
   // MARK: - Commands
 
-  /// The command as it was built, which lies beside the test program.
+  /// The command as it was built, which lies beside the test program; or an older one, of which files are written that
+  /// newer ones are to read (Tests/Compatibility/README.md).
   static let command: String = {
+    if OldVersion.isRecording, let older = getenv("COMPATIBILITY_BRIDGE_CLI") { return String(cString: older) }
     let tests = linkTarget("/proc/self/exe") ?? ""
     return "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
   }()

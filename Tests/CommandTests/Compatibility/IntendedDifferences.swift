@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// A loss since version 0.1 that was decided on, because what that version did was a mistake. A file of what it wrote is
+/// never changed: the difference is named here.
+struct IntendedDifference: Sendable {
+  /// The file, below Tests/Compatibility/0.1.
+  let file: String
+  /// What was found begins so.
+  let loss: String
+  /// What was wrong with it, and what became of it.
+  let reason: String
+
+  static let all: [IntendedDifference] = []
+
+  /// Tells of losses, but for those that were intended; and of entries above that nothing needs any more.
+  static func report(_ losses: [String], in file: String, _ location: SourceLocation = #_sourceLocation) {
+    let intended = all.filter { $0.file == file }
+    let others = losses.filter { loss in !intended.contains { loss.hasPrefix($0.loss) } }
+    #expect(others.isEmpty, "\(file):\n\(others.joined(separator: "\n"))", sourceLocation: location)
+    let idle = intended.filter { entry in !losses.contains { $0.hasPrefix(entry.loss) } }.map(\.loss)
+    #expect(idle.isEmpty, "IntendedDifferences.swift: nothing in \(file) differs so", sourceLocation: location)
+  }
+}
