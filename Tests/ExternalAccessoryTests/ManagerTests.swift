@@ -338,6 +338,33 @@ func mainQueueBarrier() async {
       ])
   }
 
+  /// One that has gone again before its connection is told is told, but not picked.
+  @Test func goneBeforeItIsPicked() async throws {
+    let bench = try Bench()
+    let diary = Diary(bench.manager)
+    defer { diary.end() }
+    bench.manager.registerForLocalNotifications()
+    let isPicked = Watched(false)
+    bench.manager.showBluetoothAccessoryPicker(withNameFilter: nil) { error in
+      #expect(error == nil)
+      isPicked.update { $0 = true }
+    }
+    await mainQueueBarrier()
+    let other = Device.framed(at: "/dev/null", serial: "O")
+    try await whileMainWaits {
+      bench.source.add(other)
+      bench.source.remove(other)
+      bench.source.add(.framed(at: "/dev/zero", serial: "W"))
+      try await eventually("the last of them") { bench.manager.connectedAccessories.last?.connectionID == 3 }
+    }
+    try await isPicked.wait { $0 }
+    #expect(
+      diary.entries.value == [
+        .connected(2, isSelected: false), .connectedMessage(2, isSelected: false), .disconnected(2),
+        .disconnectedMessage(2), .connected(3, isSelected: true), .connectedMessage(3, isSelected: true),
+      ])
+  }
+
   @Test func nothingToPick() async throws {
     let bench = try Bench()
     let manager = EAAccessoryManager(sources: [bench.source], scanTimeout: .milliseconds(10))
