@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryDiscovery
 import AccessoryIO
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -61,5 +62,49 @@ import Testing
     registry.follow(FakeSource()) { ready.update { $0.append(IOThread.shared.isCurrent) } }
     #expect(try await ready.wait { $0.count == 2 } == [false, false])
     await held.end()
+  }
+
+  /// What a service says unasked, as one does that turns a client away, is not decoded there either: most of the
+  /// processor's time for a long message is another thread's.
+  @Test func whatComesUnaskedIsDecodedElsewhere() async throws {
+    let directory = try TemporaryDirectory()
+    let place = directory.path + "/service"
+    let listener = try UnixSocket.create(blocking: true)
+    defer { UnixSocket.close(listener) }
+    try UnixSocket.bind(listener, to: place)
+    try UnixSocket.listen(listener, backlog: 1)
+    let client = try await ControlClient.connect(to: place)
+    let before = await Self.times()
+    try await blocking {
+      let peer = try UnixSocket.accept(listener)
+      defer { UnixSocket.close(peer) }
+      _ = fcntl(peer.rawValue, F_SETFL, 0)
+      var rest = Array(("[" + String(repeating: "0,", count: 500_000) + "0]\0").utf8)[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(peer.rawValue, $0.baseAddress!, $0.count) }
+        guard count > 0 else { throw Hang("the client to read") }
+        rest = rest.dropFirst(count)
+      }
+      var byte: UInt8 = 0
+      while read(peer.rawValue, &byte, 1) > 0 {}
+    }
+    let after = await Self.times()
+    let error = await #expect(throws: ControlError.self) { try await client.call(Probe()) }
+    #expect(error?.accessoryError.kind == .badData && error?.description.contains("not asked") == true)
+    #expect((after.ioThread - before.ioThread) * 2 < after.process - before.process)
+  }
+
+  /// Seconds of the processor that the I/O thread and the whole process have taken.
+  private static func times() async -> (ioThread: Double, process: Double) {
+    @Sendable func seconds(_ clock: clockid_t) -> Double {
+      var time = timespec()
+      clock_gettime(clock, &time)
+      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+    return await withCheckedContinuation { continuation in
+      IOThread.shared.post {
+        continuation.resume(returning: (seconds(CLOCK_THREAD_CPUTIME_ID), seconds(CLOCK_PROCESS_CPUTIME_ID)))
+      }
+    }
   }
 }

@@ -22,6 +22,8 @@ actor ClientConnection: EventHandler {
   /// An answer to an upgrade was given out.
   private var isHeld = false
   private var isPaused = false
+  /// Something came unasked, and is being read elsewhere: then the connection ends.
+  private var isEnding = false
   /// Why there is no connection any more.
   private var failure: AccessoryError?
 
@@ -66,6 +68,7 @@ actor ClientConnection: EventHandler {
     }
     guard !isHeld, receivers.count < Self.callLimit else { return Self.fail(receiver, isTaken) }
     receivers.append(receiver)
+    if isEnding { return }
     // When the other end is gone, it may have said why: that is still to be read.
     _ = socket.send(message)
     socket.updateInterest()
@@ -88,7 +91,7 @@ actor ClientConnection: EventHandler {
   nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.handle(readiness) } }
 
   private func handle(_ readiness: Readiness) {
-    guard failure == nil else { return }
+    guard failure == nil, !isEnding else { return }
     let isGone = !readiness.isDisjoint(with: [.hangUp, .error])
     if readiness.contains(.writable) { _ = socket.flush() }
     if readiness.contains(.readable) || isGone {
@@ -102,7 +105,7 @@ actor ClientConnection: EventHandler {
       }
     }
     deliver()
-    guard failure == nil else { return }
+    guard failure == nil, !isEnding else { return }
     // It would be reported again and again; what is left is read when the reader goes on.
     if isGone && isPaused { socket.unwatch() }
     socket.updateInterest()
@@ -111,19 +114,19 @@ actor ClientConnection: EventHandler {
   private func finishReading(_ error: AccessoryError) {
     isPaused = false
     deliver(toTheEnd: true)
-    end(error)
+    if !isEnding { end(error) }
   }
 
   /// Gives out the messages that there are.
   private func deliver(toTheEnd: Bool = false) {
-    while failure == nil, !isHeld, !isPaused || toTheEnd {
+    while failure == nil, !isEnding, !isHeld, !isPaused || toTheEnd {
       switch socket.nextMessage() {
       case .nothing: return
       case .tooLong:
         return end(AccessoryError(.badData, "an answer of \(label) is longer than \(Self.replyLimit) bytes"))
       case .message(let message):
         switch receivers.first {
-        case nil: return end(unasked(message))
+        case nil: return endUnasked(message)
         case .one(let slot):
           receivers.removeFirst()
           slot.finish(.success(message))
@@ -142,8 +145,18 @@ actor ClientConnection: EventHandler {
     }
   }
 
-  /// A server that turns a client away says why before it is asked.
-  private func unasked(_ message: [UInt8]) -> AccessoryError {
+  /// Ends with what came unasked: a server that turns a client away says why before it is asked. That is read on a
+  /// dispatch queue, as everything that is parsed.
+  private func endUnasked(_ message: [UInt8]) {
+    isEnding = true
+    socket.unwatch()
+    DispatchExecutor(label: "accessory.control.unasked").post { [self] in
+      let error = unasked(message)
+      io.post { self.assumeIsolated { $0.end(error) } }
+    }
+  }
+
+  private nonisolated func unasked(_ message: [UInt8]) -> AccessoryError {
     if let json = try? JSON(message), case .failure(let error)? = ReplyMessage(json)?.outcome {
       return error.accessoryError
     }
@@ -156,12 +169,12 @@ actor ClientConnection: EventHandler {
   }
 
   private func goOn() {
-    guard failure == nil else { return }
+    guard failure == nil, !isEnding else { return }
     isPaused = false
     isHeld = false
     socket.wantsBytes = true
     deliver()
-    guard failure == nil else { return }
+    guard failure == nil, !isEnding else { return }
     if !socket.isWatched { return start() }
     socket.updateInterest()
   }
