@@ -123,5 +123,10 @@ extension Bridge {
 
     /// The bytes; nil when they are none.
     package var bytes: [UInt8]? { Hexadecimal.bytes(bytes_hex) }
+
+    /// When they passed, on the kernel's monotonic clock; nil when `time` is no such time.
+    package var moment: MonotonicTime? {
+      ReplyLimits.seconds.contains(time) ? MonotonicTime(nanoseconds: Int64(time * 1e9)) : nil
+    }
   }
 }

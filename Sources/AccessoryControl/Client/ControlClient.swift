@@ -3,25 +3,6 @@
 import AccessoryIO
 import SystemPackage
 
-/// Why a call has no answer.
-package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The service said so.
-  case answer(CallError)
-  /// The service isn't there, or went away, or took too long, or makes no sense; or the caller gave up.
-  case connection(AccessoryError)
-
-  /// The same in the terms of an accessory's error.
-  package var accessoryError: AccessoryError {
-    switch self {
-    case .answer(let error): error.accessoryError
-    case .connection(let error): error
-    }
-  }
-
-  /// For people.
-  package var description: String { accessoryError.message }
-}
-
 /// A connection to a service. Calls may be made at the same time and are answered in their order; a stream or an
 /// upgrade takes the connection for itself. Let go, it is closed.
 package final class ControlClient: Sendable {
@@ -86,7 +67,7 @@ package final class ControlClient: Sendable {
     _ method: Method, timeout: Duration? = .seconds(60)
   ) async throws(ControlError) -> Method.Reply {
     let call = CallMessage(method: Method.method, parameters: try parameters(method))
-    return try reply(try await answer(to: call, timeout: timeout), to: Method.self)
+    return try ReplyMessage.read(try await answer(to: call, timeout: timeout), to: Method.self).reply
   }
 
   /// Makes a call of any method. Throws as `call(_:timeout:)` does.
@@ -111,7 +92,7 @@ package final class ControlClient: Sendable {
   ) async throws(ControlError) -> (reply: Method.Reply, transport: any Transport) {
     let call = CallMessage(method: Method.method, parameters: try parameters(method), upgrade: true)
     do throws(ControlError) {
-      let reply = try reply(try await answer(to: call, timeout: timeout), to: Method.self)
+      let reply = try ReplyMessage.read(try await answer(to: call, timeout: timeout), to: Method.self).reply
       do throws(AccessoryError) {
         return (reply, try await connection.upgrade())
       } catch {
@@ -145,7 +126,7 @@ package final class ControlClient: Sendable {
   }
 
   private func outcome(of call: CallMessage, timeout: Duration?) async throws(ControlError) -> [String: JSON] {
-    try Self.parameters(of: try await answer(to: call, timeout: timeout)).parameters
+    try ReplyMessage.read(try await answer(to: call, timeout: timeout)).parameters
   }
 
   private func parameters(_ method: some ControlMethod) throws(ControlError) -> [String: JSON] {
@@ -153,40 +134,6 @@ package final class ControlClient: Sendable {
       throw .connection(AccessoryError(.misconfigured, "these parameters can't be told in JSON"))
     }
     return fields
-  }
-
-  private func reply<Method: ControlMethod>(
-    _ message: [UInt8], to method: Method.Type
-  ) throws(ControlError) -> Method.Reply {
-    try Self.reply(message, to: method).reply
-  }
-
-  /// The answer in a message, and whether more will follow.
-  static func reply<Method: ControlMethod>(
-    _ message: [UInt8], to method: Method.Type
-  ) throws(ControlError) -> (reply: Method.Reply, continues: Bool) {
-    let (parameters, continues) = try parameters(of: message)
-    do {
-      return (try JSON.object(parameters).decoded(), continues)
-    } catch {
-      throw .connection(AccessoryError(.badData, "the answer to \(Method.method) is not as it should be: \(error)"))
-    }
-  }
-
-  private static func parameters(
-    of message: [UInt8]
-  ) throws(ControlError) -> (parameters: [String: JSON], continues: Bool) {
-    let json: JSON
-    do throws(JSONError) { json = try JSON(message) } catch {
-      throw .connection(AccessoryError(.badData, "an answer is not JSON: \(error)"))
-    }
-    guard let reply = ReplyMessage(json) else {
-      throw .connection(AccessoryError(.badData, "an answer is JSON, but no answer"))
-    }
-    switch reply.outcome {
-    case .success(let parameters): return (parameters, reply.continues)
-    case .failure(let error): throw .answer(error)
-    }
   }
 }
 
@@ -228,7 +175,7 @@ package struct ReplyStream<Method: ControlMethod>: AsyncSequence, Sendable {
       } catch {
         throw .connection(error)
       }
-      let (reply, continues) = try ControlClient.reply(message, to: Method.self)
+      let (reply, continues) = try ReplyMessage.read(message, to: Method.self)
       isOver = !continues
       return reply
     }

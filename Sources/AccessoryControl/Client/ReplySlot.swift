@@ -46,6 +46,7 @@ final class ReplySlot<Value: Sendable>: Sendable {
 final class MessageQueue: Sendable {
   private struct State {
     var messages: [[UInt8]] = []
+    var byteCount = 0
     var error: AccessoryError?
     var isPaused = false
     var continuation: CheckedContinuation<Void, Never>?
@@ -56,6 +57,8 @@ final class MessageQueue: Sendable {
 
   /// Messages that may wait; the client then stops reading.
   private static let limit = 256
+  /// Bytes of these, the last of which may go beyond.
+  private static let byteLimit = 1 << 20
 
   /// `onResume` is called when a giver that was asked to pause is to go on.
   init(onResume: @escaping @Sendable () -> Void) { self.onResume = onResume }
@@ -64,7 +67,8 @@ final class MessageQueue: Sendable {
   func append(_ message: [UInt8]) -> Bool {
     let (waiting, goesOn) = state.withLock { state in
       state.messages.append(message)
-      if state.messages.count >= Self.limit { state.isPaused = true }
+      state.byteCount += message.count
+      if state.messages.count >= Self.limit || state.byteCount >= Self.byteLimit { state.isPaused = true }
       defer { state.continuation = nil }
       return (state.continuation, !state.isPaused)
     }
@@ -88,6 +92,7 @@ final class MessageQueue: Sendable {
       let (message, error, mustResume) = state.withLock { state -> ([UInt8]?, AccessoryError?, Bool) in
         if state.messages.isEmpty { return (nil, state.error, false) }
         let message = state.messages.removeFirst()
+        state.byteCount -= message.count
         let mustResume = state.isPaused && state.messages.isEmpty
         if mustResume { state.isPaused = false }
         return (message, nil, mustResume)

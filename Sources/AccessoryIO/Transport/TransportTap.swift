@@ -7,14 +7,6 @@ public protocol TransportTap: AnyObject, Sendable {
   func passed(_ direction: ByteDirection, _ bytes: UnsafeRawBufferPointer)
 }
 
-/// Which way bytes go.
-public enum ByteDirection: String, Sendable, Hashable, CaseIterable {
-  /// From the device to us.
-  case fromDevice = "from_device"
-  /// From us to the device.
-  case toDevice = "to_device"
-}
-
 /// A transport with somebody listening.
 public final class SpyingTransport: Transport {
   private let base: any Transport

@@ -13,7 +13,7 @@ package enum ProgressText {
     var parts = ["\(percent) %"]
     var width = parts[0].count
     for part in [
-      amounts(done, total), timeLeft.map { time($0) + " left" }, rate.map { bytes(Int($0)) + "/s" },
+      amounts(done, total), timeLeft.map { time($0) + " left" }, rate.map { bytes(whole($0)) + "/s" },
     ].compactMap({ $0 }) {
       guard width + 2 + part.count < columns else { break }
       parts.append(part)
@@ -25,6 +25,9 @@ package enum ProgressText {
     let room = min(longestBar, columns - width - 3)
     return room >= shortestBar ? bar(percent, width: room) + "  " + text : text
   }
+
+  /// A number without its fraction, or the next one that there is.
+  private static func whole(_ number: Double) -> Int { Int(exactly: number.rounded(.down)) ?? (number > 0 ? .max : 0) }
 
   /// Whole percents, rounded down, so that 100 means all. Nothing is all of nothing.
   package static func percent(_ done: Int, _ total: Int) -> Int {

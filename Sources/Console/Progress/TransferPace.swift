@@ -35,13 +35,13 @@ package struct TransferPace: Sendable {
     guard let first = samples.first, let last = samples.last else { return nil }
     let time = last.time - first.time
     guard time >= Self.grain, last.done > first.done else { return nil }
-    return Double(last.done - first.done) / (Double(time.inNanoseconds) / 1e9)
+    return (Double(last.done) - Double(first.done)) / (Double(time.inNanoseconds) / 1e9)
   }
 
   /// Time until all of `total` is done, at this pace; nil while too little is known.
   package func timeLeft(of total: Int) -> Duration? {
     guard let rate, let done = samples.last?.done, total >= done else { return nil }
-    let seconds = Double(total - done) / rate
+    let seconds = (Double(total) - Double(done)) / rate
     return seconds < 1e9 ? .milliseconds(Int64((seconds * 1_000).rounded())) : nil
   }
 }

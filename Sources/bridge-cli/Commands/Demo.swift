@@ -7,6 +7,7 @@ import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
+import Console
 
 struct Demo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -96,7 +97,7 @@ struct Demo: AsyncParsableCommand {
     case .success: throw AccessoryError(.badData, "the request was answered by an accessory that is gone")
     case .failure(let error):
       let time = (ContinuousClock.now - pulled).inNanoseconds / 1_000
-      stage.say("the request   failed \(BatteryView.decimal(Int(time))) ms after it: \(error)")
+      stage.say("the request   failed \(DecimalText.thousandths(Int(time))) ms after it: \(error)")
     }
   }
 

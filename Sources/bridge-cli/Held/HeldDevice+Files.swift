@@ -32,7 +32,8 @@ extension HeldDevice: ReachableFiles {
           try await file.begin(size: size)
         case .piece:
           guard let bytes = answer.bytes, file.count + bytes.count <= size else { throw nonsense }
-          try await file.insert(bytes, at: answer.offset ?? -1)
+          guard let offset = answer.offset else { throw nonsense }
+          try await file.insert(bytes, at: offset)
         case .interrupted:
           watcher.interrupted()
           continue
@@ -60,10 +61,12 @@ extension HeldDevice: ReachableFiles {
       for try await answer in answers {
         switch answer.event {
         case .wanted:
-          guard let transfer = answer.transfer, let offset = answer.offset, let count = answer.count_bytes else {
-            throw nonsense
-          }
-          watcher.bar.show(answer.done_bytes ?? 0, file.count)
+          let done = answer.done_bytes ?? 0
+          guard let transfer = answer.transfer, let offset = answer.offset, let count = answer.count_bytes,
+            (0...file.count).contains(offset), (1...Self.wantedLimit).contains(count), count <= file.count - offset,
+            (0...file.count).contains(done)
+          else { throw nonsense }
+          watcher.bar.show(done, file.count)
           let bytes = try await file.bytes(at: offset, count: count)
           do {
             _ = try await call(Bridge.SupplyFile(transfer: transfer, offset: offset, bytes: bytes))
@@ -83,6 +86,9 @@ extension HeldDevice: ReachableFiles {
     }
     throw nonsense
   }
+
+  /// Bytes that a service may want at a time; ours wants 8,192.
+  private static let wantedLimit = 1 << 20
 
   /// A call with many answers takes its connection for itself.
   private func stream<Method: ControlMethod>(_ method: Method) async throws -> ReplyStream<Method> {

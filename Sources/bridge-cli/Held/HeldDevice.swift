@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryDiscovery
 import AccessoryIO
 import BridgeService
+import Console
 
 /// An accessory that a service holds, and a connection to that service.
 struct HeldDevice: Sendable {
@@ -130,8 +131,6 @@ struct HeldDevice: Sendable {
   func noteAge(_ age: Int?) {
     guard let age else { return }
     let holder = accessory.holder.map { SafeText.escape($0) } ?? "another program"
-    Output.note("\(holder) has the accessory: this was read \(Self.seconds(age)) s ago")
+    Output.note("\(holder) has the accessory: this was read \(DecimalText.tenths(ofSeconds: age)) s ago")
   }
-
-  private static func seconds(_ milliseconds: Int) -> String { "\(milliseconds / 1_000).\(milliseconds / 100 % 10)" }
 }

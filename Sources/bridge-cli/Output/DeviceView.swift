@@ -2,6 +2,7 @@
 
 import AccessoryDiscovery
 import AccessoryIO
+import Console
 
 /// What is known of a device without opening it, for people.
 enum DeviceView {
@@ -21,7 +22,7 @@ enum DeviceView {
 
   private static func facts(_ usb: USBIdentity, _ device: Device) -> [(String, String)] {
     let names = [device.manufacturer, device.name].compactMap { $0 }.map { SafeText.escape($0) }
-    let speed = usb.speed.map { ", \(number($0)) Mbit/s" } ?? ""
+    let speed = usb.speed.map { ", \(DecimalText.short($0)) Mbit/s" } ?? ""
     var rows = [
       ("USB", ([usb.product] + names).joined(separator: "  ")),
       ("Place", "port \(SafeText.escape(usb.port)), \(SafeText.escape(usb.node))\(speed)"),
@@ -48,9 +49,5 @@ enum DeviceView {
             + "\(endpoint.transfer.rawValue), packets of \(endpoint.maxPacketSize) bytes"
         )
       }
-  }
-
-  private static func number(_ value: Double) -> String {
-    value == value.rounded() && value < 1e9 ? "\(Int(value))" : "\(value)"
   }
 }

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The numbers of a service's answers have limits: within them, clients can count, add and convert without a check of
+// their own. An answer beyond them is refused as a whole, as one that lacks a field is.
+
+/// An answer with numbers that have limits.
+package protocol CheckedReply {
+  /// Throws when a number is out of its limits.
+  func check() throws(ReplyNumberError)
+}
+
+/// A number in an answer that makes no sense.
+package struct ReplyNumberError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The name of the field.
+  package let field: String
+  /// What is in it.
+  package let value: String
+
+  init<Number: Comparable>(_ field: String, _ value: Number) { (self.field, self.value) = (field, "\(value)") }
+
+  /// For people.
+  package var description: String { "\(field) can't be \(value)" }
+}
+
+/// What the numbers of answers may be.
+package enum ReplyLimits {
+  /// Bytes, milliseconds, and whatever is counted: what a JSON number holds exactly in every language.
+  package static let count = 0...(1 << 53)
+  /// Seconds: from 1970 until the year 2106, or since a machine was started.
+  package static let seconds = 0...Double(UInt32.max)
+  /// Millivolts and milliamperes: up to a million volts or amperes.
+  package static let electrical = -1_000_000_000...1_000_000_000
+  /// Megabits a second.
+  package static let speed = 0...1_000_000.0
+  /// Percent.
+  package static let percent: ClosedRange<UInt8> = 0...100
+
+  /// Throws when there is a value and it is out of `limits`; so is a floating-point value that is no number.
+  static func check<Number: Comparable>(
+    _ value: Number?, _ limits: ClosedRange<Number>, _ field: String
+  ) throws(ReplyNumberError) {
+    guard let value, !limits.contains(value) else { return }
+    throw ReplyNumberError(field, value)
+  }
+
+  static func check(counts: [String: Int?]) throws(ReplyNumberError) {
+    for (field, value) in counts { try check(value, count, field) }
+  }
+}
+
+// MARK: - Devices
+
+extension Bridge.Device: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    guard let usb else { return }
+    try ReplyLimits.check(counts: ["bus": usb.bus, "address": usb.address])
+    try ReplyLimits.check(usb.speed_mbps, ReplyLimits.speed, "speed_mbps")
+    for interface in usb.interfaces {
+      for endpoint in interface.endpoints {
+        try ReplyLimits.check(endpoint.max_packet_bytes, ReplyLimits.count, "max_packet_bytes")
+      }
+    }
+  }
+}
+
+extension Bridge.Accessory: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device.check()
+    try ReplyLimits.check(tries, ReplyLimits.count, "tries")
+  }
+}
+
+extension Bridge.DeviceReply: CheckedReply {
+  package func check() throws(ReplyNumberError) { try device.check() }
+}
+
+extension Bridge.List.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) { for accessory in accessories { try accessory.check() } }
+}
+
+extension Bridge.Attach.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) { try accessory.check() }
+}
+
+extension Bridge.GetInfo.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try accessory.check()
+    if let line {
+      try ReplyLimits.check(counts: [
+        "data_bits": line.data_bits, "stop_bits": line.stop_bits, "latency_timer_ms": line.latency_timer_ms,
+      ])
+    }
+    if let details = `protocol` {
+      try ReplyLimits.check(counts: [
+        "largest_payload_bytes": details.largest_payload_bytes, "window": details.window,
+      ])
+    }
+  }
+}
+
+// MARK: - Readings and events
+
+extension Bridge.Battery: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try ReplyLimits.check(percent, ReplyLimits.percent, "percent")
+    try ReplyLimits.check(voltage_mv, ReplyLimits.electrical, "voltage_mv")
+    try ReplyLimits.check(current_ma, ReplyLimits.electrical, "current_ma")
+  }
+}
+
+extension Bridge.Status: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try ReplyLimits.check(progress_percent, ReplyLimits.percent, "progress_percent")
+  }
+}
+
+extension Bridge.GetBattery.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device.check()
+    try battery.check()
+    try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
+  }
+}
+
+extension Bridge.GetStatus.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device.check()
+    try status.check()
+    try ReplyLimits.check(age_ms, ReplyLimits.count, "age_ms")
+  }
+}
+
+extension Bridge.Event: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try ReplyLimits.check(time, ReplyLimits.seconds, "time")
+    try device?.check()
+    try battery?.check()
+    try status?.check()
+  }
+}
+
+extension Bridge.TracePiece: CheckedReply {
+  /// Bytes of one piece: as many as pass together at most, and more.
+  package static let longest = 1 << 18
+
+  package func check() throws(ReplyNumberError) {
+    try ReplyLimits.check(time, ReplyLimits.seconds, "time")
+    try ReplyLimits.check(lost_bytes, ReplyLimits.count, "lost_bytes")
+    try ReplyLimits.check(bytes_hex.utf8.count, 0...(2 * Self.longest), "the length of bytes_hex")
+  }
+}
+
+// MARK: - Commands
+
+extension Bridge.Request.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device.check()
+    try ReplyLimits.check(reply.payload_bytes, ReplyLimits.count, "payload_bytes")
+  }
+}
+
+extension Bridge.GetCommands.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device.check()
+    for command in commands {
+      for argument in command.arguments {
+        try ReplyLimits.check(argument.limit, ReplyLimits.count, "limit")
+        if let minimum = argument.minimum, let maximum = argument.maximum, minimum > maximum {
+          throw ReplyNumberError("minimum", minimum)
+        }
+      }
+    }
+  }
+}
+
+extension Bridge.Value {
+  fileprivate func check() throws(ReplyNumberError) {
+    if let number, !number.isFinite { throw ReplyNumberError("number", number) }
+    for value in list ?? [] { try value.check() }
+  }
+}
+
+extension Bridge.Perform.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device.check()
+    for reply in replies { for value in reply.values { try value.check() } }
+  }
+}
+
+// MARK: - Files
+
+extension Bridge.ListFolder.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device.check()
+    for entry in entries { try ReplyLimits.check(entry.size_bytes, ReplyLimits.count, "size_bytes") }
+  }
+}
+
+extension Bridge.GetFile.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device?.check()
+    try ReplyLimits.check(counts: ["size_bytes": size_bytes, "offset": offset, "resumptions": resumptions])
+  }
+}
+
+extension Bridge.SendFile.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device?.check()
+    try ReplyLimits.check(counts: [
+      "offset": offset, "count_bytes": count_bytes, "done_bytes": done_bytes, "resumptions": resumptions,
+    ])
+  }
+}

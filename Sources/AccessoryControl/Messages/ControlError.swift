@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+
+/// Why a call has no answer.
+package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The service said so.
+  case answer(CallError)
+  /// The service isn't there, or went away, or took too long, or makes no sense; or the caller gave up.
+  case connection(AccessoryError)
+
+  /// The same in the terms of an accessory's error.
+  package var accessoryError: AccessoryError {
+    switch self {
+    case .answer(let error): error.accessoryError
+    case .connection(let error): error
+    }
+  }
+
+  /// For people.
+  package var description: String { accessoryError.message }
+}
