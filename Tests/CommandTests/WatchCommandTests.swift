@@ -59,6 +59,29 @@ import Testing
     }
   }
 
+  /// A command that can't be started any more: each event that waits is told of, at once.
+  @Test func aCommandThatGoesWhileEventsWait() async throws {
+    try await Sandbox.with { box in
+      try Self.script(box, "echo $$ >> log\nexec sleep 1000")
+      let watch = try box.start("watch", "--exec", "./on-event")
+      for number in 1...6 {
+        let simulator = try await box.simulate()
+        _ = try await watch.lines(2 * number - 1)
+        try await simulator.stop()
+        _ = try await watch.lines(2 * number)
+      }
+      // Eight run, four wait.
+      try await eventually("the commands") { Self.log(box).split(separator: "\n").count == 8 }
+      try #require(unlink(box.directory.path + "/on-event") == 0)
+      let running = Self.log(box).split(separator: "\n").compactMap { pid_t($0) }
+      kill(running[0], SIGKILL)
+      try await watch.errors(containing: "./on-event was not run", times: 4)
+      running.forEach { kill($0, SIGKILL) }
+      watch.signal(SIGINT)
+      #expect(try await watch.end().status == 0)
+    }
+  }
+
   @Test func aCommandThatIsNotThere() async throws {
     try await Sandbox.with { box in
       let watch = try box.start("watch", "--exec", "./nowhere")

@@ -65,7 +65,8 @@ actor EventCommand {
       let how = status > 0 ? "exit status \(status)" : "signal \(-status)"
       Output.note("\(SafeText.escape(words[0])) ended with \(how)")
     }
-    if !waiting.isEmpty { start(waiting.removeFirst()) }
+    // One that can't be started makes no place for the next to wait for.
+    while running < Self.runningLimit, !waiting.isEmpty { start(waiting.removeFirst()) }
   }
 
   /// What the command is told. Texts of a device are made harmless, and cut.
