@@ -13,10 +13,15 @@ struct UsageError: Error, CustomStringConvertible {
 /// Tells of errors, and which exit status they have (sysexits.h).
 enum Failure {
   /// Tells the error, as JSON if the command was asked for that, and returns the exit status.
-  static func report(_ error: any Error, of command: any ParsableCommand) -> CInt {
+  ///
+  /// Of a command that was interrupted nothing is told, unless that is not what ended it.
+  static func report(
+    _ error: any Error, of command: any ParsableCommand, isInterrupted: Bool = true
+  ) -> CInt {
     // Commands that go on until they are interrupted end so, and that is no failure.
     if error is CancellationError { return EXIT_SUCCESS }
-    if let signal = Interruption.signal { return 128 + signal }
+    if let failure = error as? RecordingFailure { return report(failure.error, of: command, isInterrupted: false) }
+    if isInterrupted, let signal = Interruption.signal { return 128 + signal }
     let status: CInt
     let document: ErrorDocument.Details
     switch error {

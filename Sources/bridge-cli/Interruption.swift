@@ -16,6 +16,20 @@ enum Interruption {
     return signal == 0 ? nil : signal
   }
 
+  private static let work = Locked<Task<CInt, Never>?>(nil)
+  private static let outputEnd = Locked<OutputEnd?>(nil)
+
+  /// From now on the command ends as with Ctrl-C when nobody reads its standard output any more, as in
+  /// `bridge-cli watch | head -1`: for those that go on until they are told to end.
+  static func endWithOutput() {
+    let end = OutputEnd {
+      if received.compareExchange(expected: 0, desired: SIGPIPE, ordering: .relaxed).exchanged {
+        work.withLock { $0 }?.cancel()
+      }
+    }
+    outputEnd.withLock { $0 = end }
+  }
+
   private static let hangUp = Locked<(@Sendable () -> Void)?>(nil)
 
   /// What a command does on SIGHUP instead of ending, until `end`.
@@ -30,10 +44,13 @@ enum Interruption {
   }
 
   static func cancel(_ work: Task<CInt, Never>) {
+    Self.work.withLock { $0 = work }
     // Without a signalfd the signals stay blocked, and only SIGKILL would help: then let them have their way.
     let handler = try? Signals(signals) { signal in
       if signal == SIGHUP, let body = hangUp.withLock({ $0 }) { return body() }
-      if received.exchange(signal, ordering: .relaxed) != 0 {
+      // The end of the output is no signal of a person's, who may still want to end it all at once with two.
+      let before = received.exchange(signal, ordering: .relaxed)
+      if before != 0, before != SIGPIPE {
         TerminalGuard.restore()
         _exit(128 + signal)
       }

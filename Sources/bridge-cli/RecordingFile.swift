@@ -13,6 +13,8 @@ struct RecordingFile: Sendable {
   /// Opens a file, or makes one, to write a new trace behind what is there.
   init(appendingTo path: String, silence: Duration) throws(AccessoryError) {
     self.path = path
+    // A file that may not grow is an error to tell of, not the command's death.
+    Glibc.signal(SIGXFSZ, SIG_IGN)
     descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
     do throws(AccessoryError) {
@@ -40,19 +42,28 @@ struct RecordingFile: Sendable {
     _ = ftruncate(descriptor, start + off_t(end) + 1)
   }
 
-  /// Adds a record, with one call of write(2).
+  /// Adds a record, with one call of write(2). Throws `ioFailure` when that can't be written whole.
   func append(_ record: TraceRecord) throws(AccessoryError) { try write(Recording.line(record)) }
 
   private func write(_ text: String) throws(AccessoryError) {
     var text = text
-    let count = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-    guard count == text.utf8.count else {
-      let error = count < 0 ? Errno(rawValue: errno) : .noSpace
-      throw AccessoryError(.ioFailure, code: .errno(error.rawValue), "writing to \(path): \(error)")
-    }
+    guard !text.isEmpty else { return }
+    var count: Int
+    repeat {
+      count = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    } while count < 0 && errno == EINTR
+    guard count == text.utf8.count else { throw failure(count < 0 ? Errno(rawValue: errno) : .noSpace) }
   }
 
-  func close() { Glibc.close(descriptor) }
+  private func failure(_ error: Errno) -> AccessoryError {
+    AccessoryError(
+      .ioFailure, code: .errno(error.rawValue), "writing to \(path): \(error): the recording ends here")
+  }
+
+  /// Closes it. Throws `ioFailure` when only now it shows that something was not written.
+  func close() throws(AccessoryError) {
+    guard Glibc.close(descriptor) == 0 || errno == EINTR else { throw failure(Errno(rawValue: errno)) }
+  }
 
   /// Whether there is an ordinary file at `path`.
   static func isRegular(_ path: String) -> Bool {

@@ -80,6 +80,80 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
   }
 }
 
+@Suite struct LostByteTests {
+  /// A frame whose end was dropped isn't completed by what comes behind the gap; the entries say where the gap is.
+  @Test func aGapEndsWhatHasBegun() {
+    var records = conversation()
+    let reply = records[4].bytes
+    records[4] = TraceRecord(time: records[4].time, direction: .fromDevice, bytes: reply, lostBytes: 40)
+    let entries = decoded(Array(records[3...4]))
+    #expect(
+      entries.map(\.content) == [.noise(byteCount: 7), .lost(byteCount: 40), .noise(byteCount: reply.count)])
+    #expect(entries[..<2].allSatisfy { $0.time == records[4].time })
+  }
+
+  @Test func isRecordedAndReadAgain() throws {
+    let record = TraceRecord(time: .milliseconds(7), direction: .toDevice, bytes: [1], lostBytes: 12)
+    #expect(Recording.line(record) == "#lost 0.007000000 12\n0.007000000 > 01\n")
+    var reader = RecordingReader()
+    var lines: [Recording.Line] = []
+    let text = Recording.start(silence: silence) + Recording.line(record) + "#lost property office\n"
+    try reader.read(Array(text.utf8), into: &lines)
+    let loss = TraceRecord(time: .milliseconds(7), direction: .fromDevice, bytes: [], lostBytes: 12)
+    let rest = TraceRecord(time: .milliseconds(7), direction: .toDevice, bytes: [1])
+    #expect(lines == [.start(silence: silence), .record(loss), .record(rest), .remark])
+    let live = decoded([record])
+    #expect(decoded([loss, rest]).map(\.content) == live.map(\.content))
+    #expect(Recording.line(TraceRecord(time: .zero, direction: .toDevice, bytes: [])) == "")
+  }
+
+  @Test(arguments: [Duration.seconds(-5), .nanoseconds(Int64.min), .seconds(Int64.max), .seconds(1 << 33)])
+  func everyTimeHasATextThatCanBeRead(time: Duration) throws {
+    let line = Recording.line(TraceRecord(time: time, direction: .toDevice, bytes: [1]))
+    #expect(throws: Never.self) { try Recording.parse(line.dropLast()) }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct TraceTapTests {
+  private func pass(_ count: Int, _ bytes: [UInt8], _ tap: TraceTap) {
+    for _ in 0..<count { bytes.withUnsafeBytes { tap.passed(.fromDevice, $0) } }
+  }
+
+  /// What finds no room is counted, and told by the next record that has some: when all that waited has been taken.
+  @Test(arguments: [1, 4_096]) func isBoundedAndTellsWhatItDrops(size: Int) async {
+    let tap = TraceTap(clock: ManualClock())
+    let bytes = [UInt8](repeating: 7, count: size)
+    let room = min(TraceQueue.recordLimit, TraceQueue.byteLimit / size)
+    pass(room + 10, bytes, tap)
+    var reader = tap.records.makeAsyncIterator()
+    #expect(await reader.next()?.lostBytes == 0)
+    pass(1, bytes, tap)
+    for _ in 1..<room { #expect(await reader.next()?.lostBytes == 0) }
+    pass(2, bytes, tap)
+    let next = await reader.next()
+    #expect(next?.bytes == bytes && next?.lostBytes == 11 * size)
+    #expect(await reader.next()?.lostBytes == 0)
+    // At the end a record of its own tells.
+    pass(room + 3, bytes, tap)
+    tap.finish()
+    pass(1, bytes, tap)
+    for _ in 0..<room { #expect(await reader.next()?.bytes == bytes) }
+    let last = await reader.next()
+    #expect(last?.bytes == [] && last?.lostBytes == 3 * size)
+    #expect(await reader.next() == nil)
+  }
+
+  @Test func aPieceOfAnyLengthFindsRoomInAnEmptyQueue() async {
+    let tap = TraceTap(clock: ManualClock())
+    pass(2, [UInt8](repeating: 1, count: TraceQueue.byteLimit + 1), tap)
+    tap.finish()
+    var reader = tap.records.makeAsyncIterator()
+    #expect(await reader.next()?.bytes.count == TraceQueue.byteLimit + 1)
+    #expect(await reader.next()?.lostBytes == TraceQueue.byteLimit + 1)
+    #expect(await reader.next() == nil)
+  }
+}
+
 @Suite struct RecordingTests {
   private static let text =
     Recording.start(silence: silence) + conversation().map(Recording.line).joined()

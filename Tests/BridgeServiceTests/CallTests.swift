@@ -190,4 +190,21 @@ import Testing
       #expect(String(decoding: received, as: UTF8.self).contains("marked"))
     }
   }
+
+  /// A listener that takes nothing costs a bounded amount, and is told what it missed: as much as passed.
+  @Test func whatAListenerMissesIsCounted() async throws {
+    let hub = TapHub(clock: ManualClock())
+    let (listener, stop) = hub.listen()
+    let bytes = [UInt8](repeating: 1, count: 1_000)
+    for _ in 0..<1_000 { bytes.withUnsafeBytes { hub.passed(.fromDevice, $0) } }
+    let taken = listener.take()
+    #expect(taken.count == (1 << 18) / 1_000)
+    for _ in 0..<1_000 { bytes.withUnsafeBytes { hub.passed(.toDevice, $0) } }
+    let next = listener.take()
+    #expect(next.first?.lostBytes == 1_000_000 - 1_000 * taken.count)
+    #expect(next.dropFirst().allSatisfy { $0.lostBytes == 0 })
+    #expect(listener.takeLoss() == 1_000_000 - 1_000 * next.count)
+    #expect(listener.takeLoss() == 0)
+    stop()
+  }
 }

@@ -11,6 +11,9 @@ public struct TraceEntry: Sendable, Hashable {
     case frame(AF1Header, FrameOutcome, payload: [UInt8])
     /// So many bytes that belong to no whole frame were given up.
     case noise(byteCount: Int)
+    /// So many bytes, of both directions together, passed here and were dropped before anybody looked at them. They may
+    /// have been parts of the frames around.
+    case lost(byteCount: Int)
   }
 
   /// When its last byte passed, or, for what only silence completed, when the line had been silent long enough.
@@ -57,6 +60,13 @@ public struct FrameTracer: Sendable {
   public mutating func add(_ record: TraceRecord) -> [TraceEntry] {
     // First what silence alone completes; so it doesn't matter whether a timer fired in between.
     var entries = timePassed(record.time)
+    if record.lostBytes > 0 {
+      // What has begun can't be completed by what comes behind the gap.
+      entries += expire(at: record.time)
+      entries.append(
+        TraceEntry(time: record.time, direction: record.direction, content: .lost(byteCount: record.lostBytes)))
+    }
+    guard !record.bytes.isEmpty else { return entries }
     let index = record.direction == .fromDevice ? 0 : 1
     sides[index].lastTime = record.time
     sides[index].isIdle = false
@@ -80,11 +90,17 @@ public struct FrameTracer: Sendable {
 
   /// The trace is over: gives what is left.
   public mutating func finish() -> [TraceEntry] {
-    var entries = deadline.map { _ in timePassed(.seconds(1 << 40)) } ?? []
+    let entries = deadline.map { _ in timePassed(.seconds(1 << 40)) } ?? []
+    return entries + expire(at: nil)
+  }
+
+  /// Gives up the frames that have begun; at a time, or each when its line had been silent long enough.
+  private mutating func expire(at time: Duration?) -> [TraceEntry] {
+    var entries: [TraceEntry] = []
     for index in sides.indices {
       while sides[index].codec.hasUnfinishedFrame {
         sides[index].codec.expire(into: &batch)
-        entries += collect(index, time: sides[index].lastTime + silence)
+        entries += collect(index, time: time ?? sides[index].lastTime + silence)
       }
     }
     return entries

@@ -12,7 +12,12 @@ import AccessoryIO
 ///     0.000893521 < 0ff01200172a080084d401eeffc0001001009bd3fbf2
 ///
 /// The first line begins a trace; `silence` is the pause in seconds after which an unfinished frame no longer holds up
-/// what follows it. A file may have several traces one after another, so a recording can simply be appended to. Other
+/// what follows it. Where bytes passed that the recorder had to drop, a line in front of the next record says how many,
+/// and when; older versions read it as a remark:
+///
+///     #lost 0.904100000 73211
+///
+/// A file may have several traces one after another, so a recording can simply be appended to. Other
 /// lines that begin with `#` are remarks. A record is written in one piece with its line end, and what has no line end
 /// was cut off: so a file that was cut anywhere reads to its last whole record.
 public enum Recording {
@@ -20,7 +25,7 @@ public enum Recording {
   public enum Line: Sendable, Hashable {
     /// A trace begins.
     case start(silence: Duration)
-    /// Bytes passed.
+    /// Bytes passed, or were lost.
     case record(TraceRecord)
     /// A remark, or nothing.
     case remark
@@ -32,9 +37,11 @@ public enum Recording {
   /// The line that begins a trace, with its line end.
   public static func start(silence: Duration) -> String { "\(signature) silence \(seconds(silence))\n" }
 
-  /// The line of a record, with its line end.
+  /// The line of a record, with its line end; two, if it tells of lost bytes too, and none if it has nothing to tell.
   public static func line(_ record: TraceRecord) -> String {
-    var line = seconds(record.time)
+    let loss = record.lostBytes > 0 ? "\(lossMark) \(seconds(record.time)) \(record.lostBytes)\n" : ""
+    guard !record.bytes.isEmpty else { return loss }
+    var line = loss + seconds(record.time)
     line += record.direction == .fromDevice ? " < " : " > "
     line.reserveCapacity(line.utf8.count + 2 * record.bytes.count + 1)
     for byte in record.bytes {
@@ -53,6 +60,7 @@ public enum Recording {
       }
       return .start(silence: silence)
     }
+    if line.hasPrefix(lossMark + " ") { return loss(line) }
     if line.isEmpty || line.hasPrefix("#") { return .remark }
     let words = line.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, let time = duration(words[0]), words[1] == "<" || words[1] == ">",
@@ -61,15 +69,24 @@ public enum Recording {
     return .record(TraceRecord(time: time, direction: words[1] == "<" ? .fromDevice : .toDevice, bytes: bytes))
   }
 
+  private static let lossMark = "#lost"
+
+  /// What a line says of lost bytes; a remark of somebody's, when it isn't of that form.
+  private static func loss(_ line: some StringProtocol) -> Line {
+    let words = line.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 3, let time = duration(words[1]), let count = Int(words[2]), count > 0 else { return .remark }
+    return .record(TraceRecord(time: time, direction: .fromDevice, bytes: [], lostBytes: count))
+  }
+
   private static func digit(_ value: UInt8) -> Unicode.Scalar {
     Unicode.Scalar(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10)
   }
 
-  /// Seconds with nine decimals.
+  /// Seconds with nine decimals; 0 for what lies before the beginning, and no more than a recording can have.
   public static func seconds(_ time: Duration) -> String {
-    let nanoseconds = String(time.inNanoseconds % 1_000_000_000)
-    return "\(time.inNanoseconds / 1_000_000_000)." + String(repeating: "0", count: 9 - nanoseconds.utf8.count)
-      + nanoseconds
+    let all = min(max(0, time.inNanoseconds), Int64(UInt32.max) * 1_000_000_000 + 999_999_999)
+    let nanoseconds = String(all % 1_000_000_000)
+    return "\(all / 1_000_000_000)." + String(repeating: "0", count: 9 - nanoseconds.utf8.count) + nanoseconds
   }
 
   private static func duration(_ text: some StringProtocol) -> Duration? {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryControl
 import AccessoryIO
 
 /// Shows what passes a device to any number of listeners; it stays when the device is opened anew. A listener that
@@ -8,16 +7,24 @@ import AccessoryIO
 final class TapHub: TransportTap {
   /// Pieces that a listener may be behind.
   private static let pieceLimit = 4_096
-  /// Bytes that a listener may be behind.
-  private static let byteLimit = 1 << 20
+  /// Bytes that a listener may be behind; it has as much again on its way to the client.
+  private static let byteLimit = 1 << 18
+
+  /// What passed together.
+  struct Piece: Sendable {
+    let time: MonotonicTime
+    let direction: ByteDirection
+    let bytes: [UInt8]
+    /// Bytes of both directions that were dropped just before.
+    let lostBytes: Int
+  }
 
   /// One listener's place. Its lock is the only thing that the I/O thread ever waits for.
   final class Listener: Sendable {
     private struct State {
-      var pieces: [Bridge.TracePiece] = []
+      var pieces: [Piece] = []
       var byteCount = 0
       var lostBytes = 0
-      var hasEnded = false
       var wake: AsyncStream<Void>.Continuation?
     }
 
@@ -33,26 +40,36 @@ final class TapHub: TransportTap {
 
     func add(_ direction: ByteDirection, _ bytes: UnsafeRawBufferPointer, at time: MonotonicTime) {
       let wake = state.withLock { state -> AsyncStream<Void>.Continuation? in
-        guard state.pieces.count < TapHub.pieceLimit, state.byteCount + bytes.count <= TapHub.byteLimit else {
-          state.lostBytes += bytes.count
+        // A piece of any length finds place where there is none.
+        let fits =
+          state.pieces.isEmpty
+          || state.pieces.count < TapHub.pieceLimit && bytes.count <= TapHub.byteLimit - state.byteCount
+        guard fits else {
+          let (sum, isTooMuch) = state.lostBytes.addingReportingOverflow(bytes.count)
+          state.lostBytes = isTooMuch ? .max : sum
           return nil
         }
-        let lost = state.lostBytes
-        state.lostBytes = 0
         state.pieces.append(
-          Bridge.TracePiece(
-            time: Double(time.nanoseconds) / 1e9, direction: direction, bytes: Array(bytes),
-            lost_bytes: lost == 0 ? nil : lost))
+          Piece(time: time, direction: direction, bytes: Array(bytes), lostBytes: state.lostBytes))
+        state.lostBytes = 0
         state.byteCount += bytes.count
         return state.pieces.count == 1 ? state.wake : nil
       }
       wake?.yield()
     }
 
-    func take() -> [Bridge.TracePiece] {
+    func take() -> [Piece] {
       state.withLock { state in
         defer { (state.pieces, state.byteCount) = ([], 0) }
         return state.pieces
+      }
+    }
+
+    /// What was dropped behind the last piece, for the end of it all.
+    func takeLoss() -> Int {
+      state.withLock { state in
+        defer { state.lostBytes = 0 }
+        return state.lostBytes
       }
     }
 

@@ -38,11 +38,14 @@ extension BridgeService {
     let attachment = try find(call.device)
     let (listener, stop) = attachment.taps.listen()
     defer { stop() }
-    try await answers.send(
-      Bridge.TracePiece(time: Double(clock.now.nanoseconds) / 1e9, direction: .toDevice, bytes: []))
+    try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now)))
+    // Each waits until the client has read: what passes meanwhile waits in the listener, and beyond its bound is
+    // dropped and counted there.
     for await _ in listener.signals {
-      for piece in listener.take() { try await answers.send(piece) }
+      for piece in listener.take() { try await answers.sendWhenRead(Bridge.TracePiece(piece)) }
     }
+    let lost = listener.takeLoss()
+    if lost > 0 { try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now, lostBytes: lost))) }
     if Task.isCancelled || isClosing { return }
     throw CallError(.disconnected(attachment.target.path), device: attachment.device.id)
   }
@@ -127,5 +130,20 @@ extension BridgeService {
     log.notice("\(attachment.name) is given back by \(attachment.holder ?? "its client")")
     (attachment.holder, attachment.revoke) = (nil, nil)
     perform(attachment.machine.returned(error, now: clock.now), on: attachment)
+  }
+}
+
+extension TapHub.Piece {
+  /// One without bytes.
+  fileprivate init(_ time: MonotonicTime, lostBytes: Int = 0) {
+    self.init(time: time, direction: .toDevice, bytes: [], lostBytes: lostBytes)
+  }
+}
+
+extension Bridge.TracePiece {
+  fileprivate init(_ piece: TapHub.Piece) {
+    self.init(
+      time: Double(piece.time.nanoseconds) / 1e9, direction: piece.direction, bytes: piece.bytes,
+      lost_bytes: piece.lostBytes == 0 ? nil : piece.lostBytes)
   }
 }

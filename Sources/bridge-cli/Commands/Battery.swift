@@ -20,6 +20,7 @@ struct Battery: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    if watch { Interruption.endWithOutput() }
     if let held = try await HeldDevice.find(device.text, line) { return try await run(held) }
     try await Attachment.with(device.text, line) { attachment in
       guard let framed = attachment.accessory as? FramedAccessory else { return try await run(attachment) }

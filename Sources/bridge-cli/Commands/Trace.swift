@@ -55,38 +55,39 @@ struct Trace: AsyncParsableCommand, JSONCommand {
 
   /// Shows what passes between the service and the accessory. Without --listen it asks for something to show.
   private func trace(_ held: HeldDevice) async throws {
-    let silence = held.silence
-    let recording = try record.map { path throws(AccessoryError) in
-      try RecordingFile(appendingTo: path, silence: silence)
-    }
-    let (records, continuation) = AsyncStream<TraceRecord>.makeStream(bufferingPolicy: .bufferingOldest(100_000))
-    let printer = Task { try await LiveTrace(view: view, silence: silence, recording: recording).run(records) }
+    let live = try LiveTrace(view: view, silence: held.silence, record: record)
+    Interruption.endWithOutput()
     let pieces = try await held.pieces()
     let isListening = listen
-    let listening = await Task {
+    // Nothing of ours lies in between: what waits for this is bounded by the service, which tells what it had to drop.
+    let reader = Task {
       let start = MonotonicTime.now
+      await live.begin {
+        Task { try? await live.take(TraceRecord(time: .now - start, direction: .fromDevice, bytes: [])) }
+      }
       var conversation: Task<Void, any Error>?
       defer { conversation?.cancel() }
       for try await piece in pieces {
         if !isListening, conversation == nil { conversation = Task { try await converse(held) } }
-        guard let direction = ByteDirection(rawValue: piece.direction), let bytes = piece.bytes, !bytes.isEmpty else {
-          continue
-        }
-        if let lost = piece.lost_bytes { Output.note("\(lost) bytes are missing here") }
+        guard let direction = ByteDirection(rawValue: piece.direction), let bytes = piece.bytes,
+          let moment = piece.moment
+        else { throw held.nonsense }
         // The service's clock is the kernel's, as ours.
-        let time = max(.zero, MonotonicTime(nanoseconds: Int64(piece.time * 1e9)) - start)
-        continuation.yield(TraceRecord(time: time, direction: direction, bytes: bytes))
+        try await live.take(
+          TraceRecord(
+            time: max(.zero, moment - start), direction: direction, bytes: bytes, lostBytes: piece.lost_bytes ?? 0))
       }
-    }.cancellingResult
-    continuation.finish()
-    let printing = await printer.result
-    recording?.close()
-    try printing.get()
+    }
+    let outcome = try await withTaskCancellationHandler {
+      try await live.end(reader)
+    } onCancel: {
+      reader.cancel()
+    }
     try Task.checkCancellation()
     do {
-      try listening.get()
+      try outcome.get()
     } catch let error as ControlError {
-      throw error.accessoryError
+      throw held.failure(error)
     }
     throw AccessoryError.disconnected(held.name)
   }
@@ -103,27 +104,37 @@ struct Trace: AsyncParsableCommand, JSONCommand {
 
   private func traceDevice() async throws {
     let (target, transport) = try await Attachment.openTransport(source, line)
-    let silence = transport.timing.silence
-    let recording: RecordingFile?
+    let live: LiveTrace
     do {
-      recording = try record.map { path throws(AccessoryError) in try RecordingFile(appendingTo: path, silence: silence)
-      }
+      live = try LiveTrace(view: view, silence: transport.timing.silence, record: record)
     } catch {
       await transport.close()
       throw error
     }
+    Interruption.endWithOutput()
     let tap = TraceTap()
     let session = AccessorySession(SpyingTransport(transport, tap: tap))
-    let printer = Task { try await LiveTrace(view: view, silence: silence, recording: recording).run(tap.records) }
-    let conversation = await Task { try await converse(session, target.profile) }.cancellingResult
+    let conversation = Task { try await converse(session, target.profile) }
+    let printer = Task {
+      await live.begin { tap.mark() }
+      do {
+        for await record in tap.records { try await live.take(record) }
+      } catch {
+        conversation.cancel()  // a recording that can't be written ends the trace
+        throw error
+      }
+    }
+    let outcome = await withTaskCancellationHandler {
+      await conversation.result
+    } onCancel: {
+      conversation.cancel()
+    }
     await session.close()
     tap.finish()
     // What is shown comes first: the frames that led to an error, then the error.
-    let printing = await printer.result
-    recording?.close()
-    try printing.get()
+    try await live.end(printer).get()
     try Task.checkCancellation()  // Ctrl-C is how a trace ends, also in the middle of a request
-    try conversation.get()
+    try outcome.get()
   }
 
   /// Talks to the accessory, or only listens, until it goes or the task is cancelled.
@@ -151,60 +162,5 @@ struct Trace: AsyncParsableCommand, JSONCommand {
       }
     }
     throw CancellationError()
-  }
-}
-
-extension Task where Failure == any Error, Success == Void {
-  /// The task's result; cancels it when the caller is cancelled.
-  fileprivate var cancellingResult: Result<Void, any Error> {
-    get async {
-      await withTaskCancellationHandler {
-        await result
-      } onCancel: {
-        cancel()
-      }
-    }
-  }
-}
-
-/// Shows records as they come, and keeps them.
-private struct LiveTrace {
-  let view: TraceView
-  let silence: Duration
-  let recording: RecordingFile?
-
-  private enum Step: Sendable {
-    case record(TraceRecord)
-    case silence
-    case end
-  }
-
-  func run(_ records: AsyncStream<TraceRecord>) async throws {
-    var tracer = FrameTracer(silence: silence)
-    let start = ContinuousClock.now
-    var offset: Duration?
-    let (steps, continuation) = AsyncStream<Step>.makeStream()
-    let reader = Task {
-      for await record in records { continuation.yield(.record(record)) }
-      continuation.yield(.end)
-    }
-    defer { reader.cancel() }
-    for await step in steps {
-      switch step {
-      case .record(let record):
-        // The tap's clock began a little earlier than ours.
-        if offset == nil { offset = record.time - (ContinuousClock.now - start) }
-        try recording?.append(record)
-        tracer.add(record).forEach(view.show)
-        if tracer.deadline != nil {
-          _ = IOThread.shared.schedule(at: .now + silence + .milliseconds(1)) { continuation.yield(.silence) }
-        }
-      case .silence:
-        tracer.timePassed(ContinuousClock.now - start + (offset ?? .zero)).forEach(view.show)
-      case .end:
-        tracer.finish().forEach(view.show)
-        return
-      }
-    }
   }
 }

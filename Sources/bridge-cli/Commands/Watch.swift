@@ -39,6 +39,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   }
 
   func run() async throws {
+    Interruption.endWithOutput()
     guard let exec else { return try await watch(nil) }
     let command = EventCommand([exec])
     let batteries = Task {

@@ -8,27 +8,31 @@ import AccessoryProtocols
 struct TraceDocument: Encodable {
   let schema = schemaName
   let time: Double
-  let direction, kind: String
-  let outcome, command, summary, payload_hex, frame_hex: OrNull<String>
-  let command_byte: OrNull<UInt8>
-  let number: OrNull<UInt16>
-  let noise_bytes: OrNull<Int>
+  let kind: String
+  /// Null of lost bytes, which went both ways.
+  let direction: OrNull<String>
+  private(set) var outcome, command, summary, payload_hex, frame_hex: OrNull<String>
+  private(set) var command_byte = OrNull<UInt8>(nil)
+  private(set) var number = OrNull<UInt16>(nil)
+  private(set) var noise_bytes = OrNull<Int>(nil)
+  private(set) var lost_bytes = OrNull<Int>(nil)
 
   init(_ entry: TraceEntry) {
     time = Double(entry.time.inNanoseconds) / 1e9
-    direction = entry.direction.rawValue
+    (outcome, command, summary) = (OrNull(nil), OrNull(nil), OrNull(nil))
+    (payload_hex, frame_hex) = (OrNull(nil), OrNull(nil))
     switch entry.content {
+    case .lost(let count):
+      kind = "lost"
+      direction = OrNull(nil)
+      lost_bytes = OrNull(count)
     case .noise(let count):
       kind = "noise"
+      direction = OrNull(entry.direction.rawValue)
       noise_bytes = OrNull(count)
-      (outcome, command, summary, payload_hex, frame_hex) = (
-        OrNull(nil), OrNull(nil), OrNull(nil), OrNull(nil), OrNull(nil)
-      )
-      command_byte = OrNull(nil)
-      number = OrNull(nil)
     case .frame(let header, let frameOutcome, let payload):
       kind = header.kind
-      noise_bytes = OrNull(nil)
+      direction = OrNull(entry.direction.rawValue)
       command = OrNull(header.command.name.lowercased())
       command_byte = OrNull(header.command.rawValue)
       number = OrNull(header.number)

@@ -29,6 +29,12 @@ enum Output {
     line(SafeText.escapeJSON(String(decoding: data, as: UTF8.self)))
   }
 
+  /// Whether a descriptor takes something at once.
+  static func isReady(_ descriptor: CInt) -> Bool {
+    var ready = pollfd(fd: descriptor, events: CShort(POLLOUT), revents: 0)
+    return poll(&ready, 1, 0) == 1
+  }
+
   private static func write(_ text: String, to descriptor: CInt) { write(Array(text.utf8)[...], to: descriptor) }
 
   private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: CInt) {

@@ -23,6 +23,8 @@ struct TraceView: Sendable {
     let time = Recording.seconds(entry.time).dropLast(3)
     let arrow = entry.direction == .fromDevice ? "<" : ">"
     switch entry.content {
+    case .lost(let count):
+      return "\(style.dim(padded(time)))  !  \(style.red("\(count) bytes are missing here: they came too fast"))"
     case .noise(let count):
       return "\(style.dim(padded(time)))  \(arrow)  \(style.red("\(count) bytes that are no frame"))"
     case .frame(let header, let outcome, let payload):
