@@ -48,7 +48,8 @@ import Testing
     let path = box.directory.path + "/fifo"
     try #require(mkfifo(path, 0o600) == 0)
     let reader = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
-    try #require(reader >= 0)
+    // The smallest: F_SETPIPE_SZ of <linux/fcntl.h>.
+    try #require(reader >= 0 && fcntl(reader, 1_031, 4_096) >= 0)
     return reader
   }
 
