@@ -123,7 +123,7 @@ import Testing
       let raw = connect.settings
       #expect(raw != settings)
       connect.type("hello\u{3}")
-      try await connect.wait(for: "hello\u{3}", from: start)
+      try await connect.wait(for: "hello\\u{3}", from: start)
       switch signal {
       case SIGTSTP?:
         connect.signal(SIGTSTP)
@@ -138,6 +138,26 @@ import Testing
       let status = try await connect.end()
       #expect(status == (signal == SIGSEGV ? 128 + SIGSEGV : 0))
       #expect(connect.settings == settings)
+      try await module.stop()
+    }
+  }
+
+  /// What the other side sends makes the terminal do nothing, unless that is asked for.
+  @Test(arguments: [false, true]) func whatAStrangerSendsToATerminal(isRaw: Bool) async throws {
+    try await Sandbox.with { box in
+      let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
+      let connect = try box.sit(["connect", "00:17:EA:00:00:01"] + (isRaw ? ["--raw"] : []))
+      let start = try await connect.wait(for: "connected to 00:17:EA:00:00:01; Ctrl-] ends it")
+      // The other side echoes.
+      connect.type("\u{1B}[31mred\u{7}\u{202E}end")
+      if isRaw {
+        try await connect.wait(for: "\u{1B}[31mred\u{7}\u{202E}end", from: start)
+      } else {
+        try await connect.wait(for: "\\u{1b}[31mred\\u{7}\\u{202e}end", from: start)
+        #expect(!connect.state.value.output[start...].contains { $0 == 0x1B || $0 == 7 })
+      }
+      connect.type("\u{1D}")
+      #expect(try await connect.end() == 0)
       try await module.stop()
     }
   }

@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
+import Console
 
 struct Connect: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -19,7 +20,7 @@ struct Connect: AsyncParsableCommand, JSONCommand {
 
       What is typed goes to the device, and what it sends is printed, byte by byte, until Ctrl-] or the end of the input. A \
       connection that is lost is taken up again, three times, each a second later, and so is one that can't be made; what \
-      is typed meanwhile is lost. With --json what happens is printed, one document a line, with bytes in hexadecimal.
+      is typed meanwhile is lost. On a terminal, what would make it do something is made visible, unless --raw is said. With --json what happens is printed, one document a line, with bytes in hexadecimal.
 
       EXIT STATUS
         66  no such device was found
@@ -46,6 +47,8 @@ struct Connect: AsyncParsableCommand, JSONCommand {
       "At the end of the input, stay until nothing has come for this time; 1s unless given.", valueName: "time"),
     transform: TimeArgument.read)
   var linger: TimeArgument?
+  @Flag(help: "Print what comes as it is, also on a terminal, which then does what the other side says.")
+  var raw = false
   @Flag(help: "Connect as to a device of dual mode.")
   var dual = false
   @OptionGroup var retry: RetryOptions
@@ -70,7 +73,9 @@ struct Connect: AsyncParsableCommand, JSONCommand {
       let address = try await find(known, central)
       let input = ConnectInput()
       defer { input.end() }
-      let session = ConnectSession(central: central, address: address, input: input, json: output.json)
+      let session = ConnectSession(
+        central: central, address: address, input: input, json: output.json,
+        isEscaped: !raw && Style.standardOutput.isTerminal)
       defer { session.endLine() }
       do throws(HM10CentralError) {
         try await session.run(events, isDual: dual, linger: linger?.duration ?? .seconds(1))
@@ -123,6 +128,8 @@ final class ConnectSession: Sendable {
   let address: BluetoothAddress
   let input: ConnectInput
   let json: Bool
+  /// Whether what comes is made harmless for a terminal.
+  let isEscaped: Bool
 
   /// What ends it from outside.
   private enum End: Sendable {
@@ -197,8 +204,13 @@ final class ConnectSession: Sendable {
   private let isAmidLine = Locked(false)
   /// When something came last.
   private let lastArrival = Locked(IOThread.shared.now)
+  /// What comes as text, and how often something has come.
+  private let received = Locked((text: ReceivedText(), count: 0))
+  /// How long a character of several bytes waits for its rest.
+  private static let patience = Duration.milliseconds(50)
 
-  init(central: HM10Central, address: BluetoothAddress, input: ConnectInput, json: Bool) {
+  init(central: HM10Central, address: BluetoothAddress, input: ConnectInput, json: Bool, isEscaped: Bool) {
+    self.isEscaped = isEscaped
     self.central = central
     self.address = address
     self.input = input
@@ -214,6 +226,8 @@ final class ConnectSession: Sendable {
         if json {
           Output.json(
             ConnectionDocument(event: "received", address: address.description, hex: Hexadecimal.string(bytes)))
+        } else if isEscaped {
+          showEscaped(bytes)
         } else {
           Output.bytes(bytes)
           isAmidLine.withLock { $0 = bytes.last != UInt8(ascii: "\n") }
@@ -237,8 +251,38 @@ final class ConnectSession: Sendable {
     return false
   }
 
+  /// Shows bytes as text in which nothing is left that a terminal would act on.
+  private func showEscaped(_ bytes: [UInt8]) {
+    let (pieces, pending) = received.withLock { received in
+      received.count += 1
+      return (received.text.take(bytes), received.text.isPending ? received.count : nil)
+    }
+    show(pieces)
+    guard let pending else { return }
+    let clock = IOThread.shared
+    _ = clock.schedule(at: clock.now + Self.patience) { [weak self] in
+      self?.flush(ifCount: { $0 == pending })
+    }
+  }
+
+  /// Shows what waits for its rest.
+  private func flush(ifCount isRight: (Int) -> Bool = { _ in true }) {
+    show(received.withLock { isRight($0.count) ? $0.text.flush() : [] })
+  }
+
+  private func show(_ pieces: [ReceivedText.Piece]) {
+    for piece in pieces {
+      switch piece {
+      case .text(let text): Output.text(text)
+      case .newline: Output.text("\n")
+      }
+      isAmidLine.withLock { $0 = piece != .newline }
+    }
+  }
+
   /// On a terminal what comes next is not behind what the other side sent.
   func endLine() {
+    flush()
     let isAmid = isAmidLine.withLock { isAmid in
       defer { isAmid = false }
       return isAmid
