@@ -267,6 +267,11 @@ import Testing
     // A path is that of what is there now.
     #expect(try choose("/dev/zero", [device("A4", "/dev/zero")], [gone]) == "A4")
     #expect(try choose("/dev/zero", [one], [gone]) == "A3")
+    // One that is unplugged has no node any more.
+    #expect(try choose("/dev/no-such-node", [one], [device("A5", "/dev/no-such-node")]) == "A5")
+    var linked = device("A6", "/dev/no-such-node")
+    linked.link = (linkTarget("/proc/self/cwd") ?? "") + "/no-such-link"
+    for text in ["./no-such-link", "no-such-link"] { #expect(try choose(text, [one], [linked]) == "A6", "\(text)") }
     #expect(try choose("nobody", [one], [gone]) == nil && choose(nil, [], []) == nil)
     #expect(try choose("/dev/null", [one], [gone]) == nil)
     #expect(throws: ResolutionError.self) { try choose("Thing", [one, two], [gone]) }

@@ -54,6 +54,22 @@ import Testing
     #expect(machine.state == .waiting)
   }
 
+  /// One that was here and is not found any more is unplugged, also before that is told; one that was never here is not
+  /// found.
+  @Test func notFoundAgainIsDisconnected() {
+    let missing = AccessoryError(.notFound, "it is no more there")
+    let now = Self.start + .seconds(10)
+    var machine = attached()
+    _ = machine.ended(Self.gone, now: now)
+    #expect(machine.timePassed(now: now + .seconds(1)) == [.open])
+    _ = machine.openingFailed(missing, now: now + .seconds(1))
+    #expect(machine.state == .waiting && machine.problem?.kind == .disconnected)
+    #expect(machine.problem?.message == missing.message)
+    var named = self.machine()
+    _ = named.openingFailed(missing, now: now)
+    #expect(named.problem?.kind == .notFound)
+  }
+
   @Test func givesUpAfterItsTries() {
     var machine = machine { $0.retry.backoffThousandths = 2_000 }
     var now = Self.start

@@ -149,13 +149,21 @@ public enum DeviceResolver {
 
   private static func byPath(_ text: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
     // Two devices may claim one link; the file system says whose it is. One that is not made yet is its claimant's.
-    let path = resolved(text) ?? devices.first { $0.links.contains(text) }?.path
+    // One that is unplugged has no node, and is still known by its path.
+    let path = resolved(text) ?? devices.first { $0.isKnown(at: absolute(text)) }?.path
     guard let path else { return nil }
     if let device = devices.first(where: { $0.path == path || $0.terminal == path }) { return device }
     let found = devices.filter { $0.usb?.node == path }
     if found.count > 1 { throw .ambiguous(text, found) }
     if let device = found.first { return device.choosing(.usb) ?? device }
     return Device(path: path, link: text == path ? nil : text, source: .named)
+  }
+
+  /// The path from the root on, without following links.
+  private static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return String(cString: folder) + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
   }
 
   /// The path with all links followed; nil when nothing is there.
@@ -166,6 +174,13 @@ public enum DeviceResolver {
     }
     defer { free(real) }
     return String(cString: real)
+  }
+}
+
+extension Device {
+  /// Whether this is the path of one of its nodes or links, be it there or not.
+  fileprivate func isKnown(at path: String) -> Bool {
+    [self.path, terminal, usb?.node, link].contains(path) || links.contains(path)
   }
 }
 

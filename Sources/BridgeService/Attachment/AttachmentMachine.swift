@@ -93,7 +93,9 @@ struct AttachmentMachine: Sendable, Equatable {
       deadline = min(now + Self.graceInterval, graceEnd)
       return []
     }
-    return tryAgain(error, now: now)
+    // What was here and is not to be found is unplugged, whoever tells of that first.
+    let isGone = error.kind == .notFound && (hasBeenAttached || !isPresent)
+    return tryAgain(isGone ? AccessoryError(.disconnected, code: error.code, error.message) : error, now: now)
   }
 
   /// Whether an error may be over when udev's rules have been run.
