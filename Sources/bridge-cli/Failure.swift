@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryDiscovery
 import AccessoryIO
 import ArgumentParser
@@ -24,7 +25,7 @@ enum Failure {
     if isInterrupted, let signal = Interruption.signal { return 128 + signal }
     let status: CInt
     let document: ErrorDocument.Details
-    switch error {
+    switch (error as? ControlError)?.accessoryError ?? error {
     case let error as AccessoryError:
       status = exitStatus(error.kind)
       document = .init(error, exitStatus: status)

@@ -20,6 +20,11 @@ enum Main {
   private static func run() async -> CInt {
     let command: any ParsableCommand
     do {
+      try TextCheck.check()
+    } catch {
+      return Failure.report(error, of: BridgeCLI())
+    }
+    do {
       command = try BridgeCLI.parseAsRoot()
     } catch {
       return Failure.report(parsing: error)

@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HostileTextTests {
   static let texts = [
     "\u{1B}[31mred\u{1B}[0m\u{7}", "two\nlines\r\ttab", "\u{202E}reversed\u{2066}isolated\u{200F}", "\u{9B}2J\u{85}",
-    "bell\u{7F}\u{2028}\u{2029}", "zero\u{200B}width\u{FEFF}\u{E0041}", "\"quoted\" \\ {}",
+    "bell\u{7F}\u{2028}\u{2029}", "zero\u{200B}width\u{FEFF}\u{E0041}", "\u{34F}hidden\u{115F}\u{3164}\u{FFA0}\u{180B}",
+    "\"quoted\" \\ {}",
     String(repeating: "n", count: 256), String(repeating: "e\u{301}", count: 85),
     // One character of many marks, which tables must not take for short.
     "a" + String(repeating: "\u{301}", count: 120),
@@ -19,6 +20,7 @@ import Testing
     String(decoding: bytes, as: UTF8.self).unicodeScalars.filter { scalar in
       if scalar == "\n" { return false }
       return scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || (0x200B...0x200F).contains(scalar.value)
+        || [0x34F, 0x115F, 0x1160, 0x3164, 0xFFA0].contains(scalar.value) || (0x180B...0x180F).contains(scalar.value)
         || (0x2028...0x202E).contains(scalar.value) || (0x2060...0x206F).contains(scalar.value)
         || scalar.value == 0xFEFF || scalar.value == 0x061C || scalar.value == 0xFFFD || scalar.value >= 0xE0000
     }.map { String($0.value, radix: 16) }

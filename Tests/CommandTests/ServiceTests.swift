@@ -190,7 +190,7 @@ extension Sandbox {
     try EndingTests().setCooked(port)
     let before = try EndingTests().settings(port)
     try await Sandbox.with { box in
-      let attach = try box.start("attach", terminal.path)
+      let attach = try box.start("attach", terminal.path, "--profile", "framed")
       try await attach.errors(containing: "is attached at")
       #expect(try EndingTests().settings(port) != before)
       #expect(try await box.run("battery", terminal.path).outputText == "normal\n")
@@ -219,6 +219,42 @@ extension Sandbox {
       try await service.errors(containing: "was disconnected; try 1 of 20 in 200 ms")
       try await service.errors(containing: "SIM0001 is attached at", times: 2)
       #expect(try await box.run("request", "echo", "62").outputText == "62\n")
+    }
+  }
+
+  /// As long as the service awaits it, however it is named: disconnected; and when the service has forgotten it: no such
+  /// device.
+  @Test(arguments: [SIGKILL, SIGINT]) func goneForGood(signal: CInt) async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate("--link", "acc")
+      let service = try await box.serve("--reconnect-interval", "100ms", "--reconnect-tries", "100000")
+      try await service.errors(containing: "SIM0001 is attached at")
+      simulator.program.signal(signal)
+      try await service.errors(containing: "; try 1 of 100000 in")
+      let names = [[], ["SIM0001"], [simulator.path], ["./acc"]]
+      for number in 0..<3 {
+        for name in names {
+          let battery = try await box.run(["battery"] + name)
+          #expect(battery.status == EX_UNAVAILABLE, "\(number) \(name): \(battery.errorText)")
+        }
+      }
+      #expect(try await box.run("detach", "SIM0001").status == 0)
+      for name in names.prefix(2) { #expect(try await box.run(["battery"] + name).status == EX_NOINPUT, "\(name)") }
+    }
+  }
+
+  /// The service is killed: to who follows a battery, it is unavailable.
+  @Test(arguments: [SIGKILL, SIGTERM]) func theServiceEndsUnderAFollower(signal: CInt) async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate()
+      let service = try await box.serve()
+      try await service.errors(containing: "SIM0001 is attached at")
+      let battery = try box.start("battery", "--watch")
+      _ = try await battery.lines(1)
+      service.signal(signal)
+      let ended = try await battery.end()
+      #expect(ended.status == EX_UNAVAILABLE, "\(ended.errorText)")
+      #expect(ended.errorText.hasPrefix("bridge-cli: ") && !ended.errorText.contains("Usage"))
     }
   }
 

@@ -39,6 +39,27 @@ import Testing
     }
   }
 
+  /// Whoever reads the rules before they are installed sees all that is in them.
+  @Test func nothingInvisible() async throws {
+    try await Sandbox.with { box in
+      let text = #"""
+        name: mine
+        description: "\u202Ex"
+        match: {usb: {vendor: 2341}, name: "a\u202Eb\u2066c\u115F"}
+
+        """#
+      try write(text, to: "profiles/mine.yaml", box)
+      let rules = try await box.run("udev-rules")
+      #expect(rules.status == 0)
+      #expect(rules.outputText.contains(#"ATTR{product}=="a???b???c???", "#))
+      let bad: [Unicode.Scalar] = ["\u{202E}", "\u{2066}", "\u{115F}"]
+      for arguments in [["udev-rules"], ["udev-rules", "--json"], ["profile", "list"], ["profile", "show", "mine"]] {
+        let ended = try await box.run(arguments)
+        #expect(ended.status == 0 && !(ended.outputText + ended.errorText).unicodeScalars.contains { bad.contains($0) })
+      }
+    }
+  }
+
   @Test func whatCannotBe() async throws {
     try await Sandbox.with { box in
       try write("name: pretended\nmatch: {driver: framed}\n", to: "profiles/pretended.yaml", box)

@@ -6,6 +6,24 @@ import Testing
 
 /// Wrong use ends with 64 and says what was expected; help and version end with 0.
 @Suite(.timeLimit(.minutes(5))) struct UsageTests {
+  /// Swift would replace what can't be read, and answer on another socket, or open another file, than was named.
+  @Test func whatIsNotUTF8() async throws {
+    try await Sandbox.with { box in
+      func run(_ script: String) async throws -> Program.Transcript {
+        try await box.run(["--version"], prefix: ["/bin/sh", "-c", script])
+      }
+      let name = #"$(printf 'a\377b')"#
+      for words in ["serve --socket", "battery", "trace --record", "attach --socket"] {
+        let ended = try await run("exec timeout 20 \"$0\" \(words) \"\(name)\"")
+        #expect(ended.status == EX_USAGE, "\(words): \(ended.errorText)")
+        #expect(ended.errorText.contains("is not UTF-8"), "\(words)")
+      }
+      let variable = try await run("ACCESSORY_BRIDGE_SOCKET=\"\(name)\" exec timeout 20 \"$0\" serve")
+      #expect(variable.status == EX_CONFIG && variable.errorText.contains("the variable ACCESSORY_BRIDGE_SOCKET"))
+      #expect(box.directory.names() == [])
+    }
+  }
+
   @Test(
     arguments: [
       (["frobnicate"], "frobnicate"),

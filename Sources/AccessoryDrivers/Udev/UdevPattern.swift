@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
+
 /// Text as a value in udev's rules, between quotes. Nothing in it can end the quotes or the line, stand for an
 /// alternative, or be substituted.
 ///
@@ -7,11 +9,18 @@
 /// other backslash stands for itself; what has `*`, `?` or `[` in it is matched by fnmatch(3), in the C locale, and there
 /// a backslash takes the next character's meaning; `|` separates alternatives wherever it stands, also in brackets.
 enum UdevPattern {
-  /// A value for `==` that fits what `pattern` fits, and hardly more: a control character stands for any character, and
-  /// `|` also for a brace.
+  /// A value for `==` that fits what `pattern` fits, and hardly more: a control character, and one that a reader of the
+  /// rules wouldn't see or that reorders what stands beside it, stands for any character of as many bytes, and `|` also
+  /// for a brace.
   static func match(_ pattern: TextPattern) -> String {
     var value: [UInt8] = []
-    for byte in pattern.text.utf8 {
+    for scalar in pattern.text.unicodeScalars { add(scalar, to: &value) }
+    // Where there is no such attribute, nothing fits.
+    return value == [UInt8(ascii: "*")] ? "?*" : String(decoding: value, as: UTF8.self)
+  }
+
+  private static func add(_ scalar: Unicode.Scalar, to value: inout [UInt8]) {
+    for byte in String(scalar).utf8 {
       switch byte {
       case UInt8(ascii: "*"):
         // One is as good as many, and faster.
@@ -23,12 +32,9 @@ enum UdevPattern {
         value += [UInt8(ascii: "["), byte, UInt8(ascii: "]")]
       // The range of characters in which it is.
       case UInt8(ascii: "|"): value += Array("[{-}]".utf8)
-      case ..<0x20, 0x7F: value.append(UInt8(ascii: "?"))
-      default: value.append(byte)
+      default: value.append(SafeText.isHarmless(scalar) ? byte : UInt8(ascii: "?"))
       }
     }
-    // Where there is no such attribute, nothing fits.
-    return value == [UInt8(ascii: "*")] ? "?*" : String(decoding: value, as: UTF8.self)
   }
 
   /// A word of letters, digits and `-_.@:` to be assigned; whatever else is in it is an underscore.

@@ -36,10 +36,13 @@ package enum SafeText {
     return escaped
   }
 
-  /// False for control characters, and for those that reorder or hide what stands beside them.
-  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+  /// False for control characters, and for those that reorder or hide what stands beside them, or aren't seen
+  /// themselves. The selectors of a character's variant (emoji have them) are harmless.
+  package static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }
-    switch scalar.properties.generalCategory {
+    let properties = scalar.properties
+    if properties.isDefaultIgnorableCodePoint, !(0xFE00...0xFE0F).contains(scalar.value) { return false }
+    switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: return false
     default: return true
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryDrivers
+import AccessoryIO
 import ArgumentParser
 
 struct Battery: AsyncParsableCommand, JSONCommand {
@@ -52,12 +54,17 @@ struct Battery: AsyncParsableCommand, JSONCommand {
     held.noteAge(reply.age_ms)
     show(BatteryReading(reply.battery), DeviceDocument(reply.device), age: reply.age_ms)
     guard let events else { return }
-    for try await event in events {
-      if event.event == .disconnected { throw held.error(event.problem) }
-      guard event.event == .battery, let battery = event.battery, let device = event.device else { continue }
-      show(BatteryReading(battery), DeviceDocument(device))
+    do {
+      for try await event in events {
+        if event.event == .disconnected { throw held.error(event.problem) }
+        guard event.event == .battery, let battery = event.battery, let device = event.device else { continue }
+        show(BatteryReading(battery), DeviceDocument(device))
+      }
+    } catch let error as ControlError {
+      throw held.failure(error)
     }
-    throw CancellationError()
+    try Task.checkCancellation()
+    throw AccessoryError(.disconnected, "the service at \(held.place) has ended, and told no more of \(held.name)")
   }
 
   private func show(_ reading: BatteryReading, _ attachment: Attachment) {

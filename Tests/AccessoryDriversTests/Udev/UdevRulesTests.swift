@@ -191,7 +191,29 @@ import Testing
   }
 
   @Test func aLongPatternOfAFileFitsALine() throws {
-    let long = TextPattern(String(repeating: "\\", count: 256))
-    _ = try rules(DeviceRule(name: long, manufacturer: long, serialNumber: long, usbVendor: 1, byID: long))
+    let text = String(repeating: "\\", count: 256)
+    let long = TextPattern(text)
+    let rules = try rules(DeviceRule(name: long, manufacturer: long, serialNumber: long, usbVendor: 1, byID: long))
+    func marks(_ name: String) -> Bool {
+      rules.marks(
+        "tty",
+        attributes: [
+          "bDeviceClass": "00", "idVendor": "0001", "product": name, "manufacturer": text, "serial": text,
+        ], links: ["serial/by-id/" + text])
+    }
+    #expect(marks(text) && !marks(String(text.dropLast())) && !marks(text + "x"))
+  }
+
+  /// What would reorder or hide the text around it, where somebody reads the rules, stands for any character.
+  @Test(arguments: ["\u{202E}", "\u{2066}", "\u{200B}", "\u{FEFF}", "\u{2028}", "\u{85}", "\u{E0041}", "\u{3164}"])
+  func nothingInvisible(character: String) throws {
+    let rule = DeviceRule(name: TextPattern("a\(character)b ü"), usbVendor: 0x2341)
+    let text = UdevRules().text(for: [Profile(name: "x\(character)", rules: [rule])])
+    #expect(text.unicodeScalars.allSatisfy { $0 != character.unicodeScalars.first })
+    let file = try RulesFile(text)
+    func marks(_ name: String) -> Bool {
+      file.marks("usb", attributes: ["bDeviceClass": "00", "idVendor": "2341", "product": name])
+    }
+    #expect(marks("a\(character)b ü") && !marks("ab ü") && !marks("a\(character)b u"))
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
+
 /// Text in double quotes, as YAML reads it: nothing in it can end the quotes, a line, or act on a terminal.
 enum Quoted {
   /// The text, cut after `limit` characters.
@@ -20,12 +22,9 @@ enum Quoted {
     case "\"": return "\\\""
     default: break
     }
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
-      let digits = String(scalar.value, radix: 16)
-      let width = scalar.value > 0xFFFF ? 8 : 4
-      return (width == 8 ? "\\U" : "\\u") + String(repeating: "0", count: width - digits.count) + digits
-    default: return String(scalar)
-    }
+    if SafeText.isHarmless(scalar) { return String(scalar) }
+    let digits = String(scalar.value, radix: 16)
+    let width = scalar.value > 0xFFFF ? 8 : 4
+    return (width == 8 ? "\\U" : "\\u") + String(repeating: "0", count: width - digits.count) + digits
   }
 }
