@@ -51,7 +51,7 @@ enum Interruption {
       // The end of the output is no signal of a person's, who may still want to end it all at once with two.
       let before = received.exchange(signal, ordering: .relaxed)
       if before != 0, before != SIGPIPE {
-        TerminalGuard.restore()
+        TerminalGuard.restoreEverything()
         _exit(128 + signal)
       }
       work.cancel()

@@ -10,10 +10,26 @@ enum Main {
   @MainActor static func main() async {
     // First of all, while there is one thread: so that a device is closed properly whatever ends us.
     Signals.block(Interruption.signals)
+    TerminalGuard.restoreOnSignals()
+    checkDescriptors()
     QuietTasks.begin()
     let work = Task.detached { await run() }
     Interruption.cancel(work)
     Glibc.exit(await work.value)
+  }
+
+  /// Ends with an error where there are too few descriptors to begin. Dispatch traps when it finds none for the main
+  /// queue, which it makes as soon as this thread waits; and the signals need one.
+  @MainActor private static func checkDescriptors() {
+    do throws(AccessoryError) {
+      try IOThread.start(leaving: 4)
+    } catch {
+      guard let command = try? BridgeCLI.parseAsRoot() else {
+        Output.error(error.message)
+        Glibc.exit(EX_IOERR)
+      }
+      Glibc.exit(Failure.report(error, of: command))
+    }
   }
 
   /// Runs what the command line says; returns the exit status.

@@ -106,6 +106,7 @@ import Testing
     let error = #expect(throws: AccessoryError.self) {
       try AnnouncementFile(Self.announcement, name: "one", directory: "/no/such/directory")
     }
+    #expect(error?.kind == .notFound)
     #expect(error?.message.contains("/no/such/directory") == true)
   }
 }

@@ -61,6 +61,7 @@ import Testing
 
   @Test func aRuntimeDirectoryThatIsNotThere() {
     let error = #expect(throws: AccessoryError.self) { try find(["XDG_RUNTIME_DIR": directory.path + "/missing"]) }
+    #expect(error?.kind == .misconfigured)
     #expect(error?.message.contains(directory.path + "/missing") == true)
   }
 

@@ -180,6 +180,7 @@ import Testing
     let source = SimulatorSource(directory: directory.path + "/missing")
     #expect(try await source.devices() == [])
     let error = await #expect(throws: AccessoryError.self) { try await source.events() }
+    #expect(error?.kind == .notFound)
     #expect(error?.message.contains("/missing") == true)
   }
 }

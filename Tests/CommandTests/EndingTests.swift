@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import AccessoryProtocols
 import Glibc
 import TestSupport
 import Testing
@@ -53,6 +54,68 @@ import Testing
       #expect(exclusive == 0)
     }
     await terminal.transport.close()
+  }
+
+  /// Signals that a command ends by, those that kill, and a second one for who doesn't want to wait.
+  @Test(arguments: [
+    [SIGINT], [SIGTERM], [SIGHUP], [SIGPIPE], [SIGQUIT], [SIGABRT], [SIGINT, SIGINT], [SIGTERM, SIGHUP],
+  ])
+  func everySignalButSIGKILLPutsThePortBack(_ signals: [CInt]) async throws {
+    let terminal = try openPseudoTerminal()
+    let before = try terminal.termios2()
+    try await Sandbox.with { box in
+      let trace = try box.start("trace", terminal.path, "--listen")
+      try await speak(on: terminal, to: trace)
+      _ = try await trace.lines(1)
+      #expect(try terminal.termios2() != before)
+      for signal in signals { trace.signal(signal) }
+      if signals == [SIGABRT] {
+        // The runtime may print where it was, which takes its time, and longer where that is forbidden.
+        try await eventually("the port to be put back") { (try? terminal.termios2()) == before }
+        trace.signal(SIGKILL)
+      }
+      let ended = try await trace.end()
+      switch signals {
+      case [SIGPIPE], [SIGQUIT]: #expect(ended.status == -signals[0])
+      case [SIGABRT]: break
+      case let signals where signals.count == 1: #expect(ended.status == 0)
+      default: #expect(([0] + signals.map { 128 + $0 }).contains(ended.status))
+      }
+      #expect(try terminal.termios2() == before)
+      #expect(try !terminal.isExclusive())
+    }
+  }
+
+  /// As `trace DEVICE | head -1`, and as where the disk is full.
+  @Test(arguments: [
+    ("{ \"$0\" \"$@\"; echo $? > status; } | head -n 1", 128 + SIGPIPE),
+    ("\"$0\" \"$@\" > /dev/full; echo $? > status", EX_IOERR),
+  ])
+  func anOutputThatFailsPutsThePortBack(script: String, status: CInt) async throws {
+    let terminal = try openPseudoTerminal()
+    let before = try terminal.termios2()
+    try await Sandbox.with { box in
+      let shell = try box.start(
+        ["trace", terminal.path, "--listen"], prefix: ["/bin/sh", "-c", script])
+      try await speak(on: terminal, to: shell)
+      try await shell.end()
+      let written = try SmallFile.read(box.directory.path + "/status", limit: 10)
+      #expect(String(decoding: written, as: UTF8.self) == "\(status)\n")
+      #expect(try terminal.termios2() == before)
+      #expect(try !terminal.isExclusive())
+    }
+  }
+
+  /// Sends something again and again while a program runs.
+  private func speak(on terminal: TestTerminal, to program: Program) async throws {
+    var bytes: [UInt8] = []
+    try AF1Codec(maximumPayload: 16).encode(.event(.battery, number: 1), payload: [90], into: &bytes)
+    Task { [bytes] in
+      while program.transcript.value.status == nil {
+        _ = try terminal.writeSome(bytes)
+        await IOThread.shared.sleep(for: .milliseconds(10))
+      }
+    }
   }
 
   /// Interrupted before there was a result: no success. The slow line makes for a time limit of minutes.

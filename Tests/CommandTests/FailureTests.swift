@@ -24,6 +24,31 @@ import Testing
     }
   }
 
+  /// With too few descriptors there is an error, whatever is missing then, and never a crash.
+  @Test(arguments: 4...12) func fewDescriptors(_ count: Int) async throws {
+    try await Sandbox.with { box in
+      for command in [["list"], ["battery"]] {
+        let ended = try await box.run(
+          command, prefix: ["/bin/sh", "-c", "ulimit -n \(count); exec \"$0\" \"$@\""])
+        #expect((ended.status ?? -1) >= 0, "\(command) with \(count) descriptors: \(ended.errorText)")
+        if count == 4 {
+          #expect(ended.status == EX_IOERR)
+          #expect(ended.errorText.contains("too many open files: allow this program more files (ulimit -n)"))
+        }
+      }
+    }
+  }
+
+  @Test func fewDescriptorsAsJSON() async throws {
+    try await Sandbox.with { box in
+      let ended = try await box.run(
+        ["battery", "--json"], prefix: ["/bin/sh", "-c", "ulimit -n 4; exec \"$0\" \"$@\""])
+      #expect(ended.status == EX_IOERR)
+      #expect(ended.errorText == "")
+      #expect(try ended.json()["error"]?["kind"] == "io_failure")
+    }
+  }
+
   @Test(arguments: ["SIM0009", "/dev/no-such-port", "./no-such-link"])
   func noSuchAccessory(name: String) async throws {
     try await Sandbox.with { box in

@@ -91,7 +91,7 @@ final class FakeUSBDevice: @unchecked Sendable {
   var opener: USBNode.Opener {
     { [self] _ throws(AccessoryError) in
       let descriptor = fake_usb_open(device)
-      guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening the fake") }
+      guard descriptor >= 0 else { throw AccessoryError(device: Errno(rawValue: errno), "opening the fake") }
       return USBNode(descriptor: FileDescriptor(rawValue: descriptor), descriptors: descriptors)
     }
   }

@@ -51,6 +51,37 @@ extension USB {
       await transport.close()
     }
 
+    /// The end of one endpoint's halt falls into the time in which the other's transfers are being cancelled.
+    @Test func bothEndpointsHaltAgainAndAgainAndTheOrderIsKept() async throws {
+      let fake = FakeUSBDevice()
+      let transport = try await fake.open()
+      let reader = InputReader(transport.input)
+      let writer = OutputWriter(transport.output)
+      let (rounds, count) = (25, 20_000)
+      for round in 0..<rounds {
+        // One transfer is halted, and the idle others must not carry what is written behind it.
+        fake_usb_hold(fake.device, Descriptors.bulkOut, 1)
+        try await writer.write(pattern(100, from: round))
+        try await eventually("transfers") {
+          fake_usb_pending(fake.device, Descriptors.bulkOut) == 1 && fake.pendingInputs == 4
+        }
+        // On the I/O thread, so that it finds both halts at once.
+        await withCheckedContinuation { continuation in
+          IOThread.shared.post {
+            fake_usb_fail(fake.device, Descriptors.bulkOut, -EPIPE, 1)
+            fake_usb_fail(fake.device, Descriptors.bulkIn, -EPIPE, 1)
+            fake_usb_hold(fake.device, Descriptors.bulkOut, 0)
+            continuation.resume()
+          }
+        }
+        try await writer.write(pattern(count, from: round + 100), piece: 100)
+        #expect(try await reader.read(100 + count) == pattern(100 + count, from: round), "round \(round)")
+      }
+      #expect(transport.counters.stalls == 2 * rounds)
+      await transport.close()
+      #expect(try await reader.readToEnd() == .init(error: nil))
+    }
+
     @Test func aPartOfATransferIsNotSentTwice() async throws {
       let fake = FakeUSBDevice()
       fake_usb_hold(fake.device, Descriptors.bulkOut, 1)

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// A client's end of a connection, on the I/O thread. Answers come in the order of the calls; one that nobody waits for
 /// any more is dropped when it comes.
-actor ClientConnection: EventHandler {
+actor ClientConnection: EventHandler, IOActor {
   /// What the next message is for.
   private enum Receiver {
     case one(ReplySlot<[UInt8]>)
@@ -15,7 +15,7 @@ actor ClientConnection: EventHandler {
     case stream(MessageQueue)
   }
 
-  private nonisolated let io: IOThread
+  package nonisolated let io: IOThread
   private nonisolated let label: String
   private var socket: MessageSocket
   private var receivers: [Receiver] = []
@@ -96,7 +96,7 @@ actor ClientConnection: EventHandler {
     if readiness.contains(.writable) { _ = socket.flush() }
     if readiness.contains(.readable) || isGone {
       // Gone for good only when all that it said has been taken, which may have to wait for a slow reader.
-      switch socket.receive() {
+      switch socket.receive(by: self) {
       case .bytes: break
       case .nothing: if isGone && !isPaused { return finishReading(.disconnected(label)) }
       case .end: return finishReading(.disconnected(label))

@@ -59,11 +59,11 @@ struct MessageSocket {
     try? io.change(descriptor, token, to: wanted)
   }
 
-  /// Takes what has arrived, once, unless enough waits already.
-  mutating func receive() -> Arrived {
+  /// Takes what has arrived, once, unless enough waits already. `owner` is the actor that this belongs to.
+  mutating func receive(by owner: isolated some IOActor) -> Arrived {
     guard splitter.wantsMore else { return .nothing }
     do throws(Errno) {
-      let count = try UnixSocket.receive(from: descriptor, on: io) { splitter.append($0) }
+      let count = try UnixSocket.receive(from: descriptor, by: owner) { splitter.append($0) }
       return count == 0 ? .end : .bytes
     } catch .wouldBlock {
       return .nothing

@@ -5,8 +5,8 @@ import SystemPackage
 
 /// One client of a server. Its messages are answered one after another, each by a task; until a task is done, what
 /// follows stays as it came, bounded, since behind an upgrade it isn't messages.
-actor ServerConnection: EventHandler {
-  private nonisolated let io: IOThread
+actor ServerConnection: EventHandler, IOActor {
+  package nonisolated let io: IOThread
   private let caller: Caller
   private let dispatcher: Dispatcher
   private let limits: ControlServer.Limits
@@ -65,7 +65,7 @@ actor ServerConnection: EventHandler {
   }
 
   private func receive() {
-    switch socket.receive() {
+    switch socket.receive(by: self) {
     case .bytes, .nothing: break
     case .end:
       hasEnded = true
@@ -106,7 +106,7 @@ actor ServerConnection: EventHandler {
         let message = "a message is longer than \(limits.messageBytes) bytes"
         return finish(.close(ReplyMessage(CallError(AccessoryError(.badData, message)))))
       case .nothing:
-        if isGone, !hasEnded, case .bytes = socket.receive() { continue }
+        if isGone, !hasEnded, case .bytes = socket.receive(by: self) { continue }
         if isGone || hasEnded && socket.unsentCount == 0 { end() }
         return
       }

@@ -26,12 +26,12 @@ package final class TrustedFolder {
       if error == .noSuchFileOrDirectory { return nil }
       throw AccessoryError(errno: error, "the folder \(path) can't be read")
     }
-    self.path = String(cString: resolved)
+    let followed = String(cString: resolved)
     free(resolved)
-    self.isStrict = isStrict
-    if isStrict { try Self.checkAbove(self.path) }
-    do {
-      descriptor = try SystemCall.open(self.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    if isStrict { try Self.checkAbove(followed) }
+    let descriptor: FileDescriptor
+    do throws(Errno) {
+      descriptor = try SystemCall.open(followed, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     } catch {
       throw AccessoryError(errno: error, "the folder \(path) can't be read")
     }
@@ -44,6 +44,8 @@ package final class TrustedFolder {
       SystemCall.close(descriptor)
       throw AccessoryError(.misconfigured, "nothing is read from the folder \(path): \(objection)")
     }
+    // Last of all: an initializer that throws behind this would run deinit, too, and close twice.
+    (self.path, self.descriptor, self.isStrict) = (followed, descriptor, isStrict)
   }
 
   deinit { SystemCall.close(descriptor) }

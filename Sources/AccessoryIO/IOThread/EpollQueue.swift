@@ -21,10 +21,7 @@ public final class EpollQueue: EventQueue {
       rawValue: try SystemCall.run(.epollCreate) { epoll_create1(CInt(EPOLL_CLOEXEC)) })
     var opened = [epoll]
     do throws(Errno) {
-      let wakeUp = FileDescriptor(
-        rawValue: try SystemCall.run(.eventfd) {
-          CLinuxShims.eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
-        })
+      let wakeUp = try SystemCall.newEventDescriptor()
       opened.append(wakeUp)
       let timer = FileDescriptor(
         rawValue: try SystemCall.run(.timerfd) {

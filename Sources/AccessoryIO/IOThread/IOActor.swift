@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An actor whose executor is an I/O thread.
-protocol IOActor: Actor {
+package protocol IOActor: Actor {
   /// The thread; `unownedExecutor` is its.
   nonisolated var io: IOThread { get }
 }
@@ -11,7 +11,7 @@ extension IOActor {
   ///
   /// `assumeIsolated` asks the runtime, which looks for a task, for the main executor and for a default one: where the
   /// loop enters an actor for each event, that took half as long as the read that followed. This is one comparison.
-  nonisolated func enter<Result>(_ body: (isolated Self) -> Result) -> Result {
+  package nonisolated func enter<Result>(_ body: (isolated Self) -> Result) -> Result {
     typealias Nonisolated = (Self) -> Result
     precondition(io.isCurrent, "this must run on the I/O thread")
     return withoutActuallyEscaping(body) { body in

@@ -23,14 +23,39 @@ public protocol IOWork: AnyObject, Sendable {
 /// compiler sees to it that a descriptor is read and written here and nowhere else. All members may be used from
 /// any thread.
 public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
-  /// The I/O thread of this process. Runs from its first use to the end of the process.
+  /// The I/O thread of this process. Runs from its first use to the end of the process. Traps where there can't be one,
+  /// for want of descriptors or memory: a program that may be short of these calls `start` first.
   public static let shared: IOThread = {
     do throws(Errno) {
-      return IOThread(queue: try EpollQueue())
+      return try started.get()
     } catch {
-      fatalError("no event loop without epoll, eventfd and timerfd: \(error)")
+      fatalError("no event loop without epoll, eventfd, timerfd and a thread: \(error)")
     }
   }()
+
+  private static let started = Result { () throws(Errno) in try IOThread(starting: EpollQueue()) }
+
+  /// Starts the I/O thread of this process, unless it runs. Throws `ioFailure` when the system has no descriptors, no
+  /// memory or no thread left for it, and then says so for good.
+  public static func start() throws(AccessoryError) { try start(leaving: 0) }
+
+  /// As above; throws, too, when fewer than `spare` descriptors are left.
+  package static func start(leaving spare: Int) throws(AccessoryError) {
+    var kept: [FileDescriptor] = []
+    defer { kept.forEach(SystemCall.close) }
+    let error: Errno
+    do throws(Errno) {
+      _ = try started.get()
+      while kept.count < spare { kept.append(try SystemCall.newEventDescriptor()) }
+      return
+    } catch let failure {
+      error = failure
+    }
+    let isFull = error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem
+    let advice = isFull ? ": allow this program more files (ulimit -n)" : ""
+    throw AccessoryError(
+      .ioFailure, code: .errno(error.rawValue), "starting the I/O thread: \(error.summary)\(advice)")
+  }
 
   private enum Work {
     case job(UnownedJob)
@@ -51,9 +76,8 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     var armed: MonotonicTime?
   }
 
-  /// Where transports read into, one after another; used on this thread only. Terminals give at most 4 KiB or so at a
-  /// time, sockets what there is.
-  nonisolated(unsafe) let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+  /// Where transports read into.
+  let readBuffer = ReadBuffer()
 
   private let queue: any EventQueue
   private let inbox = Locked(Inbox())
@@ -63,15 +87,21 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   private let thread = Atomic<UInt>(0)
   private let wakeUpCount = Atomic<UInt64>(0)
 
-  /// Starts a thread that waits in `queue`.
-  public init(queue: any EventQueue) {
-    self.queue = queue
-    start()
+  /// Starts a thread that waits in `queue`. Traps when the system has none left.
+  public convenience init(queue: any EventQueue) {
+    do throws(Errno) {
+      try self.init(starting: queue)
+    } catch {
+      fatalError("no thread for I/O: \(error)")
+    }
   }
 
-  deinit { readBuffer.deallocate() }
+  private init(starting queue: any EventQueue) throws(Errno) {
+    self.queue = queue
+    try startThread()
+  }
 
-  private func start() {
+  private func startThread() throws(Errno) {
     let context = Unmanaged.passRetained(self)
     var handle = pthread_t()
     let result = pthread_create(
@@ -84,7 +114,10 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
         io.run()
         return nil
       }, context.toOpaque())
-    guard result == 0 else { fatalError("no thread for I/O: \(Errno(rawValue: result))") }
+    guard result == 0 else {
+      context.release()
+      throw Errno(rawValue: result)
+    }
     pthread_detach(handle)
   }
 

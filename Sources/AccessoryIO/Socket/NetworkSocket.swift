@@ -37,7 +37,7 @@ enum NetworkSocket {
         failure = AccessoryError(
           .timedOut, code: .errno(ETIMEDOUT), "\(address) does not answer: is it on this network?")
       } catch {
-        failure = AccessoryError(errno: error, "connecting to \(address)")
+        failure = AccessoryError(device: error, "connecting to \(address)")
       }
     }
     throw failure

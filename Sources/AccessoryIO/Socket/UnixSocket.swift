@@ -136,14 +136,16 @@ package enum UnixSocket {
 // MARK: - Bytes
 
 extension UnixSocket {
-  /// Shows `body` the next bytes that have arrived, which are gone afterwards; on the I/O thread only. Returns how many
-  /// there were: none at the end. Throws `EAGAIN` when there is nothing yet.
+  /// Shows `body` the next bytes that have arrived, which are gone afterwards. `reader` is the caller, an actor on the
+  /// I/O thread. Returns how many there were: none at the end. Throws `EAGAIN` when there is nothing yet.
   package static func receive(
-    from descriptor: FileDescriptor, on io: IOThread, _ body: (UnsafeRawBufferPointer) -> Void
+    from descriptor: FileDescriptor, by reader: isolated some IOActor, _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(Errno) -> Int {
-    let count = try SystemCall.read(descriptor, into: io.readBuffer)
-    body(UnsafeRawBufferPointer(rebasing: io.readBuffer[..<count]))
-    return count
+    try reader.withReadBuffer { buffer throws(Errno) in
+      let count = try SystemCall.read(descriptor, into: buffer)
+      body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      return count
+    }
   }
 
   /// Sends as many of `bytes` as there is space for, and returns how many. Throws `EAGAIN` when there is none. Nobody

@@ -47,6 +47,11 @@ extension SystemCall {
     FileDescriptor(rawValue: try run(.open) { shim_open(path, flags | O_CLOEXEC) })
   }
 
+  static func newEventDescriptor() throws(Errno) -> FileDescriptor {
+    FileDescriptor(
+      rawValue: try run(.eventfd) { CLinuxShims.eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)) })
+  }
+
   /// Closes; never retried, since Linux frees the number even when `close` fails with `EINTR`.
   static func close(_ descriptor: FileDescriptor) {
     #if DEBUG

@@ -4,7 +4,8 @@ extension DescriptorTransport {
   /// Opens a terminal on a setup queue and hands it to `io`. Returns after the time it needs to settle.
   ///
   /// Throws `notFound`, `permissionDenied` (with the group to join), `busy` (with the process that holds it),
-  /// `unsupported` when the path is no terminal or can't be set like that, `disconnected` when it goes away meanwhile,
+  /// `misconfigured` for settings that no line has (0 baud, 11 data bits, 3 stop bits), `unsupported` when the path is no
+  /// terminal or its hardware can't be set like that, `disconnected` when it goes away meanwhile,
   /// `cancelled` when the task is cancelled while it settles.
   public static func open(
     _ configuration: TerminalConfiguration, io: IOThread = .shared
@@ -16,6 +17,7 @@ extension DescriptorTransport {
   package static func open(
     _ configuration: TerminalConfiguration, io: IOThread = .shared, clock: any TimerClock
   ) async throws(AccessoryError) -> DescriptorTransport {
+    try configuration.check()
     let setup = SetupQueue(label: configuration.path)
     let terminal = try await setup.run { () throws(AccessoryError) in try Terminal(configuration) }
     let control = TerminalControl(terminal, label: configuration.label, setup: setup)

@@ -19,7 +19,7 @@ enum PortDiagnosis {
     case .isDirectory:
       return AccessoryError(.unsupported, code: .errno(errno.rawValue), "\(label) is a directory, not a device")
     default:
-      return AccessoryError(errno: errno, "opening \(label)")
+      return AccessoryError(device: errno, "opening \(label)")
     }
   }
 

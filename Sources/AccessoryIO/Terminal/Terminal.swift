@@ -13,8 +13,11 @@ struct Terminal: Sendable {
   private let original: Original
   /// The settings as the driver took them.
   let settings: LineSettings
+  /// Has it put back whatever ends this process.
+  private let token: OpenLines.Token
 
-  private struct Original: Sendable {
+  /// What a line was like before.
+  struct Original: Sendable {
     var settings: LineSettings
     /// Nil: was not changed.
     var isLowLatency: Bool?
@@ -33,30 +36,37 @@ struct Terminal: Sendable {
       throw PortDiagnosis.error(opening: configuration.path, label: label, error)
     }
     var original: Original?
+    var token: OpenLines.Token?
     do throws(AccessoryError) {
       let found = try Self.readSettings(descriptor, label)
       try Self.lock(descriptor, configuration)
-      original = Original(settings: found)  // from here on the port is ours to put back
+      let first = Original(settings: found)
+      original = first  // from here on the port is ours to put back
+      token = OpenLines.add(descriptor, first)
       try Self.setDriver(descriptor, configuration, &original)
       settings = try Self.setLine(descriptor, configuration, &original)
       try Self.setModemLines(descriptor, configuration)
     } catch {
       if let original { Self.restore(descriptor, original) }
+      token?.remove()
       SystemCall.close(descriptor)
       throw error
     }
-    guard let original else { throw AccessoryError(.ioFailure, "reading the settings of \(label)") }
-    self.original = original
+    guard let original, let token else { throw AccessoryError(.ioFailure, "reading the settings of \(label)") }
+    token.update(original)
+    (self.original, self.token) = (original, token)
     // What came before we opened is not for us: an answer to somebody else, or half a message.
     discardInput()
   }
 
   /// Throws away what has arrived. Not what others sent: it may still be on its way.
-  func discardInput() { flush(TCIFLUSH) }
+  func discardInput() { Self.flush(descriptor, TCIFLUSH) }
 
   /// Bytes that the driver has and the device has not. Zero on a pseudo-terminal, whose kernel doesn't count them. Never
   /// blocks, unlike everything else here, and may be called on the I/O thread while the terminal is open.
-  var unsentCount: Int {
+  var unsentCount: Int { Self.unsentCount(descriptor) }
+
+  private static func unsentCount(_ descriptor: FileDescriptor) -> Int {
     var count: CInt = 0
     _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocoutq(descriptor.rawValue, &count) }
     return Int(max(0, count))
@@ -65,15 +75,21 @@ struct Terminal: Sendable {
   /// Whether bytes take the time of a line.
   var hasLine: Bool { !Self.isPseudoTerminal(descriptor) }
 
-  /// Puts the settings back and closes. Discards what the driver still has: waiting for that could take for ever, and
-  /// the kernel's close would wait.
+  /// Puts the settings back and closes.
   func release() {
-    flush(unsentCount > 0 ? TCIOFLUSH : TCIFLUSH)
-    Self.restore(descriptor, original)
+    Self.putBack(descriptor, original)
+    token.remove()
     SystemCall.close(descriptor)
   }
 
-  private func flush(_ queue: CInt) {
+  /// Puts the settings back. Discards what the driver still has: waiting for that could take for ever, and the kernel's
+  /// close would wait.
+  static func putBack(_ descriptor: FileDescriptor, _ original: Original) {
+    flush(descriptor, unsentCount(descriptor) > 0 ? TCIOFLUSH : TCIFLUSH)
+    restore(descriptor, original)
+  }
+
+  private static func flush(_ descriptor: FileDescriptor, _ queue: CInt) {
     _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcflush(descriptor.rawValue, queue) }
   }
 }
@@ -88,7 +104,7 @@ extension Terminal {
     } catch .inappropriateIOCTLForDevice {
       throw AccessoryError(.unsupported, code: .errno(ENOTTY), "\(label) is not a serial port or another terminal")
     } catch {
-      throw AccessoryError(errno: error, "reading the settings of \(label)")
+      throw AccessoryError(device: error, "reading the settings of \(label)")
     }
   }
 
@@ -101,7 +117,7 @@ extension Terminal {
     } catch .wouldBlock {
       throw PortDiagnosis.busy(configuration.path, label: label)
     } catch {
-      throw AccessoryError(errno: error, "locking \(label)")
+      throw AccessoryError(device: error, "locking \(label)")
     }
     var exclusive: CInt = 0
     _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocgexcl(descriptor.rawValue, &exclusive) }
@@ -140,7 +156,7 @@ extension Terminal {
       try wanted.apply(to: descriptor)
       actual = try LineSettings(of: descriptor)
     } catch {
-      throw AccessoryError(errno: error, "setting \(label) to \(configuration.baudRate) baud")
+      throw AccessoryError(device: error, "setting \(label) to \(configuration.baudRate) baud")
     }
     // A driver may take the call and do something else.
     guard actual.isRaw else { throw AccessoryError(.unsupported, "\(label) can't pass bytes unchanged") }
@@ -167,7 +183,7 @@ extension Terminal {
       } catch .inappropriateIOCTLForDevice, .invalidArgument {
         throw AccessoryError(.unsupported, "\(configuration.label) has no \(name) line to turn \(state.rawValue)")
       } catch {
-        throw AccessoryError(errno: error, "turning \(name) of \(configuration.label) \(state.rawValue)")
+        throw AccessoryError(device: error, "turning \(name) of \(configuration.label) \(state.rawValue)")
       }
     }
   }

@@ -57,7 +57,7 @@ public struct TerminalConfiguration: Sendable, Hashable {
   public var path: String
   /// What to call the device in errors; the path, unless said otherwise.
   public var label: String
-  /// Bits a second; any integer that the hardware can make.
+  /// Bits a second; any integer above 0 that the hardware can make.
   public var baudRate: UInt32
   /// Data bits of a character, 5…8.
   public var dataBits = 8
@@ -84,6 +84,17 @@ public struct TerminalConfiguration: Sendable, Hashable {
     self.path = path
     self.baudRate = baudRate
     self.label = label ?? path
+  }
+
+  /// Throws `misconfigured` for settings that no line has, and which the kernel would take for others.
+  func check() throws(AccessoryError) {
+    func refuse(_ setting: String, _ allowed: String) -> AccessoryError {
+      AccessoryError(.misconfigured, "\(label) can't be set to \(setting): \(allowed)")
+    }
+    // 0 would hang the line up.
+    guard baudRate > 0 else { throw refuse("0 baud", "choose the baud rate of the device") }
+    guard (5...8).contains(dataBits) else { throw refuse("\(dataBits) data bits", "there are 5, 6, 7 or 8") }
+    guard (1...2).contains(stopBits) else { throw refuse("\(stopBits) stop bits", "there are 1 or 2") }
   }
 
   /// Bits of a character on the line with start, parity and stop bits.

@@ -87,8 +87,8 @@ public final class TerminalControl: Sendable {
       } catch .invalidArgument, .inappropriateIOCTLForDevice {
         throw AccessoryError(.unsupported, "\(label) can't do that: \(action) it fails")
       } catch {
-        throw AccessoryError.Kind(error) == .disconnected
-          ? .disconnected(label, code: .errno(error.rawValue)) : AccessoryError(errno: error, "\(action) \(label)")
+        throw AccessoryError.Kind(device: error) == .disconnected
+          ? .disconnected(label, code: .errno(error.rawValue)) : AccessoryError(device: error, "\(action) \(label)")
       }
     }
   }

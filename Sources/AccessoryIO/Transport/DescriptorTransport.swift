@@ -19,7 +19,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// What is to be written.
   public nonisolated let output: OutputQueue
 
-  nonisolated let io: IOThread
+  package nonisolated let io: IOThread
   private nonisolated let clock: any TimerClock
   private let setup: SetupQueue
   private let closing: Closing
@@ -141,10 +141,12 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
 
   private func readOnce() -> ReadOutcome {
     do throws(Errno) {
-      let count = try SystemCall.read(descriptor, into: io.readBuffer)
-      if count == 0 { return .end(.disconnected(label)) }  // a terminal that was hung up reads as at its end
-      let bytes = UnsafeRawBufferPointer(rebasing: io.readBuffer[..<count])
-      return .bytes(count, wantsMore: input.append(bytes, notifying: false))
+      return try withReadBuffer { buffer throws(Errno) in
+        let count = try SystemCall.read(descriptor, into: buffer)
+        if count == 0 { return .end(.disconnected(label)) }  // a terminal that was hung up reads as at its end
+        let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        return .bytes(count, wantsMore: input.append(bytes, notifying: false))
+      }
     } catch .wouldBlock {
       return .nothing
     } catch {
@@ -216,8 +218,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   }
 
   private func failure(_ errno: Errno, _ action: String) -> AccessoryError {
-    AccessoryError.Kind(errno) == .disconnected
-      ? .disconnected(label, code: .errno(errno.rawValue)) : AccessoryError(errno: errno, "\(action) \(label)")
+    AccessoryError.Kind(stream: errno) == .disconnected
+      ? .disconnected(label, code: .errno(errno.rawValue)) : AccessoryError(device: errno, "\(action) \(label)")
   }
 
   // MARK: - The end

@@ -48,6 +48,9 @@ struct EndpointTrouble: Sendable {
     return stalls <= Self.stallLimit
   }
 
+  /// The halt is over. What it kept from being carried is to be submitted first, by itself: until then nothing else is.
+  mutating func haltCleared() { cure = .pause }
+
   /// What had to be done was done.
   mutating func cured() { cure = .none }
 

@@ -10,7 +10,7 @@ actor USBContext: IOWork, IOActor {
   /// libusb's own; used by any thread, as libusb's documentation allows.
   nonisolated var pointer: OpaquePointer { storage.pointer }
 
-  nonisolated let io: IOThread
+  package nonisolated let io: IOThread
   private nonisolated let storage: Storage
   /// The descriptors that libusb wants watched, by number.
   private nonisolated let watched = Locked<[CInt: PollDescriptor]>([:])

@@ -27,7 +27,7 @@ package struct USBNode: Sendable {
       return USBNode(descriptor: descriptor, descriptors: bytes)
     } catch {
       SystemCall.close(descriptor)
-      throw AccessoryError(errno: error, "reading the descriptors of \(configuration.label)")
+      throw AccessoryError(device: error, "reading the descriptors of \(configuration.label)")
     }
   }
 

@@ -211,7 +211,9 @@ extension USBTransport {
 
   /// Gives the kernel once more what was not taken, in order, when all of it is back.
   private func repeatSending() {
-    guard isOpen, outputTrouble.cure != .clearHalt else { return }
+    guard isOpen, outputTrouble.cure == .pause else { return }
+    // Not cured before all are back, and nothing is being cancelled in either direction: else what was written later
+    // would overtake these.
     guard sendingCount == 0, cancelling == 0 else { return after(.milliseconds(5)) { $0.repeatSending() } }
     outputTrouble.cured()
     for transfer in sending {
@@ -239,8 +241,13 @@ extension USBTransport {
       inputTrouble.cured()
       if result == 0 { receive() } else { inputFailed(result) }
     } else {
-      outputTrouble.cured()
-      if result == 0 { repeatSending() } else { outputFailed(result) }
+      if result == 0 {
+        outputTrouble.haltCleared()
+        repeatSending()
+      } else {
+        outputTrouble.cured()
+        outputFailed(result)
+      }
     }
   }
 

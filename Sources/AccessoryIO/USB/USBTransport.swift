@@ -22,7 +22,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
   /// What has happened so far.
   public nonisolated var counters: USBCounters { counted.withLock { $0 } }
 
-  nonisolated let io: IOThread
+  package nonisolated let io: IOThread
   nonisolated let device: USBDevice
   nonisolated let counted = Locked(USBCounters())
   let context: USBContext

@@ -48,7 +48,7 @@ enum Output {
           poll(&ready, 1, -1)
           continue
         }
-        Glibc.exit(EX_IOERR)  // nobody reads what we say, and nobody can be told
+        Glibc.exit(EX_IOERR)  // nobody reads what we say, and nobody can be told; open lines are put back
       }
       bytes = bytes.dropFirst(count)
     }

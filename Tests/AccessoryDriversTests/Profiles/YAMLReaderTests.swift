@@ -93,6 +93,12 @@ import Testing
     #expect(try #require(self.error(comment(YAMLReader.sizeLimit - 4))).message == "it is larger than 64 KiB")
   }
 
+  /// An initializer that throws when all is set runs deinit, too: that freed twice what was never made.
+  @Test func noMemory() {
+    let error = #expect(throws: YAMLError.self) { try YAMLEvents(Array("a: b".utf8)) { _ in 0 } }
+    #expect(error?.message == "there is no memory to read it")
+  }
+
   @Test func bytesThatAreNoText() throws {
     let error = try #require(self.error(Array("a: 1\nbé: ".utf8) + [0xFF, 0xFE]))
     #expect(error.message.contains("UTF-8"))

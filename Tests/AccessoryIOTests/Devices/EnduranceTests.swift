@@ -54,8 +54,14 @@ extension ProcessWide {
       let terminal = try openPseudoTerminal()
       let owner = try await DescriptorTransport.open(.init(path: terminal.path))
       try await expectNothingGrows(300) { _ in
-        for path in [terminal.path, "/dev/null", "/nowhere"] {
-          await #expect(throws: AccessoryError.self) { try await DescriptorTransport.open(.init(path: path)) }
+        let kinds: [String: AccessoryError.Kind] = [
+          terminal.path: .busy, "/dev/null": .unsupported, "/nowhere": .notFound,
+        ]
+        for (path, kind) in kinds {
+          let error = await #expect(throws: AccessoryError.self) {
+            try await DescriptorTransport.open(.init(path: path))
+          }
+          #expect(error?.kind == kind)
         }
       }
       await owner.close()

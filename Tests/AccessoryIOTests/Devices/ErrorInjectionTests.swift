@@ -47,7 +47,7 @@ extension ProcessWide {
               // Otherwise it was retried, or of no importance, or comes as the end of the transport.
               await transport.close()
             case .failure(let error):
-              #expect(error.kind == AccessoryError.Kind(errno), "\(error)")
+              #expect(error.kind == AccessoryError.Kind(device: errno), "\(error)")
               #expect(errno != .interrupted, "retried")
               #expect(error.message.contains(terminal.path))
             }
@@ -166,7 +166,7 @@ extension ProcessWide {
         arm()
         try await terminal.write([4])
         let ending = try await reader.readToEnd()
-        #expect(ending.error?.kind == AccessoryError.Kind(errno))
+        #expect(ending.error?.kind == AccessoryError.Kind(device: errno))
         #expect(ending.error?.code == .errno(errno.rawValue))
         #expect(ending.error?.message.contains(terminal.path) == true)
         #expect(transport.output.offer([1]) == .closed(ending.error))
@@ -182,7 +182,7 @@ extension ProcessWide {
         arm()
         _ = transport.output.offer([9])
         let ending = try await reader.readToEnd()
-        #expect(ending.error?.kind == AccessoryError.Kind(errno))
+        #expect(ending.error?.kind == AccessoryError.Kind(device: errno))
         #expect(ending.error?.code == .errno(errno.rawValue))
         #expect(transport.output.offer([1]) == .closed(ending.error))
       }
@@ -195,7 +195,8 @@ extension ProcessWide {
         arm()
         let reader = InputReader(transport.input)
         let writer = OutputWriter(transport.output)
-        await #expect(throws: AccessoryError.self) { try await writer.write(pattern(200_000)) }
+        let error = await #expect(throws: AccessoryError.self) { try await writer.write(pattern(200_000)) }
+        #expect(error?.kind == .ioFailure)
         let ending = try await reader.readToEnd()
         #expect(ending.error?.kind == .ioFailure)
         #expect(ending.error?.message.hasPrefix("watching \(terminal.path): ") == true)

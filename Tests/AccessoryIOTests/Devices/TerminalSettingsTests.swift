@@ -21,6 +21,29 @@ extension ProcessWide {
       await transport.close()
     }
 
+    /// What the kernel would take for something else, and what would make for wrong limits of time.
+    @Test(
+      arguments: [
+        (0, 8, 1, "0 baud"), (9_600, 11, 1, "11 data bits"), (9_600, 4, 1, "4 data bits"), (9_600, 0, 1, "0 data bits"),
+        (9_600, -1, 1, "-1 data bits"), (9_600, .max, 1, "data bits"), (9_600, 8, 3, "3 stop bits"),
+        (9_600, 8, 0, "0 stop bits"), (9_600, 8, .min, "stop bits"),
+      ] as [(UInt32, Int, Int, String)])
+    func settingsThatNoLineHas(_ baudRate: UInt32, _ dataBits: Int, _ stopBits: Int, _ said: String) async throws {
+      let terminal = try openPseudoTerminal()
+      let before = try terminal.termios2()
+      var configuration = TerminalConfiguration(path: terminal.path, baudRate: baudRate, label: "the port")
+      configuration.dataBits = dataBits
+      configuration.stopBits = stopBits
+      try await CallLog.record { log in
+        let error = await #expect(throws: AccessoryError.self) { try await DescriptorTransport.open(configuration) }
+        #expect(error?.kind == .misconfigured)
+        #expect(error?.message.hasPrefix("the port can't be set to ") == true)
+        #expect(error?.message.contains(said) == true)
+        #expect(log.count(.open) == 0, "it is not even opened")
+      }
+      #expect(try terminal.termios2() == before)
+    }
+
     @Test func theLineIsRawWhileItIsOpen() async throws {
       let terminal = try openPseudoTerminal()
       let transport = try await DescriptorTransport.open(.init(path: terminal.path))

@@ -7,14 +7,27 @@ import Testing
 
 @Suite struct AccessoryErrorTests {
   @Test(arguments: [
-    (EIO, AccessoryError.Kind.disconnected), (ENXIO, .disconnected), (ENODEV, .disconnected), (EPIPE, .disconnected),
-    (ECONNRESET, .disconnected), (EBUSY, .busy), (EAGAIN, .busy), (EACCES, .permissionDenied),
+    (EIO, AccessoryError.Kind.ioFailure), (ENXIO, .ioFailure), (ENODEV, .ioFailure), (EPIPE, .ioFailure),
+    (EBUSY, .busy), (EAGAIN, .busy), (EACCES, .permissionDenied),
     (EPERM, .permissionDenied), (ENOENT, .notFound), (ENOTDIR, .notFound), (ELOOP, .notFound), (ETIMEDOUT, .timedOut),
     (ENOTTY, .unsupported), (EOPNOTSUPP, .unsupported), (EISDIR, .unsupported), (EINVAL, .misconfigured),
     (ENOMEM, .ioFailure), (EMFILE, .ioFailure), (ENOSPC, .ioFailure), (12_345, .ioFailure),
   ])
-  func kindOfAnErrno(_ number: CInt, _ kind: AccessoryError.Kind) {
+  func kindOfAnErrnoOfAFile(_ number: CInt, _ kind: AccessoryError.Kind) {
     #expect(AccessoryError.Kind(Errno(rawValue: number)) == kind)
+    #expect(AccessoryError(errno: Errno(rawValue: number), "reading notes.txt").kind == kind)
+  }
+
+  @Test(arguments: [
+    (EIO, AccessoryError.Kind.disconnected), (ENXIO, .disconnected), (ENODEV, .disconnected),
+    (ESHUTDOWN, .disconnected), (EPIPE, .disconnected), (ECONNRESET, .disconnected), (ECONNABORTED, .disconnected),
+    (ENOTCONN, .disconnected), (EHOSTUNREACH, .disconnected), (EHOSTDOWN, .disconnected), (ENETUNREACH, .disconnected),
+    (ENETDOWN, .disconnected), (ENETRESET, .disconnected), (ETIMEDOUT, .timedOut), (EBUSY, .busy), (ENOMEM, .ioFailure),
+    (EACCES, .permissionDenied), (ENOENT, .notFound), (EINVAL, .misconfigured),
+  ])
+  func kindOfAnErrnoOfADevice(_ number: CInt, _ kind: AccessoryError.Kind) {
+    #expect(AccessoryError.Kind(device: Errno(rawValue: number)) == kind)
+    #expect(AccessoryError(device: Errno(rawValue: number), "opening /dev/ttyUSB0").kind == kind)
   }
 
   @Test func theMessageSaysWhatWasTriedAndWhatTheSystemSaid() {

@@ -18,12 +18,14 @@ final class YAMLEvents {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let text: UnsafeMutableBufferPointer<UInt8>
 
-  /// Throws when there is no memory.
-  init(_ bytes: [UInt8]) throws(YAMLError) {
-    text = .allocate(capacity: bytes.count)
+  /// Throws when there is no memory; `initialize` says so by 0.
+  init(
+    _ bytes: [UInt8], initialize: (UnsafeMutablePointer<yaml_parser_t>) -> CInt = { yaml_parser_initialize($0) }
+  ) throws(YAMLError) {
+    let text = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
     _ = text.initialize(fromContentsOf: bytes)
-    parser = .allocate(capacity: 1)
-    guard yaml_parser_initialize(parser) != 0 else {
+    let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+    guard initialize(parser) != 0 else {
       text.deallocate()
       parser.deallocate()
       throw YAMLError(mark: YAMLMark(line: 1, column: 1), message: "there is no memory to read it")
@@ -31,6 +33,8 @@ final class YAMLEvents {
     // Otherwise the first two bytes could make it UTF-16.
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
     yaml_parser_set_input_string(parser, text.baseAddress, text.count)
+    // Last of all: an initializer that throws behind this would run deinit, too, and free twice.
+    (self.parser, self.text) = (parser, text)
   }
 
   deinit {
