@@ -10,7 +10,12 @@ enum Main {
   @MainActor static func main() async {
     // First of all, while there is one thread: so that a device is closed properly whatever ends us.
     Signals.block(Interruption.signals)
-    QuietTasks.begin()
+    do throws(AccessoryError) {
+      try QuietTasks.begin()
+    } catch {
+      Glibc.fputs("bridge-cli: \(error)\n", Glibc.stderr)
+      Glibc.exit(74)
+    }
     let work = Task.detached { await run() }
     Interruption.cancel(work)
     Glibc.exit(await work.value)
