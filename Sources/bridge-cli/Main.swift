@@ -13,12 +13,16 @@ enum Main {
     do throws(AccessoryError) {
       try QuietTasks.begin()
     } catch {
-      Glibc.fputs("bridge-cli: \(error)\n", Glibc.stderr)
+      var text = "bridge-cli: \(error)\n"
+      text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
       Glibc.exit(74)
     }
     let work = Task.detached { await run() }
     Interruption.cancel(work)
-    Glibc.exit(await work.value)
+    // Not by the main thread: dispatch would start another one to go on here, and waits for as long as the system allows
+    // none.
+    Task.detached { Glibc.exit(await work.value) }
+    await withUnsafeContinuation { (_: UnsafeContinuation<Never, Never>) in }
   }
 
   /// Runs what the command line says; returns the exit status.

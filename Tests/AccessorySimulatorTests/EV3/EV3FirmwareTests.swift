@@ -28,7 +28,7 @@ import Testing
   @Test mutating func network() throws {
     for hardware: UInt8 in 1...3 {
       let reply = try answer(.directCommand, [48, 0, 0xD3, 14, hardware, 16, 0x60, 0x70, 0xE1, 32])
-      #expect(reply.type == .directReply && reply.body.count == 48)
+      try #require(reply.type == .directReply && reply.body.count == 48)
       #expect(Self.text(reply.body[0..<16]) == "EV3")
       #expect(Self.text(reply.body[16..<32]) == "001653000001")
       #expect(Self.text(reply.body[32..<48]) == "127.0.0.1")

@@ -33,9 +33,13 @@ struct WellBehaved {
     case .ev3: return answerEV3(bytes, now)
     case .hm10:
       let effects = hm10.take(bytes)
-      return effects.flatMap { effect in if case .send(let reply) = effect { hm10.bytes(of: reply) } else { [] } }
+      var all: [UInt8] = []
+      for case .send(let reply) in effects { all += hm10.bytes(of: reply) }
+      return all
     case .bluno:
-      return bluno.take(bytes).reduce(into: []) { all, effect in if case .send(let bytes) = effect { all += bytes } }
+      var all: [UInt8] = []
+      for case .send(let bytes) in bluno.take(bytes) { all += bytes }
+      return all
     case .hm1x, .lines: return bytes
     }
   }

@@ -11,9 +11,9 @@ final class World {
   private let clock = FuzzClock()
   private let transport: FuzzTransport
   private var device: WellBehaved
-  private let opened = Locked<Requests?>(nil)
+  private let opened = Shared<Requests?>(nil)
   private var tasks: [Task<Void, Never>] = []
-  private let unfinished = Locked(0)
+  private let unfinished = Shared(0)
 
   init(_ family: Family, _ script: Script) {
     (self.family, self.script) = (family, script)
@@ -127,4 +127,14 @@ final class World {
     let left = unfinished.withLock { $0 }
     precondition(left == 0, "\(left) requests hang")
   }
+}
+
+/// A value that tasks share.
+private final class Shared<Value: Sendable>: Sendable {
+  private let value: Locked<Value>
+
+  init(_ value: Value) { self.value = Locked(value) }
+
+  @discardableResult
+  func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result { value.withLock { body(&$0) } }
 }
