@@ -22,7 +22,7 @@ enum Main {
     // Not by the main thread: dispatch would start another one to go on here, and waits for as long as the system allows
     // none.
     Task.detached { Glibc.exit(await work.value) }
-    await withUnsafeContinuation { (_: UnsafeContinuation<Never, Never>) in }
+    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
   }
 
   /// Runs what the command line says; returns the exit status.

@@ -16,7 +16,12 @@ package enum QuietTasks {
   }
 
   private static let mode = Atomic<UInt8>(Mode.off.rawValue)
-  private static let taker = Locked<(@Sendable (WorkerThreads.Work) -> Void)?>(nil)
+  /// In a structure: a function that is a generic type's own value is wrapped once more each time that it is looked at.
+  private struct Taker: Sendable {
+    var take: @Sendable (WorkerThreads.Work) -> Void = { _ in }
+  }
+
+  private static let taker = Locked(Taker())
   /// More than there are processors, so that one that does block, against the rules, holds up no other. One stays, so
   /// that there is one when the system allows no more.
   private static let threads = WorkerThreads(name: "accessory-work", limit: 8, kept: 1)
@@ -35,7 +40,7 @@ package enum QuietTasks {
   /// In place of `begin`, for a fuzzer: whatever tasks and queues have to do is handed to `taker`, which decides what runs
   /// when, by `WorkerThreads.perform`, and needs no thread but its own.
   package static func begin(handingTo taker: @escaping @Sendable (WorkerThreads.Work) -> Void) {
-    self.taker.withLock { $0 = taker }
+    self.taker.withLock { $0.take = taker }
     begin(.handedOver)
   }
 
@@ -51,7 +56,7 @@ package enum QuietTasks {
   static func submit(_ work: WorkerThreads.Work) {
     switch Mode(rawValue: mode.load(ordering: .relaxed)) {
     case .threads?: threads.submit(work)
-    case .handedOver?: taker.withLock { $0 }?(work)
+    case .handedOver?: taker.withLock { $0.take }(work)
     case .off?, nil: DispatchQueue.global().async { WorkerThreads.perform(work) }
     }
   }
