@@ -197,6 +197,15 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] == "1" {
       path: "Tests/Lab/Tests"))
 }
 
+// The drivers at the other end of hostile devices: Tests/Fuzz/run builds it, and it is nothing without libFuzzer.
+if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
+  package.targets.append(
+    .executableTarget(
+      name: "ExchangeFuzz",
+      dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessorySimulator", "AccessoryIO", "AccessoryProtocols"],
+      path: "Tests/Fuzz/Exchanges", swiftSettings: callersExecutor + [.unsafeFlags(["-parse-as-library"])]))
+}
+
 // ACCESSORY_BRIDGE_ONLY=AccessoryLinkTests,USBTests builds these targets and what they need, for quick turns while
 // working on one room: a change at the bottom otherwise has everything built anew.
 if let only = Context.environment["ACCESSORY_BRIDGE_ONLY"] {

@@ -12,10 +12,19 @@ enum Main {
     Signals.block(Interruption.signals)
     TerminalGuard.restoreOnSignals()
     checkDescriptors()
-    QuietTasks.begin()
+    do throws(AccessoryError) {
+      try QuietTasks.begin()
+    } catch {
+      var text = "bridge-cli: \(error)\n"
+      text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      Glibc.exit(74)
+    }
     let work = Task.detached { await run() }
     Interruption.cancel(work)
-    Glibc.exit(await work.value)
+    // Not by the main thread: dispatch would start another one to go on here, and waits for as long as the system allows
+    // none.
+    Task.detached { Glibc.exit(await work.value) }
+    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
   }
 
   /// Ends with an error where there are too few descriptors to begin. Dispatch traps when it finds none for the main

@@ -88,7 +88,8 @@ final class PretendedAccessory: Sendable {
       clock.advance(by: .milliseconds(500))
       if count < 3 { try await clock.waitForSchedule(after: scheduled - 1) }
     }
-    await #expect(throws: AccessoryError.self) { try await request.value }
+    let error = await #expect(throws: AccessoryError.self) { try await request.value }
+    #expect(error?.kind == .timedOut)
     #expect(link.statistics.link.timeouts == 3)
   }
 
@@ -145,22 +146,33 @@ final class PretendedAccessory: Sendable {
     try await accessory.requests.wait { $0.count == 1 }
     let next = Task { try await link.request(AF1Request(.echo, payload: [5])) }
     stuck.cancel()
-    await #expect(throws: AccessoryError.self) { try await stuck.value }
+    let error = await #expect(throws: AccessoryError.self) { try await stuck.value }
+    #expect(error?.kind == .cancelled)
     #expect(try await next.value.payload == [5])
     let late = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       return try await link.request(AF1Request(.echo))
     }
-    await #expect(throws: AccessoryError.self) { try await late.value }
+    let lateError = await #expect(throws: AccessoryError.self) { try await late.value }
+    #expect(lateError?.kind == .cancelled)
   }
 
-  @Test func aLinkThatIsLetGoClosesItsSessionAndEndsItsEvents() async throws {
+  @Test func aLinkThatIsLetGoClosesItsSession() async throws {
     let accessory = PretendedAccessory()
-    var link: Link? = try await accessory.link()
-    let events = link?.events()
-    link = nil
+    do { _ = try await accessory.link() }
     try await accessory.transport.waitForClose()
-    if let events { for try await _ in events {} }
+  }
+
+  /// Events keep the link that they come from: a program may hold nothing else.
+  @Test func eventsOfALinkThatNobodyHolds() async throws {
+    let accessory = PretendedAccessory()
+    do {
+      var events = try await accessory.link().events().makeAsyncIterator()
+      accessory.transport.receive(PretendedAccessory.frame(.event(.battery, number: 1), [3]))
+      #expect(try await events.next()?.number == 1)
+      #expect(accessory.transport.closeCount == 0)
+    }
+    try await accessory.transport.waitForClose()
   }
 
   @Test(arguments: [false, true]) func aLinkThatIsLetGoIsFreed(isClosedFirst: Bool) async throws {
@@ -203,7 +215,8 @@ final class PretendedAccessory: Sendable {
       // To the deadline and no further: beyond it lies the next one, if that is set before the clock stands still.
       clock.advanceToNext()
     }
-    await #expect(throws: AccessoryError.self) { try await opening.value }
+    let error = await #expect(throws: AccessoryError.self) { try await opening.value }
+    #expect(error?.kind == .timedOut)
     #expect(transport.closeCount >= 1)
   }
 

@@ -204,7 +204,8 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     "#accessory-bridge-recording 1 silence 0.05\n",
   ])
   func whatIsNoRecordingIsSaid(text: String) {
-    #expect(throws: AccessoryError.self) { try read(text.utf8) }
+    let error = #expect(throws: AccessoryError.self) { try read(text.utf8) }
+    #expect(error?.kind == .badData)
   }
 
   @Test(arguments: [
@@ -222,9 +223,10 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     var lines: [Recording.Line] = []
     let start = Array(Recording.start(silence: silence).utf8)
     #expect(throws: Never.self) { try reader.read(start, into: &lines) }
-    #expect(throws: AccessoryError.self) {
+    let error = #expect(throws: AccessoryError.self) {
       for _ in 0..<200 { try reader.read([UInt8](repeating: UInt8(ascii: "0"), count: 65_536), into: &lines) }
     }
+    #expect(error?.kind == .badData)
   }
 }
 

@@ -103,7 +103,8 @@ import Testing
     #expect(await events.next() == .pluggedIn(path: path))
     for _ in 0..<3 {
       let accessory = try await open(link)
-      await #expect(throws: AccessoryError.self) { try await accessory.battery() }
+      let error = await #expect(throws: AccessoryError.self) { try await accessory.battery() }
+      #expect(error?.kind == .disconnected)
       await accessory.close()
       #expect(await events.next() == .unplugged)
       guard case .pluggedIn = await events.next() else {
@@ -173,7 +174,8 @@ import Testing
 
   @Test func anAnnouncementThatCanNotBeMade() async throws {
     let simulator = simulator { $0.announcementDirectory = "/no/such/directory" }
-    await #expect(throws: AccessoryError.self) { try await simulator.plugIn() }
+    let error = await #expect(throws: AccessoryError.self) { try await simulator.plugIn() }
+    #expect(error?.kind == .notFound)
     #expect(directory.names() == [], "the link goes too")
     await simulator.stop()
   }

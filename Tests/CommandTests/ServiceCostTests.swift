@@ -36,15 +36,15 @@ import Testing
   }
 
   #if THREAD_SANITIZER
-    /// The main one, that for I/O, and the sanitizer's own.
-    private static let threads = 3
+    /// The main one, that for I/O, one that is kept for tasks, and the sanitizer's own.
+    private static let threads = 4
   #else
-    /// The main one, and that for I/O.
-    private static let threads = 2
+    /// The main one, that for I/O, and one that is kept for tasks.
+    private static let threads = 3
   #endif
 
   /// With an accessory and nothing happening, no timer runs that would wake it, its own or a library's; and no thread is
-  /// left but the one that does I/O, and the main one.
+  /// left but the one that does I/O, one for tasks, and the main one.
   @Test func nothingWakesIt() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate()

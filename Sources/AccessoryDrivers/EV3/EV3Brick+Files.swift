@@ -28,6 +28,8 @@ extension EV3Brick {
       listing += piece
     }
     guard listing.count == size else { throw wrongSize(folder) }
+    // A brick doesn't say that this is the end where it is just where that was asked for; the handle is open then.
+    if reply.status != .endOfFile { try await closeIfOpen(beginning.handle) }
     return try reading { () throws(EV3MessageError) in try EV3FolderEntry.entries(in: listing) }
   }
 

@@ -64,14 +64,12 @@ public actor HM10Central {
   // MARK: - Who is told
 
   /// What happens from now on. Any number of subscribers; each may be 1024 events behind, then it loses the oldest. Ends
-  /// with `stop`.
+  /// with `stop`. The stream keeps the central.
   public func events() -> AsyncStream<HM10CentralEvent> {
     let (stream, continuation) = AsyncStream<HM10CentralEvent>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
     let key = newNumber()
     subscribers[key] = continuation
-    continuation.onTermination = { [weak self] _ in
-      Task { [weak self] in await self?.forget(key) }
-    }
+    continuation.onTermination = { _ in Task { await self.forget(key) } }
     return stream
   }
 

@@ -1,35 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Glibc
+import Synchronization
 
-/// Runs an actor on a serial dispatch queue of its own.
+/// A serial queue: what it is given runs in that order, one after another, on threads that it shares with others. An
+/// actor may run on it.
+///
+/// It is served by the threads that serve Swift's tasks (dispatch's global queue, or where `QuietTasks` has begun its
+/// few threads): so the thread that finds a reply goes on with the task that waited for it, and however many queues there
+/// are, there are no more threads. A queue that has much to do goes to the end of the line in between.
 package final class DispatchExecutor: SerialExecutor {
-  private let queue: DispatchQueue
-
-  /// An executor over a new queue.
-  ///
-  /// It is served by the threads that serve Swift's tasks: so the thread that finds a reply goes on with the task that
-  /// waited for it. A serial queue has threads of another pool unless told so, and one of them would have to wake one
-  /// of these. Not so where `QuietTasks` has begun.
-  package init(label: String) {
-    queue = QuietTasks.isOn ? DispatchQueue(label: label) : DispatchQueue(label: label, target: .global())
+  private enum Item: Sendable {
+    case job(UnownedJob)
+    case body(@Sendable () -> Void)
   }
+
+  private struct State: Sendable {
+    var items: [Item] = []
+    /// A thread is at it, or will be.
+    var isActive = false
+  }
+
+  private let state = Locked(State())
+  /// The thread that is at it; 0 for none.
+  private let thread = Atomic<UInt>(0)
+  private let threads: WorkerThreads?
+
+  /// A new queue. Its label is for those who read the program.
+  package init(label: String) { threads = nil }
+
+  /// A queue that is served by `threads`.
+  init(on threads: WorkerThreads) { self.threads = threads }
 
   /// Runs an actor's job; called by the Swift runtime.
-  package func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-  }
+  package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
   /// Runs `body` on the queue, behind what is there.
-  package func post(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+  package func post(_ body: @escaping @Sendable () -> Void) { add(.body(body)) }
 
-  /// Runs `body` on the queue, in turn, and lends it the calling thread meanwhile.
-  package func run(_ body: () -> Void) { queue.sync(execute: body) }
+  /// Runs `body` on the queue, lending it the calling thread, if it has nothing else to do; false if it has.
+  package func runIfIdle(_ body: () -> Void) -> Bool {
+    let isIdle = state.withLock { state in
+      defer { state.isActive = true }
+      return !state.isActive
+    }
+    guard isIdle else { return false }
+    enter(body)
+    goOn()
+    return true
+  }
+
+  // MARK: - Its turns
+
+  private func add(_ item: Item) {
+    let isIdle = state.withLock { state in
+      state.items.append(item)
+      defer { state.isActive = true }
+      return !state.isActive
+    }
+    if isIdle { schedule() }
+  }
+
+  private func schedule() {
+    if let threads, !QuietTasks.isHandedOver { threads.submit(.queue(self)) } else { QuietTasks.submit(.queue(self)) }
+  }
+
+  /// Called by a thread whose turn it is: runs what is there, and leaves what is added meanwhile to the next turn.
+  func drain() {
+    let items = state.withLock { state in
+      defer { state.items = [] }
+      return state.items
+    }
+    enter {
+      for item in items {
+        switch item {
+        case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .body(let body): body()
+        }
+      }
+    }
+    goOn()
+  }
+
+  private func enter(_ body: () -> Void) {
+    thread.store(UInt(pthread_self()), ordering: .relaxed)
+    body()
+    thread.store(0, ordering: .relaxed)
+  }
+
+  private func goOn() {
+    let hasMore = state.withLock { state in
+      state.isActive = !state.items.isEmpty
+      return state.isActive
+    }
+    if hasMore { schedule() }
+  }
+
+  // MARK: - Executor
 
   /// This executor, for an actor's `unownedExecutor`.
   package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
   /// The runtime asks this for `assumeIsolated`.
-  package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+  package func checkIsolated() {
+    precondition(thread.load(ordering: .relaxed) == UInt(pthread_self()), "this must run on its actor's queue")
+  }
 }

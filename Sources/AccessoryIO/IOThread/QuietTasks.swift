@@ -1,61 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinuxShims
-import DequeModule
 import Dispatch
-import Glibc
+import Synchronization
 
-/// Keeps a process that waits for long from waking up for nothing.
+/// Keeps a process that waits for long from waking up for nothing, and its threads few.
 ///
 /// On Linux, the threads that serve Swift's tasks and dispatch's global queues are watched by dispatch: as soon as there
-/// is one, a timer wakes its manager every second for ever, to look whether all of them are blocked. The threads of
-/// serial queues are not watched. So a service runs its tasks on a few serial queues, which it can: tasks here don't block.
-/// Programs that use this package as a library keep what they have.
+/// is one, a timer wakes its manager every second for ever, to look whether all of them are blocked. So a service runs
+/// its tasks, and what its links and actors do, on a fixed number of threads of its own, which it can: tasks here don't
+/// block. Programs that use this package as a library keep what they have.
 package enum QuietTasks {
-  fileprivate struct State {
-    /// Pointers to jobs, which are no Sendable; each is handed over whole, to be run once.
-    var jobs: Deque<UInt> = []
-    /// Queues that do nothing, the one that worked last at the end.
-    var idle: [DispatchQueue] = []
-    var hasBegun = false
+  private enum Mode: UInt8 {
+    case off, threads, handedOver
   }
 
-  private static let state = Locked(State())
-  /// Tasks at a time. More than there are processors, so that one that does block, against the rules, holds up no other.
-  private static let workers = 8
+  private static let mode = Atomic<UInt8>(Mode.off.rawValue)
+  /// In a structure: a function that is a generic type's own value is wrapped once more each time that it is looked at.
+  private struct Taker: Sendable {
+    var take: @Sendable (WorkerThreads.Work) -> Void = { _ in }
+  }
 
-  /// Whether this process has begun to be quiet.
-  static var isOn: Bool { state.withLock { $0.hasBegun } }
+  private static let taker = Locked(Taker())
+  /// More than there are processors, so that one that does block, against the rules, holds up no other. One stays, so
+  /// that there is one when the system allows no more.
+  private static let threads = WorkerThreads(name: "accessory-work", limit: 8, kept: 1)
 
   /// To be called once, before the first task: one that ran before has brought the timer.
-  package static func begin() {
-    state.withLock { state in
-      state.hasBegun = true
-      state.idle = (0..<workers).map { DispatchQueue(label: "accessory.tasks.\($0)") }
+  ///
+  /// Throws `ioFailure` when the system allows no thread.
+  package static func begin() throws(AccessoryError) {
+    guard threads.startFirst() else {
+      throw AccessoryError(
+        .ioFailure, "no thread can be started: is there a limit of memory or of threads (ulimit -v, ulimit -u)?")
     }
-    shim_redirect_tasks { job in if let job { QuietTasks.take(UInt(bitPattern: job)) } }
+    begin(.threads)
   }
 
-  private static func take(_ job: UInt) {
-    let worker = state.withLock { state in
-      state.jobs.append(job)
-      return state.idle.popLast()
-    }
-    if let worker { worker.async { work(worker) } }
+  /// In place of `begin`, for a fuzzer: whatever tasks and queues have to do is handed to `taker`, which decides what runs
+  /// when, by `WorkerThreads.perform`, and needs no thread but its own.
+  package static func begin(handingTo taker: @escaping @Sendable (WorkerThreads.Work) -> Void) {
+    self.taker.withLock { $0.take = taker }
+    begin(.handedOver)
   }
 
-  /// Runs what there is to run.
-  private static func work(_ worker: DispatchQueue) {
-    while let job = state.withLock({ $0.next(worker) }) {
-      shim_run_task_job(UnsafeMutableRawPointer(bitPattern: job))
-    }
+  private static func begin(_ mode: Mode) {
+    self.mode.store(mode.rawValue, ordering: .relaxed)
+    shim_redirect_tasks { job in if let job { QuietTasks.submit(.job(UInt(bitPattern: job))) } }
   }
-}
 
-extension QuietTasks.State {
-  /// The next job; without one, `worker` has nothing to do from now on.
-  fileprivate mutating func next(_ worker: DispatchQueue) -> UInt? {
-    if jobs.isEmpty { idle.append(worker) }
-    return jobs.popFirst()
+  /// Whether all is handed over, also what may block.
+  static var isHandedOver: Bool { mode.load(ordering: .relaxed) == Mode.handedOver.rawValue }
+
+  /// Has something done by the threads that serve tasks.
+  static func submit(_ work: WorkerThreads.Work) {
+    switch Mode(rawValue: mode.load(ordering: .relaxed)) {
+    case .threads?: threads.submit(work)
+    case .handedOver?: taker.withLock { $0.take }(work)
+    case .off?, nil: DispatchQueue.global().async { WorkerThreads.perform(work) }
+    }
   }
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
-
 /// Where the calls on one device that may block are made: opening, configuring, closing. One queue a device, so that
-/// a sick one holds up nobody else; descriptors are not read or written here.
+/// a sick one holds up nobody else, as long as there are fewer than 64 of them: so many threads serve these queues at
+/// most. Descriptors are not read or written here.
 public struct SetupQueue: Sendable {
-  private let queue: DispatchQueue
+  private let queue = DispatchExecutor(on: threads)
+  private static let threads = WorkerThreads(name: "accessory-setup", limit: 64) { QuietTasks.submit($0) }
 
   /// A queue for the device that `label` names.
-  public init(label: String) { queue = DispatchQueue(label: "accessory.setup.\(label)") }
+  public init(label: String) {}
 
   /// Runs `body` after what was given before, and waits for it without blocking the caller's thread.
   public func run<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     try await withCheckedContinuation { continuation in
-      queue.async {
+      queue.post {
         let result: Result<Value, Failure>
         do throws(Failure) { result = .success(try body()) } catch { result = .failure(error) }
         continuation.resume(returning: result)
@@ -24,5 +24,5 @@ public struct SetupQueue: Sendable {
   }
 
   /// Runs `body` after what was given before.
-  public func post(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+  public func post(_ body: @escaping @Sendable () -> Void) { queue.post(body) }
 }

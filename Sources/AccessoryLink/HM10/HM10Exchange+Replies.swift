@@ -14,8 +14,8 @@ extension HM10Exchange {
     case .data: tell(.data(bytes), effects: &effects)
     case .lost: lose(now: now, effects: &effects)
     case .reply:
-      if case .detecting(let id, let count, _) = phase {
-        return recognize(bytes, id, try: count, now: now, effects: &effects)
+      if case .detecting(let id, let next, _) = phase {
+        return recognize(bytes, id, next: next, now: now, effects: &effects)
       }
       // Only what a scan tells can be garbled by strangers' names.
       let replies = codec.isScanning ? HM10Reply.replies(inGarbled: bytes) : [HM10Reply(decoding: bytes)]
@@ -43,7 +43,7 @@ extension HM10Exchange {
   // MARK: - Contact
 
   private mutating func recognize(
-    _ bytes: [UInt8], _ id: RequestID, try count: Int, now: MonotonicTime,
+    _ bytes: [UInt8], _ id: RequestID, next: Int, now: MonotonicTime,
     effects: inout Effects<HM10Answer, HM10Event>
   ) {
     let reply = HM10Reply(decoding: bytes)
@@ -51,8 +51,10 @@ extension HM10Exchange {
     case .discovery(let discovery):
       // It is there, and scans for an earlier program: it answers when that is over, and is asked the same again then.
       let isOver = discovery == .ended
-      let next = now + (isOver ? options.gap : Self.scanPatience)
-      phase = .detecting(id, try: isOver ? count - 1 : count, deadline: min(next, contactLimit))
+      let deadline = now + (isOver ? options.gap : Self.scanPatience)
+      // It may say so more than once, and is sent the same greeting once.
+      if isOver { repeatsGreeting = true }
+      phase = .detecting(id, next: next, deadline: min(deadline, contactLimit))
       return
     case .lost: endedConnection = true
     default:

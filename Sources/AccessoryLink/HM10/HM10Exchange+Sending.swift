@@ -9,13 +9,13 @@ extension HM10Exchange {
 
   /// Sends AT in one of its forms.
   mutating func greet(
-    _ id: RequestID, try count: Int, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
+    _ id: RequestID, _ place: Int, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
   ) {
-    guard let bytes = try? HM10Command.attention.encoded(for: Self.greetings[count]) else { return }
-    if count > 0 { counters.retries += 1 } else { counters.requests += 1 }
+    guard let bytes = try? HM10Command.attention.encoded(for: Self.greetings[place]) else { return }
+    if place > 0 { counters.retries += 1 } else { counters.requests += 1 }
     codec.disconnect()
     effects.write(bytes)
-    phase = .detecting(id, try: count, deadline: now + patience(bytes.count))
+    phase = .detecting(id, next: place + 1, deadline: now + patience(bytes.count))
   }
 
   /// Sends the command whose turn it is.
@@ -65,10 +65,12 @@ extension HM10Exchange {
 
   /// Gives up what nobody answered, and sends what may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
-    if case .detecting(let id, let count, let deadline) = phase, deadline <= now {
+    if case .detecting(let id, var next, let deadline) = phase, deadline <= now {
       expire()
       counters.timeouts += 1
-      guard count + 1 < Self.greetings.count, now < contactLimit else {
+      if repeatsGreeting { next -= 1 }
+      repeatsGreeting = false
+      guard Self.greetings.indices.contains(next), now < contactLimit else {
         phase = .closed
         return effects.completions.append(
           (
@@ -79,7 +81,7 @@ extension HM10Exchange {
                 "\(label) does not answer AT: is it an HM-10, at the speed of its line (9600 baud from the factory)?"))
           ))
       }
-      return greet(id, try: count + 1, now: now, effects: &effects)
+      return greet(id, next, now: now, effects: &effects)
     }
     if let work {
       if let deadline, deadline <= now {

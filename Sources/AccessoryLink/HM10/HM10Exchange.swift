@@ -38,8 +38,8 @@ public struct HM10Exchange: Exchange {
 
   enum Phase: Sendable {
     case closed
-    /// Which of the tries it is.
-    case detecting(RequestID, try: Int, deadline: MonotonicTime)
+    /// AT was sent; `next` is the greeting that is sent at the deadline, by its place among `greetings`.
+    case detecting(RequestID, next: Int, deadline: MonotonicTime)
     case ready
     case ended(AccessoryError)
   }
@@ -80,6 +80,8 @@ public struct HM10Exchange: Exchange {
   var phase = Phase.closed
   /// Until when contact is to be made, however long an earlier program's scan lasts.
   var contactLimit = MonotonicTime(nanoseconds: .max)
+  /// An earlier program's scan is over: the module didn't hear the last greeting, and is sent it again.
+  var repeatsGreeting = false
   var queue: Deque<(id: RequestID, command: HM10Command)> = []
   /// Data that the transport has no room for yet.
   var unsent: Deque<(id: RequestID, bytes: [UInt8])> = []
@@ -117,7 +119,7 @@ public struct HM10Exchange: Exchange {
   /// Finds out whether somebody is there, and whom commands are for.
   public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     contactLimit = now + options.scanTimeout
-    greet(id, try: 0, now: now, effects: &effects)
+    greet(id, 0, now: now, effects: &effects)
   }
 
   /// Takes a request, behind those that wait.

@@ -22,12 +22,14 @@ public final class Link<Rules: Exchange>: Sendable {
 
   /// Makes contact over a session, which belongs to the link from now on, and is closed if that fails.
   ///
-  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported` when it speaks another version.
+  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported` when it speaks another version; and
+  /// `busy` when another link has the session, or somebody waits for its bytes: then it is left as it is.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
   public static func open(
     _ session: AccessorySession, rules: Rules, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> Link {
+    try session.takeForGood()
     let link = Link(session, rules: rules, clock: clock)
     do throws(AccessoryError) {
       try await link.core.begin()
@@ -57,14 +59,15 @@ public final class Link<Rules: Exchange>: Sendable {
   public func requestAndEvents(
     _ request: Rules.Request
   ) async throws(AccessoryError) -> (reply: Rules.Reply, events: AsyncThrowingStream<Rules.Event, any Error>) {
-    try await core.requestAndEvents(request)
+    try await core.requestAndEvents(request, for: self)
   }
 
   /// The accessory's unsolicited messages from now on. Any number of subscribers; each may be 256 events behind, then
-  /// it loses the oldest. Throws the link's error when the accessory goes, and ends normally when the link is closed.
+  /// it loses the oldest. Throws the link's error when the accessory goes, and ends normally when the link is closed. It
+  /// keeps the link: a link that nobody else holds is closed when its last stream is let go.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
-  public func events() -> AsyncThrowingStream<Rules.Event, any Error> { core.events() }
+  public func events() -> AsyncThrowingStream<Rules.Event, any Error> { core.events(of: self) }
 
   /// What has been counted so far.
   public var statistics: LinkStatistics {

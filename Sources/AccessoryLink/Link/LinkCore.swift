@@ -31,7 +31,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
   func begin() async throws(AccessoryError) {
     output.onSpace { self.post { $0.change { _, _ in } } }
     input.onReadable { self.bytesArrived() }
-    _ = try await complete { state, id, now in state.rules.begin(id, now: now, effects: &state.effects) }
+    _ = try await complete { state, id, now in state.tell { $0.begin(id, now: now, effects: &$1) } }
   }
 
   /// Runs `body` on the link's queue, in the order of the calls.
@@ -40,18 +40,18 @@ final class LinkCore<Rules: Exchange>: Sendable {
   // MARK: - Requests
 
   func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
-    try await complete { state, id, now in state.rules.submit(id, request, now: now, effects: &state.effects) }
+    try await complete { state, id, now in state.tell { $0.submit(id, request, now: now, effects: &$1) } }
   }
 
   func requestAndEvents(
-    _ request: Rules.Request
+    _ request: Rules.Request, for owner: Link<Rules>
   ) async throws(AccessoryError) -> (reply: Rules.Reply, events: AsyncThrowingStream<Rules.Event, any Error>) {
     let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.eventBuffer))
     let reply = try await complete { state, id, now in
-      continuation.onTermination = { _ in self.forget(id) }
+      continuation.onTermination = { _ in withExtendedLifetime(owner) { self.forget(id) } }
       state.followers[id] = continuation
-      state.rules.submit(id, request, now: now, effects: &state.effects)
+      state.tell { $0.submit(id, request, now: now, effects: &$1) }
     }
     return (reply, stream)
   }
@@ -70,7 +70,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
           if !mayDecode { state.elsewhere.insert(id) }
           submit(&state, id, now)
           // The handler may have run before there was anything to cancel.
-          if Task.isCancelled { state.rules.cancel(id, now: now, effects: &state.effects) }
+          if Task.isCancelled { state.cancel(id, now: now) }
         }
       }
       while result == nil {
@@ -81,7 +81,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
       return result!
     } onCancel: {
       change { state, now in
-        if state.isWaiting(id) { state.rules.cancel(id, now: now, effects: &state.effects) }
+        if state.isWaiting(id) { state.cancel(id, now: now) }
       }
     }.get()
   }
@@ -100,11 +100,12 @@ final class LinkCore<Rules: Exchange>: Sendable {
 
   // MARK: - Events
 
-  func events() -> AsyncThrowingStream<Rules.Event, any Error> {
+  /// The stream keeps the link, which keeps it until it ends or is let go.
+  func events(of owner: Link<Rules>) -> AsyncThrowingStream<Rules.Event, any Error> {
     let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.eventBuffer))
     let key = newID()
-    continuation.onTermination = { _ in self.forget(key) }
+    continuation.onTermination = { _ in withExtendedLifetime(owner) { self.forget(key) } }
     let ended = state.withLock { state in
       if state.ended == nil { state.subscribers[key] = continuation }
       return state.ended
@@ -132,14 +133,15 @@ final class LinkCore<Rules: Exchange>: Sendable {
 
   /// Decodes by the thread of a task, which is one of a dispatch queue's; a round at most, so that the task is not held
   /// up by what others get. Subscribers are told in order, which takes the link's own queue; where there are none, the
-  /// lock keeps order enough.
+  /// lock keeps order enough. A queue that is busy isn't waited for: it decodes this as well, and no thread is blocked.
   private func decodeHere() {
     var hasMore = change { state, now in state.isUnattended ? state.receive(from: input, now: now) : nil }
-    if hasMore == nil { queue.run { hasMore = receive() } }
+    if hasMore == nil, !queue.runIfIdle({ hasMore = receive() }) { hasMore = true }
     if hasMore == true { post { $0.drain() } }
   }
 
-  private func drain() { while receive() {} }
+  /// A round at a time: links take turns on a few threads, and one whose device sends without a pause must leave room.
+  private func drain() { if receive() { post { $0.drain() } } }
 
   private func receive() -> Bool {
     change { state, now in state.receive(from: input, now: now) }

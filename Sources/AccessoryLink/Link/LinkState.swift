@@ -47,6 +47,10 @@ struct LinkState<Rules: Exchange>: Sendable {
   private var silence: MonotonicTime?
   private let silenceLimit: Duration
   private var mustTellEnd = false
+  /// Deadlines up to this moment are over: the rules were told, and named one of these again.
+  private var over: MonotonicTime?
+  /// When they are told once more all the same, since they did something the last time.
+  private var again: MonotonicTime?
   /// Events of this round that came before a subscriber was admitted.
   private var skipped: [RequestID: Int] = [:]
 
@@ -59,9 +63,25 @@ struct LinkState<Rules: Exchange>: Sendable {
 
   /// When `timePassed` must be called next.
   var deadline: MonotonicTime? {
-    switch (rules.deadline, silence) {
+    var own = rules.deadline
+    if let named = own, let over, named <= over { own = again }
+    return switch (own, silence) {
     case (let deadline?, let silence?): min(deadline, silence)
     case (let deadline, let silence): deadline ?? silence
+    }
+  }
+
+  /// The rules are told something: a deadline of theirs that has passed counts once more.
+  mutating func tell(_ body: (inout Rules, inout Effects<Rules.Reply, Rules.Event>) -> Void) {
+    (over, again) = (nil, nil)
+    body(&rules, &effects)
+  }
+
+  /// Gives a request up; the link completes it where the rules don't.
+  mutating func cancel(_ id: RequestID, now: MonotonicTime) {
+    tell { $0.cancel(id, now: now, effects: &$1) }
+    if !effects.completions.contains(where: { $0.id == id }) {
+      effects.completions.append((id, .failure(AccessoryError(.cancelled, "a request to \(label) was cancelled"))))
     }
   }
 
@@ -133,6 +153,7 @@ struct LinkState<Rules: Exchange>: Sendable {
   }
 
   private mutating func deliver(now: MonotonicTime) {
+    if batch.count > 0 { (over, again) = (nil, nil) }
     for index in 0..<batch.count {
       rules.receive(batch, at: index, now: now, effects: &effects)
       if !followers.isEmpty { admitFollowers() }
@@ -148,7 +169,17 @@ struct LinkState<Rules: Exchange>: Sendable {
     deliver(now: moment)
   }
 
-  mutating func timePassed(now: MonotonicTime) { rules.timePassed(now: now, effects: &effects) }
+  /// Tells the rules that time has passed. A deadline in the past counts once: rules that go on naming one are not told
+  /// again at once, and without end, but when something else happens; or, where they did something, after a pause.
+  mutating func timePassed(now: MonotonicTime) {
+    let before = effects.output.count + effects.completions.count
+    tell { $0.timePassed(now: now, effects: &$1) }
+    guard let deadline = rules.deadline, deadline <= now else { return }
+    over = now
+    if effects.output.count + effects.completions.count != before { again = now + Self.shortestPause }
+  }
+
+  private static var shortestPause: Duration { .milliseconds(1) }
 
   mutating func end(_ error: AccessoryError?) {
     guard ended == nil else { return }
@@ -170,7 +201,7 @@ struct LinkState<Rules: Exchange>: Sendable {
       }
       guard effects.isBlocked else { return }
       effects.isBlocked = false
-      rules.timePassed(now: now, effects: &effects)
+      timePassed(now: now)
     }
   }
 
@@ -206,6 +237,14 @@ struct LinkState<Rules: Exchange>: Sendable {
     }
   }
 
+  /// Completes what the rules have left out at the end: nobody waits for a link that is over.
+  private mutating func completeForgotten(_ error: AccessoryError, _ news: inout News) {
+    if let decoder, decoder.result == nil { self.decoder?.result = .failure(error) }
+    guard !waiting.isEmpty else { return }
+    for continuation in waiting.values { news.completions.append((continuation, .failure(error))) }
+    (waiting, elsewhere) = ([:], [])
+  }
+
   mutating func takeNews() -> News {
     if !followers.isEmpty { admitFollowers() }
     defer { skipped.removeAll(keepingCapacity: true) }
@@ -219,6 +258,7 @@ struct LinkState<Rules: Exchange>: Sendable {
       }
     }
     effects.completions.removeAll(keepingCapacity: true)
+    if let ended { completeForgotten(ended.error ?? .closed(label), &news) }
     guard !effects.events.isEmpty || mustTellEnd else { return news }
     swap(&news.events, &effects.events)
     news.subscribers = subscribers.map { ($0.value, skipped[$0.key] ?? 0) }

@@ -4,11 +4,14 @@ import AccessoryIO
 
 /// An opened accessory: a stream of bytes in and one out, nothing added and nothing stripped.
 ///
-/// A session that is let go without being closed is closed then.
+/// What arrives is taken by one at a time: a reader of `input` or `messages`, or a `Link`, which has the session for good
+/// and does the writing, too. Whoever comes second gets an error, `busy`. A session that is let go without being closed is
+/// closed then; its sequences and its link keep it.
 public final class AccessorySession: Sendable {
-  /// The channel beneath.
+  /// The channel beneath. Who uses its queues directly must be the only one.
   public let transport: any Transport
-  private let writers: SpaceWaiters
+  let writers: SpaceWaiters
+  let tenancy = Locked(Tenancy())
 
   /// The accessory's name for people.
   public var label: String { transport.label }
@@ -35,25 +38,27 @@ public final class AccessorySession: Sendable {
 
   deinit { transport.beginClose() }
 
-  /// The bytes that arrive, in pieces as they come. Has one consumer: either this, or a `Link`.
+  /// The bytes that arrive, in pieces as they come. Has one consumer at a time: an iterator, for as long as it exists. It
+  /// keeps the session.
   ///
-  /// Ends normally when the session is closed here, and throws once, behind the last byte, when the accessory goes.
-  public var input: ByteStream { ByteStream(transport.input) }
+  /// Ends normally when the session is closed here, and throws once, behind the last byte, when the accessory goes. Throws
+  /// `busy` when another iterator, or a `Link`, takes the bytes.
+  public var input: ByteStream { ByteStream(self) }
 
   /// The messages that arrive, each as the accessory sent it; nil where the transport carries a stream, in which pieces
-  /// mean nothing. Has one consumer: either this, or `input`, or a `Link`. Ends as `input` does.
+  /// mean nothing. Has one consumer at a time: either this, or `input`, or a `Link`. Ends and throws as `input` does.
   public var messages: MessageStream? {
-    transport.input.keepsMessages ? MessageStream(transport.input) : nil
+    transport.input.keepsMessages ? MessageStream(self) : nil
   }
 
   /// Writes bytes in order; returns when they are queued, which waits while the device takes nothing.
   ///
   /// Concurrent writes of up to 64 KiB each are not mixed. Throws `disconnected`, or `cancelled` when the session is
-  /// closed or the task cancelled; then a longer write may have been done in part.
+  /// closed or the task cancelled, `busy` when a `Link` has the session; then a longer write may have been done in part.
   @specialized(where Bytes == [UInt8])
   @specialized(where Bytes == ArraySlice<UInt8>)
   public func write<Bytes: Collection<UInt8>>(_ bytes: Bytes) async throws(AccessoryError) {
-    if writers.writeAtOnce(bytes, limit: Self.writePiece) { return }
+    if try writers.writeAtOnce(bytes, limit: Self.writePiece, label: label) { return }
     var rest = bytes[...]
     while !rest.isEmpty {
       let piece = rest.prefix(Self.writePiece)

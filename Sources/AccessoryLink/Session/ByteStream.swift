@@ -2,29 +2,36 @@
 
 import AccessoryIO
 
-/// The bytes that arrive from an accessory, as an asynchronous sequence of pieces. For one consumer.
+/// The bytes that arrive from an accessory, as an asynchronous sequence of pieces. For one consumer; keeps
+/// the session.
 public struct ByteStream: AsyncSequence, Sendable {
   /// A piece: at least one byte, as many as have arrived.
   public typealias Element = [UInt8]
   /// What the sequence throws.
   public typealias Failure = AccessoryError
 
-  private let input: InputQueue
+  private let session: AccessorySession
 
-  init(_ input: InputQueue) { self.input = input }
+  init(_ session: AccessorySession) { self.session = session }
 
   /// Begins to take bytes.
-  public func makeAsyncIterator() -> Iterator { Iterator(input) }
+  public func makeAsyncIterator() -> Iterator { Iterator(session) }
 
   /// Takes the pieces one after another.
   public struct Iterator: AsyncIteratorProtocol {
+    private let lease: Result<SessionLease, AccessoryError>
     private let input: InputQueue
     private let signal = Signal()
     private var hasThrown = false
 
-    init(_ input: InputQueue) {
-      self.input = input
-      input.onReadable { [signal] in signal.raise() }
+    init(_ session: AccessorySession) {
+      input = session.transport.input
+      do throws(AccessoryError) {
+        lease = .success(try session.lease())
+        input.onReadable { [signal] in signal.raise() }
+      } catch {
+        lease = .failure(error)
+      }
     }
 
     /// The next piece; nil at the end, or when the task is cancelled.
@@ -32,6 +39,16 @@ public struct ByteStream: AsyncSequence, Sendable {
 
     /// The next piece; nil at the end, or when the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(AccessoryError) -> [UInt8]? {
+      if hasThrown { return nil }
+      let lease: SessionLease
+      do throws(AccessoryError) {
+        lease = try self.lease.get()
+        try lease.beginTaking()
+      } catch {
+        hasThrown = true
+        throw error
+      }
+      defer { lease.endTaking() }
       var buffer: [UInt8] = []
       while !hasThrown && !Task.isCancelled {
         switch input.take(into: &buffer) {

@@ -10,15 +10,16 @@ public struct MessageStream: AsyncSequence, Sendable {
   /// What the sequence throws.
   public typealias Failure = AccessoryError
 
-  private let input: InputQueue
+  private let session: AccessorySession
 
-  init(_ input: InputQueue) { self.input = input }
+  init(_ session: AccessorySession) { self.session = session }
 
   /// Begins to take messages.
-  public func makeAsyncIterator() -> Iterator { Iterator(input) }
+  public func makeAsyncIterator() -> Iterator { Iterator(session) }
 
   /// Takes the messages one after another.
   public struct Iterator: AsyncIteratorProtocol {
+    private let lease: Result<SessionLease, AccessoryError>
     private let input: InputQueue
     private let signal = Signal()
     private var hasThrown = false
@@ -27,9 +28,14 @@ public struct MessageStream: AsyncSequence, Sendable {
     private var nextByte = 0
     private var nextMessage = 0
 
-    init(_ input: InputQueue) {
-      self.input = input
-      input.onReadable { [signal] in signal.raise() }
+    init(_ session: AccessorySession) {
+      input = session.transport.input
+      do throws(AccessoryError) {
+        lease = .success(try session.lease())
+        input.onReadable { [signal] in signal.raise() }
+      } catch {
+        lease = .failure(error)
+      }
     }
 
     /// The next message; nil at the end, or when the task is cancelled.
@@ -37,6 +43,16 @@ public struct MessageStream: AsyncSequence, Sendable {
 
     /// The next message; nil at the end, or when the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(AccessoryError) -> [UInt8]? {
+      if hasThrown { return nil }
+      let lease: SessionLease
+      do throws(AccessoryError) {
+        lease = try self.lease.get()
+        try lease.beginTaking()
+      } catch {
+        hasThrown = true
+        throw error
+      }
+      defer { lease.endTaking() }
       while !hasThrown && !Task.isCancelled {
         if nextMessage < messages.count {
           let end = nextByte + messages[nextMessage]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import Synchronization
 
 /// Writers that wait for space in an output queue, first come, first served.
 final class SpaceWaiters: Sendable {
@@ -13,6 +14,8 @@ final class SpaceWaiters: Sendable {
 
   private let output: OutputQueue
   private let state = Locked(State())
+  /// A link writes from now on, and is told of space in the place of these.
+  private let isRetired = Atomic<Bool>(false)
 
   init(_ output: OutputQueue) {
     self.output = output
@@ -20,9 +23,12 @@ final class SpaceWaiters: Sendable {
   }
 
   /// Queues bytes that lie in one piece of at most `limit`, if there is space: the usual case, without an array of their
-  /// own. False when there is more to do.
-  func writeAtOnce(_ bytes: some Collection<UInt8>, limit: Int) -> Bool {
-    bytes.withContiguousStorageIfAvailable { bytes in
+  /// own. False when there is more to do. Throws as `write` does.
+  func writeAtOnce(
+    _ bytes: some Collection<UInt8>, limit: Int, label: String
+  ) throws(AccessoryError) -> Bool {
+    try checkRetired(label)
+    return bytes.withContiguousStorageIfAvailable { bytes in
       bytes.count <= limit && output.offer(UnsafeRawBufferPointer(bytes)) == .accepted
     } ?? false
   }
@@ -30,6 +36,7 @@ final class SpaceWaiters: Sendable {
   func write(_ bytes: [UInt8], label: String) async throws(AccessoryError) {
     while true {
       let seen = state.withLock { $0.openings }
+      try checkRetired(label)
       switch output.offer(bytes) {
       case .accepted: return
       case .closed(let error): throw error ?? .closed(label)
@@ -37,6 +44,18 @@ final class SpaceWaiters: Sendable {
       }
       if Task.isCancelled { throw AccessoryError(.cancelled, "the write to \(label) was cancelled") }
     }
+  }
+
+  /// Takes nothing more: who waits is told.
+  func retire() {
+    isRetired.store(true, ordering: .sequentiallyConsistent)
+    opened()
+  }
+
+  private func checkRetired(_ label: String) throws(AccessoryError) {
+    guard isRetired.load(ordering: .sequentiallyConsistent) else { return }
+    if case .closed(let error) = output.offer([]) { throw error ?? .closed(label) }
+    throw .takenByLink(label)
   }
 
   private func wait(since seen: Int) async {

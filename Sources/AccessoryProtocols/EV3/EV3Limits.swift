@@ -12,8 +12,11 @@ public enum EV3Limits {
   public static let locals = 63
   /// Bytes of a file in one CONTINUE_DOWNLOAD: what a message has room for behind counter, type, command and handle.
   public static let downloadPiece = messageBehindLength - 5
-  /// Bytes of a file that one reply brings: a message of 1024 bytes less its longest head.
+  /// Bytes of a file that the reply to BEGIN_UPLOAD, BEGIN_GETFILE, CONTINUE_GETFILE or LIST_FILES has room for: a message
+  /// less its length, counter, type, command, status, and the file's size and handle.
   public static let uploadPiece = message - 12
+  /// Bytes of a file that the reply to CONTINUE_UPLOAD or CONTINUE_LIST_FILES has room for: these don't tell the size.
+  public static let nextUploadPiece = message - 8
 }
 
 extension EV3Limits {

@@ -28,24 +28,37 @@ extension EV3Operation {
     EV3Operation(0x81, 1, "UI_READ GET_VBATT", [.result(.float)]),
     EV3Operation(0x81, 2, "UI_READ GET_IBATT", [.result(.float)]),
     EV3Operation(0x81, 3, "UI_READ GET_OS_VERS", [.int8, .bytes]),
+    EV3Operation(0x81, 4, "UI_READ GET_EVENT", [.result(.int8)]),
     EV3Operation(0x81, 5, "UI_READ GET_TBATT", [.result(.float)]),
     EV3Operation(0x81, 6, "UI_READ GET_IINT", [.result(.float)]),
     EV3Operation(0x81, 7, "UI_READ GET_IMOTOR", [.result(.float)]),
+    EV3Operation(0x81, 8, "UI_READ GET_STRING", [.int8, .bytes]),
     EV3Operation(0x81, 9, "UI_READ GET_HW_VERS", [.int8, .bytes]),
     EV3Operation(0x81, 10, "UI_READ GET_FW_VERS", [.int8, .bytes]),
     EV3Operation(0x81, 11, "UI_READ GET_FW_BUILD", [.int8, .bytes]),
     EV3Operation(0x81, 12, "UI_READ GET_OS_BUILD", [.int8, .bytes]),
+    EV3Operation(0x81, 16, "UI_READ GET_SHUTDOWN", [.result(.int8)]),
     EV3Operation(0x81, 17, "UI_READ GET_WARNING", [.result(.int8)]),
     EV3Operation(0x81, 18, "UI_READ GET_LBATT", [.result(.int8)]),
     EV3Operation(0x81, 26, "UI_READ GET_VERSION", [.int8, .bytes]),
+    EV3Operation(0x81, 27, "UI_READ GET_IP", [.int8, .bytes]),
     EV3Operation(
       0x81, 29, "UI_READ GET_POWER", [.result(.float), .result(.float), .result(.float), .result(.float)]),
     EV3Operation(0x81, 30, "UI_READ GET_SDCARD", [.result(.int8), .result(.int32), .result(.int32)]),
+    EV3Operation(0x81, 31, "UI_READ GET_USBSTICK", [.result(.int8), .result(.int32), .result(.int32)]),
   ]
 
   static let uiWrite: [EV3Operation] = [
     EV3Operation(0x82, 1, "UI_WRITE WRITE_FLUSH"),
+    EV3Operation(0x82, 8, "UI_WRITE PUT_STRING", [.text]),
+    EV3Operation(0x82, 9, "UI_WRITE VALUE8", [.int8]),
+    EV3Operation(0x82, 10, "UI_WRITE VALUE16", [.int16]),
+    EV3Operation(0x82, 11, "UI_WRITE VALUE32", [.int32]),
+    EV3Operation(0x82, 15, "UI_WRITE DOWNLOAD_END"),
+    EV3Operation(0x82, 22, "UI_WRITE SET_BUSY", [.int8]),
     EV3Operation(0x82, 27, "UI_WRITE LED", [.int8]),
+    EV3Operation(0x82, 29, "UI_WRITE POWER", [.int8]),
+    EV3Operation(0x82, 31, "UI_WRITE TERMINAL", [.int8]),
   ]
 
   static let uiButton: [EV3Operation] = [
@@ -60,6 +73,8 @@ extension EV3Operation {
     EV3Operation(0x83, 9, "UI_BUTTON PRESSED", [.int8, .result(.int8)]),
     EV3Operation(0x83, 10, "UI_BUTTON SET_BACK_BLOCK", [.int8]),
     EV3Operation(0x83, 11, "UI_BUTTON GET_BACK_BLOCK", [.result(.int8)]),
+    EV3Operation(0x83, 12, "UI_BUTTON TESTSHORTPRESS", [.int8, .result(.int8)]),
+    EV3Operation(0x83, 13, "UI_BUTTON TESTLONGPRESS", [.int8, .result(.int8)]),
     EV3Operation(0x83, 14, "UI_BUTTON GET_BUMBED", [.int8, .result(.int8)]),
     EV3Operation(0x83, 15, "UI_BUTTON GET_CLICK", [.result(.int8)]),
   ]
@@ -99,6 +114,8 @@ extension EV3Operation {
     EV3Operation(
       0x99, 2, "INPUT_DEVICE GET_FORMAT",
       [.int8, .int8, .result(.int8), .result(.int8), .result(.int8), .result(.int8)]),
+    EV3Operation(0x99, 3, "INPUT_DEVICE CAL_MINMAX", [.int8, .int8, .int32, .int32]),
+    EV3Operation(0x99, 4, "INPUT_DEVICE CAL_DEFAULT", [.int8, .int8]),
     EV3Operation(0x99, 5, "INPUT_DEVICE GET_TYPEMODE", [.int8, .int8, .result(.int8), .result(.int8)]),
     EV3Operation(0x99, 6, "INPUT_DEVICE GET_SYMBOL", [.int8, .int8, .int8, .bytes]),
     EV3Operation(0x99, 10, "INPUT_DEVICE CLR_ALL", [.int8]),
@@ -107,6 +124,7 @@ extension EV3Operation {
     EV3Operation(0x99, 13, "INPUT_DEVICE STOP_ALL", [.int8]),
     EV3Operation(0x99, 21, "INPUT_DEVICE GET_NAME", [.int8, .int8, .int8, .bytes]),
     EV3Operation(0x99, 22, "INPUT_DEVICE GET_MODENAME", [.int8, .int8, .int8, .int8, .bytes]),
+    EV3Operation(0x99, 24, "INPUT_DEVICE GET_FIGURES", [.int8, .int8, .result(.int8), .result(.int8)]),
     EV3Operation(0x99, 25, "INPUT_DEVICE GET_CHANGES", [.int8, .int8, .result(.float)]),
     EV3Operation(0x99, 26, "INPUT_DEVICE CLR_CHANGES", [.int8, .int8]),
     EV3Operation(
@@ -152,8 +170,17 @@ extension EV3Operation {
 
   static let communication: [EV3Operation] = [
     EV3Operation(0xC0, 8, "FILE LOAD_IMAGE", [.int16, .text, .result(.int32), .result(.int32)]),
+    EV3Operation(0xC0, 10, "FILE MAKE_FOLDER", [.text, .result(.int8)]),
     EV3Operation(0xC0, 13, "FILE GET_FOLDERS", [.text, .result(.int8)]),
+    EV3Operation(0xC0, 30, "FILE REMOVE", [.text]),
+    EV3Operation(0xC0, 31, "FILE MOVE", [.text, .text]),
+    EV3Operation(0xD3, 1, "COM_GET GET_ON_OFF", [.int8, .result(.int8)]),
+    EV3Operation(0xD3, 2, "COM_GET GET_VISIBLE", [.int8, .result(.int8)]),
+    EV3Operation(0xD3, 12, "COM_GET GET_ID", [.int8, .int8, .bytes]),
     EV3Operation(0xD3, 13, "COM_GET GET_BRICKNAME", [.int8, .bytes]),
+    EV3Operation(0xD3, 14, "COM_GET GET_NETWORK", [.int8, .int8, .bytes, .bytes, .bytes]),
+    EV3Operation(0xD4, 1, "COM_SET SET_ON_OFF", [.int8, .int8]),
+    EV3Operation(0xD4, 2, "COM_SET SET_VISIBLE", [.int8, .int8]),
     EV3Operation(0xD4, 8, "COM_SET SET_BRICKNAME", [.text]),
   ]
 

@@ -18,7 +18,7 @@ extension EV3Device {
     case 0x3A: try call.set(1, call.number(0), byteCount: 4)
     case 0x7C: try info(subcode, &call)
     case 0x81: try read(subcode, &call, now)
-    case 0x82: if subcode == 27 { try light(&call) }
+    case 0x82: try write(subcode, &call)
     case 0x83: try button(subcode, &call)
     case 0x84: record(instruction)
     case 0x90: try call.set(0, sleepMinutes)
@@ -32,8 +32,8 @@ extension EV3Device {
     case 0xC5:
       try call.set(0, 16_384, byteCount: 4)
       try call.set(1, 8_192, byteCount: 4)
-    case 0xD3: try call.set(1, configuration.name)
-    case 0xD4: configuration.name = try call.text(0)
+    case 0xD3: try network(subcode, &call)
+    case 0xD4: if subcode == 8 { configuration.name = try call.text(0) }
     default: throw .failed  // opERROR
     }
   }
@@ -51,10 +51,23 @@ extension EV3Device {
   }
 
   private mutating func file(_ subcode: UInt8, _ call: inout EV3Call) throws(Stop) {
-    if subcode == 13 {
+    switch subcode {
+    case 10: return try call.set(1, files.makeFolder(try call.text(0)) == .success ? 1 : 0)
+    case 13:
       guard let entries = files.entries(try call.text(0)) else { throw .failed }
       let count = entries.count { if case .folder = $0 { true } else { false } }
       return try call.set(1, count)
+    case 30:
+      guard files.remove(try call.text(0)) == .success else { throw .failed }
+      return
+    case 31:
+      let (old, new) = (try call.text(0), try call.text(1))
+      guard let bytes = files.contents(old), SimulatedFiles.isWritable(new), files.entries(new) == nil else {
+        throw .failed
+      }
+      _ = files.remove(old)
+      return files.put(bytes, at: new)
+    default: break
     }
     let path = try call.text(1)
     guard let bytes = files.contents(path) else { throw .failed }
@@ -78,7 +91,10 @@ extension EV3Device {
     case 1: try call.set(0, volts(now))
     case 2: try call.set(0, amperes)
     case 3: try call.set(1, configuration.osVersion)
+    case 4, 16: try call.set(0, 0)  // nothing has happened, and it isn't about to switch itself off
     case 5: try call.set(0, Float(0))
+    case 8: try call.set(1, "")  // nobody has typed anything
+    case 27: try call.set(1, address)
     case 6, 7: try call.set(0, subcode == 6 ? amperes : Float(0))
     case 9: try call.set(1, configuration.hardwareVersion)
     case 10: try call.set(1, configuration.firmwareVersion)
@@ -93,9 +109,39 @@ extension EV3Device {
       try call.set(2, amperes)
       try call.set(3, Float(0))
     default:
-      try call.set(0, 0)  // no card
+      try call.set(0, 0)  // neither a card nor a stick
       try call.set(1, 0, byteCount: 4)
       try call.set(2, 0, byteCount: 4)
+    }
+  }
+
+  private mutating func write(_ subcode: UInt8, _ call: inout EV3Call) throws(Stop) {
+    switch subcode {
+    case 22:
+      if try call.number(0, byteCount: 1) != 0 {
+        configuration.warnings.insert(.busy)
+      } else {
+        configuration.warnings.remove(.busy)
+      }
+    case 27: try light(&call)
+    default: break  // what is written to its console, nobody sees
+    }
+  }
+
+  /// Its address on the network, which isn't told by the network that it pretends.
+  private var address: String { "127.0.0.1" }
+
+  private func network(_ subcode: UInt8, _ call: inout EV3Call) throws(Stop) {
+    if subcode == 13 { return try call.set(1, configuration.name) }
+    let hardware = try call.number(0, byteCount: 1)
+    guard (1...3).contains(hardware) else { throw .failed }  // USB, Bluetooth, Wi-Fi
+    switch subcode {
+    case 1, 2: try call.set(1, 1)
+    case 12: try call.set(2, configuration.serialNumber)
+    default:
+      for (index, text) in [configuration.name, configuration.serialNumber, address].enumerated() {
+        try call.set(2 + index, text, roomAt: 1)
+      }
     }
   }
 
@@ -133,7 +179,8 @@ extension EV3Device {
       let button = try call.number(0, byteCount: 1)
       try call.set(1, isOne(of: bumped, button) ? 1 : 0)
       bumped = button == Int(EV3Button.any.rawValue) ? [] : bumped.subtracting([UInt8(truncatingIfNeeded: button)])
-    case 2: try call.set(1, 0)
+    case 2, 13: try call.set(1, 0)
+    case 12: try call.set(1, isOne(of: bumped, call.number(0, byteCount: 1)) ? 1 : 0)
     case 3: if pressed.isEmpty { throw .waits(nil) }
     case 4: bumped = []
     case 5: pressed.insert(UInt8(truncatingIfNeeded: try call.number(0, byteCount: 1)))

@@ -98,6 +98,7 @@ extension EV3Device {
     _ opcode: UInt8, _ subcode: UInt8, _ call: inout EV3Call, _ now: MonotonicTime
   ) throws(Stop) {
     if opcode == 0x98 { return try list(&call) }
+    if opcode == 0x99, subcode == 3 || subcode == 4 { return }  // a pretended sensor needs no calibration
     guard try call.number(0, byteCount: 1) == 0 else { throw .failed }
     if opcode == 0x99, subcode == 10 || subcode == 13 {
       changes = [:]
@@ -206,6 +207,9 @@ extension EV3Device {
       let mode = try call.number(2, byteCount: 1)
       let names = sensor?.modeNames ?? []
       try call.set(4, names.indices.contains(mode) ? names[mode] : "")
+    case 24:
+      try call.set(2, 4)
+      try call.set(3, 0)
     case 25: try call.set(2, (values(port, now).first ?? 0) - (changes[port] ?? 0))
     case 31: try call.set(2, Float(0))
     case 26: changes[port] = values(port, now).first

@@ -198,7 +198,8 @@ public struct EV3Device: Sendable {
       }
       reply = handles.answer(command, &files)
     } else {
-      reply = EV3SystemReply(code: code, status: .unknownError)
+      // BLUETOOTHPIN is for USB alone.
+      reply = EV3SystemReply(code: code, status: code == 0x9F ? .illegalConnection : .unknownError)
     }
     return message.type.wantsReply ? [reply.message(message.number)] : []
   }

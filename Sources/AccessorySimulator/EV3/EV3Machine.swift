@@ -112,9 +112,9 @@ struct EV3Call {
     try set(index, Int(value.bitPattern), byteCount: 4)
   }
 
-  /// Writes a text into as many bytes as the parameter in front of it says, cut to leave one zero byte.
-  mutating func set(_ index: Int, _ text: String) throws(EV3Machine.Stop) {
-    let room = try number(index - 1, byteCount: 1)
+  /// Writes a text into as many bytes as the parameter in front of it says, or that at `place`, cut to leave one zero byte.
+  mutating func set(_ index: Int, _ text: String, roomAt place: Int? = nil) throws(EV3Machine.Stop) {
+    let room = try number(place ?? index - 1, byteCount: 1)
     guard room > 0 else { throw .failed }
     let bytes = Array(text.utf8.prefix(room - 1))
     try store(index, bytes + [UInt8](repeating: 0, count: room - bytes.count))

@@ -95,7 +95,10 @@ struct SimulatedHandles: Sendable {
   ) -> EV3SystemReply {
     let first = Array(bytes.prefix(min(Int(maximum), EV3Limits.uploadPiece)))
     let head = withUnsafeBytes(of: UInt32(bytes.count).littleEndian) { Array($0) }
-    if first.count == bytes.count { return reply(.endOfFile, head + [0] + first) }
+    // Of a listing that is just as long as was asked for, the brick doesn't say that this is the end.
+    if first.count == bytes.count, !isListing || Int(maximum) > bytes.count {
+      return reply(.endOfFile, head + [0] + first)
+    }
     let handle = add(.reading(bytes, offset: first.count, isListing: isListing))
     guard let handle else { return reply(.noHandlesAvailable, []) }
     return reply(.success, head + [handle] + first)
@@ -107,7 +110,7 @@ struct SimulatedHandles: Sendable {
     guard case .reading(let bytes, let offset, let isListing)? = open[number], isListing == wanted else {
       return reply(.unknownHandle, [number])
     }
-    let piece = Array(bytes[offset...].prefix(min(Int(maximum), EV3Limits.uploadPiece)))
+    let piece = Array(bytes[offset...].prefix(min(Int(maximum), EV3Limits.nextUploadPiece)))
     if offset + piece.count == bytes.count {
       open[number] = nil
       return reply(.endOfFile, [number] + piece)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <linux/serial.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -111,6 +112,18 @@ static inline int shim_accept(int fd) {
 }
 
 static inline int shim_thread_name(const char *name) { return prctl(PR_SET_NAME, name); }
+
+// A thread that nobody waits for, with a stack of so many bytes; returns an errno.
+static inline int shim_start_thread(void *(*body)(void *), void *context, size_t stack_size) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_size);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    int result = pthread_create(&thread, &attributes, body, context);
+    pthread_attr_destroy(&attributes);
+    return result;
+}
 
 // Swift's tasks: from now on `take` gets every job that no executor is for, and has it run by shim_run_task_job.
 void shim_redirect_tasks(void (*take)(void *job));

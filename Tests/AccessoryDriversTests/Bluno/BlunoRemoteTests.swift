@@ -60,13 +60,18 @@ struct BlunoRemoteTests {
 
   @Test func tooMuch() throws {
     let file = BlunoRemoteFile("/nonexistent/bluno.json")
-    #expect(throws: AccessoryError.self) { try file.read(Array("{}".utf8) + Array(repeating: 0x20, count: 70_000)) }
+    let long = #expect(throws: AccessoryError.self) {
+      try file.read(Array("{}".utf8) + Array(repeating: 0x20, count: 70_000))
+    }
+    #expect(long?.kind == .misconfigured)
     var remote = BlunoRemote()
     for _ in remote.tasks.tasks.count...BlunoRemoteFile.taskLimit { try remote.tasks.append(named: "more") }
-    #expect(throws: AccessoryError.self) { try file.save(remote) }
+    let many = #expect(throws: AccessoryError.self) { try file.save(remote) }
+    #expect(many?.kind == .misconfigured)
     remote = BlunoRemote()
     remote.tasks.rename(0, to: String(repeating: "x", count: 65))
-    #expect(throws: AccessoryError.self) { try file.save(remote) }
+    let name = #expect(throws: AccessoryError.self) { try file.save(remote) }
+    #expect(name?.kind == .misconfigured)
   }
 
   @Test func whereItIs() {

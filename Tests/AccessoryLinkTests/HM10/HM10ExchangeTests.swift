@@ -78,6 +78,21 @@ import Testing
     #expect(harness.reply(opening) == .ok && harness.exchange.codec.dialect == .genuine)
   }
 
+  /// What says that a scan is over, again and again, is sent the same greeting once for each, and no other.
+  @Test func amidAScanThatEndsTwice() {
+    var harness = HM10Harness()
+    let opening = harness.begin()
+    _ = harness.takeSent()
+    for count in 1...5 {
+      for _ in 0..<count { harness.say("OK+DISCE") }
+      harness.advance(.milliseconds(20))
+      #expect(harness.takeSent() == ["AT"])
+    }
+    harness.advance(.seconds(20))
+    #expect(harness.takeSent() == ["AT\r\n", "AT\r\n", "AT"])
+    #expect(harness.error(opening)?.kind == .timedOut)
+  }
+
   /// The end of an earlier program's scan may get lost; and one that never ends isn't waited for forever.
   @Test func amidAScanWithoutEnd() {
     var harness = HM10Harness()

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Glibc
+
+// A target for libFuzzer: a family's driver, with its link and its exchange, at the other end of a device that does what
+// the input says. The family is named by the environment, since each has a corpus of its own:
+//
+//   ACCESSORY_BRIDGE_FUZZ=framed|ev3|hm10|bluno|hm1x|lines
+//
+// Time is the input's as well, and all tasks run on this one thread, one after another: an input does the same each time.
+
+private let family: Family = {
+  let name = getenv("ACCESSORY_BRIDGE_FUZZ").map { String(cString: $0) } ?? ""
+  guard let family = Family(rawValue: name) else { fatalError("ACCESSORY_BRIDGE_FUZZ must name a family, not \(name)") }
+  Schedule.begin()
+  return family
+}()
+
+/// Called by libFuzzer with each input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  guard let data, count > 2 else { return 0 }
+  let world = World(family, Script(Array(UnsafeBufferPointer(start: data, count: count))))
+  world.run()
+  return 0
+}

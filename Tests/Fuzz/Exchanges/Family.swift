@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+import AccessorySimulator
+
+/// A protocol whose driver is fuzzed.
+enum Family: String {
+  case framed, ev3, hm10, bluno, hm1x, lines
+}
+
+/// The device as it should be, which the input lets answer when it likes, and whose answers it spoils.
+struct WellBehaved {
+  private let family: Family
+  private var framed = FramedDevice(FramedDevice.Configuration(), bootID: 7)
+  private var framedCodec = AF1Codec(maximumPayload: 65_535)
+  private var ev3 = EV3Device(EV3Device.Configuration())
+  private var ev3Codec = EV3Limits.codec
+  private var hm10 = HM10Device()
+  private var bluno = BlunoDevice()
+  /// Of AF1 and EV3: the last request, for answers that are made up.
+  private var lastRequest: AF1Header?
+  private var lastMessage: EV3Message?
+
+  init(_ family: Family) { self.family = family }
+
+  /// What it answers to what was written.
+  mutating func answer(_ bytes: [UInt8], now: MonotonicTime) -> [UInt8] {
+    switch family {
+    case .framed: return answerFramed(bytes, now)
+    case .ev3: return answerEV3(bytes, now)
+    case .hm10:
+      let effects = hm10.take(bytes)
+      var all: [UInt8] = []
+      for case .send(let reply) in effects { all += hm10.bytes(of: reply) }
+      return all
+    case .bluno:
+      var all: [UInt8] = []
+      for case .send(let bytes) in bluno.take(bytes) { all += bytes }
+      return all
+    case .hm1x, .lines: return bytes
+    }
+  }
+
+  private mutating func answerFramed(_ bytes: [UInt8], _ now: MonotonicTime) -> [UInt8] {
+    var batch = FrameBatch<AF1Header>()
+    framedCodec.decode(bytes.span.bytes, into: &batch)
+    var all: [UInt8] = []
+    for index in 0..<batch.count {
+      let header = batch.header(at: index)
+      lastRequest = header
+      let payload = batch.payloadBytes(at: index)
+      let reply = framed.answer(header, batch.outcome(at: index), payload: payload, now: now)
+      if let reply { Self.append(reply.header, reply.payload, to: &all) }
+    }
+    return all
+  }
+
+  private static func append(_ header: AF1Header, _ payload: [UInt8], to all: inout [UInt8]) {
+    try? AF1Codec(maximumPayload: 65_535).encode(header, payload: payload, into: &all)
+  }
+
+  private mutating func answerEV3(_ bytes: [UInt8], _ now: MonotonicTime) -> [UInt8] {
+    var batch = FrameBatch<LengthPrefix>()
+    ev3Codec.decode(bytes.span.bytes, into: &batch)
+    var all: [UInt8] = []
+    for index in 0..<batch.count {
+      guard let message = try? EV3Message(decoding: batch.payloadBytes(at: index)) else { continue }
+      lastMessage = message
+      for reply in ev3.take(message, now: now) { all += (try? reply.encoded()) ?? [] }
+    }
+    return all
+  }
+
+  /// An answer in the right form, to the last request, with contents that the input makes up.
+  mutating func madeUp(_ written: [UInt8], _ script: inout Script, now: MonotonicTime) -> [UInt8] {
+    _ = answer(written, now: now)
+    let kind = script.byte()
+    let contents = script.take(script.number(below: 40))
+    switch family {
+    case .framed:
+      var all: [UInt8] = []
+      let request = lastRequest ?? .request(.echo, number: 0)
+      switch kind % 4 {
+      case 0: Self.append(.refusal(of: request), contents, to: &all)
+      case 1:
+        let commands: [AF1Command] = [.battery, .status, .echo]
+        Self.append(.event(commands[Int(kind / 4) % 3], number: UInt16(kind / 12)), contents, to: &all)
+      default: Self.append(.reply(to: request), contents, to: &all)
+      }
+      return all
+    case .ev3:
+      let types: [EV3MessageType] = [.systemReply, .systemError, .directReply, .directError]
+      let number = (lastMessage?.number ?? 0) &- (kind & 0x80 == 0 ? 0 : 1)
+      let code: [UInt8] = kind % 4 < 2 ? [lastMessage?.body.first ?? 0] : []
+      return (try? EV3Message(number: number, type: types[Int(kind % 4)], body: code + contents).encoded()) ?? []
+    case .hm10: return Array(Self.hm10Texts[Int(kind) % Self.hm10Texts.count].utf8) + contents
+    case .bluno, .lines: return Array(Self.lines[Int(kind) % Self.lines.count].utf8) + contents + [13, 10]
+    case .hm1x: return contents
+    }
+  }
+
+  private static let hm10Texts = [
+    "OK", "OK\r\n", "OK+LOST", "OK+CONN", "OK+CONNA", "OK+CONNE", "OK+CONNF", "OK+CONNN", "OK+CONN0", "OK+CONNL",
+    "OK+CONN:0017EA090909", "OK+DISCS", "OK+DISCE", "OK+DIS0:0017EA090909", "OK+DISC:0017EA090909", "OK+DISIS",
+    "OK+DISAS",
+    "OK+DISA:0017EA090909", "OK+RSSI:-062", "OK+NAME:HMSoft\r\n", "OK+Get:1", "OK+Set:1", "OK+BATT:050", "OK+Get:099",
+    "OK+ADDR:0017EA090909", "HMSoft V540", "OK+RESET", "OK+RENEW", "+NAME=BT05\r\n", "ERROR=102\r\n", "OK+WAKE", "",
+  ]
+  private static let lines = ["OK", "+++", "Enter AT Mode", "Exit AT Mode", "V1.97", "ERROR", "-000", "", "0x00", "\n"]
+}
