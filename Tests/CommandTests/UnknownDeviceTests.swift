@@ -8,13 +8,14 @@ import Testing
 /// A device that no driver is known for: nothing is sent to it but what the user writes.
 @Suite(.timeLimit(.minutes(5))) struct UnknownDeviceTests {
   /// A command that takes a DEVICE, with the port in place of PORT.
-  private struct Call {
+  struct Call: Sendable, CustomTestStringConvertible {
+    var testDescription: String { words.joined(separator: " ") }
     var words: [String]
     /// How it ends; nil for one that goes on until it is interrupted.
     var status: CInt? = EX_CONFIG
   }
 
-  private static let calls = [
+  static let calls = [
     Call(words: ["battery", "PORT"]), Call(words: ["battery", "PORT", "--watch"]),
     Call(words: ["battery", "PORT", "--json"]), Call(words: ["status", "PORT"]),
     Call(words: ["info", "PORT"], status: 0), Call(words: ["info", "PORT", "--passive"], status: 0),
@@ -62,39 +63,37 @@ import Testing
     try await body()
   }
 
-  @Test func nothingIsSent() async throws {
+  @Test(arguments: calls) func nothingIsSent(call: Call) async throws {
     try await Sandbox.with { box in
-      for call in Self.calls {
-        let recorder = try openPseudoTerminal(raw: true)
-        let words = call.words.map { $0 == "PORT" ? recorder.path : $0 }
-        let program = try box.start(words, prefix: ["/bin/sh", "-c", #"exec "$0" "$@" < /dev/null"#])
-        if call.status == nil {
-          // It has the port open, and has had time to say the first thing: it shows what comes, or says that it is held.
-          if words[0] == "attach" {
-            try await program.errors(containing: "is attached at \(recorder.path), as bytes")
-            let battery = try await box.run("battery", recorder.path)
-            #expect(battery.status == EX_CONFIG, "\(battery.errorText)")
-            #expect(battery.errorText.contains("framed (AF1)"))
-            let trace = try box.start("trace", recorder.path)
-            try await say(Array("heard".utf8), on: recorder) { try await trace.line(containing: "|heard") }
-            trace.signal(SIGINT)
-            #expect(try await trace.end().status == 0)
-          } else {
-            if !words.contains("--listen") { try await program.errors(containing: "only listening") }
-            try await say([0x48, 0x49, 0x1B], on: recorder) { try await program.line(containing: "48491b") }
-            #expect(program.transcript.value.outputText.contains("|HI."))
-          }
-          program.signal(SIGINT)
+      let recorder = try openPseudoTerminal(raw: true)
+      let words = call.words.map { $0 == "PORT" ? recorder.path : $0 }
+      let program = try box.start(words, prefix: ["/bin/sh", "-c", #"exec "$0" "$@" < /dev/null"#])
+      if call.status == nil {
+        // It has the port open, and has had time to say the first thing: it shows what comes, or says that it is held.
+        if words[0] == "attach" {
+          try await program.errors(containing: "is attached at \(recorder.path), as bytes")
+          let battery = try await box.run("battery", recorder.path)
+          #expect(battery.status == EX_CONFIG, "\(battery.errorText)")
+          #expect(battery.errorText.contains("framed (AF1)"))
+          let trace = try box.start("trace", recorder.path)
+          try await say(Array("heard".utf8), on: recorder) { try await trace.line(containing: "|heard") }
+          trace.signal(SIGINT)
+          #expect(try await trace.end().status == 0)
+        } else {
+          if !words.contains("--listen") { try await program.errors(containing: "only listening") }
+          try await say([0x48, 0x49, 0x1B], on: recorder) { try await program.line(containing: "48491b") }
+          #expect(program.transcript.value.outputText.contains("|HI."))
         }
-        let ended = try await program.end()
-        #expect(ended.status == call.status ?? 0, "\(words): \(ended.outputText)\(ended.errorText)")
-        if call.status == EX_CONFIG {
-          let text = ended.outputText + ended.errorText
-          #expect(text.contains("nothing says which protocol \(recorder.path) speaks"), "\(words): \(text)")
-          for driver in ["framed", "ev3", "hm10", "bluno", "hm1x"] { #expect(text.contains("\(driver) ("), "\(words)") }
-        }
-        #expect(recorder.received() == [], "\(words)")
+        program.signal(SIGINT)
       }
+      let ended = try await program.end()
+      #expect(ended.status == call.status ?? 0, "\(words): \(ended.outputText)\(ended.errorText)")
+      if call.status == EX_CONFIG {
+        let text = ended.outputText + ended.errorText
+        #expect(text.contains("nothing says which protocol \(recorder.path) speaks"), "\(words): \(text)")
+        for driver in ["framed", "ev3", "hm10", "bluno", "hm1x"] { #expect(text.contains("\(driver) ("), "\(words)") }
+      }
+      #expect(recorder.received() == [], "\(words)")
     }
   }
 

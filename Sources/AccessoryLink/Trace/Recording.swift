@@ -12,8 +12,9 @@ import AccessoryIO
 ///     0.000893521 < 0ff01200172a080084d401eeffc0001001009bd3fbf2
 ///
 /// The first line begins a trace; `silence` is the pause in seconds after which an unfinished frame no longer holds up
-/// what follows it. ` frames none` behind it says that the line speaks something else than AF1. Where bytes passed that the recorder had to drop, a line in front of the next record says how many,
-/// and when; older versions read it as a remark:
+/// what follows it. ` frames none` behind it says that the line speaks something else than AF1. Where bytes passed that
+/// the recorder had to drop, a line in front of the next record says how many, and when; older versions read it as a
+/// remark:
 ///
 ///     #lost 0.904100000 73211
 ///
