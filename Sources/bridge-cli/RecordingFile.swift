@@ -11,7 +11,7 @@ struct RecordingFile: Sendable {
   private let path: String
 
   /// Opens a file, or makes one, to write a new trace behind what is there.
-  init(appendingTo path: String, silence: Duration) throws(AccessoryError) {
+  init(appendingTo path: String, silence: Duration, framing: TraceFraming) throws(AccessoryError) {
     self.path = path
     // A file that may not grow is an error to tell of, not the command's death.
     Glibc.signal(SIGXFSZ, SIG_IGN)
@@ -19,7 +19,7 @@ struct RecordingFile: Sendable {
     guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
     do throws(AccessoryError) {
       try repair()
-      try write(Recording.start(silence: silence))
+      try write(Recording.start(silence: silence, framing: framing))
     } catch {
       Glibc.close(descriptor)
       throw error
@@ -91,9 +91,9 @@ struct RecordingFile: Sendable {
       }
       for line in lines {
         switch line {
-        case .start(let silence):
+        case .start(let silence, let framing):
           tracer?.finish().forEach(show)
-          tracer = FrameTracer(silence: silence)
+          tracer = FrameTracer(silence: silence, framing: framing)
         case .record(let record): tracer?.add(record).forEach(show)
         case .remark: break
         }

@@ -174,10 +174,19 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     for piece in [1, 2, 13, 64, Int.max] { #expect(try read(Self.text.utf8, piece: piece) == expected) }
   }
 
-  @Test func theFormIsTheDocumentedOne() {
+  @Test func theFormIsTheDocumentedOne() throws {
     let record = TraceRecord(time: .nanoseconds(1_000_412_000), direction: .toDevice, bytes: [0x0F, 0xF0, 0x11])
     #expect(Recording.line(record) == "1.000412000 > 0ff011\n")
     #expect(Recording.start(silence: silence) == "#accessory-bridge-recording 1 silence 0.050000000\n")
+    let bytes = Recording.start(silence: silence, framing: .none)
+    #expect(bytes == "#accessory-bridge-recording 1 silence 0.050000000 frames none\n")
+    #expect(try read(bytes.utf8) == [.start(silence: silence, framing: .none)])
+    for nonsense in ["frames", "frames x", "frame none", "frames none none"] {
+      let error = #expect(throws: AccessoryError.self) {
+        try read("#accessory-bridge-recording 1 silence 0.050000000 \(nonsense)\n".utf8)
+      }
+      #expect(error?.kind == .badData)
+    }
   }
 
   @Test func cutAnywhereItReadsToItsLastWholeRecord() throws {

@@ -168,7 +168,7 @@ import Testing
     let terminal = try await accessory.onPseudoTerminal()
     try await ServiceHarness.with({ $0.reconnect.tries = .off }) { harness in
       let client = try await harness.client()
-      let reply = try await client.call(Bridge.Attach(device: terminal.path))
+      let reply = try await client.call(Bridge.Attach(device: terminal.path, profile: "framed"))
       #expect(reply.accessory.state == .attached && reply.was_attached == false)
       #expect(reply.accessory.device.source == "named")
       let echo = try await client.call(Bridge.Request(device: terminal.path, command: "echo", payload: [3]))
@@ -192,7 +192,7 @@ import Testing
     try await ServiceHarness.with { harness in
       let client = try await harness.client()
       let named = try await client.call(Bridge.Attach(device: terminal.path)).accessory
-      #expect(named.device.serial == nil && named.state == .attached)
+      #expect(named.device.serial == nil && named.state == .attached && named.driver == nil)
       let file = try harness.announce(terminal.path, serial: "S1")
       try await harness.said("S1 is at \(terminal.path), profile framed")
       let attached = try await client.call(Bridge.Attach(device: terminal.path))
@@ -222,7 +222,7 @@ import Testing
     let terminal = try await accessory.onPseudoTerminal()
     try await ServiceHarness.with { harness in
       let client = try await harness.client()
-      async let reply = client.call(Bridge.Attach(device: terminal.path))
+      async let reply = client.call(Bridge.Attach(device: terminal.path, profile: "framed"))
       try await asked.wait { $0 }
       isSilent.update { $0 = false }
       let file = try harness.announce(terminal.path, serial: "S1")

@@ -95,6 +95,38 @@ import Testing
     await terminal.transport.close()
   }
 
+  /// Nothing has a default: a device that no profile fits and that was announced with no driver of ours is held as bytes,
+  /// and is sent nothing.
+  @Test(arguments: [nil, "later"]) func nothingIsSentWithoutADriver(driver: String?) async throws {
+    let recorder = try openPseudoTerminal(raw: true)
+    try await ServiceHarness.with(profiles: [.framed]) { harness in
+      let file = try driver.map { try harness.announce(recorder.path, serial: "R1", driver: $0) }
+      let client = try await harness.client()
+      let accessory = try await client.call(Bridge.Attach(device: recorder.path)).accessory
+      #expect(accessory.state == .attached && accessory.driver == nil && accessory.protocols == [])
+      try await harness.said("is attached at \(recorder.path), as bytes: no driver for it is known")
+      let error = await #expect(throws: ControlError.self) { try await client.call(Bridge.GetBattery()) }
+      #expect(error?.accessoryError.kind == .unsupported)
+      #expect(error?.description.contains(driver ?? "nothing says which protocol") == true)
+      var name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetStatus()) }
+      #expect(name == "Unsupported")
+      name = await errorName { () throws(ControlError) in
+        _ = try await client.call(Bridge.Request(command: "identify"))
+      }
+      #expect(name == "Unsupported")
+      name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetCommands()) }
+      #expect(name == "Unsupported")
+      name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.ListFolder(path: "/")) }
+      #expect(name == "Unsupported")
+      _ = try await client.call(Bridge.GetInfo())
+      let (_, transport) = try await client.upgrade(Bridge.Open())
+      await transport.close()
+      try await harness.said("is attached at \(recorder.path)", times: 2)
+      file?.remove()
+    }
+    #expect(recorder.received() == [])
+  }
+
   /// A profile without a driver: clients bring their own.
   @Test func bytesWithoutADriver() async throws {
     let raw = Profile(name: "raw", rules: [DeviceRule(name: "Raw*")])

@@ -63,7 +63,7 @@ import Testing
 
   @Test func drivingARobot() async throws {
     let accessory = try openPseudoTerminal(raw: true)
-    try await withConsole("\(accessory.path) --keys") { tmux, _ in
+    try await withConsole("\(accessory.path) --keys --driver bluno --settle 0s") { tmux, _ in
       try await tmux.wait(for: "[keys]")
       try await tmux.press("Up", "Right", "Space", "F1", "3")
       #expect(try await accessory.read(5) == Array("frsw2".utf8))

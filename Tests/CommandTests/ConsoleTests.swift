@@ -80,12 +80,28 @@ import Testing
   }
 
   @Test func arrowsDriveTheRobot() async throws {
-    try await withLine("--keys") { console, accessory, _, _ in
+    try await withLine("--keys", "--driver", "bluno", "--settle", "0s") { console, accessory, _, _ in
       console.type("\(Self.up)\(Self.left) \(Self.f1)13+?")
       #expect(try await text(accessory, 11) == "flsw02<144>")
       try await console.wait(for: "[keys] speed 144")
       console.type("\(Self.prefix)khi\r")
       #expect(try await text(accessory, 3) == "hi\n")
+    }
+  }
+
+  /// Keys that were typed while it was being opened are not sent when it is open: a robot would drive off.
+  @Test func keysThatWereTypedBefore() async throws {
+    try await Sandbox.with { box in
+      let accessory = try openPseudoTerminal(raw: true)
+      let console = try box.sit("console", accessory.path, "--keys", "--driver", "bluno", "--settle", "200ms")
+      console.type("\(Self.up)\r\(Self.up)")
+      try await console.wait(for: "opening \(accessory.path), which takes 0.2 seconds to settle; keys that are typed")
+      try await console.wait(for: Self.ready)
+      console.type(" ")
+      #expect(try await text(accessory, 1) == "s")
+      console.type(Self.exit)
+      #expect(try await console.end() == 0)
+      #expect(accessory.received() == [])
     }
   }
 

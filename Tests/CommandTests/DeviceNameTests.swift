@@ -58,7 +58,7 @@ import Testing
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in
       #expect(symlink(terminal.path, box.directory.path + "/port") == 0)
-      let battery = try await box.run("battery", "./port", "--json")
+      let battery = try await box.run("battery", "./port", "--driver", "framed", "--json")
       #expect(
         try battery.json()["device"] == [
           "driver": nil, "id": .string(terminal.path), "link": "./port", "manufacturer": nil, "model": nil,

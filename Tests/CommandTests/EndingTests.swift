@@ -42,7 +42,7 @@ import Testing
     try setCooked(port)
     let before = try settings(port)
     try await Sandbox.with { box in
-      let battery = try box.start("battery", terminal.path, "--watch")
+      let battery = try box.start("battery", terminal.path, "--driver", "framed", "--watch")
       _ = try await battery.lines(1)
       #expect(try settings(port) != before)
       battery.signal(signal)
@@ -123,7 +123,7 @@ import Testing
     let accessory = ScriptedAccessory { _ in .silence }
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in
-      let request = try box.start("request", terminal.path, "0x40", "--baud", "300")
+      let request = try box.start("request", terminal.path, "0x40", "--baud", "300", "--driver", "framed")
       try await accessory.requests.wait { $0.count == 2 }
       request.signal(SIGINT)
       let ended = try await request.end()

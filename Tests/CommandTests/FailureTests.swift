@@ -84,7 +84,7 @@ import Testing
   @Test func silence() async throws {
     let terminal = try await PseudoTerminal.open()
     try await Sandbox.with { box in
-      let battery = try await box.run("battery", terminal.path)
+      let battery = try await box.run("battery", terminal.path, "--driver", "framed")
       #expect(battery.status == EX_TEMPFAIL)
       #expect(battery.errorText.contains("\(terminal.path) does not answer"))
     }
@@ -96,7 +96,8 @@ import Testing
     let accessory = ScriptedAccessory { _ in .silence }
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in
-      let request = try box.start("request", terminal.path, "echo", "aa", "--json", "--baud", "300")
+      let request = try box.start(
+        "request", terminal.path, "echo", "aa", "--json", "--baud", "300", "--driver", "framed")
       try await accessory.requests.wait { $0.last?.command == .echo }
       await terminal.transport.close()
       let ended = try await request.end()
@@ -124,7 +125,7 @@ import Testing
     let accessory = ScriptedAccessory { $0.command == .hello ? .silence : .reply(payload) }
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in
-      let ended = try await box.run(command, terminal.path)
+      let ended = try await box.run(command, terminal.path, "--driver", "framed")
       #expect(ended.status == EX_DATAERR)
       #expect(ended.errorText.contains(terminal.path))
       #expect(ended.outputText == "")
@@ -136,7 +137,7 @@ import Testing
     try await Sandbox.with { box in
       try box.directory.write([1, 2, 3], to: "file")
       for path in ["./file", "/dev/null", box.directory.path] {
-        let battery = try await box.run("battery", path)
+        let battery = try await box.run("battery", path, "--driver", "framed")
         #expect(battery.status == EX_UNAVAILABLE)
         #expect(battery.errorText.contains(path))
       }

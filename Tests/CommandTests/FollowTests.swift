@@ -13,7 +13,7 @@ import Testing
     }
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in
-      let battery = try box.start("battery", terminal.path, "--watch")
+      let battery = try box.start("battery", terminal.path, "--driver", "framed", "--watch")
       _ = try await battery.lines(1)
       let events: [(AF1Command, [UInt8])] = [
         (.battery, [2, 56, 0x77, 0x0E, 2]), (.status, [1, 0, 0, 0xFF]), (.battery, [1, 12, 0x5C, 0x0D, 2]),
@@ -49,7 +49,7 @@ import Testing
     }
     let terminal = try await accessory.onPseudoTerminal()
     try await Sandbox.with { box in
-      let battery = try box.start("battery", terminal.path, "--watch")
+      let battery = try box.start("battery", terminal.path, "--driver", "framed", "--watch")
       #expect(
         try await battery.lines(2) == [
           "57 %  normal  3.712 V  discharging", "56 %  normal  3.703 V  discharging",

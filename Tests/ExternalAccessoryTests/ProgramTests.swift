@@ -80,7 +80,9 @@ import Testing
     let path = try await simulator.plugIn()
     let service = try place.start("bridge-cli", "serve")
     try await service.transcript.wait { $0.status != nil || $0.errorText.contains("looking for accessories") }
-    func attach() async throws { #expect(try await place.start("bridge-cli", "attach", path).end().status == 0) }
+    func attach() async throws {
+      #expect(try await place.start("bridge-cli", "attach", path, "--profile", "framed").end().status == 0)
+    }
     if isAttachedBefore { try await attach() }
     let program = try place.start("DelegateClient")
     if !isAttachedBefore {

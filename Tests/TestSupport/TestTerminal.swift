@@ -115,6 +115,18 @@ public final class TestTerminal: Sendable {
     }
   }
 
+  /// What has come since the last call, without waiting. The kernel hands over what is written to a pseudo-terminal by
+  /// the time that the writer has closed it.
+  public func received() -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let got = Glibc.read(master, &buffer, buffer.count)
+      if got <= 0 { return bytes }
+      bytes += buffer.prefix(got)
+    }
+  }
+
   private func wait(for events: CInt, _ what: String) throws {
     var entry = pollfd(fd: master, events: Int16(events), revents: 0)
     if poll(&entry, 1, 20_000) == 0 { throw Hang(what) }

@@ -6,7 +6,9 @@ import AccessoryProtocols
 
 extension Driver {
   /// Robots with a Bluno board.
-  public static let bluno = Driver(name: BlunoRobot.driverName, commands: BlunoRobot.commands) {
+  public static let bluno = Driver(
+    name: BlunoRobot.driverName, summary: "robots with a Bluno board", commands: BlunoRobot.commands
+  ) {
     session, _, clock throws(AccessoryError) in
     try await BlunoRobot.open(session, clock: clock)
   }

@@ -7,6 +7,8 @@ import AccessoryLink
 public struct Driver: Sendable {
   /// What profiles and announcements call it.
   public let name: String
+  /// Which accessories it is for, in a few words.
+  public let summary: String
   /// What its accessories can be told and asked by name.
   public let commands: [CommandDescription]
   private let make: Maker
@@ -24,10 +26,12 @@ public struct Driver: Sendable {
 
   /// A driver of this name. Whatever `greeting` does, `make` does by itself.
   public init(
-    name: String, commands: [CommandDescription] = [], greeting: Greeting? = nil, make: @escaping Maker
+    name: String, summary: String = "", commands: [CommandDescription] = [], greeting: Greeting? = nil,
+    make: @escaping Maker
   ) {
     self.greeting = greeting
     self.name = name
+    self.summary = summary
     self.commands = commands
     self.make = make
   }

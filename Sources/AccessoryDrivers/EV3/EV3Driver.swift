@@ -7,7 +7,7 @@ import AccessoryProtocols
 extension Driver {
   /// LEGO EV3 bricks.
   public static let ev3 = Driver(
-    name: EV3Brick.driverName, commands: EV3Brick.commands,
+    name: EV3Brick.driverName, summary: "LEGO EV3 bricks", commands: EV3Brick.commands,
     greeting: { session, clock throws(AccessoryError) in
       if session.transport.peer != nil { try await EV3Greeting.exchange(over: session, clock: clock) }
     },

@@ -5,7 +5,9 @@ import AccessoryLink
 
 extension Driver {
   /// Accessories that speak the AF1 reference command set.
-  public static let framed = Driver(name: FramedAccessory.driverName, commands: FramedAccessory.commands) {
+  public static let framed = Driver(
+    name: FramedAccessory.driverName, summary: "AF1", commands: FramedAccessory.commands
+  ) {
     session, profile, clock throws(AccessoryError) in
     try await FramedAccessory.open(session, options: .init(profile), clock: clock)
   }

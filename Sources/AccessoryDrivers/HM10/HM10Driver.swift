@@ -6,7 +6,9 @@ import AccessoryProtocols
 
 extension Driver {
   /// HM-10 and HM-11 Bluetooth modules.
-  public static let hm10 = Driver(name: HM10Module.driverName, commands: HM10Module.commands) {
+  public static let hm10 = Driver(
+    name: HM10Module.driverName, summary: "HM-10 and HM-11 modules", commands: HM10Module.commands
+  ) {
     session, _, clock throws(AccessoryError) in
     try await HM10Module.open(session, clock: clock)
   }

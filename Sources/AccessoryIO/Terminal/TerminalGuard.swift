@@ -92,6 +92,9 @@ package enum TerminalGuard {
     tcsetattr(descriptor, TCSANOW, kept)
   }
 
+  /// Throws away what was typed and not read yet.
+  package static func discardInput() { tcflush(descriptor, TCIFLUSH) }
+
   /// Columns of the terminal at this moment.
   package static var columns: Int {
     var size = winsize()

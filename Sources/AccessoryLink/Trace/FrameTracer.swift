@@ -14,6 +14,8 @@ public struct TraceEntry: Sendable, Hashable {
     /// So many bytes, of both directions together, passed here and were dropped before anybody looked at them. They may
     /// have been parts of the frames around.
     case lost(byteCount: Int)
+    /// Bytes of a line whose frames aren't looked for, as they came.
+    case bytes([UInt8])
   }
 
   /// When its last byte passed, or, for what only silence completed, when the line had been silent long enough.
@@ -31,6 +33,14 @@ public struct TraceEntry: Sendable, Hashable {
   }
 }
 
+/// Which frames a trace has.
+public enum TraceFraming: String, Sendable, Hashable {
+  /// AF1's.
+  case af1
+  /// None that are known: a trace shows the bytes.
+  case none
+}
+
 /// Finds the frames in a trace. Live or from a recording, the same records give the same entries.
 public struct FrameTracer: Sendable {
   private struct Side: Sendable {
@@ -45,11 +55,15 @@ public struct FrameTracer: Sendable {
   }
 
   private let silence: Duration
+  private let framing: TraceFraming
   private var sides = [Side(.fromDevice), Side(.toDevice)]
   private var batch = FrameBatch<AF1Header>()
 
-  /// A tracer of a line that counts as silent after `silence`.
-  public init(silence: Duration) { self.silence = silence }
+  /// A tracer of a line that counts as silent after `silence`, with these frames.
+  public init(silence: Duration, framing: TraceFraming = .af1) {
+    self.silence = silence
+    self.framing = framing
+  }
 
   /// When `timePassed` can find more, if nothing arrives before.
   public var deadline: Duration? {
@@ -67,6 +81,9 @@ public struct FrameTracer: Sendable {
         TraceEntry(time: record.time, direction: record.direction, content: .lost(byteCount: record.lostBytes)))
     }
     guard !record.bytes.isEmpty else { return entries }
+    if framing == .none {
+      return entries + [TraceEntry(time: record.time, direction: record.direction, content: .bytes(record.bytes))]
+    }
     let index = record.direction == .fromDevice ? 0 : 1
     sides[index].lastTime = record.time
     sides[index].isIdle = false

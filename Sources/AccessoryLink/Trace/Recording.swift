@@ -12,8 +12,9 @@ import AccessoryIO
 ///     0.000893521 < 0ff01200172a080084d401eeffc0001001009bd3fbf2
 ///
 /// The first line begins a trace; `silence` is the pause in seconds after which an unfinished frame no longer holds up
-/// what follows it. Where bytes passed that the recorder had to drop, a line in front of the next record says how many,
-/// and when; older versions read it as a remark:
+/// what follows it. ` frames none` behind it says that the line speaks something else than AF1. Where bytes passed that
+/// the recorder had to drop, a line in front of the next record says how many, and when; older versions read it as a
+/// remark:
 ///
 ///     #lost 0.904100000 73211
 ///
@@ -24,7 +25,7 @@ public enum Recording {
   /// What a line says.
   public enum Line: Sendable, Hashable {
     /// A trace begins.
-    case start(silence: Duration)
+    case start(silence: Duration, framing: TraceFraming = .af1)
     /// Bytes passed, or were lost.
     case record(TraceRecord)
     /// A remark, or nothing.
@@ -34,8 +35,11 @@ public enum Recording {
   /// How a recording begins.
   public static let signature = "#accessory-bridge-recording 1"
 
-  /// The line that begins a trace, with its line end.
-  public static func start(silence: Duration) -> String { "\(signature) silence \(seconds(silence))\n" }
+  /// The line that begins a trace, with its line end. That of AF1 names no frames: so it was from the beginning.
+  public static func start(silence: Duration, framing: TraceFraming = .af1) -> String {
+    let frames = framing == .af1 ? "" : " frames \(framing.rawValue)"
+    return "\(signature) silence \(seconds(silence))\(frames)\n"
+  }
 
   /// The line of a record, with its line end; two, if it tells of lost bytes too, and none if it has nothing to tell.
   public static func line(_ record: TraceRecord) -> String {
@@ -55,10 +59,11 @@ public enum Recording {
   public static func parse(_ line: some StringProtocol) throws(AccessoryError) -> Line {
     if line.hasPrefix("#accessory-bridge-recording ") {
       let words = line.split(separator: " ")
-      guard words.count == 4, words[1] == "1", words[2] == "silence", let silence = duration(words[3]) else {
-        throw AccessoryError(.badData, "this recording is of a form that this version doesn't know")
-      }
-      return .start(silence: silence)
+      guard words.count == 4 || words.count == 6 && words[4] == "frames", words[1] == "1", words[2] == "silence",
+        let silence = duration(words[3]),
+        let framing = words.count == 4 ? .af1 : TraceFraming(rawValue: String(words[5]))
+      else { throw AccessoryError(.badData, "this recording is of a form that this version doesn't know") }
+      return .start(silence: silence, framing: framing)
     }
     if line.hasPrefix(lossMark + " ") { return loss(line) }
     if line.isEmpty || line.hasPrefix("#") { return .remark }

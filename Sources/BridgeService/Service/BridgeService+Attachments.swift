@@ -24,7 +24,7 @@ extension BridgeService {
       problem.map { AttachmentMachine(refused: $0, policies: policies, now: clock.now) }
       ?? AttachmentMachine(policies: policies, now: clock.now)
     nextKey += 1
-    let driver = Self.driver(for: device, profile)
+    let driver = Driver.known(for: device, profile)
     let attachment = Attachment(
       key: nextKey, device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
       protocolStrings: protocolStrings(driver, profile), machine: machine, taps: TapHub(clock: clock))
@@ -38,14 +38,6 @@ extension BridgeService {
       perform([.open], on: attachment)
     }
     return attachment
-  }
-
-  /// The driver that speaks with a device. One that no profile knows is taken for what the rest of this package takes
-  /// it for.
-  static func driver(for device: Device, _ profile: Profile?) -> Driver? {
-    if let profile { return (profile.driver ?? nil).flatMap { Driver.named($0) } }
-    let usual = device.way == .network ? EV3Brick.driverName : FramedAccessory.driverName
-    return Driver.named(device.driver ?? usual)
   }
 
   /// What programs written for ExternalAccessory ask for. What is taken for a driver's is taken for what the profile of

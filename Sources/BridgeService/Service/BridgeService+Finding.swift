@@ -98,12 +98,20 @@ extension BridgeService {
   }
 
   func unsupported(_ attachment: Attachment) -> CallError {
-    let name = attachment.profile.map { "the profile \($0.name)" } ?? "its profile"
+    let path = attachment.target.path
+    let reason =
+      if let profile = attachment.profile {
+        "the profile \(profile.name) names no driver for \(path)"
+      } else if let name = attachment.device.driver {
+        "\(path) was announced with the driver \(SafeText.escape(name)), which this service doesn't have"
+      } else {
+        "nothing says which protocol \(path) speaks"
+      }
     return CallError(
       AccessoryError(
         .unsupported,
-        "\(name) names no driver for \(attachment.target.path): its bytes can be had (Open), but no battery and no status"
-      ),
+        "\(reason): its bytes can be had (Open), but no battery and no status; let it go, and attach it with the name of "
+          + "the profile that fits"),
       device: attachment.device.id)
   }
 }

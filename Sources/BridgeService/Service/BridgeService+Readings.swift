@@ -9,7 +9,8 @@ import AccessoryIO
 extension BridgeService {
   func attached(_ attachment: Attachment) {
     guard let open = attachment.open else { return }
-    log.notice("\(attachment.name) is attached at \(SafeText.escape(attachment.target.path))")
+    let how = open.accessory == nil ? ", as bytes: no driver for it is known" : ""
+    log.notice("\(attachment.name) is attached at \(SafeText.escape(attachment.target.path))\(how)")
     let (key, generation) = (attachment.key, attachment.generation)
     attachment.listening = open.follow { news in
       await self.heard(key, generation, news)

@@ -142,7 +142,7 @@ package actor BridgeService {
     // It is opened anew when it is given back.
     attachment.device = device
     attachment.profile = profile
-    attachment.driver = Self.driver(for: device, profile)
+    attachment.driver = Driver.known(for: device, profile)
     attachment.protocolStrings = protocolStrings(attachment.driver, profile)
   }
 

@@ -19,13 +19,16 @@ struct OpenModule {
       throw AccessoryError(
         .busy, "the service at \(held.place) has \(held.name): let it go first with bridge-cli detach \(held.name)")
     }
-    return try await Attachment.with(text, line) { attachment in
-      guard let module = attachment.accessory as? HM10Module else {
-        throw AccessoryError(
-          .unsupported, "\(attachment.accessory.label) is no HM-10: if it is one, say --driver hm10")
-      }
+    let target = try await Attachment.find(text, line)
+    if let driver = line.driver(for: target), driver.name != HM10Module.driverName { throw noModule(target.label) }
+    return try await Attachment.with(target, line) { attachment in
+      guard let module = attachment.accessory as? HM10Module else { throw noModule(attachment.accessory.label) }
       return try await body(OpenModule(device: attachment.device, module: module))
     }
+  }
+
+  private static func noModule(_ label: String) -> AccessoryError {
+    AccessoryError(.unsupported, "\(label) is no HM-10: if it is one, say --driver hm10")
   }
 
   /// A central with this module, which is made one if need be, and says so: that stays when it is switched off.

@@ -16,7 +16,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
       Where a service runs, asks it to take the accessory, and ends. Otherwise holds it until Ctrl-C and answers for it \
       as the service does: status, battery, info, request, trace and files in other terminals go through this.
 
-      A device that no profile fits is taken for what --profile says, or else for one that speaks AF1.
+      A device that no profile fits is taken for what --profile says; without that it is held as bytes, and sent nothing.
 
       With --udev the device is the one that udev's environment names, as in a rule's RUN; a service is then started, in \
       the background, where none runs.

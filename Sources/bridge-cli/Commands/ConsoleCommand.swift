@@ -66,7 +66,11 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
     }
     let log = try log.map { path throws(AccessoryError) in try ConsoleLog(path) }
     defer { log?.close() }
-    let opening = try await ConsoleOpening.open(device.text, line)
+    let opening = try await ConsoleOpening.open(device.text, line) { text in
+      guard isInteractive else { return }
+      let keys = mode == .keys ? "; keys that are typed before it is open are not sent" : ""
+      Output.line(Style.standardOutput.dim("--- " + SafeText.escape(text, limit: 800) + keys))
+    }
     let view = show ?? (opening.driver == FramedAccessory.driverName ? .frames : .text)
     if isInteractive {
       try await ConsoleSession(

@@ -15,7 +15,10 @@ struct FileOptions: ParsableArguments {
   /// Runs `body` with the accessory's files, be they reached by a service or opened here; then they are closed whatever
   /// happens.
   func with<Result: Sendable>(_ body: (any ReachableFiles) async throws -> Result) async throws -> Result {
-    if let held = try await HeldDevice.find(device, line) { return try await body(held) }
+    if let held = try await HeldDevice.find(device, line) {
+      try held.requireDriver()
+      return try await body(held)
+    }
     return try await Attachment.with(device, line) { attachment in
       try await body(OpenFiles(attachment: attachment, files: try attachment.accessory.requireFiles()))
     }

@@ -27,13 +27,32 @@ struct Info: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     if passive { return try await showWithoutOpening() }
     if let held = try await HeldDevice.find(device.text, line) { return show(try await held.info()) }
-    try await Attachment.with(device.text, line) { attachment in
+    let target = try await Attachment.find(device.text, line)
+    guard line.driver(for: target) != nil else { return try await showAsBytes(target) }
+    try await Attachment.with(target, line) { attachment in
       let facts = try await (attachment.transport as? DescriptorTransport)?.control?.facts()
       let identity = try await attachment.accessory.identify()
       show(
-        DeviceDocument(attachment.device), DeviceView.facts(attachment.device, nil), facts.map { Bridge.Line($0) },
+        DeviceDocument(attachment.device), DeviceView.facts(attachment.device, driver: attachment.driver.name),
+        facts.map { Bridge.Line($0) },
         (attachment.accessory as? FramedAccessory).map { Bridge.ProtocolDetails($0.link.exchange) }, identity)
     }
+  }
+
+  /// What is known of a device and its line when no driver is.
+  private func showAsBytes(_ target: Target) async throws {
+    let transport = try await Attachment.open(target, line)
+    let facts: Result<TerminalControl.Facts?, any Error>
+    do {
+      facts = .success(try await (transport as? DescriptorTransport)?.control?.facts())
+    } catch {
+      facts = .failure(error)
+    }
+    await transport.close()
+    let line = try facts.get().map { Bridge.Line($0) }
+    show(DeviceDocument(target.device), DeviceView.facts(target.device, driver: nil), line, nil, nil)
+    Output.note(
+      SafeText.escape(Driver.unknown(for: target.device, target.profile, label: target.label).message, limit: 1_000))
   }
 
   /// What the service tells of a device that it holds.
@@ -41,7 +60,8 @@ struct Info: AsyncParsableCommand, JSONCommand {
     let device = reply.accessory.device
     if let holder = reply.accessory.holder { Output.note("\(SafeText.escape(holder)) has the accessory") }
     show(
-      DeviceDocument(device), DeviceView.facts(Device(device), nil), reply.line, reply.protocol,
+      DeviceDocument(device), DeviceView.facts(Device(device), driver: reply.accessory.driver), reply.line,
+      reply.protocol,
       reply.identity.map(AccessoryIdentity.init))
   }
 
@@ -71,7 +91,8 @@ struct Info: AsyncParsableCommand, JSONCommand {
   }
 
   private func showWithoutOpening() async throws {
-    let device = try await Attachment.find(device.text, line).device
+    let target = try await Attachment.find(device.text, line)
+    let device = target.device
     let access = await PortAccess.look(at: [device]).first
     if output.json {
       return Output.json(
@@ -79,6 +100,6 @@ struct Info: AsyncParsableCommand, JSONCommand {
           device: DeviceDocument(device, access: access), line: OrNull(nil), protocol: OrNull(nil),
           identity: OrNull(nil)))
     }
-    Table.facts(DeviceView.facts(device, access)).forEach(Output.line)
+    Table.facts(DeviceView.facts(device, driver: line.driver(for: target)?.name, access)).forEach(Output.line)
   }
 }

@@ -116,7 +116,7 @@ enum CommandList {
     }
     let drivers: [Driver]
     if let device {
-      drivers = [line.driver(for: try await Attachment.find(device, line))]
+      drivers = line.driver(for: try await Attachment.find(device, line)).map { [$0] } ?? Driver.all
     } else if let name = line.driver, let driver = Driver.named(name) {
       drivers = [driver]
     } else {

@@ -102,6 +102,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
     if let named = NamedRequest(words) { return try await named.run(line, output, isAnswered: !noReply) }
     let parts = try parts()
     if let held = try await HeldDevice.find(parts.device, line) {
+      try held.requireDriver()
       let command = "0x" + Hexadecimal.string([parts.command.rawValue])
       let reply = try await usage {
         try await Self.hinting {

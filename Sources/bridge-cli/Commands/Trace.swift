@@ -13,6 +13,9 @@ struct Trace: AsyncParsableCommand, JSONCommand {
       With a device: makes contact, asks who and how it is, and shows that and whatever the accessory sends, until \
       Ctrl-C; where a service has the device, also what passes between these two. With a recording: decodes it.
 
+      Messages of AF1 are decoded; of other protocols the bytes are shown. A device that no driver is known for is sent \
+      nothing: it is only listened to.
+
       EXAMPLES
         bridge-cli trace
         bridge-cli trace ./acc --poll 1s --record session.trace
@@ -55,10 +58,12 @@ struct Trace: AsyncParsableCommand, JSONCommand {
 
   /// Shows what passes between the service and the accessory. Without --listen it asks for something to show.
   private func trace(_ held: HeldDevice) async throws {
-    let live = try LiveTrace(view: view, silence: held.silence, record: record)
+    if poll != nil { try held.requireDriver() }
+    let framing = Self.framing(held.accessory.driver)
+    let live = try LiveTrace(view: view, silence: held.silence, framing: framing, record: record)
     Interruption.endWithOutput()
     let pieces = try await held.pieces()
-    let isListening = listen
+    let isListening = listen || held.accessory.driver == nil
     // Nothing of ours lies in between: what waits for this is bounded by the service, which tells what it had to drop.
     let reader = Task {
       let start = MonotonicTime.now
@@ -103,10 +108,14 @@ struct Trace: AsyncParsableCommand, JSONCommand {
   }
 
   private func traceDevice() async throws {
-    let (target, transport) = try await Attachment.openTransport(source, line)
+    let target = try await Attachment.find(source, line)
+    let driver = line.driver(for: target)
+    if driver == nil, poll != nil { throw await Attachment.withoutDriver(target) }
+    let transport = try await Attachment.open(target, line)
     let live: LiveTrace
     do {
-      live = try LiveTrace(view: view, silence: transport.timing.silence, record: record)
+      live = try LiveTrace(
+        view: view, silence: transport.timing.silence, framing: Self.framing(driver?.name), record: record)
     } catch {
       await transport.close()
       throw error
@@ -114,7 +123,11 @@ struct Trace: AsyncParsableCommand, JSONCommand {
     Interruption.endWithOutput()
     let tap = TraceTap()
     let session = AccessorySession(SpyingTransport(transport, tap: tap))
-    let conversation = Task { try await converse(session, target.profile) }
+    if driver == nil, !listen {
+      let error = Driver.unknown(for: target.device, target.profile, label: target.label)
+      Output.note("only listening: " + SafeText.escape(error.message, limit: 1_000))
+    }
+    let conversation = Task { try await converse(session, listen ? nil : driver, target.profile) }
     let printer = Task {
       await live.begin { tap.mark() }
       do {
@@ -137,20 +150,25 @@ struct Trace: AsyncParsableCommand, JSONCommand {
     try outcome.get()
   }
 
-  /// Talks to the accessory, or only listens, until it goes or the task is cancelled.
-  private func converse(_ session: AccessorySession, _ profile: Profile?) async throws {
-    if listen {
+  /// Which frames pass where this driver speaks.
+  private static func framing(_ driver: String?) -> TraceFraming {
+    driver == FramedAccessory.driverName ? .af1 : .none
+  }
+
+  /// Talks to the accessory, or without a driver only listens, until it goes or the task is cancelled.
+  private func converse(_ session: AccessorySession, _ driver: Driver?, _ profile: Profile?) async throws {
+    guard let driver else {
       for try await _ in session.input {}
       throw CancellationError()
     }
-    let accessory = try await FramedAccessory.open(session, options: .init(profile))
-    let events = accessory.events()
-    let listener = Task { for try await _ in events {} }
+    let accessory = try await driver.open(session, profile: profile)
+    let news = accessory.news()
+    let listener = Task { for try await _ in news {} }
     defer { listener.cancel() }
-    _ = try await accessory.identify()
+    try await Self.ask { _ = try await accessory.identify() }
     repeat {
-      _ = try await accessory.status()
-      _ = try await accessory.battery()
+      try await Self.ask { _ = try await accessory.status() }
+      try await Self.ask { _ = try await accessory.battery() }
       guard let poll else { break }
       await IOThread.shared.sleep(for: poll.duration)
     } while !Task.isCancelled
@@ -162,5 +180,12 @@ struct Trace: AsyncParsableCommand, JSONCommand {
       }
     }
     throw CancellationError()
+  }
+
+  /// Not every kind tells everything.
+  private static func ask(_ body: () async throws -> Void) async throws {
+    do {
+      try await body()
+    } catch let error as AccessoryError where error.kind == .unsupported {}
   }
 }

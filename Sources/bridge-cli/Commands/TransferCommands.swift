@@ -26,7 +26,10 @@ struct TransferOptions: ParsableArguments {
       device: options.device, patience: patience?.duration ?? .seconds(10),
       bar: ProgressBar(json: options.output.json))
     defer { watcher.bar.clear() }
-    if let device = try await HeldDevice.find(options.device, options.line) { return try await held(device, watcher) }
+    if let device = try await HeldDevice.find(options.device, options.line) {
+      try device.requireDriver()
+      return try await held(device, watcher)
+    }
     var begun: (any FileTransfer)?
     var policy = RetryPolicy()
     var comings: Comings?

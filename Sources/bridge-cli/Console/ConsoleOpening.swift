@@ -10,31 +10,37 @@ import AccessoryLink
 struct ConsoleOpening: Sendable {
   let device: Device
   let session: AccessorySession
-  /// The name of the driver for its kind.
+  /// The name of the driver for its kind; nil when none is known.
   let driver: String?
   /// Where the service is that lends it.
   let lender: String?
   /// The connection to the service, which lasts as long as this does.
   private let client: ControlClient?
 
-  /// Finds the accessory that `text` means and opens it.
-  static func open(_ text: String?, _ line: LineOptions) async throws -> ConsoleOpening {
-    if let held = try await HeldDevice.find(text, line) { return try await borrow(held) }
-    let (target, transport) = try await Attachment.openTransport(text, line)
-    let session = AccessorySession(transport)
+  /// Finds the accessory that `text` means and opens it. `awaiting` is called with what is about to be done, for people.
+  static func open(
+    _ text: String?, _ line: LineOptions, awaiting: (String) -> Void = { _ in }
+  ) async throws -> ConsoleOpening {
+    if let held = try await HeldDevice.find(text, line) {
+      awaiting("waiting for the service at \(held.place) to lend \(held.label ?? held.name)")
+      return try await borrow(held)
+    }
+    let target = try await Attachment.find(text, line)
     let driver = line.driver(for: target)
+    let settle = line.settings(target.profile).settle
+    let pause = target.device.way == .terminal && settle > .zero ? ", which takes \(settle) to settle" : ""
+    awaiting("opening \(target.label)\(pause)")
+    let session = AccessorySession(try await Attachment.open(target, line))
     if target.device.way == .network {
       do throws(AccessoryError) {
-        try await driver.greet(over: session)
+        try await driver?.greet(over: session)
       } catch {
         session.transport.beginClose()
         throw error
       }
     }
-    // What nobody has named a driver for is only assumed to speak one.
-    let isKnown = line.driver ?? target.profile?.driver ?? target.device.driver != nil
     return ConsoleOpening(
-      device: target.device, session: session, driver: isKnown ? driver.name : nil, lender: nil, client: nil)
+      device: target.device, session: session, driver: driver?.name, lender: nil, client: nil)
   }
 
   /// Has the service lend it.
@@ -44,7 +50,7 @@ struct ConsoleOpening: Sendable {
       let (reply, transport) = try await client.upgrade(Bridge.Open(device: held.name))
       let device = Device(reply.device)
       return ConsoleOpening(
-        device: device, session: AccessorySession(transport), driver: device.driver, lender: held.place,
+        device: device, session: AccessorySession(transport), driver: held.accessory.driver, lender: held.place,
         client: client)
     } catch {
       throw error.accessoryError

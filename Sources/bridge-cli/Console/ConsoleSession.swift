@@ -71,7 +71,14 @@ final class ConsoleSession {
   /// Runs until Ctrl-], or until the task is cancelled. The terminal is as it was before, then. Throws when the log can't
   /// be written.
   func run() async throws {
-    if input == .keys { robot = try await robotKeys(for: driver) }
+    if input == .keys {
+      do throws(AccessoryError) {
+        robot = try await robotKeys(for: driver)
+      } catch {
+        opening?.session.transport.beginClose()
+        throw error
+      }
+    }
     let happened = happened
     TerminalStops.watch {
       happened.yield(.resized)
@@ -79,6 +86,8 @@ final class ConsoleSession {
       happened.yield(.continued)
     }
     guard TerminalGuard.begin() else { throw AccessoryError(.ioFailure, "the terminal's settings can't be read") }
+    // Keys that were typed while it was being opened would all be sent at once, to a robot that nobody looks at yet.
+    if input == .keys { TerminalGuard.discardInput() }
     defer {
       listener?.cancel()
       returning?.cancel()

@@ -13,11 +13,21 @@ protocol RobotKeys {
   var summary: String { get }
 }
 
-/// The keyboard for whom `driver` speaks with: a Bluno's, unless it is another's.
+/// The keyboard for what `driver` speaks with. Which robot it is must be known: what one takes for a stop makes another
+/// drive.
 ///
-/// Throws `misconfigured` when the user's own remote control makes no sense.
+/// Throws `misconfigured` when it is none that keys can drive, or when the user's own remote control makes no sense.
 func robotKeys(for driver: String?) async throws(AccessoryError) -> any RobotKeys {
-  driver == HM1XCar.driverName ? CarKeys() : try await BlunoRobotKeys()
+  switch driver {
+  case HM1XCar.driverName: return CarKeys()
+  case BlunoRobot.driverName: return try await BlunoRobotKeys()
+  default:
+    let reason = driver.map { "keys drive nothing that the driver \($0) speaks with" } ?? "no driver for this is known"
+    throw AccessoryError(
+      .misconfigured,
+      "\(reason): keys drive robots with a Bluno board (--driver \(BlunoRobot.driverName)) and HM-1X cars "
+        + "(--driver \(HM1XCar.driverName))")
+  }
 }
 
 /// A Bluno's: arrows, space to stop, F1 to F4, tasks on the digits, + and - for the speed.

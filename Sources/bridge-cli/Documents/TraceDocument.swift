@@ -30,6 +30,10 @@ struct TraceDocument: Encodable {
       kind = "noise"
       direction = OrNull(entry.direction.rawValue)
       noise_bytes = OrNull(count)
+    case .bytes(let bytes):
+      kind = "bytes"
+      direction = OrNull(entry.direction.rawValue)
+      payload_hex = OrNull(Hexadecimal.string(bytes))
     case .frame(let header, let frameOutcome, let payload):
       kind = header.kind
       direction = OrNull(entry.direction.rawValue)

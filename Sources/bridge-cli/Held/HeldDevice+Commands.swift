@@ -10,6 +10,7 @@ import BridgeService
 extension HeldDevice {
   /// What it can be told and asked, and the driver's name.
   func commands() async throws -> (driver: String, commands: [CommandDescription]) {
+    try requireDriver()
     let reply = try await call(Bridge.GetCommands(device: name))
     let commands = reply.commands.compactMap(CommandDescription.init)
     guard commands.count == reply.commands.count else { throw nonsense }
@@ -20,6 +21,7 @@ extension HeldDevice {
   func perform(
     _ calls: [CommandCall], isAnswered: Bool
   ) async throws -> (device: Bridge.Device, replies: [CommandReply]) {
+    try requireDriver()
     let reply = try await call(
       Bridge.Perform(
         device: name, commands: calls.map { .init($0.command.name, $0.values.compactMapValues(\.typed)) },

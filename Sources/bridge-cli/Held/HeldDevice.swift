@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryDiscovery
+import AccessoryDrivers
 import AccessoryIO
 import BridgeService
 import Console
@@ -81,9 +82,25 @@ struct HeldDevice: Sendable {
 
   // MARK: - Calls
 
-  func battery() async throws -> Bridge.GetBattery.Reply { try await call(Bridge.GetBattery(device: name)) }
+  func battery() async throws -> Bridge.GetBattery.Reply {
+    try requireDriver()
+    return try await call(Bridge.GetBattery(device: name))
+  }
 
-  func status() async throws -> Bridge.GetStatus.Reply { try await call(Bridge.GetStatus(device: name)) }
+  func status() async throws -> Bridge.GetStatus.Reply {
+    try requireDriver()
+    return try await call(Bridge.GetStatus(device: name))
+  }
+
+  /// Throws `misconfigured`, as where the device is opened here, when the service holds it as bytes.
+  func requireDriver() throws(AccessoryError) {
+    guard accessory.driver == nil else { return }
+    let path = SafeText.escape(name)
+    throw AccessoryError(
+      .misconfigured,
+      "the service at \(place) has \(label ?? path) open as bytes, and knows no driver for it: let it go with bridge-cli "
+        + "detach \(path); then say bridge-cli attach \(path) --profile NAME, or --driver with one of \(Driver.list)")
+  }
 
   func info() async throws -> Bridge.GetInfo.Reply { try await call(Bridge.GetInfo(device: name)) }
 

@@ -62,11 +62,10 @@ struct LineOptions: ParsableArguments {
     }
   }
 
-  /// The driver that speaks with a device: the one the user names, or its profile's, or the one it was announced with.
-  /// What is on the network is a brick, and all else speaks AF1.
-  func driver(for target: Target) -> Driver {
-    let name = driver ?? target.profile?.driver ?? target.device.driver
-    return name.flatMap { Driver.named($0) } ?? (target.device.way == .network ? .ev3 : .framed)
+  /// The driver that speaks with a device: the one the user names, or the one that is known; nil when there is none, and
+  /// the device is only bytes.
+  func driver(for target: Target) -> Driver? {
+    driver.flatMap { Driver.named($0) } ?? Driver.known(for: target.device, target.profile)
   }
 
   /// The settings of `profile`, but for what the user says otherwise.

@@ -40,10 +40,11 @@ struct Attachment {
   let profile: Profile?
   let transport: any Transport
 
-  /// Finds the device that `text` means and makes contact.
-  static func open(_ text: String?, _ line: LineOptions) async throws -> Attachment {
-    let (target, transport) = try await openTransport(text, line)
-    let driver = line.driver(for: target)
+  /// Makes contact with a device. Throws `misconfigured` when no driver for it is known; then it isn't opened either,
+  /// since that resets some boards.
+  private static func contact(_ target: Target, _ line: LineOptions) async throws -> Attachment {
+    guard let driver = line.driver(for: target) else { throw await withoutDriver(target) }
+    let transport = try await open(target, line)
     let accessory = try await driver.open(AccessorySession(transport), profile: target.profile)
     return Attachment(
       device: target.device, accessory: accessory, driver: driver, profile: target.profile, transport: transport)
@@ -60,14 +61,14 @@ struct Attachment {
     return Target(device: device, profile: profile, label: label(text, device.path))
   }
 
-  /// Finds the device that `text` means and opens it.
-  static func openTransport(_ text: String?, _ line: LineOptions) async throws -> (Target, any Transport) {
-    let target = try await find(text, line)
-    return (target, try await open(target, line))
+  /// Why nothing can be asked of a device that no driver is known for: that, or what opening it would fail with.
+  static func withoutDriver(_ target: Target) async -> AccessoryError {
+    if let refusal = await PortAccess.look(at: [target.device]).first?.refusal { return refusal }
+    return Driver.unknown(for: target.device, target.profile, label: target.label)
   }
 
   /// Opens a device by the way in that is its path.
-  private static func open(_ target: Target, _ line: LineOptions) async throws -> any Transport {
+  static func open(_ target: Target, _ line: LineOptions) async throws -> any Transport {
     let path = target.device.path
     switch target.device.way {
     case .terminal:
@@ -90,11 +91,18 @@ struct Attachment {
     return "\(text) (\(path))"
   }
 
-  /// Makes contact, runs `body`, and closes whatever happens.
+  /// Finds the device that `text` means, makes contact, runs `body`, and closes whatever happens.
   static func with<Result: Sendable>(
     _ text: String?, _ line: LineOptions, _ body: (Attachment) async throws -> Result
   ) async throws -> Result {
-    let attachment = try await open(text, line)
+    try await with(try await find(text, line), line, body)
+  }
+
+  /// The same for a device that was found.
+  static func with<Result: Sendable>(
+    _ target: Target, _ line: LineOptions, _ body: (Attachment) async throws -> Result
+  ) async throws -> Result {
+    let attachment = try await contact(target, line)
     do {
       let result = try await body(attachment)
       await attachment.accessory.close()

@@ -6,12 +6,13 @@ import Console
 
 /// What is known of a device without opening it, for people.
 enum DeviceView {
-  static func facts(_ device: Device, _ access: PortAccess?) -> [(String, String)] {
+  /// `driver` is the name of the one that speaks with it; nil when none is known.
+  static func facts(_ device: Device, driver: String?, _ access: PortAccess? = nil) -> [(String, String)] {
     let links = ([device.link].compactMap { $0 } + device.links).map { SafeText.escape($0, limit: 200) }
     var rows = [("Path", SafeText.escape(device.path)), ("Link", links.first ?? "-")]
     rows += links.dropFirst().map { ("", $0) }
     rows.append(("Source", device.source.rawValue))
-    rows.append(("Driver", device.driver.map { SafeText.escape($0) } ?? "framed (assumed)"))
+    rows.append(("Driver", driver.map { SafeText.escape($0) } ?? "none is known"))
     if let usb = device.usb { rows += facts(usb, device) }
     if let access {
       rows.append(("Permission", access.refusal.map { SafeText.escape($0.message, limit: 400) } ?? "you may open it"))

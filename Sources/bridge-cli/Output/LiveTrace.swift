@@ -29,11 +29,15 @@ actor LiveTrace {
   private static let patience = Duration.seconds(1)
 
   /// Opens the recording, if there is to be one. Throws what `RecordingFile` throws.
-  init(view: TraceView, silence: Duration, record path: String?) throws(AccessoryError) {
+  init(
+    view: TraceView, silence: Duration, framing: TraceFraming, record path: String?
+  ) throws(AccessoryError) {
     self.view = view
     self.silence = silence
-    tracer = FrameTracer(silence: silence)
-    recording = try path.map { path throws(AccessoryError) in try RecordingFile(appendingTo: path, silence: silence) }
+    tracer = FrameTracer(silence: silence, framing: framing)
+    recording = try path.map { path throws(AccessoryError) in
+      try RecordingFile(appendingTo: path, silence: silence, framing: framing)
+    }
   }
 
   /// To be called before the first record.

@@ -27,6 +27,9 @@ struct TraceView: Sendable {
       return "\(style.dim(padded(time)))  !  \(style.red("\(count) bytes are missing here: they came too fast"))"
     case .noise(let count):
       return "\(style.dim(padded(time)))  \(arrow)  \(style.red("\(count) bytes that are no frame"))"
+    case .bytes(let bytes):
+      let shown = Hex.text(full ? bytes[...] : bytes.prefix(Self.shownBytes))
+      return "\(style.dim(padded(time)))  \(arrow)  \(hex(bytes))  \(style.dim("|\(shown)|"))"
     case .frame(let header, let outcome, let payload):
       let what = "\(header.kind) \(header.command.name) #\(header.number)"
       let text = outcome == .whole ? AF1Text.summary(header, payload) : outcome.problem(header)

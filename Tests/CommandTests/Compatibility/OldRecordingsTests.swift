@@ -24,7 +24,7 @@ import Testing
       }
       let written = lines.map { line in
         switch line {
-        case .start(let silence): Recording.start(silence: silence)
+        case .start(let silence, let framing): Recording.start(silence: silence, framing: framing)
         case .record(let record): Recording.line(record)
         case .remark: ""
         }
