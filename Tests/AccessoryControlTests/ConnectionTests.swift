@@ -194,7 +194,8 @@ private let list = #"{"method":"accessorybridge.Bridge.List"}"#
     limits.allUnsentBytes = 4 << 20
     let sample = try await SampleServer(limits: limits)
     let modest = try RawClient(sample.path)
-    try await modest.send(#"{"method":"accessorybridge.Bridge.Request","parameters":{"command":"big","payload_hex":"040000"}}"#)
+    try await modest.send(
+      #"{"method":"accessorybridge.Bridge.Request","parameters":{"command":"big","payload_hex":"040000"}}"#)
     var lazy: [RawClient] = []
     for number in 1...6 {
       lazy.append(try RawClient(sample.path))

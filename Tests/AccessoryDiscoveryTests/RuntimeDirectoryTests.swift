@@ -51,7 +51,9 @@ import Testing
   }
 
   /// Below the temporary directory anybody may have made it first, and its user can't remove it: what can be done is said.
-  @Test(.enabled(if: geteuid() == 0, "only root can give directories away")) func somebodyElsesBelowTheTemporaryOne() throws {
+  @Test(.enabled(if: geteuid() == 0, "only root can give directories away")) func somebodyElsesBelowTheTemporaryOne()
+    throws
+  {
     let path = directory.path + "/accessory-bridge-\(geteuid())"
     #expect(mkdir(path, 0o700) == 0)
     #expect(chown(path, 65_534, 65_534) == 0)

@@ -41,7 +41,9 @@ import Testing
         try await group.waitForAll()
       }
     }
-    print("a hostile world: \(tally.value.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))")
+    print(
+      "a hostile world: \(tally.value.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
+    )
     #expect(tally.value["lists answered", default: 0] > 0)
     #expect(tally.value["devices", default: 0] > 0)
   }
@@ -61,12 +63,13 @@ private struct HostileWorld: Sendable {
 
   private static let drivers = ["framed", "ev3", "hm10", "hm1x", "bluno", "nonsense", ""]
   /// What devices of all kinds say, right and wrong.
-  private static let phrases: [[UInt8]] = [
-    "OK", "OK+DISCE", "OK+DISCS", "OK+DISC:", "OK+DIS0:001122334455", "OK+CONN", "OK+CONNF", "OK+CONNE", "OK+LOST",
-    "OK+NAME:", "OK+Get:9", "OK+RESET", "OK+RSSI:-0", "OK+Get:", "AT", "ERR", "\r\n", "b\n", "99\n", "-1\n",
-  ].map { Array($0.utf8) } + [
-    [3, 0, 0, 0, 2], [3, 0, 0, 0, 4], [0xFF, 0xFF], [5, 0, 0, 0, 3, 0x92, 0], [0, 0, 0], [2, 0, 0, 0],
-  ]
+  private static let phrases: [[UInt8]] =
+    [
+      "OK", "OK+DISCE", "OK+DISCS", "OK+DISC:", "OK+DIS0:001122334455", "OK+CONN", "OK+CONNF", "OK+CONNE", "OK+LOST",
+      "OK+NAME:", "OK+Get:9", "OK+RESET", "OK+RSSI:-0", "OK+Get:", "AT", "ERR", "\r\n", "b\n", "99\n", "-1\n",
+    ].map { Array($0.utf8) } + [
+      [3, 0, 0, 0, 2], [3, 0, 0, 0, 4], [0xFF, 0xFF], [5, 0, 0, 0, 3, 0x92, 0], [0, 0, 0], [2, 0, 0, 0],
+    ]
   private static let names = ["A1", "A1", "B2", "../../x", "\u{1b}[2J", "", "usb:1:2", "/dev/null", "tcp:127.0.0.1:1"]
 
   /// A device that comes and goes, again and again.
@@ -77,7 +80,8 @@ private struct HostileWorld: Sendable {
       let driver = Self.drivers.randomElement(using: &random)!
       let name = Self.names.randomElement(using: &random)!
       let announcement = try? harness.announce(
-        Bool.random(using: &random) || random.next() % 4 > 0 ? terminal.path : "/dev/pts/9999", serial: name, name: name,
+        Bool.random(using: &random) || random.next() % 4 > 0 ? terminal.path : "/dev/pts/9999", serial: name,
+        name: name,
         driver: driver, file: file)
       count("devices")
       await talk(terminal, &random)
@@ -110,7 +114,9 @@ private struct HostileWorld: Sendable {
       case 1: said += heard
       case 2 where manners > 0: said += (0..<40).map { _ in UInt8.random(in: 0...255, using: &random) }
       case 3 where manners > 2:
-        for _ in 0..<200 { said += ScriptedAccessory.event(.battery, number: UInt16(truncatingIfNeeded: random.next()), [1, 5]) }
+        for _ in 0..<200 {
+          said += ScriptedAccessory.event(.battery, number: UInt16(truncatingIfNeeded: random.next()), [1, 5])
+        }
       case 4 where manners > 2: for _ in 0..<50 { said += Self.phrases.randomElement(using: &random)! }
       default: break
       }
@@ -135,7 +141,8 @@ private struct HostileWorld: Sendable {
     ("Perform", ["device", "commands", "no_reply", "timeout_ms"]),
   ]
   private static let values = [
-    #""A1""#, #""B2""#, #""A""#, #""""#, "null", "0", "-1", "9223372036854775807", "-9223372036854775808", "1e400", "1.5",
+    #""A1""#, #""B2""#, #""A""#, #""""#, "null", "0", "-1", "9223372036854775807", "-9223372036854775808", "1e400",
+    "1.5",
     "true", "[]", "{}", #""/dev/null""#, #""/nowhere/at/all""#, #""tcp:127.0.0.1:1""#, #""usb:2341:0043""#, #""0x12""#,
     #""echo""#, #""00ff""#, #""f""#, #""framed""#, #""../x""#, #"[{"command":"echo","arguments":{"payload":"00"}}]"#,
     #""\u0000\u001b[2J\ud83d\ude00""#, #""deadbeef""#, "18446744073709551616",
@@ -145,14 +152,17 @@ private struct HostileWorld: Sendable {
     let call = Self.calls.randomElement(using: &random)!
     var fields: [String] = []
     for parameter in call.parameters where random.next() % 4 > 0 {
-      let value = parameter == "device" && random.next() % 2 == 0 ? #""A1""# : Self.values.randomElement(using: &random)!
+      let value =
+        parameter == "device" && random.next() % 2 == 0 ? #""A1""# : Self.values.randomElement(using: &random)!
       fields.append("\"\(parameter)\":\(value)")
     }
     let flags = ["", #","more":true"#, #","oneway":true"#, #","upgrade":true"#, #","more":true,"upgrade":true"#]
     let more = ["Subscribe", "Trace", "GetFile", "SendFile"].contains(call.method) && random.next() % 4 > 0
-    let flag = call.method == "Open" && random.next() % 4 > 0 ? flags[3] : more ? flags[1] : flags.randomElement(using: &random)!
+    let flag =
+      call.method == "Open" && random.next() % 4 > 0 ? flags[3] : more ? flags[1] : flags.randomElement(using: &random)!
     var bytes = Array(
-      #"{"method":"accessorybridge.Bridge.\#(call.method)","parameters":{\#(fields.joined(separator: ","))}\#(flag)}"#.utf8)
+      #"{"method":"accessorybridge.Bridge.\#(call.method)","parameters":{\#(fields.joined(separator: ","))}\#(flag)}"#
+        .utf8)
     if random.next() % 8 == 0 {
       for _ in 0...Int.random(in: 0...3, using: &random) {
         bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
@@ -174,7 +184,9 @@ private struct HostileWorld: Sendable {
         let bytes = random.next() % 40 == 0 ? [UInt8](repeating: 0x7B, count: 70_000) : message(&random)
         let piece = random.next() % 4 == 0 ? Int.random(in: 1...20, using: &random) : bytes.count
         for start in stride(from: 0, to: bytes.count, by: piece) {
-          guard let sent = try? UnixSocket.send(bytes[start..<min(bytes.count, start + piece)], to: socket) else { break }
+          guard let sent = try? UnixSocket.send(bytes[start..<min(bytes.count, start + piece)], to: socket) else {
+            break
+          }
           if sent == 0 { break }
         }
         count("messages")
@@ -203,7 +215,8 @@ private struct HostileWorld: Sendable {
       idle_close: 1s
     """.utf8)
   private static let pieces = [
-    "9999999999", "2562047788.999999h", "-1", "1ms", "[", "}", ": ", "ev3", "hm10", "hm1x", "bluno", "*", "&a", "\u{FEFF}",
+    "9999999999", "2562047788.999999h", "-1", "1ms", "[", "}", ": ", "ev3", "hm10", "hm1x", "bluno", "*", "&a",
+    "\u{FEFF}",
   ]
 
   /// Profiles that are changed at random, those that can be read taken.
@@ -215,7 +228,9 @@ private struct HostileWorld: Sendable {
         let place = Int.random(in: 0..<bytes.count, using: &random)
         switch random.next() % 3 {
         case 0: bytes[place] = UInt8.random(in: 0x20...0x7E, using: &random)
-        case 1: bytes.replaceSubrange(place..<min(bytes.count, place + 3), with: Self.pieces.randomElement(using: &random)!.utf8)
+        case 1:
+          bytes.replaceSubrange(
+            place..<min(bytes.count, place + 3), with: Self.pieces.randomElement(using: &random)!.utf8)
         default: bytes.remove(at: place)
         }
       }

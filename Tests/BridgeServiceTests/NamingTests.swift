@@ -60,7 +60,9 @@ import Testing
       #expect(symlink(path, link) == 0)
       let client = try await harness.client()
       #expect(try await client.call(Bridge.GetBattery(device: path)).device.id == "A1")
-      #expect(await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetBattery(device: link)) } == "NoSuchDevice")
+      #expect(
+        await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetBattery(device: link)) }
+          == "NoSuchDevice")
       #expect(try await client.call(Bridge.Attach(device: link)).accessory.device.id == "A1")
     }
   }

@@ -46,9 +46,9 @@ import Testing
       _ = try await box.simulate()
       let service = try box.start(["serve", "--log-level", "debug"], prefix: Self.unread)
       try await soon("the accessory") { try await self.list(box) == ["SIM0001"] }
-      for _ in 0..<20 {
+      for _ in 0..<8 {
         #expect(try await box.run("detach", "SIM0001").status == 0)
-        #expect(try await box.run("battery", "SIM0001").status == 0)
+        #expect(try await box.run("attach", "SIM0001").status == 0)
       }
       service.signal(SIGTERM)
       #expect(try await service.end().status == 0)
@@ -91,8 +91,9 @@ import Testing
     let path = box.runtime.path + "/accessory-bridge"
     switch fate {
     case .renamed: #expect(rename(path, path + ".\(UInt64.random(in: 0 ... .max))") == 0)
-    case .removed: #expect(try await run(["rm", "-rf", path], box) == 0)
-    case .simulatedRemoved: #expect(try await run(["rm", "-rf", path + "/simulated"], box) == 0)
+    // The service makes it again meanwhile, so that it may not be empty in the end.
+    case .removed: _ = try await run(["rm", "-rf", path], box)
+    case .simulatedRemoved: _ = try await run(["rm", "-rf", path + "/simulated"], box)
     }
   }
 
@@ -135,7 +136,9 @@ import Testing
   }
 
   /// Somebody else was first below the temporary directory. What is said can be done, and helps.
-  @Test(.enabled(if: geteuid() == 0, "only root can give directories away")) func aForeignRuntimeDirectory() async throws {
+  @Test(.enabled(if: geteuid() == 0, "only root can give directories away")) func aForeignRuntimeDirectory()
+    async throws
+  {
     try await Sandbox.with { box in
       let foreign = box.directory.path + "/accessory-bridge-\(geteuid())"
       #expect(mkdir(foreign, 0o700) == 0 && chown(foreign, 65_534, 65_534) == 0)
@@ -173,6 +176,7 @@ import Testing
       let service = try box.start(["serve", "--log-level", "error"], limit: Sandbox.longLife)
       #expect(try await list(box) == [])
       let directory = box.runtime.path + "/accessory-bridge/simulated"
+      try await soon("the directory") { exists(directory) }
       var files: [CInt] = []
       defer { files.forEach { close($0) } }
       for number in 0..<1_000 {
@@ -186,7 +190,9 @@ import Testing
       let ticks = try await secondsOfProcessor(service)
       // Opening each fails at once, and is repeated for two seconds, then three times.
       try await soon("the last try", within: .seconds(60)) {
-        try await ControlClient.connect(to: box.socket).call(Bridge.List()).accessories.allSatisfy { $0.state == .failed }
+        try await ControlClient.connect(to: box.socket).call(Bridge.List()).accessories.allSatisfy {
+          $0.state == .failed
+        }
       }
       let spent = try await secondsOfProcessor(service) - ticks
       print("a thousand announcements: \(ticks) s of processor until known, \(spent) s until given up")

@@ -27,7 +27,8 @@ import Testing
       let socket = try UnixSocket.create(blocking: true)
       descriptor = socket.rawValue
       try UnixSocket.connect(socket, to: path)
-      let call = #"{"method":"accessorybridge.Bridge.\#(method)","parameters":{\#(method == "Trace" ? #""device":"S1""# : "")},"more":true}"#
+      let call =
+        #"{"method":"accessorybridge.Bridge.\#(method)","parameters":{\#(method == "Trace" ? #""device":"S1""# : "")},"more":true}"#
       _ = try? UnixSocket.send((Array(call.utf8) + [0])[...], to: socket)
     }
 

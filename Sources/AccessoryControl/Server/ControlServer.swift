@@ -143,7 +143,8 @@ package actor ControlServer: EventHandler {
     }
     guard connections.count < (isOwn ? limits.clients + limits.reservedClients : limits.clients) || makeRoom() else {
       return refuse(
-        descriptor, .limitReached(limits.clients, "\(connections.count) clients are connected already, all of them busy"))
+        descriptor,
+        .limitReached(limits.clients, "\(connections.count) clients are connected already, all of them busy"))
     }
     let connection = ServerConnection(
       descriptor, caller: Caller(peer: peer), dispatcher: dispatcher, limits: limits, io: io,
@@ -210,7 +211,8 @@ package actor ControlServer: EventHandler {
     watcher = nil
     guard !isClosing, let folder = socket.folder else { return }
     // Where they can't be watched, as before they were: nobody notices when they are taken away.
-    watcher = try? DirectoryWatcher(folder, levels: 2, for: [.deleted, .movedOut, .movedIn], io: io) { [weak self] news in
+    watcher = try? DirectoryWatcher(folder, levels: 2, for: [.deleted, .movedOut, .movedIn], io: io) {
+      [weak self] news in
       self?.assumeIsolated { server in
         if news == .gone {
           server.watcher?.stop()

@@ -118,6 +118,7 @@ extension ServiceHooks {
     }
     return ServiceHooks(
       onReady: { tell(.ready) },
-      onRunning: { proof in io.post { notifier.assumeIsolated { $0.startWatchdog(proof) } } }, onStatus: { tell(.status($0)) }, onReloading: { tell(.reloading) }, onStopping: { tell(.stopping) })
+      onRunning: { proof in io.post { notifier.assumeIsolated { $0.startWatchdog(proof) } } },
+      onStatus: { tell(.status($0)) }, onReloading: { tell(.reloading) }, onStopping: { tell(.stopping) })
   }
 }

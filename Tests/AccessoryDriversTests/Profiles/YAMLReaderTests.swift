@@ -108,7 +108,9 @@ import Testing
     let text = Array("name: x\nmatch: {serial: A}\n".utf8)
     let plain = try YAMLReader.read(text)
     #expect(try YAMLReader.read([0xEF, 0xBB, 0xBF] + text) == plain)
-    #expect(self.error([0xEF, 0xBB, 0xBF]) == YAMLError(mark: YAMLMark(line: 1, column: 1), message: "there is nothing in it"))
+    #expect(
+      self.error([0xEF, 0xBB, 0xBF]) == YAMLError(mark: YAMLMark(line: 1, column: 1), message: "there is nothing in it")
+    )
     // One is a mark; a second one is text.
     #expect((try? YAMLReader.read([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF] + text)) != plain)
   }
