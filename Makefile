@@ -27,7 +27,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall build static test lab test-tsan test-asan fuzz lint format bench demo completions man clean
+.PHONY: help install uninstall build static test lab test-tsan test-asan fuzz soak lint format bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -94,9 +94,16 @@ test-asan: ## The tests under the address sanitizer
 
 FUZZ_SECONDS = 60
 
-fuzz: ## Every decoder against bytes made up to break it, FUZZ_SECONDS each
+fuzz: ## Every decoder, and the service as a whole, against what is made up to break it, FUZZ_SECONDS each
 	$(call install,$(BUILD_PACKAGES))
 	Tests/Fuzz/run $(FUZZ_SECONDS)
+	ACCESSORY_BRIDGE_FUZZ_SECONDS=$(FUZZ_SECONDS) swift test --filter '^BridgeServiceTests.HostileWorldTests'
+
+SOAK_SECONDS = 600
+
+soak: ## The service under floods of events, with 128 clients that never read, for SOAK_SECONDS
+	$(call install,$(TEST_PACKAGES))
+	ACCESSORY_BRIDGE_SOAK_SECONDS=$(SOAK_SECONDS) swift test --filter '^CommandTests.SoakTests'
 
 lint: ## Checks the form of the sources, and which part imports which (Documentation/architecture.md)
 	Tests/Rooms/check

@@ -10,6 +10,7 @@ enum Main {
   @MainActor static func main() async {
     // First of all, while there is one thread: so that a device is closed properly whatever ends us.
     Signals.block(Interruption.signals)
+    Memory.shareOneArena()
     TerminalGuard.restoreOnSignals()
     checkDescriptors()
     do throws(AccessoryError) {

@@ -52,7 +52,8 @@ private let list = #"{"method":"accessorybridge.Bridge.List"}"#
       return names
     }
     let result = await task.result
-    #expect(throws: ControlError.self) { try result.get() }
+    let end = #expect(throws: ControlError.self) { try result.get() }
+    #expect(end?.accessoryError.kind == .cancelled)
     try await sample.bridge.seen.wait { $0.subscribers == 0 }
     try await sample.clients.wait { $0 == 0 }
     await sample.server.close()
@@ -136,15 +137,16 @@ private let list = #"{"method":"accessorybridge.Bridge.List"}"#
     lazy = nil
   }
 
-  @Test func moreClientsThanAllowedAreTurnedAway() async throws {
+  @Test func moreBusyClientsThanAllowedAreTurnedAway() async throws {
     var limits = ControlServer.Limits()
     (limits.clients, limits.reservedClients) = (2, 1)
     let sample = try await SampleServer(limits: limits)
     // The tests' user is the server's own, and has one more.
-    var clients: [ControlClient] = []
-    for _ in 0..<3 {
-      clients.append(try await sample.client())
-      _ = try await clients.last?.call(Bridge.List())
+    var clients: [RawClient] = []
+    for count in 1...3 {
+      clients.append(try RawClient(sample.path))
+      try await clients.last?.send(wait)
+      try await sample.bridge.seen.wait { $0.waiting == count }
     }
     let raw = try RawClient(sample.path)
     #expect(try await raw.errors() == ["accessorybridge.Bridge.LimitReached"])
@@ -155,6 +157,81 @@ private let list = #"{"method":"accessorybridge.Bridge.List"}"#
     try await sample.clients.wait { $0 == 2 }
     _ = try await sample.client().call(Bridge.List())
     await sample.server.close()
+  }
+
+  /// Who wants nothing has to make room, who waits for longest first; who waits for an answer stays.
+  @Test func silentClientsMakeRoom() async throws {
+    var limits = ControlServer.Limits()
+    (limits.clients, limits.reservedClients) = (4, 0)
+    let sample = try await SampleServer(limits: limits)
+    let busy = try await sample.client()
+    let answer = Task { try await busy.call(Bridge.Request(command: "wait")) }
+    try await sample.bridge.seen.wait { $0.waiting == 1 }
+    var silent: [RawClient] = []
+    for count in 2...4 {
+      silent.append(try RawClient(sample.path))
+      try await sample.clients.wait { $0 == count }
+    }
+    // Begins a message, and doesn't end it.
+    try await silent[1].send(Array(#"{"method":"#.utf8))
+    for index in silent.indices {
+      let client = try await sample.client()
+      _ = try await client.call(Bridge.List())
+      client.close()
+      try await sample.clients.wait { $0 == 3 }
+      #expect(try await silent[index].errors() == ["accessorybridge.Bridge.LimitReached"])
+      silent[index] = try RawClient(sample.path)
+      try await sample.clients.wait { $0 == 4 }
+    }
+    sample.bridge.seen.update { $0.isReleased = true }
+    _ = try await answer.value
+    await sample.server.close()
+  }
+
+  /// There is one bound on what all together leave unread: who leaves most is disconnected, others aren't.
+  @Test func allTogetherLeaveSoMuchUnread() async throws {
+    var limits = ControlServer.Limits()
+    limits.allUnsentBytes = 4 << 20
+    let sample = try await SampleServer(limits: limits)
+    let modest = try RawClient(sample.path)
+    try await modest.send(
+      #"{"method":"accessorybridge.Bridge.Request","parameters":{"command":"big","payload_hex":"040000"}}"#)
+    var lazy: [RawClient] = []
+    for number in 1...6 {
+      lazy.append(try RawClient(sample.path))
+      // Two digits a byte: a bit less than 2 MiB each, of which the kernel takes some.
+      try await lazy.last?.send(
+        #"{"method":"accessorybridge.Bridge.Request","parameters":{"command":"big","payload_hex":"0F0000"}}"#)
+      try await sample.bridge.seen.wait { $0.callers.count == number + 1 }
+    }
+    try await sample.clients.wait { $0 <= 4 }
+    // Those that are still there get all of their answers; the others theirs up to where they were cut off.
+    var whole = 0
+    for client in lazy { whole += ((try? await client.messages(1)) ?? []).count }
+    #expect((1...3).contains(whole))
+    #expect(try await modest.messages(1).count == 1)
+    await sample.server.close()
+  }
+
+  /// One member of the group can't lock the others out, however busy his connections are.
+  @Test(.enabled(if: geteuid() == 0, "only root can be others")) func oneUserLeavesRoomForOthers() async throws {
+    let directory = try TemporaryDirectory()
+    chmod(directory.path, 0o711)
+    let bridge = SampleBridge()
+    let socket = try ControlSocket.make(at: directory.path + "/control", group: "nogroup")
+    let server = try ControlServer(socket, handler: bridge)
+    let greedy = try ChildProcess("crowd", socket.path ?? "", "65534", "200")
+    #expect(try await greedy.readLine() == "holds")
+    // More of his only make room for each other; the others' calls are answered.
+    for user in ["65533", "65534", "0"] {
+      let other = try ChildProcess("ask", socket.path ?? "", user)
+      let answer = try await other.readLine()
+      if user == "65534" { #expect(answer.hasPrefix("busy: ")) } else { #expect(answer == "answered") }
+      #expect(try await other.wait() == 0)
+    }
+    greedy.closeInput()
+    #expect(try await greedy.wait() == 0)
+    await server.close()
   }
 
   /// Text that is not JSON, with a name that fits on a line.

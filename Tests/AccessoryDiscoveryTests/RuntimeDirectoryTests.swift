@@ -50,6 +50,20 @@ import Testing
     expectRefusal()
   }
 
+  /// Below the temporary directory anybody may have made it first, and its user can't remove it: what can be done is said.
+  @Test(.enabled(if: geteuid() == 0, "only root can give directories away")) func somebodyElsesBelowTheTemporaryOne()
+    throws
+  {
+    let path = directory.path + "/accessory-bridge-\(geteuid())"
+    #expect(mkdir(path, 0o700) == 0)
+    #expect(chown(path, 65_534, 65_534) == 0)
+    let error = #expect(throws: AccessoryError.self) { try find(["TMPDIR": directory.path]) }
+    #expect(error?.kind == .misconfigured)
+    #expect(error?.message.contains("belongs to user 65534") == true)
+    #expect(error?.message.contains("export XDG_RUNTIME_DIR=") == true)
+    #expect(error?.message.contains("remove it") == false)
+  }
+
   @Test func aLinkOrAFile() throws {
     let other = try TemporaryDirectory()
     #expect(symlink(other.path, path) == 0)

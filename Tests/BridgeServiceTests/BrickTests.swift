@@ -139,8 +139,10 @@ import Testing
       _ = try await client.call(Bridge.Remove(path: "../prjs/x/y"))
       _ = try await client.call(Bridge.Remove(path: "../prjs/x"))
       #expect(await brick.device.openHandles == 0)
-      await #expect(throws: ControlError.self) { try await get(harness, "../prjs/none") }
-      await #expect(throws: ControlError.self) { try await send(harness, [1], to: "/etc/passwd") }
+      let missing = await #expect(throws: ControlError.self) { try await get(harness, "../prjs/none") }
+      #expect(missing?.accessoryError.kind == .refused)
+      let forbidden = await #expect(throws: ControlError.self) { try await send(harness, [1], to: "/etc/passwd") }
+      #expect(forbidden?.accessoryError.kind == .refused)
     }
   }
 

@@ -85,7 +85,8 @@ import Testing
       let accessory = try await FramedAccessory.open(AccessorySession(transport))
       var news = accessory.news().makeAsyncIterator()
       await simulator.unplug()
-      await #expect(throws: AccessoryError.self) { while try await news.next() != nil {} }
+      let gone = await #expect(throws: AccessoryError.self) { while try await news.next() != nil {} }
+      #expect(gone?.kind == .disconnected)
       try await harness.said("A1 is given back")
       try await simulator.plugIn()
       try await harness.said("A1 is attached at", times: 2)

@@ -106,7 +106,7 @@ import Testing
     #expect(judged.status == 0, "\(judged.errorText)")
     let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
     let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
-    #expect(try #require(figure) <= 1.5, "\(judged.outputText)")
+    #expect(try #require(figure) <= 1.0, "\(judged.outputText)")
     let text = try text("/usr/local/lib/systemd/system/accessory-bridge.service")
     #expect(!text.contains("\nPrivateNetwork="), "udev's events come by netlink")
   }

@@ -19,6 +19,12 @@ enum TestChild {
     case "open-as-nobody":
       becomeNobody()
       await open(path)
+    case "crowd":
+      become(Array(arguments)[2])
+      crowd(path, Int(Array(arguments)[3]) ?? 1)
+    case "ask":
+      become(Array(arguments)[2])
+      await ask(path)
     case "signals": await signals()
     case "send-uevent": sendUevent(path, group: 2, times: arguments.count > 2 ? Int(Array(arguments)[2]) ?? 1 : 1)
     case "serve": await serve(path)
@@ -71,8 +77,38 @@ enum TestChild {
     }
   }
 
-  private static func becomeNobody() {
-    guard setgroups(0, nil) == 0, setgid(65_534) == 0, setuid(65_534) == 0 else {
+  /// Connects to the server at `path` so many times, each time with a call that waits, and stays.
+  private static func crowd(_ path: String, _ count: Int) {
+    let call = Array(#"{"method":"accessorybridge.Bridge.Request","parameters":{"command":"wait"}}"#.utf8) + [0]
+    var connections: [CInt] = []
+    for _ in 0..<count {
+      guard let descriptor = try? UnixSocket.create(blocking: true) else { return report("failed: \(errno)") }
+      guard (try? UnixSocket.connect(descriptor, to: path)) != nil else { return report("failed: \(errno)") }
+      // Who is turned away is closed.
+      _ = try? UnixSocket.send(call[...], to: descriptor)
+      connections.append(descriptor.rawValue)
+    }
+    report("holds")
+    waitForEndOfInput()
+  }
+
+  /// Asks the server at `path` what there is.
+  private static func ask(_ path: String) async {
+    do throws(AccessoryError) {
+      let client = try await ControlClient.connect(to: path)
+      do throws(ControlError) { _ = try await client.call(Bridge.List()) } catch { throw error.accessoryError }
+      report("answered")
+    } catch {
+      report("\(error.kind.rawValue): \(error.message)")
+    }
+  }
+
+  private static func becomeNobody() { become("65534") }
+
+  /// Becomes another user, of the group that is nobody's.
+  private static func become(_ user: String) {
+    guard let user = uid_t(user) else { return report("failed: no user") }
+    guard setgroups(0, nil) == 0, setgid(65_534) == 0, setuid(user) == 0 else {
       return report("failed: \(errno)")
     }
   }

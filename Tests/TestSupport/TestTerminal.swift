@@ -82,6 +82,13 @@ public final class TestTerminal: Sendable {
     throw Errno(rawValue: errno)
   }
 
+  /// Reads at once what there is. Not after `unplug`.
+  public func readSome() -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = Glibc.read(master, &buffer, buffer.count)
+    return Array(buffer.prefix(max(0, count)))
+  }
+
   /// Writes all of `bytes`, waiting where it must.
   public func write(_ bytes: [UInt8]) async throws {
     try await blocking { [self] in

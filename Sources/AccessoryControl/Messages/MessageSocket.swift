@@ -22,7 +22,10 @@ struct MessageSocket {
   private var token: EventToken?
   private var interest: Interest = []
   private var splitter: MessageSplitter
-  private var unsent: [UInt8] = []
+  /// What waits, as it came: joined, it would be copied again and again. Those before `first` have been sent.
+  private var unsent: [[UInt8]] = []
+  private var first = 0
+  /// Bytes of the first that have been sent.
   private var sentCount = 0
   /// The owner wants to be told of bytes.
   var wantsBytes = true
@@ -35,7 +38,7 @@ struct MessageSocket {
   }
 
   /// Bytes that the other end has not taken.
-  var unsentCount: Int { unsent.count - sentCount }
+  private(set) var unsentCount = 0
 
   /// True while the descriptor is watched.
   var isWatched: Bool { token != nil }
@@ -76,32 +79,41 @@ struct MessageSocket {
 
   /// Queues bytes behind those that wait, and sends what can be sent. False when the other end is gone.
   mutating func send(_ bytes: [UInt8]) -> Bool {
-    if unsentCount == 0 {
-      (unsent, sentCount) = (bytes, 0)
-    } else {
-      if sentCount > unsentCount {
-        unsent.removeFirst(sentCount)
-        sentCount = 0
-      }
-      unsent += bytes
-    }
+    guard !bytes.isEmpty else { return true }
+    unsent.append(bytes)
+    unsentCount += bytes.count
     return flush()
   }
 
   /// Sends what can be sent. False when the other end is gone.
   mutating func flush() -> Bool {
-    while unsentCount > 0 {
+    while first < unsent.count {
       do throws(Errno) {
-        sentCount += try UnixSocket.send(unsent[sentCount...], to: descriptor)
+        let count = try UnixSocket.send(unsent[first][sentCount...], to: descriptor)
+        sentCount += count
+        unsentCount -= count
       } catch .wouldBlock {
         return true
       } catch {
         return false
       }
+      if sentCount == unsent[first].count { dropFirst() }
     }
-    (unsent, sentCount) = ([], 0)
+    discard()
     return true
   }
+
+  /// The first has been sent. The places of those that were are given up now and then.
+  private mutating func dropFirst() {
+    unsent[first] = []
+    (first, sentCount) = (first + 1, 0)
+    guard first > 64, first > unsent.count / 2 else { return }
+    unsent.removeFirst(first)
+    first = 0
+  }
+
+  /// Forgets what waits: there is nobody who would take it.
+  mutating func discard() { (unsent, first, sentCount, unsentCount) = ([], 0, 0, 0) }
 
   /// Ends the messages: from now on there are bytes, beginning with those that have come behind the last message.
   mutating func transport(label: String) -> DescriptorTransport {

@@ -8,28 +8,43 @@ import SystemPackage
 package actor ControlServer: EventHandler {
   /// What clients may cost.
   package struct Limits: Sendable, Hashable {
-    /// Clients at a time.
+    /// Clients at a time. Where that many are there, one that asks for nothing makes room for the next.
     package var clients = 128
+    /// Clients at a time of one user who is neither root nor the server's own. Others must find room, too.
+    package var clientsOfOneUser = 64
     /// As many more of root and of the server's own user, whom others must not lock out.
     package var reservedClients = 16
     /// Bytes of a message that comes, and of answers that a client has not taken when its next call begins.
     package var messageBytes = 65_536
     /// Bytes that a client with a stream of answers may leave unread. Beyond, it is disconnected.
     package var unsentBytes = 1 << 20
+    /// Bytes that all clients together may leave unread. Beyond, the one that leaves most is disconnected.
+    package var allUnsentBytes = 16 << 20
 
     /// As said.
     package init() {}
   }
 
   private nonisolated let io: IOThread
-  private let socket: ControlSocket
+  private var socket: ControlSocket
   private let dispatcher: Dispatcher
   private let limits: Limits
   private let onClients: @Sendable (Int) -> Void
+  private let onSocket: @Sendable (SocketNews) -> Void
   private var token: EventToken?
   private var pause: TimerToken?
   private var connections: [ObjectIdentifier: ServerConnection] = [:]
+  /// Bytes that wait for clients.
+  private var unsentBytes = 0
+  private var lastNumber: UInt64 = 0
+  /// Watches over the socket's files; nil for a socket that was passed, and while they can't be watched.
+  private var watcher: DirectoryWatcher?
+  private var isMending = false
+  /// Something happened to the files while they were being mended.
+  private var mustLookAgain = false
+  private var mendPause = ControlServer.shortestMendPause
   private var isClosing = false
+  private var isReleased = false
   private var closers: [CheckedContinuation<Void, Never>] = []
 
   /// Clients accepted for one event, so that others have their turn.
@@ -40,12 +55,26 @@ package actor ControlServer: EventHandler {
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Serves `socket`, which belongs to the server from now on. `onClients` is told on the I/O thread how many clients
-  /// there are, whenever that changes.
+  /// How long it is until a socket that could not be mended is tried again, first and at most.
+  private static let (shortestMendPause, longestMendPause) = (Duration.seconds(1), Duration.seconds(60))
+
+  /// What became of the socket's files, which somebody has taken away.
+  package enum SocketNews: Sendable {
+    /// They are there again: clients find the server.
+    case mended
+    /// They are not, and clients don't find the server; it is tried again.
+    case lost(AccessoryError)
+  }
+
+  /// Serves `socket`, which belongs to the server from now on. Told on the I/O thread are `onClients` how many clients
+  /// there are, whenever that changes, and `onSocket` what became of the socket's files when somebody took them away.
   package init(
     _ socket: ControlSocket, handler: any BridgeHandler, limits: Limits = Limits(), io: IOThread = .shared,
-    onClients: @escaping @Sendable (Int) -> Void = { _ in }
+    onClients: @escaping @Sendable (Int) -> Void = { _ in },
+    onSocket: @escaping @Sendable (SocketNews) -> Void = { _ in }
   ) throws(AccessoryError) {
+    path = socket.path
+    self.onSocket = onSocket
     self.io = io
     self.socket = socket
     self.limits = limits
@@ -55,11 +84,16 @@ package actor ControlServer: EventHandler {
     } catch {
       throw AccessoryError(.misconfigured, "the interface that is built in: \(error)")
     }
-    io.post { self.assumeIsolated { $0.accept(true) } }
+    io.post {
+      self.assumeIsolated { server in
+        server.accept(true)
+        server.watchFiles()
+      }
+    }
   }
 
   /// The path that it answers on; nil for a passed socket without one.
-  package nonisolated var path: String? { socket.path }
+  package nonisolated let path: String?
 
   /// Clients that there are.
   package var clientCount: Int { connections.count }
@@ -102,17 +136,56 @@ package actor ControlServer: EventHandler {
     guard isOwn || socket.group.map({ peer.groups.contains($0) }) ?? false else {
       return refuse(descriptor, CallError(AccessoryError(.permissionDenied, Self.stranger(peer))))
     }
-    guard connections.count < (isOwn ? limits.clients + limits.reservedClients : limits.clients) else {
-      return refuse(descriptor, .limitReached(limits.clients, "\(connections.count) clients are connected already"))
+    let theirs = isOwn ? 0 : connections.values.count { $0.caller.peer.user == peer.user }
+    guard isOwn || theirs < limits.clientsOfOneUser || makeRoom(of: peer.user) else {
+      let message = "\(theirs) clients of user \(peer.user) are connected already, all of them busy"
+      return refuse(descriptor, .limitReached(limits.clientsOfOneUser, message))
+    }
+    guard connections.count < (isOwn ? limits.clients + limits.reservedClients : limits.clients) || makeRoom() else {
+      return refuse(
+        descriptor,
+        .limitReached(limits.clients, "\(connections.count) clients are connected already, all of them busy"))
     }
     let connection = ServerConnection(
-      descriptor, caller: Caller(peer: peer), dispatcher: dispatcher, limits: limits, io: io
-    ) { connection in
-      self.assumeIsolated { $0.forget(connection) }
-    }
+      descriptor, caller: Caller(peer: peer), dispatcher: dispatcher, limits: limits, io: io,
+      nextNumber: { self.assumeIsolated { $0.nextNumber() } },
+      onUnsent: { change in self.assumeIsolated { $0.noteUnsent(change) } },
+      onEnd: { connection in self.assumeIsolated { $0.forget(connection) } })
     connections[ObjectIdentifier(connection)] = connection
     onClients(connections.count)
     connection.assumeIsolated { $0.start() }
+  }
+
+  private func nextNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// Ends a connection that asks for nothing: of this user, or else of the user who has most of them; that which has
+  /// been quiet for longest. False when there is none.
+  private func makeRoom(of user: UInt32? = nil) -> Bool {
+    var counts: [UInt32: Int] = [:]
+    for connection in connections.values { counts[connection.caller.peer.user, default: 0] += 1 }
+    let candidates = connections.values.filter { connection in
+      (user == nil || connection.caller.peer.user == user) && connection.assumeIsolated { $0.isQuiet }
+    }
+    func rank(_ connection: ServerConnection) -> (Int, UInt64) {
+      (-(counts[connection.caller.peer.user] ?? 0), connection.assumeIsolated { $0.quietSince })
+    }
+    guard let longest = candidates.min(by: { rank($0) < rank($1) }) else { return false }
+    longest.assumeIsolated { $0.makeRoom() }
+    return true
+  }
+
+  /// So many more bytes wait for clients. There is one bound for all together.
+  private func noteUnsent(_ change: Int) {
+    unsentBytes += change
+    guard change > 0 else { return }
+    while unsentBytes > limits.allUnsentBytes {
+      func count(_ connection: ServerConnection) -> Int { connection.assumeIsolated { $0.unsentCount } }
+      guard let most = connections.values.max(by: { count($0) < count($1) }), count(most) > 0 else { return }
+      most.assumeIsolated { $0.cutOff() }
+    }
   }
 
   private static func stranger(_ peer: SocketPeer) -> String {
@@ -131,6 +204,77 @@ package actor ControlServer: EventHandler {
     if isClosing { finishClosing() } else if token == nil { accept(true) }
   }
 
+  // MARK: - The socket's files
+
+  private func watchFiles() {
+    watcher?.stop()
+    watcher = nil
+    guard !isClosing, let folder = socket.folder else { return }
+    // Where they can't be watched, as before they were: nobody notices when they are taken away.
+    watcher = try? DirectoryWatcher(folder, levels: 2, for: [.deleted, .movedOut, .movedIn], io: io) {
+      [weak self] news in
+      self?.assumeIsolated { server in
+        if news == .gone {
+          server.watcher?.stop()
+          server.watcher = nil
+        } else if case .changed(let names?) = news, names.isDisjoint(with: server.socket.names) {
+          return
+        }
+        server.lookAtFiles()
+      }
+    }
+  }
+
+  /// Looks whether the socket's files are what they were, and makes them again if not; on a queue, since that may block.
+  private func lookAtFiles() {
+    guard !isClosing else { return }
+    mustLookAgain = isMending
+    guard !isMending else { return }
+    isMending = true
+    let socket = socket
+    Task.detached { [self] in
+      let failure: AccessoryError
+      do throws(AccessoryError) {
+        let mended = try await SetupQueue(label: "control").run { () throws(AccessoryError) in try socket.mended() }
+        return await replaceSocket(by: mended)
+      } catch {
+        failure = error
+      }
+      await mendingFailed(failure)
+    }
+  }
+
+  /// The socket is where it was, or a new one is there.
+  private func replaceSocket(by new: ControlSocket?) {
+    isMending = false
+    mendPause = Self.shortestMendPause
+    if let new {
+      let old = socket
+      if old.descriptor != new.descriptor {
+        if let token { io.unwatch(old.descriptor, token) }
+        token = nil
+      }
+      socket = new
+      old.retire(for: new)
+      if isClosing { return finishClosing() }
+      accept(true)
+      onSocket(.mended)
+    }
+    if isClosing { return finishClosing() }
+    let wasWatched = watcher != nil
+    if !wasWatched { watchFiles() }
+    // What happened in between was told to nobody.
+    if mustLookAgain || !wasWatched && watcher != nil { lookAtFiles() }
+  }
+
+  private func mendingFailed(_ error: AccessoryError) {
+    isMending = false
+    if isClosing { return finishClosing() }
+    onSocket(.lost(error))
+    _ = io.schedule(at: io.now + mendPause) { [weak self] in self?.assumeIsolated { $0.lookAtFiles() } }
+    mendPause = min(mendPause * 2, Self.longestMendPause)
+  }
+
   // MARK: - The end
 
   /// Takes no more clients, cancels all calls, and returns when the last is over and the socket's file is gone. A call
@@ -138,15 +282,19 @@ package actor ControlServer: EventHandler {
   package func close() async {
     if !isClosing {
       isClosing = true
+      watcher?.stop()
+      watcher = nil
       accept(false)
       closeConnections()
-      let socket = socket
-      await SetupQueue(label: "control").run { socket.release() }
     }
     await withCheckedContinuation { continuation in
       closers.append(continuation)
       finishClosing()
     }
+    guard !isReleased else { return }
+    isReleased = true
+    let socket = socket
+    await SetupQueue(label: "control").run { socket.release() }
   }
 
   private func closeConnections() {
@@ -154,7 +302,7 @@ package actor ControlServer: EventHandler {
   }
 
   private func finishClosing() {
-    guard connections.isEmpty else { return }
+    guard connections.isEmpty, !isMending else { return }
     for closer in closers { closer.resume() }
     closers = []
   }

@@ -12,12 +12,17 @@ package final class ControlSocket: Sendable {
   /// Whose members may connect.
   let group: UInt32?
   private let made: Made?
+  /// Closed, or another's.
+  private let isOver = Locked(false)
 
   /// What there is to clear away.
   private struct Made: Sendable {
     let lock: FileDescriptor
-    let device: UInt
-    let inode: UInt
+    /// The group as it was asked for.
+    let group: UInt32?
+    let file: FileIdentity?
+    /// What a folder that goes away is made again with.
+    let folderMode: mode_t
   }
 
   private init(_ descriptor: FileDescriptor, path: String?, group: UInt32?, made: Made? = nil) {
@@ -26,6 +31,9 @@ package final class ControlSocket: Sendable {
     self.group = group
     self.made = made
   }
+
+  /// One that no server has taken is cleared away, too.
+  deinit { release() }
 
   /// Connections that wait to be accepted.
   private static let backlog: CInt = 128
@@ -66,15 +74,19 @@ package final class ControlSocket: Sendable {
 
   /// The lock decides between servers that start at the same time. Its file stays; the lock ends with its process.
   private static func takeLock(for path: String) throws(AccessoryError) -> FileDescriptor {
-    let lock = FileDescriptor(rawValue: open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600))
-    guard lock.rawValue >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path).lock") }
-    do throws(Errno) {
-      try FileLock.take(lock)
-    } catch {
+    while true {
+      let lock = FileDescriptor(rawValue: open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600))
+      guard lock.rawValue >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path).lock") }
+      do throws(Errno) {
+        try FileLock.take(lock)
+      } catch {
+        UnixSocket.close(lock)
+        throw error == .wouldBlock ? isServed(path) : AccessoryError(errno: error, "locking \(path).lock")
+      }
+      // Unless somebody has taken it away in between: then another server may lock another one.
+      if let locked = FileIdentity(lock), locked == FileIdentity(path + ".lock") { return lock }
       UnixSocket.close(lock)
-      throw error == .wouldBlock ? isServed(path) : AccessoryError(errno: error, "locking \(path).lock")
     }
-    return lock
   }
 
   private static func isServed(_ path: String) -> AccessoryError {
@@ -120,13 +132,67 @@ package final class ControlSocket: Sendable {
       if chmod(path, 0o660) != 0 { throw Errno(rawValue: errno) }
       var file = stat()
       if lstat(path, &file) != 0 { throw Errno(rawValue: errno) }
+      let identity = FileIdentity(path)
       try UnixSocket.listen(descriptor, backlog: backlog)
+      var folder = stat()
+      let mode = stat(Self.folder(of: path), &folder) == 0 ? folder.st_mode & 0o777 : 0o700
       return ControlSocket(
-        descriptor, path: path, group: file.st_gid, made: Made(lock: lock, device: file.st_dev, inode: file.st_ino))
+        descriptor, path: path, group: file.st_gid,
+        made: Made(lock: lock, group: group, file: identity, folderMode: mode))
     } catch {
       if bound { unlink(path) }
       if let socket { UnixSocket.close(socket) }
       throw AccessoryError(errno: error, "listening on \(path)")
+    }
+  }
+
+  // MARK: - Files that are taken away
+
+  /// The folder of the socket that was made; nil for one that was passed.
+  var folder: String? { made == nil ? nil : path.map(Self.folder) }
+
+  /// The names of the files there.
+  var names: Set<String> {
+    let name = path.flatMap { $0.split(separator: "/").last }.map(String.init) ?? ""
+    return [name, name + ".lock"]
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Looks whether the files are those that were made, and makes again what is missing, the folder, too. Returns nil when
+  /// all is as it was. Otherwise what it returns takes this one's place, and this one is to be retired. Throws as `make`
+  /// does: `busy` when another server has taken the place. May block.
+  func mended() throws(AccessoryError) -> ControlSocket? {
+    guard let made, let path else { return nil }
+    let (hasLock, hasFile) = (
+      FileIdentity(made.lock) == FileIdentity(path + ".lock"), made.file == FileIdentity(path)
+    )
+    if hasLock, hasFile { return nil }
+    mkdir(Self.folder(of: path), made.folderMode)
+    let lock = hasLock ? made.lock : try Self.takeLock(for: path)
+    do throws(AccessoryError) {
+      if hasFile {
+        let made = Made(lock: lock, group: made.group, file: made.file, folderMode: made.folderMode)
+        return ControlSocket(descriptor, path: path, group: group, made: made)
+      }
+      try Self.removeLeftover(at: path)
+      return try Self.listen(at: path, group: made.group, lock: lock)
+    } catch {
+      if !hasLock { UnixSocket.close(lock) }
+      throw error
+    }
+  }
+
+  /// Closes what `other`, which has taken this one's place, doesn't go on with.
+  func retire(for other: ControlSocket) {
+    isOver.withLock { $0 = true }
+    if descriptor != other.descriptor { UnixSocket.close(descriptor) }
+    if let lock = made?.lock, lock != other.made?.lock {
+      FileLock.release(lock)
+      UnixSocket.close(lock)
     }
   }
 
@@ -158,9 +224,13 @@ package final class ControlSocket: Sendable {
 
   /// Closes, and removes what was made, unless somebody has put something else there. Not to be used after that.
   func release() {
+    let wasOver = isOver.withLock { isOver in
+      defer { isOver = true }
+      return isOver
+    }
+    guard !wasOver else { return }
     if let made, let path {
-      var file = stat()
-      if lstat(path, &file) == 0, file.st_dev == made.device, file.st_ino == made.inode { unlink(path) }
+      if let file = made.file, FileIdentity(path) == file { unlink(path) }
     }
     UnixSocket.close(descriptor)
     if let made {

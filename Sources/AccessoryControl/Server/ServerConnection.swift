@@ -7,9 +7,10 @@ import SystemPackage
 /// follows stays as it came, bounded, since behind an upgrade it isn't messages.
 actor ServerConnection: EventHandler, IOActor {
   package nonisolated let io: IOThread
-  private let caller: Caller
+  nonisolated let caller: Caller
   private let dispatcher: Dispatcher
   private let limits: ControlServer.Limits
+  private let onUnsent: @Sendable (Int) -> Void
   private let onEnd: @Sendable (ServerConnection) -> Void
   private var socket: MessageSocket
   private var running: Task<Void, Never>?
@@ -24,17 +25,27 @@ actor ServerConnection: EventHandler, IOActor {
   /// What the connection is to carry as soon as the answer is sent.
   private var upgrade: (@Sendable (any Transport) async -> Void)?
   private var isOver = false
+  /// Since when it has wanted nothing: a number that the server gives, which grows.
+  private(set) var quietSince: UInt64
+  private let nextNumber: @Sendable () -> UInt64
+  /// What the server knows of the bytes that the client has not taken.
+  private var toldUnsent = 0
   /// The call that waits until the client has read.
   private var reading: CheckedContinuation<Void, Never>?
 
   /// The I/O thread.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// `onEnd` is called once, on the I/O thread, when the connection and its tasks are over.
+  /// All are called on the I/O thread: `onUnsent` with how many more bytes wait for the client (or how many fewer),
+  /// `nextNumber` for a number that is greater than all before, `onEnd` once, when the connection and its tasks are over.
   init(
     _ descriptor: FileDescriptor, caller: Caller, dispatcher: Dispatcher, limits: ControlServer.Limits, io: IOThread,
+    nextNumber: @escaping @Sendable () -> UInt64, onUnsent: @escaping @Sendable (Int) -> Void,
     onEnd: @escaping @Sendable (ServerConnection) -> Void
   ) {
+    self.nextNumber = nextNumber
+    self.onUnsent = onUnsent
+    quietSince = nextNumber()
     self.io = io
     self.caller = caller
     self.dispatcher = dispatcher
@@ -57,7 +68,10 @@ actor ServerConnection: EventHandler, IOActor {
     if !readiness.isDisjoint(with: [.hangUp, .error]) {
       leave()
     } else {
-      if readiness.contains(.writable), !socket.flush() { leave() }
+      if readiness.contains(.writable) {
+        if !socket.flush() { leave() }
+        tellUnsent()
+      }
       if socket.unsentCount <= limits.messageBytes { stopWaiting() }
       if readiness.contains(.readable), !hasEnded, !isGone { receive() }
     }
@@ -79,8 +93,41 @@ actor ServerConnection: EventHandler, IOActor {
     guard !isGone else { return }
     isGone = true
     socket.unwatch()
+    socket.discard()
+    tellUnsent()
     running?.cancel()
     stopWaiting()
+  }
+
+  private func tellUnsent() {
+    let change = socket.unsentCount - toldUnsent
+    guard change != 0 else { return }
+    toldUnsent = socket.unsentCount
+    onUnsent(change)
+  }
+
+  // MARK: - Making room
+
+  /// No call is pending, and the connection carries no accessory's bytes.
+  var isQuiet: Bool { running == nil && !isOver && upgrade == nil }
+
+  /// Bytes that wait for the client.
+  var unsentCount: Int { isOver ? 0 : socket.unsentCount }
+
+  /// Ends a quiet connection, since others need its place; the client is told so, if it looks.
+  func makeRoom() {
+    guard isQuiet else { return }
+    let message = "this connection asked for nothing, and its place was needed: connect again"
+    _ = socket.send(ReplyMessage(.limitReached(limits.clients, message)).bytes)
+    leave()
+    end()
+  }
+
+  /// Ends the connection of a client that leaves too much unread.
+  func cutOff() {
+    guard !isOver else { return }
+    leave()
+    proceed()
   }
 
   // MARK: - Calls
@@ -127,6 +174,7 @@ actor ServerConnection: EventHandler, IOActor {
 
   private func finish(_ outcome: Dispatcher.Outcome) {
     running = nil
+    quietSince = nextNumber()
     switch outcome {
     case .reply(let reply?): send(reply.bytes)
     case .reply(nil): break
@@ -143,7 +191,9 @@ actor ServerConnection: EventHandler, IOActor {
   }
 
   private func send(_ bytes: [UInt8]) {
-    if !isGone, !isOver, !socket.send(bytes) { leave() }
+    guard !isGone, !isOver else { return }
+    if !socket.send(bytes) { leave() }
+    tellUnsent()
   }
 
   /// An answer that isn't the last. A client that leaves too many unread is disconnected, so that it costs no more.
@@ -197,6 +247,8 @@ actor ServerConnection: EventHandler, IOActor {
   private func end() {
     guard !isOver else { return }
     isOver = true
+    socket.discard()
+    tellUnsent()
     socket.close()
     onEnd(self)
   }

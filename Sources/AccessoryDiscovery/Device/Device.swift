@@ -141,7 +141,16 @@ public enum DeviceEvent: Sendable, Hashable {
 public protocol DeviceSource: Sendable {
   /// The devices that are there now. Throws when the source can't be asked.
   func devices() async throws(AccessoryError) -> [Device]
+  /// Whether a device is there now, by its identity and its path. Throws when the source can't be asked.
+  func isPresent(_ device: Device) async throws(AccessoryError) -> Bool
   /// The devices that are there now, as `added`, then what changes; until the task that reads it is cancelled.
   /// Every subscriber has a sequence of its own. Throws when the source can't be watched.
   func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent>
+}
+
+extension DeviceSource {
+  /// Looks among all devices.
+  public func isPresent(_ device: Device) async throws(AccessoryError) -> Bool {
+    try await devices().contains { $0.id == device.id && $0.path == device.path }
+  }
 }

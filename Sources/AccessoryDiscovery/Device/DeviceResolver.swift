@@ -54,6 +54,14 @@ public enum DeviceResolver {
   ///
   /// A path that none of them has is a device that the user names; its protocol is then not known.
   public static func resolve(_ text: String?, among devices: [Device]) throws(ResolutionError) -> Device {
+    try resolve(text, among: devices, lookingAtFiles: true)
+  }
+
+  /// As above. Without `lookingAtFiles` the file system isn't asked, for who must not wait for it nor tell what is there:
+  /// a path is one of the devices' paths and links, or, when it is a whole one, a device that the user names.
+  package static func resolve(
+    _ text: String?, among devices: [Device], lookingAtFiles: Bool
+  ) throws(ResolutionError) -> Device {
     let accessories = devices.filter(\.mayBeAccessory)
     guard let text else {
       let known = accessories.filter { $0.driver != nil }
@@ -69,7 +77,8 @@ public enum DeviceResolver {
     }
     if text.contains("/") {
       // A device may call itself like a path; the path itself goes before that.
-      if let device = try byPath([text, "/dev/" + text], devices) { return device }
+      let paths = lookingAtFiles || !text.hasPrefix("/") ? [text, "/dev/" + text] : [text]
+      if let device = try byPath(paths, devices, lookingAtFiles) { return device }
     }
     if let usb = try USBName(text), let device = try only(text, { usb.isMatch($0) }, accessories, devices) {
       return device
@@ -77,7 +86,7 @@ public enum DeviceResolver {
     for isMatch in [exact, prefix] {
       if let device = try only(text, { isMatch(text, $0) }, accessories, devices) { return device }
     }
-    if !text.contains("/"), let device = try byPath(["/dev/" + text, text], devices) { return device }
+    if !text.contains("/"), let device = try byPath(["/dev/" + text, text], devices, lookingAtFiles) { return device }
     throw .noMatch(text)
   }
 
@@ -88,19 +97,28 @@ public enum DeviceResolver {
   public static func choose(
     _ text: String?, there: [Device], awaited: [Device]
   ) throws(ResolutionError) -> Device? {
+    try choose(text, there: there, awaited: awaited, lookingAtFiles: true)
+  }
+
+  /// As above; `lookingAtFiles` as for `resolve`.
+  package static func choose(
+    _ text: String?, there: [Device], awaited: [Device], lookingAtFiles: Bool
+  ) throws(ResolutionError) -> Device? {
     let all = there + awaited
     if let text, !text.hasPrefix("/") {
       let namesakes = all.filter { exact(text, $0) }
       if namesakes.count == 1, identity(text, namesakes[0]) { return namesakes[0] }
     }
-    if let device = try known(text, among: there) { return device }
-    return awaited.isEmpty ? nil : try known(text, among: all)
+    if let device = try known(text, among: there, lookingAtFiles) { return device }
+    return awaited.isEmpty ? nil : try known(text, among: all, lookingAtFiles)
   }
 
-  private static func known(_ text: String?, among devices: [Device]) throws(ResolutionError) -> Device? {
+  private static func known(
+    _ text: String?, among devices: [Device], _ lookingAtFiles: Bool
+  ) throws(ResolutionError) -> Device? {
     let device: Device
     do throws(ResolutionError) {
-      device = try resolve(text, among: devices)
+      device = try resolve(text, among: devices, lookingAtFiles: lookingAtFiles)
     } catch {
       switch error {
       case .noDevices, .noMatch: return nil
@@ -140,11 +158,26 @@ public enum DeviceResolver {
   }
 
   /// The device at the first of these paths where there is something.
-  private static func byPath(_ paths: [String], _ devices: [Device]) throws(ResolutionError) -> Device? {
+  private static func byPath(
+    _ paths: [String], _ devices: [Device], _ lookingAtFiles: Bool
+  ) throws(ResolutionError) -> Device? {
     for path in paths {
-      if let device = try byPath(path, devices) { return device }
+      if let device = try lookingAtFiles ? byPath(path, devices) : byName(path, devices) { return device }
     }
-    return nil
+    // Only whole paths name devices where it isn't known what there is.
+    guard !lookingAtFiles, let path = paths.first, path.hasPrefix("/") else { return nil }
+    return Device(path: path, source: .named)
+  }
+
+  /// The device that has this path or link, as it says itself.
+  private static func byName(_ path: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
+    if let device = devices.first(where: { $0.path == path || $0.terminal == path }) { return device }
+    let onUSB = devices.filter { $0.usb?.node == path }
+    if onUSB.count > 1 { throw .ambiguous(path, onUSB) }
+    if let device = onUSB.first { return device.choosing(.usb) ?? device }
+    let linked = devices.filter { $0.links.contains(path) || $0.link == path }
+    if linked.count > 1 { throw .ambiguous(path, linked) }
+    return linked.first
   }
 
   private static func byPath(_ text: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
@@ -166,8 +199,8 @@ public enum DeviceResolver {
     return String(cString: folder) + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
   }
 
-  /// The path with all links followed; nil when nothing is there.
-  private static func resolved(_ path: String) -> String? {
+  /// The path with all links followed; nil when nothing is there. May block.
+  package static func resolved(_ path: String) -> String? {
     guard let real = realpath(path, nil) else {
       // A closed directory on the way, or a link that leads nowhere: let opening it say what is wrong.
       return errno == ENOENT || errno == ENOTDIR ? nil : path

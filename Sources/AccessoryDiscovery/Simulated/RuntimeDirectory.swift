@@ -17,7 +17,12 @@ public enum RuntimeDirectory {
       return path
     }
     let path = (variable("TMPDIR") ?? "/tmp") + "/accessory-bridge-\(geteuid())"
-    try make(path)
+    // Anybody could have made it first, and only its owner can remove it: another place must be chosen.
+    let home = variable("HOME") ?? "~"
+    try make(
+      path,
+      advice: "XDG_RUNTIME_DIR isn't set, and this is the place without it; choose another one for all your programs: "
+        + "mkdir -p -m 700 \(home)/.accessory-bridge && export XDG_RUNTIME_DIR=\(home)/.accessory-bridge")
     return path
   }
 
@@ -30,7 +35,7 @@ public enum RuntimeDirectory {
 
   /// Makes a directory of the user's own, and sees to it that it is one: whoever could write there could pretend to
   /// be an accessory.
-  private static func make(_ path: String) throws(AccessoryError) {
+  private static func make(_ path: String, advice: String? = nil) throws(AccessoryError) {
     if mkdir(path, 0o700) != 0, errno != EEXIST {
       let error = Errno(rawValue: errno)
       throw AccessoryError(
@@ -42,8 +47,13 @@ public enum RuntimeDirectory {
       throw AccessoryError(.misconfigured, code: .errno(errno), "\(path) can't be looked at: \(Errno(rawValue: errno))")
     }
     guard file.st_mode & S_IFMT == S_IFDIR, file.st_uid == geteuid(), file.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+      let isForeign = file.st_uid != geteuid()
+      let owner = isForeign ? ", and belongs to user \(file.st_uid)" : ""
+      let usual = isForeign ? "set XDG_RUNTIME_DIR to a directory of your own" : "remove it"
       throw AccessoryError(
-        .misconfigured, "\(path) must be a directory of your own that nobody else may write to: remove it")
+        .misconfigured,
+        "\(path) must be a directory of your own that nobody else may write to\(owner): "
+          + (isForeign ? advice ?? usual : usual))
     }
   }
 

@@ -10,7 +10,7 @@ public actor SimulatorSource: DeviceSource {
   private nonisolated let directory: String?
   /// What is announced, by file name.
   private var known: [String: Announcement] = [:]
-  private var watcher: FileWatcher?
+  private var watcher: DirectoryWatcher?
   private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
   private var nextSubscriber = 0
 
@@ -32,6 +32,18 @@ public actor SimulatorSource: DeviceSource {
   public func devices() throws(AccessoryError) -> [Device] {
     let directory = try watchedDirectory()
     return Self.devices(Self.scan(directory))
+  }
+
+  /// Whether this simulator runs now; one file is looked at where it is known which.
+  public func isPresent(_ device: Device) throws(AccessoryError) -> Bool {
+    let directory = try watchedDirectory()
+    func isMeant(_ announcement: Announcement) -> Bool {
+      announcement.path == device.path && announcement.device.id == device.id
+    }
+    if watcher != nil, let name = known.first(where: { isMeant($0.value) })?.key {
+      if let announcement = AnnouncementFile.read("\(directory)/\(name)"), isMeant(announcement) { return true }
+    }
+    return Self.scan(directory).values.contains(where: isMeant)
   }
 
   private func watchedDirectory() throws(AccessoryError) -> String {
@@ -59,11 +71,17 @@ public actor SimulatorSource: DeviceSource {
 
   private func watch(_ directory: String) throws(AccessoryError) {
     do throws(Errno) {
-      let changes: FileWatcher.Changes = [.movedIn, .deleted, .closedAfterWriting]
-      watcher = try FileWatcher(directory, for: changes, io: io) { [weak self] changes in
+      // The user's own is two directories that are made below one that isn't.
+      watcher = try DirectoryWatcher(
+        directory, levels: self.directory == nil ? 2 : 1, for: [.movedIn, .movedOut, .deleted, .closedAfterWriting],
+        io: io
+      ) { [weak self] news in
         self?.post { source in
-          source.rescan(directory)
-          if changes.contains(.gone) { source.watchAgain() }
+          switch news {
+          case .changed(let names?): source.look(at: names, in: directory)
+          case .changed(nil): source.rescan(directory)
+          case .gone: source.watchAgain()
+          }
         }
       }
     } catch {
@@ -71,8 +89,8 @@ public actor SimulatorSource: DeviceSource {
     }
   }
 
-  /// The directory was removed, and simulators that start will make another: better one that is watched. Where that
-  /// can't be had, the streams end: nobody is to wait for what can't come.
+  /// The directory was removed or renamed, and simulators that start will make another: better one that is watched.
+  /// Where that can't be had, the streams end: nobody is to wait for what can't come.
   private func watchAgain() {
     watcher?.stop()
     watcher = nil
@@ -82,6 +100,7 @@ public actor SimulatorSource: DeviceSource {
       try watch(directory)
       rescan(directory)
     } catch {
+      tell(known, [:])
       for subscriber in subscribers.values { subscriber.finish() }
     }
   }
@@ -97,14 +116,28 @@ public actor SimulatorSource: DeviceSource {
     watcher = nil
   }
 
-  /// Compares the directory with what is known and tells the difference: those gone first, so that one that came back
-  /// under another path is never there twice.
-  private func rescan(_ directory: String) {
-    let found = Self.scan(directory)
+  /// Looks at all of the directory again.
+  private func rescan(_ directory: String) { tell(known, Self.scan(directory)) }
+
+  /// Looks again at these files, of which something was told: what is done for one doesn't grow with their number.
+  private func look(at names: Set<String>, in directory: String) {
+    let names = names.filter(Self.isAnnouncement)
+    let found = names.compactMap { name in
+      known[name] != nil || known.count < Self.fileLimit
+        ? AnnouncementFile.read("\(directory)/\(name)").map { (name, $0) } : nil
+    }
+    tell(known.filter { names.contains($0.key) }, Dictionary(found) { first, _ in first })
+  }
+
+  /// Tells the difference between what was known of some files and what is found: those gone first, so that one that came
+  /// back under another path is never there twice.
+  private func tell(_ before: [String: Announcement], _ found: [String: Announcement]) {
+    let gone = before.filter { found[$0.key] != $0.value }
+    let new = found.filter { before[$0.key] != $0.value }
+    for name in gone.keys { known[name] = nil }
+    known.merge(new) { $1 }
     let events =
-      known.filter { found[$0.key] != $0.value }.map { DeviceEvent.removed($0.value.device) }
-      + found.filter { known[$0.key] != $0.value }.map { DeviceEvent.added($0.value.device) }
-    known = found
+      gone.map { DeviceEvent.removed($0.value.device) } + new.map { DeviceEvent.added($0.value.device) }
     for event in events {
       for subscriber in subscribers.values { subscriber.yield(event) }
     }
@@ -113,11 +146,13 @@ public actor SimulatorSource: DeviceSource {
   /// The announcements by file name.
   private static func scan(_ directory: String) -> [String: Announcement] {
     var found: [String: Announcement] = [:]
-    for name in Directory.names(in: directory).prefix(fileLimit) where !name.hasPrefix(".") && name.hasSuffix(".json") {
+    for name in Directory.names(in: directory).filter(isAnnouncement).prefix(fileLimit) {
       found[name] = AnnouncementFile.read("\(directory)/\(name)")
     }
     return found
   }
+
+  private static func isAnnouncement(_ name: String) -> Bool { !name.hasPrefix(".") && name.hasSuffix(".json") }
 
   private static func devices(_ announcements: [String: Announcement]) -> [Device] {
     announcements.values.map(\.device).sorted { $0.path < $1.path }

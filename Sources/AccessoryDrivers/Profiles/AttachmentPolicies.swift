@@ -35,10 +35,12 @@ public struct RetryPolicy: Sendable, Hashable {
   public func pause(beforeTry number: Int) -> Duration? {
     guard isEnabled, number >= 1, number <= tries ?? .max else { return nil }
     var pause = min(interval, longestInterval)
-    guard backoffThousandths > 1_000, interval > .zero else { return pause }
-    for _ in 1..<number where pause < longestInterval {
-      pause = min(pause * backoffThousandths / 1_000, longestInterval)
-      if pause == longestInterval { break }
+    let factor = min(backoffThousandths, 10_000)
+    guard factor > 1_000, interval > .zero else { return pause }
+    for _ in 1..<number {
+      // A pause that is longer after this multiplication is not multiplied, so that nothing overflows.
+      guard pause < longestInterval / factor * 1_000 else { return longestInterval }
+      pause = pause * factor / 1_000
     }
     return pause
   }

@@ -20,6 +20,8 @@ public final class FileWatcher: Sendable {
     public static let created = Changes(rawValue: UInt32(IN_CREATE))
     /// A file was removed from the directory.
     public static let deleted = Changes(rawValue: UInt32(IN_DELETE))
+    /// A file was renamed out of the directory, or to another name in it.
+    package static let movedOut = Changes(rawValue: UInt32(IN_MOVED_FROM))
     /// A file that was open for writing was closed; also when its writer was killed.
     public static let closedAfterWriting = Changes(rawValue: UInt32(IN_CLOSE_WRITE))
     /// More happened than the kernel keeps: look for yourself.
@@ -29,14 +31,22 @@ public final class FileWatcher: Sendable {
   }
 
   let changes: Changes
-  let body: @Sendable (Changes) -> Void
+  let body: @Sendable (Changes, Set<String>?) -> Void
   private let inotify: Inotify
   private let isOver = Atomic<Bool>(false)
 
   /// Watches `path` and calls `body` on the I/O thread with what changed, everything since the last call in one.
   /// Call `stop` in the end. Throws the errno of inotify_add_watch(2).
-  public init(
+  public convenience init(
     _ path: String, for changes: Changes, io: IOThread = .shared, _ body: @escaping @Sendable (Changes) -> Void
+  ) throws(Errno) {
+    try self.init(path, for: changes, io: io) { changes, _ in body(changes) }
+  }
+
+  /// As above; `body` is told the names in the directory that the changes are of, too, or nil when they aren't known.
+  package init(
+    _ path: String, for changes: Changes, io: IOThread = .shared,
+    _ body: @escaping @Sendable (Changes, Set<String>?) -> Void
   ) throws(Errno) {
     self.changes = changes
     self.body = body
@@ -44,10 +54,23 @@ public final class FileWatcher: Sendable {
     try inotify.add(self, path)
   }
 
-  /// Calls `body` with what concerns this watcher.
-  func tell(_ seen: Changes) {
-    let told = seen.intersection(changes.union([.overflow, .gone]))
-    if !told.isEmpty, !isOver.load(ordering: .relaxed) { body(told) }
+  /// Something that happened: what, and to which name in the directory, or to the directory itself.
+  struct Occurrence {
+    var change: Changes
+    var name: String?
+  }
+
+  /// Calls `body` with what of this concerns this watcher.
+  func tell(_ seen: [Occurrence]) {
+    var (told, names): (Changes, Set<String>) = ([], [])
+    for occurrence in seen {
+      let change = occurrence.change.intersection(changes.union([.overflow, .gone]))
+      guard !change.isEmpty else { continue }
+      told.formUnion(change)
+      if let name = occurrence.name { names.insert(name) }
+    }
+    guard !told.isEmpty, !isOver.load(ordering: .relaxed) else { return }
+    body(told, told.contains(.overflow) ? nil : names)
   }
 
   /// Ends the watch; a call that is under way finishes.

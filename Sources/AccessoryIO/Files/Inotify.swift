@@ -61,20 +61,27 @@ actor Inotify: EventHandler {
   nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.read() } }
 
   private func read() {
-    var seen: [CInt: FileWatcher.Changes] = [:]
+    var seen: [CInt: [FileWatcher.Occurrence]] = [:]
     withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
       guard let count = try? SystemCall.read(descriptor, into: buffer) else { return }
       var offset = 0
       while offset + MemoryLayout<inotify_event>.size <= count {
         let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
-        seen[event.wd, default: []].insert(FileWatcher.Changes(rawValue: event.mask))
-        offset += MemoryLayout<inotify_event>.size + Int(event.len)
+        let start = offset + MemoryLayout<inotify_event>.size
+        offset = min(count, start + Int(event.len))
+        // Filled up with zeros; there is no name where the event is of the directory itself.
+        let name = buffer[start..<offset].prefix { $0 != 0 }
+        seen[event.wd, default: []].append(
+          .init(
+            change: FileWatcher.Changes(rawValue: event.mask),
+            name: name.isEmpty ? nil : String(decoding: name, as: UTF8.self)))
       }
     }
-    let lost = seen.removeValue(forKey: -1)  // more happened than was kept: it concerns all
+    let lost = seen.removeValue(forKey: -1) ?? []  // more happened than was kept: it concerns all
     let told = watches.withLock { watches in
       watches.flatMap { watch, entry in
-        entry.watchers.map { ($0, (seen[watch] ?? []).union(lost ?? [])) }
+        let concerns = (seen[watch] ?? []) + lost
+        return concerns.isEmpty ? [] : entry.watchers.map { ($0, concerns) }
       }
     }
     for (watcher, changes) in told { watcher.tell(changes) }

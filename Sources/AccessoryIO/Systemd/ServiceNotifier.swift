@@ -17,6 +17,9 @@ public actor ServiceNotifier: EventHandler {
   private var waiting: [ServiceState] = []
   private var watch: EventToken?
   private var watchdog: TimerToken?
+  private var proof: (@Sendable () async -> Void)?
+  /// A proof has begun and not returned.
+  private var isProving = false
 
   private enum Address: Sendable {
     case path(String)
@@ -73,17 +76,34 @@ public actor ServiceNotifier: EventHandler {
     send()
   }
 
-  /// Begins to show at half the interval that this thread still goes round, if the manager wants to know; it takes the
-  /// service for dead when that ends. Once.
-  public func startWatchdog() {
+  /// Begins to show at half the interval that this process works, if the manager wants to know; it takes the service for
+  /// dead when that ends. This thread's going round is shown, and that `proof` returns, which is to go where the work is
+  /// done. While one hasn't returned, nothing is told. Once.
+  public func startWatchdog(_ proof: (@Sendable () async -> Void)? = nil) {
     guard watchdog == nil, let watchdogInterval else { return }
-    tell(.watchdog)
+    self.proof = proof
     watchdog = io.schedule(at: io.now + watchdogInterval) { [weak self] in
       self?.assumeIsolated { notifier in
         notifier.watchdog = nil
-        notifier.startWatchdog()
+        notifier.startWatchdog(proof)
       }
     }
+    showLife()
+  }
+
+  private func showLife() {
+    guard let proof else { return tell(.watchdog) }
+    guard !isProving else { return }
+    isProving = true
+    Task.detached { [weak self] in
+      await proof()
+      await self?.proved()
+    }
+  }
+
+  private func proved() {
+    isProving = false
+    tell(.watchdog)
   }
 
   /// Called by the loop.

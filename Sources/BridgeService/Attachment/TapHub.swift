@@ -38,7 +38,7 @@ final class TapHub: TransportTap {
       state.withLock { $0.wake = continuation }
     }
 
-    func add(_ direction: ByteDirection, _ bytes: UnsafeRawBufferPointer, at time: MonotonicTime) {
+    func add(_ direction: ByteDirection, _ bytes: [UInt8], at time: MonotonicTime) {
       let wake = state.withLock { state -> AsyncStream<Void>.Continuation? in
         // A piece of any length finds place where there is none.
         let fits =
@@ -50,7 +50,7 @@ final class TapHub: TransportTap {
           return nil
         }
         state.pieces.append(
-          Piece(time: time, direction: direction, bytes: Array(bytes), lostBytes: state.lostBytes))
+          Piece(time: time, direction: direction, bytes: bytes, lostBytes: state.lostBytes))
         state.lostBytes = 0
         state.byteCount += bytes.count
         return state.pieces.count == 1 ? state.wake : nil
@@ -95,7 +95,9 @@ final class TapHub: TransportTap {
     let listeners = state.withLock { $0.listeners.isEmpty ? [] : Array($0.listeners.values) }
     guard !listeners.isEmpty else { return }
     let now = clock.now
-    for listener in listeners { listener.add(direction, bytes, at: now) }
+    // One copy, which all share.
+    let copy = Array(bytes)
+    for listener in listeners { listener.add(direction, copy, at: now) }
   }
 
   /// A listener, and the way to take it away.

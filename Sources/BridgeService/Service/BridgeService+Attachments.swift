@@ -181,8 +181,8 @@ extension BridgeService {
   private static func isGone(_ device: Device, _ sources: [any DeviceSource]) async -> Bool {
     for source in sources {
       // Who can't be asked doesn't know.
-      guard let devices = try? await source.devices() else { return false }
-      if devices.contains(where: { $0.id == device.id && $0.path == device.path }) { return false }
+      guard let isPresent = try? await source.isPresent(device) else { return false }
+      if isPresent { return false }
     }
     return true
   }
@@ -247,7 +247,7 @@ extension BridgeService {
     let event = Bridge.Event(
       name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
       status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init))
-    events.tell(.init(key: attachment.key, event: event))
+    events.tell(EventHub.Entry(event))
   }
 
   func tellGone(_ attachment: Attachment, _ error: AccessoryError) {

@@ -59,18 +59,29 @@ extension BridgeService {
   /// The device that is named in full. Who isn't the service's own user can only name what discovery knows: the
   /// service may be able to open what its caller may not.
   private func named(_ text: String, _ caller: Caller) async throws(CallError) -> Device {
-    let known = knownDevices
-    let device: Device
+    let device = try named(text)
+    guard device.source == .named else { return device }
+    try checkNaming(text, caller)
+    // Links are followed for who may name any path; where that hangs, nobody else waits.
+    guard NetworkAddress(text) == nil else { return device }
+    guard let path = await SetupQueue(label: "naming").run({ DeviceResolver.resolved(device.path) }) else {
+      throw CallError(AccessoryError(.notFound, ResolutionError.noMatch(text).description), device: text)
+    }
+    guard path != device.path else { return device }
+    var found = try named(path)
+    if found.source == .named { found.link = text }
+    return found
+  }
+
+  private func named(_ text: String) throws(CallError) -> Device {
     do throws(ResolutionError) {
-      device = try DeviceResolver.resolve(text, among: known)
+      return try DeviceResolver.resolve(text, among: knownDevices, lookingAtFiles: false)
     } catch {
       if case .ambiguous(_, let devices) = error {
         throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
       }
       throw CallError(AccessoryError(.notFound, error.description), device: text)
     }
-    if device.source == .named { try checkNaming(text, caller) }
-    return device
   }
 
   private func checkNaming(_ path: String, _ caller: Caller) throws(CallError) {

@@ -13,7 +13,9 @@ extension BridgeService {
     let (there, awaited) = (ordered.filter(\.machine.isPresent), ordered.filter { !$0.machine.isPresent })
     let device: Device?
     do throws(ResolutionError) {
-      device = try DeviceResolver.choose(text, there: there.map(\.device), awaited: awaited.map(\.device))
+      // No file is looked at for a client: a file system that hangs would stop all, and it isn't told what there is.
+      device = try DeviceResolver.choose(
+        text, there: there.map(\.device), awaited: awaited.map(\.device), lookingAtFiles: false)
     } catch {
       if case .ambiguous(_, let devices) = error {
         throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)

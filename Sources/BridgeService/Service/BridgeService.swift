@@ -33,6 +33,7 @@ package actor BridgeService {
   private var idleTimer: TimerToken?
   private var scanTimer: TimerToken?
   private var lastStatus = ""
+  private var statusIsDue = false
   var isClosing = false
   /// Files that clients are bringing, by the names of their transfers.
   var supplies: [String: SuppliedFile] = [:]
@@ -63,6 +64,9 @@ package actor BridgeService {
   nonisolated func post(_ body: @escaping @Sendable (isolated BridgeService) -> Void) {
     executor.post { self.assumeIsolated(body) }
   }
+
+  /// Returns when the service's queue has its turn: what a watchdog is shown.
+  package func proveLife() async {}
 
   // MARK: - Devices
 
@@ -198,12 +202,17 @@ package actor BridgeService {
 
   /// The attachment of this very device.
   func attachment(holding device: Device) -> Attachment? {
-    ordered.first { $0.machine.isPresent && $0.isSame(device) }
+    first { $0.machine.isPresent && $0.isSame(device) }
   }
 
   /// The attachment whose accessory went away and is this.
   private func attachment(awaiting device: Device) -> Attachment? {
-    ordered.first { !$0.machine.isPresent && $0.device.id == device.id }
+    first { !$0.machine.isPresent && $0.device.id == device.id }
+  }
+
+  /// The first of these in the order of arrival. There may be thousands: they aren't sorted for it.
+  private func first(_ isMeant: (Attachment) -> Bool) -> Attachment? {
+    attachments.values.lazy.filter(isMeant).min { $0.key < $1.key }
   }
 
   /// In the order of arrival.
@@ -246,7 +255,14 @@ package actor BridgeService {
 
   /// Begins to count the time with nothing to do, or forgets it.
   func checkIdle() {
-    tellStatus()
+    // Once for all that is decided in a row: each counts all accessories.
+    if !statusIsDue {
+      statusIsDue = true
+      post { service in
+        service.statusIsDue = false
+        service.tellStatus()
+      }
+    }
     guard let exitIdle = configuration.exitIdle else { return }
     if !isIdle || isClosing {
       if let idleTimer { clock.cancel(idleTimer) }

@@ -4,10 +4,11 @@ import AccessoryControl
 
 /// Hands what happens to all who asked for it. Lives within the service's actor.
 struct EventHub {
-  /// An event, and the attachment that it is of.
-  struct Entry: Sendable {
-    let key: Int
+  /// An event. One for all subscribers, however many of them are behind.
+  final class Entry: Sendable {
     let event: Bridge.Event
+
+    init(_ event: Bridge.Event) { self.event = event }
   }
 
   private var subscribers: [Int: AsyncStream<Entry>.Continuation] = [:]

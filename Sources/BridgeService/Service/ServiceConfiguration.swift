@@ -69,6 +69,8 @@ package struct ServiceConfiguration: Sendable {
 package struct ServiceHooks: Sendable {
   /// Clients are answered, and devices watched.
   package var onReady: @Sendable () -> Void
+  /// The service runs, and works as long as this returns.
+  package var onRunning: @Sendable (_ proof: @escaping @Sendable () async -> Void) -> Void
   /// How things are, in a line for people.
   package var onStatus: @Sendable (String) -> Void
   /// Profiles are read anew; `onReady` follows.
@@ -77,10 +79,13 @@ package struct ServiceHooks: Sendable {
   package var onStopping: @Sendable () -> Void
 
   package init(
-    onReady: @escaping @Sendable () -> Void = {}, onStatus: @escaping @Sendable (String) -> Void = { _ in },
+    onReady: @escaping @Sendable () -> Void = {},
+    onRunning: @escaping @Sendable (_ proof: @escaping @Sendable () async -> Void) -> Void = { _ in },
+    onStatus: @escaping @Sendable (String) -> Void = { _ in },
     onReloading: @escaping @Sendable () -> Void = {}, onStopping: @escaping @Sendable () -> Void = {}
   ) {
     self.onReady = onReady
+    self.onRunning = onRunning
     self.onStatus = onStatus
     self.onReloading = onReloading
     self.onStopping = onStopping

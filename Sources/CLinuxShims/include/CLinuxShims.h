@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <linux/serial.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -128,5 +129,14 @@ static inline int shim_start_thread(void *(*body)(void *), void *context, size_t
 // Swift's tasks: from now on `take` gets every job that no executor is for, and has it run by shim_run_task_job.
 void shim_redirect_tasks(void (*take)(void *job));
 void shim_run_task_job(void *job);
+
+// M_ARENA_MAX of mallopt(3): each arena keeps what its threads have freed. Does nothing with another C library.
+static inline void shim_limit_arenas(int count) {
+#ifdef M_ARENA_MAX
+    mallopt(M_ARENA_MAX, count);
+#else
+    (void)count;
+#endif
+}
 
 #endif

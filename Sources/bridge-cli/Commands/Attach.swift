@@ -75,6 +75,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   private func hold(_ device: Device, _ socket: ControlSocket) async throws {
     let chosen = try await chosen()
     let log = ServiceLog.logger(options.logLevel)
+    defer { ServiceLog.finish() }
     let service = RunningService(
       configuration: options.serviceConfiguration, log: log,
       sources: device.source == .named

@@ -42,6 +42,8 @@ struct Serve: AsyncParsableCommand {
 
   func run() async throws {
     let log = ServiceLog.logger(options.logLevel)
+    defer { ServiceLog.finish() }
+    let sources = try KnownDevices.sources()
     var configuration = options.serviceConfiguration
     configuration.exitIdle = exitIdle?.duration
     configuration.scanTimeout = scanTimeout?.duration
@@ -52,7 +54,7 @@ struct Serve: AsyncParsableCommand {
       log.notice("a service runs already: it\(process) answers on \(path)")
       if !expect.isEmpty { try await UdevCall.tell(path, expect) }
     case .free(let socket):
-      let service = RunningService(configuration: configuration, log: log, sources: try KnownDevices.sources())
+      let service = RunningService(configuration: configuration, log: log, sources: sources)
       try await service.run(on: socket, hooks: .forManager()) { service in
         for path in expect { await service.expect(path) }
       }

@@ -44,11 +44,17 @@ struct HeldDevice: Sendable {
 
   /// The accessory that `text` means, of those that services have.
   static func find(_ text: String?, including selection: Selection = .held) async throws -> HeldDevice? {
-    let held = await all().filter { selection == .all || $0.isHeld }
+    let (all, busy) = await all()
+    let held = all.filter { selection == .all || $0.isHeld }
+    let known = held.isEmpty && busy == nil ? [] : (try? await KnownDevices.devices(forOpening: text)) ?? []
+    if let busy, held.isEmpty, selection == .all || (try? DeviceResolver.resolve(text, among: known)) == nil {
+      // A service that could not be asked may have it: nobody knows that there is none.
+      throw busy
+    }
     guard !held.isEmpty else { return nil }
     // One that is awaited may have left its path to another, and isn't meant where another can be.
     let (awaited, there) = (held.filter(\.isAwaited), held.filter { !$0.isAwaited })
-    let others = ((try? await KnownDevices.devices(forOpening: text)) ?? []).filter { device in
+    let others = known.filter { device in
       !there.contains { $0.isSame(device) } && !awaited.contains { $0.accessory.device.id == device.id }
     }
     let found = try DeviceResolver.choose(
@@ -68,16 +74,22 @@ struct HeldDevice: Sendable {
 
   private func isSame(_ other: Device) -> Bool { device.isSame(as: other) }
 
-  /// What all services have. One that can't be asked is passed over.
-  static func all() async -> [HeldDevice] {
+  /// What all services have. One that can't be asked is passed over; that it takes no more clients is told beside.
+  private static func all() async -> (held: [HeldDevice], busy: AccessoryError?) {
     var held: [HeldDevice] = []
+    var busy: AccessoryError?
     for place in ServicePlace.all() {
-      guard let client = try? await ControlClient.connect(to: place),
-        let list = try? await client.call(Bridge.List(), timeout: .seconds(5))
-      else { continue }
-      held += list.accessories.map { HeldDevice(client: client, accessory: $0, place: place) }
+      guard let client = try? await ControlClient.connect(to: place) else { continue }
+      do throws(ControlError) {
+        let list = try await client.call(Bridge.List(), timeout: .seconds(5))
+        held += list.accessories.map { HeldDevice(client: client, accessory: $0, place: place) }
+      } catch {
+        let error = error.accessoryError
+        guard error.kind == .busy else { continue }
+        busy = AccessoryError(.busy, "the service at \(place) is busy: \(error.message); try again")
+      }
     }
-    return held
+    return (held, busy)
   }
 
   // MARK: - Calls

@@ -52,7 +52,14 @@ struct RunningService: Sendable {
     async throws
   {
     let service = BridgeService(configuration, profiles: await profiles(), log: log, hooks: hooks)
-    let server = try ControlServer(socket, handler: service) { service.noteClients($0) }
+    let server = try ControlServer(
+      socket, handler: service, onClients: { service.noteClients($0) },
+      onSocket: { [log, path = socket.path ?? ""] news in
+        switch news {
+        case .mended: log.warning("the socket \(path) or its lock was taken away: made again")
+        case .lost(let error): log.error("the socket \(path) was taken away, no client finds it: \(error.message)")
+        }
+      })
     log.info("answering on \(server.path ?? "the socket that was passed")")
     let reloading = Interruption.onHangUp { Task { await reload(service, hooks) } }
     defer { reloading.end() }
@@ -61,6 +68,7 @@ struct RunningService: Sendable {
       await service.watch(sources)
       try await begin(service)
       hooks.onReady()
+      hooks.onRunning { [weak service] in await service?.proveLife() }
       for await _ in service.idle {}
       result = .success(())
     } catch {
@@ -109,9 +117,8 @@ extension ServiceHooks {
       io.post { notifier.assumeIsolated { $0.tell(state) } }
     }
     return ServiceHooks(
-      onReady: {
-        tell(.ready)
-        io.post { notifier.assumeIsolated { $0.startWatchdog() } }
-      }, onStatus: { tell(.status($0)) }, onReloading: { tell(.reloading) }, onStopping: { tell(.stopping) })
+      onReady: { tell(.ready) },
+      onRunning: { proof in io.post { notifier.assumeIsolated { $0.startWatchdog(proof) } } },
+      onStatus: { tell(.status($0)) }, onReloading: { tell(.reloading) }, onStopping: { tell(.stopping) })
   }
 }

@@ -2,17 +2,28 @@
 
 import AccessoryIO
 import ArgumentParser
+import BridgeService
 import Glibc
 import Logging
 
 extension Logger.Level: @retroactive ExpressibleByArgument {}
 
 /// The log on standard error: a line a message, for people with the time, for the journal with the level in front
-/// (sd-daemon(3)).
+/// (sd-daemon(3)). Nobody waits until it is read.
 struct ServiceLog: LogHandler {
   var logLevel: Logger.Level
   var metadata: Logger.Metadata = [:]
   private let isForJournal: Bool
+
+  private static let writer = LogWriter(STDERR_FILENO) { count in
+    line(.warning, "\(count) lines of the log were dropped: standard error was not read", isForJournal: isJournal())
+  }
+
+  /// How long the last lines may take at the end.
+  private static let patience = Duration.seconds(1)
+
+  /// Gives who reads a moment to take the last lines: for the end of the service.
+  static func finish() { writer.finish(within: patience) }
 
   static func logger(_ level: Logger.Level) -> Logger {
     let isForJournal = isJournal()
@@ -32,12 +43,15 @@ struct ServiceLog: LogHandler {
   func log(event: LogEvent) {
     // What devices call themselves is made harmless where it is put in; this is for all the rest.
     let text = SafeText.escape("\(event.message)", limit: 2_000)
-    if isForJournal { return Output.note("<\(Self.priority(event.level))>\(text)") }
+    Self.writer.write(Self.line(event.level, text, isForJournal: isForJournal))
+  }
+
+  private static func line(_ level: Logger.Level, _ text: String, isForJournal: Bool) -> String {
+    if isForJournal { return "<\(priority(level))>\(text)" }
     let style = Style.standardError
-    let word = event.level.rawValue
+    let word = level.rawValue
     let padded = word + String(repeating: " ", count: max(0, "warning".count - word.count))
-    let level = event.level >= .error ? style.red(padded) : padded
-    Output.note("\(style.dim(WallClock.timeOfDay)) \(level)  \(text)")
+    return "\(style.dim(WallClock.timeOfDay)) \(level >= .error ? style.red(padded) : padded)  \(text)"
   }
 
   /// The priority of syslog(3).

@@ -243,8 +243,37 @@ import Testing
 
   @Test(arguments: [
     "", "2", "s", "-1s", "+1s", "1 s", "1,5s", "1.s", ".5s", "1.2.3s", "0.5us", "1001h", "٣s", "99999999999h",
+    "2562047788.999999h",
+    "9999999999.999999h", "153722867280.9m", "1000.000001h", "60000.5m", "3600000.1s",
   ])
   func noTimes(text: String) { #expect(TimeText.read(text) == nil) }
+
+  /// Numbers far beyond what any key takes are mistakes like others, wherever they stand.
+  @Test(arguments: [
+    "99999999999999999999999999", "9223372036854775807", "18446744073709551616", "-9223372036854775808", "1e400",
+    "2562047788.999999h", "9223372036854775807us", "9999999999.999999h", "9999999999.9999999999999999h",
+    "0xffffffffffff",
+    "nan", "inf", "0000000000000000000000000000000000000000001", "1.000000000000000000000000000000",
+  ])
+  func everyNumberIsChecked(number: String) {
+    let places = [
+      "transport: {tty: {baud: N}}", "transport: {tty: {data_bits: N}}", "transport: {tty: {stop_bits: N}}",
+      "transport: {tty: {settle: N}}", "transport: {tty: {rs485: {before: N}}}",
+      "transport: {tty: {rs485: {after: N}}}",
+      "transport: {usb: {interface: N}}", "transport: {usb: {alternate: N}}", "transport: {usb: {endpoints: {in: N}}}",
+      "transport: {usb: {endpoints: {out: N}}}", "pacing: {gap: N}", "pacing: {window: N}",
+      "policies: {reconnect: {tries: N}}", "policies: {reconnect: {interval: N}}", "policies: {retry: {backoff: N}}",
+      "policies: {retry: {longest: N}}", "policies: {max_attached: N}", "policies: {idle_close: N}",
+      "match: {usb: {vendor: N}}", "match: {usb: {vendor: 1, product: N}}",
+      "match: {usb: {vendor: 1, interface_class: N}}",
+    ]
+    for place in places {
+      let text = place.replacing("N", with: number)
+      let rest = place.hasPrefix("match") ? "name: x\n" : "name: x\nmatch: {serial: A}\n"
+      // A number with zeros in front is one; all others are mistakes.
+      if Int(number) == 1 { _ = problems(rest + text) } else { #expect(!problems(rest + text).isEmpty, "\(text)") }
+    }
+  }
 
   @Test func pausesBetweenTries() {
     var policy = RetryPolicy()

@@ -107,6 +107,17 @@ import Testing
     #expect(self.error([0]) != nil)
     // As UTF-16 this would be "a: b".
     #expect(self.error([0xFF, 0xFE, 0x61, 0, 0x3A, 0, 0x20, 0, 0x62, 0]) != nil)
-    #expect(self.error([0xEF, 0xBB, 0xBF] + Array("a: b".utf8)) == nil)
+  }
+
+  /// As editors on Windows write it. It is no part of the first key, and moves no column.
+  @Test func aByteOrderMark() throws {
+    let text = Array("name: x\nmatch: {serial: A}\n".utf8)
+    let plain = try YAMLReader.read(text)
+    #expect(try YAMLReader.read([0xEF, 0xBB, 0xBF] + text) == plain)
+    #expect(
+      self.error([0xEF, 0xBB, 0xBF]) == YAMLError(mark: YAMLMark(line: 1, column: 1), message: "there is nothing in it")
+    )
+    // One is a mark; a second one is text.
+    #expect((try? YAMLReader.read([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF] + text)) != plain)
   }
 }

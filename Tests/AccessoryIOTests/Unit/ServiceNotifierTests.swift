@@ -193,6 +193,32 @@ import Testing
     #expect(try await blocking { manager.next() } == "WATCHDOG=1")
   }
 
+  /// The signs of life come from where the work is done, too: while that is held up there is none.
+  @Test func theWorkShowsThatItGoesOn() async throws {
+    let manager = try Manager(path)
+    let io = IOThread(queue: try EpollQueue())
+    defer { io.stop() }
+    let notifier = notifier(["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "20000"], io: io)
+    let (isHeld, proofs) = (Watched(false), Watched(0))
+    await notifier.startWatchdog {
+      proofs.update { $0 += 1 }
+      _ = try? await isHeld.wait { !$0 }
+    }
+    for _ in 1...5 { #expect(try await blocking { manager.next() } == "WATCHDOG=1") }
+    isHeld.update { $0 = true }
+    let before = proofs.value
+    try await proofs.wait { $0 > before }
+    // The one that had begun before may have been told meanwhile.
+    await IOThread.shared.sleep(for: .milliseconds(30))
+    _ = manager.rest()
+    let held = proofs.value
+    for _ in 1...5 { await IOThread.shared.sleep(for: .milliseconds(10)) }
+    #expect(manager.rest() == [])
+    #expect(proofs.value == held, "no second one while the first has not returned")
+    isHeld.update { $0 = false }
+    #expect(try await blocking { manager.next() } == "WATCHDOG=1")
+  }
+
   /// A notifier that nobody has any more shows nothing, and closes its socket.
   @Test func itEndsWithItsOwner() async throws {
     let manager = try Manager(path)

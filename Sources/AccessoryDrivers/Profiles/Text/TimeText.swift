@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
+
 /// Times as profiles write them: a number with its unit, like "500ms", "2s", "1.5s", "10m" or "1h".
 enum TimeText {
   private static let units: [(suffix: String, microseconds: Int64)] = [
     ("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000), ("h", 3_600_000_000),
   ]
 
+  /// No time is longer: a thousand hours, in microseconds.
+  private static let longest: Int64 = 3_600_000_000_000
+
   /// Reads a time of up to a thousand hours, to the microsecond; nil when it is none.
   static func read(_ text: String) -> Duration? {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     guard let unit = units.first(where: { $0.suffix == text.dropFirst(number.count) }) else { return nil }
     let parts = number.split(separator: ".", omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), (1...10).contains(parts[0].count), let whole = Int64(parts[0]) else {
+    // With this limit nothing below can overflow.
+    guard (1...2).contains(parts.count), let whole = Int64(parts[0]), whole <= longest / unit.microseconds else {
       return nil
     }
-    var (microseconds, overflow) = whole.multipliedReportingOverflow(by: unit.microseconds)
+    var microseconds = whole * unit.microseconds
     if parts.count == 2 {
       guard (1...6).contains(parts[1].count), let fraction = Int64(parts[1]) else { return nil }
       var divisor: Int64 = 1
       for _ in parts[1] { divisor *= 10 }
       // What is smaller than a microsecond is no mistake worth passing over.
       guard (fraction * unit.microseconds).isMultiple(of: divisor) else { return nil }
-      microseconds = overflow ? 0 : microseconds + fraction * unit.microseconds / divisor
+      microseconds += fraction * unit.microseconds / divisor
     }
-    guard !overflow, microseconds <= 3_600_000_000_000 else { return nil }
-    return .microseconds(microseconds)
+    return microseconds <= longest ? .microseconds(microseconds) : nil
   }
 
   /// The time in the largest unit in which it is a whole number.
   static func text(_ time: Duration) -> String {
-    let (seconds, attoseconds) = time.components
-    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    let microseconds = time.inNanoseconds / 1_000
     guard microseconds != 0 else { return "0s" }
     let unit = units.last { microseconds.isMultiple(of: $0.microseconds) } ?? units[0]
     return "\(microseconds / unit.microseconds)\(unit.suffix)"

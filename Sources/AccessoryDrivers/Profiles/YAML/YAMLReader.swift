@@ -18,7 +18,9 @@ enum YAMLReader {
     guard bytes.count <= sizeLimit else {
       throw YAMLError(mark: start, message: "it is larger than \(sizeLimit / 1024) KiB")
     }
-    var tree = try Tree(YAMLEvents(bytes))
+    // Editors on Windows put a byte order mark first. libyaml would take it for the first key's indentation.
+    let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
+    var tree = try Tree(YAMLEvents(hasMark ? Array(bytes.dropFirst(3)) : bytes))
     var (event, mark) = try tree.events.next()
     if event == .streamStart { (event, mark) = try tree.events.next() }
     guard event == .documentStart else { throw YAMLError(mark: mark, message: "there is nothing in it") }

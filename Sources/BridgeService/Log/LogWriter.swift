@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import Dispatch
+import Glibc
+
+/// Writes lines to a descriptor and never makes who says them wait, whether or not anybody reads there.
+///
+/// A thread of its own writes, and waits where nobody reads. Until then a bounded number of lines is kept; those beyond
+/// are dropped and counted, and the number is written when there is room again.
+package final class LogWriter: Sendable {
+  fileprivate struct State {
+    /// What waits, in order. Those before `first` have been taken.
+    var lines: [[UInt8]] = []
+    var first = 0
+    var byteCount = 0
+    /// Lines dropped since the last that was kept.
+    var dropped = 0
+    var isWriting = false
+    var waiting: [DispatchSemaphore] = []
+  }
+
+  private let descriptor: CInt
+  private let queue = DispatchQueue(label: "accessory.log")
+  private let state = Locked(State())
+  private let tellDropped: @Sendable (Int) -> String
+
+  /// Bytes that may wait: about two thousand lines.
+  package static let limit = 262_144
+
+  /// Writes to `descriptor`, which stays its owner's. `tellDropped` says in a line that so many were dropped.
+  package init(_ descriptor: CInt, tellDropped: @escaping @Sendable (Int) -> String) {
+    self.descriptor = descriptor
+    self.tellDropped = tellDropped
+  }
+
+  /// Lines that have not been written and not been dropped.
+  package var waitingCount: Int { state.withLock { $0.lines.count - $0.first } }
+
+  /// Writes a line, in its turn, or drops it. Returns at once.
+  package func write(_ line: String) {
+    let begins = state.withLock { state in
+      guard state.byteCount + line.utf8.count < Self.limit else {
+        state.dropped += 1
+        return false
+      }
+      if state.dropped > 0 {
+        state.add(tellDropped(state.dropped))
+        state.dropped = 0
+      }
+      state.add(line)
+      defer { state.isWriting = true }
+      return !state.isWriting
+    }
+    if begins { queue.async { self.work() } }
+  }
+
+  /// Waits until all is written, but no longer than `limit`: for the end of a process. Blocks.
+  package func finish(within limit: Duration) {
+    let done = DispatchSemaphore(value: 0)
+    let isWriting = state.withLock { state in
+      if state.isWriting { state.waiting.append(done) }
+      return state.isWriting
+    }
+    if isWriting { _ = done.wait(timeout: .now() + .nanoseconds(Int(clamping: limit.inNanoseconds))) }
+  }
+
+  /// Writes what there is.
+  private func work() {
+    while let line = state.withLock({ $0.next(tellDropped) }) { Self.write(line, to: descriptor) }
+  }
+
+  /// Where nobody can read any more (EPIPE), a line is lost: a service goes on all the same.
+  private static func write(_ bytes: [UInt8], to descriptor: CInt) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        var ready = pollfd(fd: descriptor, events: CShort(POLLOUT), revents: 0)
+        poll(&ready, 1, -1)
+      } else if errno != EINTR {
+        return
+      }
+    }
+  }
+}
+
+extension LogWriter.State {
+  fileprivate mutating func add(_ line: String) {
+    lines.append(Array(line.utf8) + [UInt8(ascii: "\n")])
+    byteCount += line.utf8.count + 1
+  }
+
+  /// The next line; without one the writer has nothing to do from now on.
+  fileprivate mutating func next(_ tellDropped: (Int) -> String) -> [UInt8]? {
+    if first == lines.count, dropped > 0 {
+      add(tellDropped(dropped))
+      dropped = 0
+    }
+    guard first < lines.count else {
+      (lines, first, isWriting) = ([], 0, false)
+      for semaphore in waiting { semaphore.signal() }
+      waiting = []
+      return nil
+    }
+    let line = lines[first]
+    lines[first] = []
+    first += 1
+    if first > 256, first > lines.count / 2 {
+      lines.removeFirst(first)
+      first = 0
+    }
+    byteCount -= line.count
+    return line
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import BridgeService
+
+/// A log that never makes the service wait.
+@Suite(.timeLimit(.minutes(1))) struct LogWriterTests {
+  /// A pipe, whose ends are closed with this value.
+  private final class Pipe: Sendable {
+    let reading: CInt
+    let writing: CInt
+
+    init() throws {
+      var ends: [CInt] = [0, 0]
+      try #require(pipe(&ends) == 0)
+      (reading, writing) = (ends[0], ends[1])
+    }
+
+    deinit {
+      close(reading)
+      close(writing)
+    }
+
+    /// Whole lines, at least up to one that `isLast`.
+    func lines(until isLast: @escaping @Sendable (Substring) -> Bool) async throws -> [String] {
+      try await blocking { [self] in
+        var text = ""
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while !text.hasSuffix("\n") || !text.split(separator: "\n").contains(where: isLast) {
+          let count = read(reading, &buffer, buffer.count)
+          guard count > 0 else { throw Hang("the last line") }
+          text += String(decoding: buffer.prefix(count), as: UTF8.self)
+        }
+        return text.split(separator: "\n").map(String.init)
+      }
+    }
+  }
+
+  private func writer(_ pipe: Pipe) -> LogWriter { LogWriter(pipe.writing) { "\($0) dropped" } }
+
+  @Test func linesComeInTheirOrder() async throws {
+    let pipe = try Pipe()
+    let writer = writer(pipe)
+    for number in 0..<5_000 {
+      writer.write("line \(number)")
+      if number % 1_000 == 999 { writer.finish(within: .seconds(20)) }
+      if number == 999 { #expect(try await pipe.lines { $0 == "line 999" } == (0...999).map { "line \($0)" }) }
+      if number % 1_000 == 999, number > 999 { _ = try await pipe.lines { $0 == "line \(number)" } }
+    }
+    #expect(writer.waitingCount == 0)
+  }
+
+  /// Nobody reads: saying goes on at once, what is kept is bounded, and what was dropped is told when somebody reads.
+  @Test func nobodyReads() async throws {
+    let pipe = try Pipe()
+    let writer = writer(pipe)
+    let total = 100_000
+    for number in 0..<total { writer.write("line \(number)") }
+    #expect(writer.waitingCount < LogWriter.limit / 10)
+    writer.finish(within: .milliseconds(1))
+    let read = Task { try await pipe.lines { $0 == "the end" } }
+    // There is room again some time.
+    try await eventually("room") { writer.waitingCount < 1_000 }
+    writer.write("the end")
+    let lines = try await read.value
+    let dropped = lines.compactMap { line in line.hasSuffix(" dropped") ? Int(line.split(separator: " ")[0]) : nil }
+    #expect(dropped.count == 1 && dropped[0] > 0)
+    // Whatever was kept is whole, in order, and with what was dropped it is all.
+    #expect(lines.count - 2 + dropped[0] == total)
+    #expect(Array(lines.prefix(lines.count - 2)) == (0..<lines.count - 2).map { "line \($0)" })
+  }
+
+  /// Nobody can read any more: a service goes on all the same.
+  @Test func nobodyIsThere() throws {
+    signal(SIGPIPE, SIG_IGN)
+    var ends: [CInt] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    close(ends[0])
+    let writer = LogWriter(ends[1]) { "\($0) dropped" }
+    for number in 0..<1_000 { writer.write("line \(number)") }
+    writer.finish(within: .seconds(20))
+    #expect(writer.waitingCount == 0)
+    close(ends[1])
+  }
+}

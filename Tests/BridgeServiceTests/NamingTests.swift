@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import AccessoryIO
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AccessoryControl
+@testable import BridgeService
+
+/// Whose paths the service looks at.
+@Suite(.timeLimit(.minutes(2))) struct NamingTests {
+  private static let member = Caller(peer: SocketPeer(process: 1, user: 12_345, groups: []))
+
+  private func error(_ body: () async throws(CallError) -> Void) async -> CallError? {
+    do throws(CallError) {
+      try await body()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// What the service says of a path doesn't depend on whether something is there.
+  @Test func aMemberLearnsNothingOfFiles() async throws {
+    let directory = try TemporaryDirectory()
+    try directory.write([], to: "there")
+    #expect(symlink("/dev/null", directory.path + "/link") == 0)
+    try await ServiceHarness.with { harness in
+      try await harness.simulate("A1")
+      try await harness.attached("A1")
+      let service = harness.service
+      for name in ["there", "link", "missing", "there/below", "missing/below"] {
+        let path = directory.path + "/" + name
+        let attached = await error { () throws(CallError) in
+          _ = try await service.attach(Bridge.Attach(device: path), from: Self.member)
+        }
+        #expect(attached?.name == "accessorybridge.Bridge.PermissionDenied", "\(name)")
+        #expect(attached?.description.replacing(path, with: "PATH") == Self.refusal, "\(name)")
+        let asked = await error { () throws(CallError) in
+          _ = try await service.battery(Bridge.GetBattery(device: path), from: Self.member)
+        }
+        #expect(asked?.name == "accessorybridge.Bridge.NoSuchDevice", "\(name)")
+      }
+    }
+  }
+
+  private static let refusal =
+    "PATH is no device that the service knows of, and only its own user may name others"
+
+  /// A link of somebody's own isn't followed for who asks how an accessory is; its owner can attach by it.
+  @Test func linksOfOnesOwn() async throws {
+    let directory = try TemporaryDirectory()
+    try await ServiceHarness.with { harness in
+      let simulator = try await harness.simulate("A1")
+      try await harness.attached("A1")
+      let path = try await simulator.plugIn()
+      let link = directory.path + "/link"
+      #expect(symlink(path, link) == 0)
+      let client = try await harness.client()
+      #expect(try await client.call(Bridge.GetBattery(device: path)).device.id == "A1")
+      #expect(
+        await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetBattery(device: link)) }
+          == "NoSuchDevice")
+      #expect(try await client.call(Bridge.Attach(device: link)).accessory.device.id == "A1")
+    }
+  }
+}
