@@ -70,7 +70,7 @@ import Testing
       return #expect(throws: EV3MessageError.self) { try command.instructions() }
     }
     #expect(try error("01 FF") == .unknownInstruction(0xFF, nil, offset: 1))
-    #expect(try error("81 1F") == .unknownInstruction(0x81, 31, offset: 0))
+    #expect(try error("81 1C") == .unknownInstruction(0x81, 28, offset: 0))
     #expect(try error("81 60") == .unknownInstruction(0x81, nil, offset: 0), "a sub-command is a number")
     #expect(try error("81 12") == .codeEnds(offset: 2))
     #expect(try error("99 1D 00 00 00 00 60 60") == .wrongParameters("INPUT_DEVICE READY_SI"), "how many is a number")
