@@ -175,6 +175,7 @@ private struct HostileWorld: Sendable {
   func clients(_ seed: SeededGenerator) async {
     var random = seed
     while goesOn {
+      try? await Task.sleep(for: .milliseconds(1))
       guard let socket = try? UnixSocket.create() else { continue }
       defer { UnixSocket.close(socket) }
       guard (try? UnixSocket.connect(socket, to: harness.path)) != nil else { continue }

@@ -64,20 +64,15 @@ import Testing
     let terminal = try openPseudoTerminal()
     let before = try terminal.termios2()
     try await Sandbox.with { box in
-      let trace = try box.start("trace", terminal.path, "--listen")
+      // Else the runtime starts a program that prints where it was, and outlives this one.
+      let trace = try box.start(["trace", terminal.path, "--listen"], environment: ["SWIFT_BACKTRACE": "enable=no"])
       try await speak(on: terminal, to: trace)
       _ = try await trace.lines(1)
       #expect(try terminal.termios2() != before)
       for signal in signals { trace.signal(signal) }
-      if signals == [SIGABRT] {
-        // The runtime may print where it was, which takes its time, and longer where that is forbidden.
-        try await eventually("the port to be put back") { (try? terminal.termios2()) == before }
-        trace.signal(SIGKILL)
-      }
       let ended = try await trace.end()
       switch signals {
-      case [SIGPIPE], [SIGQUIT]: #expect(ended.status == -signals[0])
-      case [SIGABRT]: break
+      case [SIGPIPE], [SIGQUIT], [SIGABRT]: #expect(ended.status == -signals[0])
       case let signals where signals.count == 1: #expect(ended.status == 0)
       default: #expect(([0] + signals.map { 128 + $0 }).contains(ended.status))
       }
@@ -88,10 +83,11 @@ import Testing
 
   /// As `trace DEVICE | head -1`, and as where the disk is full.
   @Test(arguments: [
-    ("{ \"$0\" \"$@\"; echo $? > status; } | head -n 1", 128 + SIGPIPE),
-    ("\"$0\" \"$@\" > /dev/full; echo $? > status", EX_IOERR),
+    // Told of the end by the kernel, or by a write that fails: which is first differs.
+    ("{ \"$0\" \"$@\"; echo $? > status; } | head -n 1", [0, EX_IOERR, 128 + SIGPIPE]),
+    ("\"$0\" \"$@\" > /dev/full; echo $? > status", [EX_IOERR]),
   ])
-  func anOutputThatFailsPutsThePortBack(script: String, status: CInt) async throws {
+  func anOutputThatFailsPutsThePortBack(script: String, statuses: [CInt]) async throws {
     let terminal = try openPseudoTerminal()
     let before = try terminal.termios2()
     try await Sandbox.with { box in
@@ -100,7 +96,7 @@ import Testing
       try await speak(on: terminal, to: shell)
       try await shell.end()
       let written = try SmallFile.read(box.directory.path + "/status", limit: 10)
-      #expect(String(decoding: written, as: UTF8.self) == "\(status)\n")
+      #expect(statuses.map { "\($0)\n" }.contains(String(decoding: written, as: UTF8.self)))
       #expect(try terminal.termios2() == before)
       #expect(try !terminal.isExclusive())
     }

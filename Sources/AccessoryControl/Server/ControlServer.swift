@@ -88,6 +88,8 @@ package actor ControlServer: EventHandler {
       self.assumeIsolated { server in
         server.accept(true)
         server.watchFiles()
+        // What happened since they were made was told to nobody.
+        server.lookAtFiles()
       }
     }
   }
