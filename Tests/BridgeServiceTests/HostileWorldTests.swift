@@ -204,7 +204,7 @@ private struct HostileWorld: Sendable {
   private static let profile = Array(
     """
     name: mine
-    match: [{serial: "A*"}, {name: "*"}, {model: x}]
+    match: [{serial: "A*"}, {name: "A*"}]
     transport: {prefer: tty, tty: {baud: 9600, settle: 20ms, dtr: keep, flow: none, rs485: {before: 1ms}}}
     driver: framed
     protocols: [com.example.x]
