@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `battery --watch`: told by the accessory, not asked for.
-@Suite(.timeLimit(.minutes(5))) struct FollowTests {
+@Suite(.timeLimit(.minutes(10))) struct FollowTests {
   @Test func eventsArePrintedAndNothingIsAsked() async throws {
     let accessory = ScriptedAccessory { request in
       request.command == .battery ? .reply([2, 57, 0x80, 0x0E, 2]) : .silence

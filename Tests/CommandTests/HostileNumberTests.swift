@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 /// A service whose numbers make no sense: every command that asks it says so, and none of them crashes.
-@Suite(.timeLimit(.minutes(5))) struct HostileNumberTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileNumberTests {
   private static let device =
     #"{"id":"X1","path":"/dev/null","source":"named","serial":"X1","links":[],"ways":[],"initialized":true}"#
   private static let identity =
     #"{"manufacturer":"","name":"","model":"","serial":"","firmware":"","hardware":""}"#
-  private static let list = #"{"accessories":[{"device":\#(device),"state":"attached","tries":0}]}"#
+  private static let list = #"{"accessories":[{"device":\#(device),"state":"attached","tries":0,"driver":"framed"}]}"#
 
   private static func battery(_ fields: String) -> String {
     #"{"level":"normal","level_origin":"reported","charge":"unknown"\#(fields)}"#
@@ -81,7 +81,7 @@ import Testing
       let service = try CannedService(
         at: box.directory.path + "/socket",
         [
-          "List": [#"{"accessories":[{"device":\#(device),"state":"attached","tries":0}]}"#],
+          "List": [#"{"accessories":[{"device":\#(device),"state":"attached","tries":0,"driver":"framed"}]}"#],
           "Info": [#"{"accessory":{"device":\#(device),"state":"attached","tries":0}}"#],
         ])
       defer { service.close() }

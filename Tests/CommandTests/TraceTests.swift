@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `trace`: frames as they pass, and recordings of them.
-@Suite(.timeLimit(.minutes(5))) struct TraceCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct TraceCommandTests {
   @Test func aRecordingOfASessionWithFaultsDecodesToWhatWasShownLive() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--drop", "0.1", "--corrupt", "0.3", "--seed", "5")
@@ -56,7 +56,7 @@ import Testing
 }
 
 /// `doctor`: what stands in the way of a port.
-@Suite(.timeLimit(.minutes(5))) struct DoctorTests {
+@Suite(.timeLimit(.minutes(10))) struct DoctorTests {
   @Test func aHealthySimulatorHasNothingInItsWay() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--link", "acc")

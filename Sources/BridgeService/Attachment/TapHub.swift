@@ -6,7 +6,7 @@ import AccessoryIO
 /// doesn't keep up loses the newest, and is told how much; it holds nobody up.
 final class TapHub: TransportTap {
   /// Pieces that a listener may be behind.
-  private static let pieceLimit = 4_096
+  private static let pieceLimit = 1_024
   /// Bytes that a listener may be behind; it has as much again on its way to the client.
   private static let byteLimit = 1 << 18
 

@@ -48,7 +48,9 @@ enum Output {
           poll(&ready, 1, -1)
           continue
         }
-        Glibc.exit(EX_IOERR)  // nobody reads what we say, and nobody can be told; open lines are put back
+        // Nobody can be told. The open lines are put back. Without a reader it is the end that SIGPIPE brings, which a
+        // thread that has signals blocked doesn't get.
+        Glibc.exit(errno == EPIPE ? 128 + SIGPIPE : EX_IOERR)
       }
       bytes = bytes.dropFirst(count)
     }

@@ -94,15 +94,19 @@ final class Sandbox: Sendable {
   }
 
   /// Starts `bridge-cli` with these arguments at a terminal at which the test sits.
-  func sit(_ arguments: String..., columns: Int = 100) throws -> TerminalProgram {
-    try sit(arguments, columns: columns)
+  func sit(
+    _ arguments: String..., columns: Int = 100, environment: [String: String] = [:]
+  ) throws -> TerminalProgram {
+    try sit(arguments, columns: columns, environment: environment)
   }
 
   /// As above.
-  func sit(_ arguments: [String], columns: Int = 100) throws -> TerminalProgram {
+  func sit(
+    _ arguments: [String], columns: Int = 100, environment: [String: String] = [:]
+  ) throws -> TerminalProgram {
+    let all = environment.merging(["NO_COLOR": "1"]) { given, _ in given }
     let program = try TerminalProgram(
-      [Self.command] + arguments, environment: variables(["NO_COLOR": "1"]), directory: directory.path,
-      columns: columns)
+      [Self.command] + arguments, environment: variables(all), directory: directory.path, columns: columns)
     terminals.withLock { $0.append(program) }
     return program
   }
