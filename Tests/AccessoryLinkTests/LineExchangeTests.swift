@@ -134,7 +134,7 @@ import Testing
     while link.exchange.waitingCount < 1 { await Task.yield() }
     let last = Task { try await link.request(LineRequest([2], name: "a key")) }
     let error = await #expect(throws: AccessoryError.self) { try await dropped.value }
-    #expect(error == AccessoryError(.busy, "1 requests wait for robot already: try again later"))
+    #expect(error == AccessoryError(.busy, "a request waits for robot already: try again later"))
     transport.receive(Array("OK\n".utf8))
     _ = try await (asking.value, last.value)
     #expect(try await transport.nextWritten(1) == [2])

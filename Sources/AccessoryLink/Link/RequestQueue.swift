@@ -30,7 +30,8 @@ public struct RequestQueue<Request: Sendable>: Sendable {
     effects: inout Effects<Reply, Event>
   ) {
     if waiting.count >= limit {
-      let error = AccessoryError(.busy, "\(waiting.count) requests wait for \(label) already: try again later")
+      let wait = waiting.count == 1 ? "a request waits" : "\(waiting.count) requests wait"
+      let error = AccessoryError(.busy, "\(wait) for \(label) already: try again later")
       guard overflow == .dropOldest, let oldest = waiting.popFirst() else {
         return effects.completions.append((id, .failure(error)))
       }
