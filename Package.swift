@@ -136,7 +136,8 @@ let package = Package(
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
-        "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+        "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
+        "TestSupport",
       ]),
     .testTarget(
       name: "ExternalAccessoryTests",
@@ -153,6 +154,9 @@ let package = Package(
     .executableTarget(
       name: "NativeClient", dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"],
       path: "Examples/NativeClient"),
+    .executableTarget(
+      name: "OwnGadget", dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"],
+      path: "Examples/OwnGadget"),
     // Programs as they are written for iOS, for the tests to run.
     .executableTarget(
       name: "ClientsOfSwift5", dependencies: ["ExternalAccessory"], path: "Tests/Clients/Swift5",

@@ -125,6 +125,22 @@ import Testing
     await link.close()
   }
 
+  @Test func theOldestIsDropped() async throws {
+    let rules = LineExchange(label: "robot", queueLimit: 1, overflow: .dropOldest)
+    let link = try await Link.open(AccessorySession(transport), rules: rules, clock: clock)
+    let asking = Task { try await link.request(question("AT")) }
+    _ = try await transport.nextWritten(2)
+    let dropped = Task { try await link.request(LineRequest([1], name: "a key")) }
+    while link.exchange.waitingCount < 1 { await Task.yield() }
+    let last = Task { try await link.request(LineRequest([2], name: "a key")) }
+    let error = await #expect(throws: AccessoryError.self) { try await dropped.value }
+    #expect(error == AccessoryError(.busy, "a request waits for robot already: try again later"))
+    transport.receive(Array("OK\n".utf8))
+    _ = try await (asking.value, last.value)
+    #expect(try await transport.nextWritten(1) == [2])
+    await link.close()
+  }
+
   @Test func aLineWithoutEnd() async throws {
     let link = try await link()
     var events = link.events().makeAsyncIterator()

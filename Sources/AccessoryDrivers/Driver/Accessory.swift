@@ -34,6 +34,17 @@ public protocol Accessory: Sendable {
 }
 
 extension Accessory {
+  /// It doesn't say who it is: nothing is known of that.
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity { AccessoryIdentity() }
+
+  /// It doesn't say what it is doing.
+  public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus(state: .notInitialized) }
+
+  /// It doesn't tell its battery.
+  public func battery() async throws(AccessoryError) -> BatteryReading {
+    throw AccessoryError(.unsupported, "\(label) doesn't tell its battery")
+  }
+
   /// It has no files.
   public var files: (any AccessoryFiles)? { nil }
 

@@ -39,10 +39,10 @@ public struct AccessoryIdentity: Sendable, Hashable {
   /// Version of its hardware.
   public var hardwareRevision: String
 
-  /// An identity of these parts.
+  /// An identity of these parts; empty where it isn't known.
   public init(
-    manufacturer: String, name: String, model: String, serialNumber: String, firmwareRevision: String,
-    hardwareRevision: String
+    manufacturer: String = "", name: String = "", model: String = "", serialNumber: String = "",
+    firmwareRevision: String = "", hardwareRevision: String = ""
   ) {
     self.manufacturer = manufacturer
     self.name = name

@@ -2,7 +2,6 @@
 
 import AccessoryIO
 import AccessoryProtocols
-import DequeModule
 
 /// How requests and replies of the AF1 protocol are exchanged: HELLO first, requests at the agreed pace, three tries
 /// with the same number, and nothing run twice that must not be.
@@ -25,7 +24,7 @@ public struct AF1Exchange: Exchange {
     public var pacing = Pacing.reply
     /// Requests that may wait for their turn.
     public var queueLimit = 64
-    /// What becomes of one more.
+    /// Which request fails as `busy` when there is one too many.
     public var overflow = Overflow.refuse
 
     /// The protocol's defaults.
@@ -46,7 +45,7 @@ public struct AF1Exchange: Exchange {
   var nextNumber: UInt16
   var history = NumberHistory()
   var eventNumbers = EventNumbers()
-  var queue: Deque<(id: RequestID, request: AF1Request)> = []
+  var queue: RequestQueue<AF1Request>
   /// What was sent and has not been answered, oldest first.
   var outstanding: [Attempt] = []
   /// Requests that wait until a HELLO, which is outstanding, has shown that the accessory is still the same.
@@ -72,6 +71,7 @@ public struct AF1Exchange: Exchange {
     self.options = options
     self.nonce = nonce
     nextNumber = firstNumber
+    queue = RequestQueue(limit: options.queueLimit, overflow: options.overflow)
   }
 
   /// Bytes of the largest payload that the accessory takes.
@@ -117,13 +117,7 @@ public struct AF1Exchange: Exchange {
           .misconfigured,
           "\(request.payload.count) bytes are too many for \(label): it takes at most \(largestPayload) at a time"))
     }
-    if queue.count >= options.queueLimit {
-      let error = AccessoryError(.busy, "\(queue.count) requests wait for \(label) already: try again later")
-      guard options.overflow == .dropOldest, let oldest = queue.popFirst() else { return refuse(error) }
-      counters.overflows += 1
-      effects.completions.append((oldest.id, .failure(error)))
-    }
-    queue.append((id, request))
+    queue.admit(id, request, for: label, counters: &counters, effects: &effects)
     sendNext(now: now, effects: &effects)
   }
 
@@ -132,9 +126,7 @@ public struct AF1Exchange: Exchange {
     _ id: RequestID, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
     let error = AccessoryError(.cancelled, "a request to \(label) was cancelled")
-    if let index = queue.firstIndex(where: { $0.id == id }) {
-      queue.remove(at: index)
-    } else if let index = outstanding.firstIndex(where: { $0.purpose.id == id }) {
+    if let index = outstanding.firstIndex(where: { $0.purpose.id == id }) {
       history.record(outstanding.remove(at: index).header.number, .givenUp)
     } else if let index = suspended.firstIndex(where: { $0.purpose.id == id }) {
       history.record(suspended.remove(at: index).header.number, .givenUp)
@@ -142,7 +134,7 @@ public struct AF1Exchange: Exchange {
       if suspended.isEmpty, let probe = outstanding.firstIndex(where: { $0.purpose.isProbe }) {
         history.record(outstanding.remove(at: probe).header.number, .givenUp)
       }
-    } else {
+    } else if !queue.remove(id) {
       return
     }
     effects.completions.append((id, .failure(error)))
@@ -153,10 +145,10 @@ public struct AF1Exchange: Exchange {
   public mutating func end(_ error: AccessoryError, effects: inout Effects<AF1Message, AF1Message>) {
     if case .ended = phase { return }
     phase = .ended(error)
-    for id in (outstanding + suspended).compactMap(\.purpose.id) + queue.map(\.id) {
+    for id in (outstanding + suspended).compactMap(\.purpose.id) + queue.removeAll() {
       effects.completions.append((id, .failure(error)))
     }
-    (outstanding, suspended, queue) = ([], [], [])
+    (outstanding, suspended) = ([], [])
     effects.output = []
   }
 }

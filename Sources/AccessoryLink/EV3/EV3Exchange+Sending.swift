@@ -33,7 +33,7 @@ extension EV3Exchange {
         if !outstanding.contains(where: \.isMarker) { send(.marker, for: .marker, now: now, effects: &effects) }
         return
       }
-      queue.removeFirst()
+      _ = queue.popFirst()
       nextSending = now + options.pacing.gap
     }
   }
@@ -94,8 +94,7 @@ extension EV3Exchange {
       case .request(let id): effects.completions.append((id, .failure(error)))
       case .marker:
         // Nobody listens: what waits for the same would wait as long again, one after another.
-        for id in queue.map(\.id) { effects.completions.append((id, .failure(error))) }
-        queue = []
+        for id in queue.removeAll() { effects.completions.append((id, .failure(error))) }
       }
     }
     sendNext(now: now, effects: &effects)

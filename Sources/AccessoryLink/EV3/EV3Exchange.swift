@@ -2,7 +2,6 @@
 
 import AccessoryIO
 import AccessoryProtocols
-import DequeModule
 
 /// How commands and replies of the EV3 are exchanged: in order, replies matched by their counter, and never more
 /// unanswered commands than the brick has room for.
@@ -31,7 +30,7 @@ public struct EV3Exchange: Exchange {
     public var unansweredBytes = 1_024
     /// Commands that may wait for their turn.
     public var queueLimit = 64
-    /// What becomes of one more.
+    /// Which command fails as `busy` when there is one too many.
     public var overflow = Overflow.refuse
 
     /// The defaults.
@@ -48,7 +47,7 @@ public struct EV3Exchange: Exchange {
   var timing = LineTiming.instant
   var nextNumber: UInt16
   var history = NumberHistory()
-  var queue: Deque<(id: RequestID, request: EV3Request)> = []
+  var queue: RequestQueue<EV3Request>
   /// What was sent and has not been answered, oldest first.
   var outstanding: [Attempt] = []
   /// Commands without a reply, and their bytes, that were ever sent.
@@ -102,6 +101,7 @@ public struct EV3Exchange: Exchange {
     self.label = label
     self.options = options
     nextNumber = firstNumber
+    queue = RequestQueue(limit: options.queueLimit, overflow: options.overflow)
   }
 
   /// Learns how long bytes take.
@@ -135,23 +135,15 @@ public struct EV3Exchange: Exchange {
           .misconfigured,
           "\(count) bytes are too many for \(label): a message has at most \(EV3Limits.messageBehindLength)"))
     }
-    if queue.count >= options.queueLimit {
-      let error = AccessoryError(.busy, "\(queue.count) commands wait for \(label) already: try again later")
-      guard options.overflow == .dropOldest, let oldest = queue.popFirst() else { return refuse(error) }
-      counters.overflows += 1
-      effects.completions.append((oldest.id, .failure(error)))
-    }
-    queue.append((id, request))
+    queue.admit(id, request, for: label, counters: &counters, effects: &effects)
     sendNext(now: now, effects: &effects)
   }
 
   /// Gives a command up. If it was sent, the brick may run it; its reply will be dropped.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>) {
-    if let index = queue.firstIndex(where: { $0.id == id }) {
-      queue.remove(at: index)
-    } else if let index = outstanding.firstIndex(where: { $0.id == id }) {
+    if let index = outstanding.firstIndex(where: { $0.id == id }) {
       history.record(outstanding.remove(at: index).number, .givenUp)
-    } else {
+    } else if !queue.remove(id) {
       return
     }
     effects.completions.append((id, .failure(AccessoryError(.cancelled, "a command to \(label) was cancelled"))))
@@ -162,8 +154,8 @@ public struct EV3Exchange: Exchange {
   public mutating func end(_ error: AccessoryError, effects: inout Effects<EV3Message?, EV3Message>) {
     if case .ended = phase { return }
     phase = .ended(error)
-    for id in outstanding.compactMap(\.id) + queue.map(\.id) { effects.completions.append((id, .failure(error))) }
-    (outstanding, queue) = ([], [])
+    for id in outstanding.compactMap(\.id) + queue.removeAll() { effects.completions.append((id, .failure(error))) }
+    outstanding = []
     (effects.output, effects.messages) = ([], [])
   }
 }

@@ -31,11 +31,9 @@ extension HM10Exchange {
   /// The connection is no more.
   private mutating func lose(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     peer = nil
-    for next in unsent {
-      effects.completions.append(
-        (next.id, .failure(AccessoryError(.disconnected, "\(label) has lost its connection"))))
+    for id in unsent.removeAll() {
+      effects.completions.append((id, .failure(AccessoryError(.disconnected, "\(label) has lost its connection"))))
     }
-    unsent = []
     tell(.lost, effects: &effects)
     sendNext(now: now, effects: &effects)
   }
@@ -144,8 +142,7 @@ extension HM10Exchange {
     peer = address
     if address == nil, case .connect(let wanted, _)? = work?.command { peer = wanted }
     tell(.connected(peer), effects: &effects)
-    let refused = queue.map(\.id)
-    queue = []
+    let refused = queue.removeAll()
     if let work, work.command.isConnect {
       finish(.success(.connected(peer)), now: now, effects: &effects)
     } else if work != nil {

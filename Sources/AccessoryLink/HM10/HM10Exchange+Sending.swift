@@ -24,13 +24,13 @@ extension HM10Exchange {
       return
     }
     // It could be when it was submitted.
-    guard let bytes = try? next.command.encoded(for: codec.dialect) else { return }
+    guard let bytes = try? next.request.encoded(for: codec.dialect) else { return }
     counters.requests += 1
     work = Work(
-      id: next.id, command: next.command, deadline: now + patience(bytes.count),
+      id: next.id, command: next.request, deadline: now + patience(bytes.count),
       scan: HM10Scan(limit: options.scanLimit))
-    codec.isScanning = next.command.isScan
-    if next.command == .attention, isConnected {
+    codec.isScanning = next.request.isScan
+    if next.request == .attention, isConnected {
       work?.endsConnection = true
       codec.disconnect()
     }
@@ -40,8 +40,8 @@ extension HM10Exchange {
   /// Sends data, unless the transport takes nothing now.
   mutating func sendData(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     while !effects.isBlocked, let next = unsent.popFirst() {
-      effects.write(next.bytes)
-      dataEnd = max(now, dataEnd) + timing.time(of: next.bytes.count)
+      effects.write(next.request)
+      dataEnd = max(now, dataEnd) + timing.time(of: next.request.count)
       nextSending = max(nextSending, dataEnd + options.pauseBehindData)
       effects.completions.append((next.id, .success(.sent)))
     }

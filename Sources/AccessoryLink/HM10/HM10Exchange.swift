@@ -2,7 +2,6 @@
 
 import AccessoryIO
 import AccessoryProtocols
-import DequeModule
 
 /// How commands and replies of an HM-10 or HM-11 are exchanged: one command at a time, in one piece, and the next not
 /// before the reply to the last has ended, by its pattern or by silence.
@@ -29,8 +28,10 @@ public struct HM10Exchange: Exchange {
     public var pauseBehindData = Duration.milliseconds(100)
     /// Time that the module is left alone when it was reset or renewed, or its speed set.
     public var restart = HM10Limits.restart
-    /// Requests that may wait for their turn.
+    /// Commands that may wait for their turn, and pieces of data that may wait for room on the line.
     public var queueLimit = 64
+    /// Which command fails as `busy` when there is one too many. Of data it is always the new piece.
+    public var overflow = Overflow.refuse
 
     /// The defaults.
     public init() {}
@@ -82,9 +83,9 @@ public struct HM10Exchange: Exchange {
   var contactLimit = MonotonicTime(nanoseconds: .max)
   /// An earlier program's scan is over: the module didn't hear the last greeting, and is sent it again.
   var repeatsGreeting = false
-  var queue: Deque<(id: RequestID, command: HM10Command)> = []
+  var queue: RequestQueue<HM10Command>
   /// Data that the transport has no room for yet.
-  var unsent: Deque<(id: RequestID, bytes: [UInt8])> = []
+  var unsent: RequestQueue<[UInt8]>
   var work: Work?
   /// When all data that was sent has gone over the line.
   var dataEnd = MonotonicTime(nanoseconds: .min)
@@ -101,6 +102,8 @@ public struct HM10Exchange: Exchange {
   public init(label: String, options: Options = Options()) {
     self.label = label
     self.options = options
+    queue = RequestQueue(limit: options.queueLimit, overflow: options.overflow)
+    unsent = RequestQueue(limit: options.queueLimit)
   }
 
   /// Learns how long bytes take.
@@ -132,13 +135,10 @@ public struct HM10Exchange: Exchange {
     case .closed, .detecting: return refuse(AccessoryError(.ioFailure, "\(label) has not been asked for contact"))
     case .ready: break
     }
-    guard max(queue.count, unsent.count) < options.queueLimit else {
-      return refuse(AccessoryError(.busy, "\(queue.count) requests wait for \(label) already: try again later"))
-    }
     switch request {
     case .data(let bytes):
       guard isConnected else { return refuse(AccessoryError(.disconnected, "\(label) is not connected to a device")) }
-      unsent.append((id, bytes))
+      unsent.admit(id, bytes, for: label, counters: &counters, effects: &effects)
       sendData(now: now, effects: &effects)
     case .command(let command):
       do throws(HM10CommandError) {
@@ -147,7 +147,7 @@ public struct HM10Exchange: Exchange {
         return refuse(AccessoryError(.misconfigured, "that can't be sent to \(label): \(error)"))
       }
       if isConnected, command != .attention { return refuse(isBusy) }
-      queue.append((id, command))
+      queue.admit(id, command, for: label, counters: &counters, effects: &effects)
       sendNext(now: now, effects: &effects)
     }
   }
@@ -162,13 +162,9 @@ public struct HM10Exchange: Exchange {
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     if case .detecting(id, _, _) = phase {
       phase = .closed
-    } else if let index = queue.firstIndex(where: { $0.id == id }) {
-      queue.remove(at: index)
-    } else if let index = unsent.firstIndex(where: { $0.id == id }) {
-      unsent.remove(at: index)
     } else if work?.id == id {
       work?.id = nil
-    } else {
+    } else if !queue.remove(id), !unsent.remove(id) {
       return
     }
     effects.completions.append((id, .failure(AccessoryError(.cancelled, "a command to \(label) was cancelled"))))
@@ -176,15 +172,12 @@ public struct HM10Exchange: Exchange {
 
   /// Fails everything that waits, and all that comes.
   public mutating func end(_ error: AccessoryError, effects: inout Effects<HM10Answer, HM10Event>) {
-    var ids = queue.map(\.id) + unsent.map(\.id) + [work?.id].compactMap { $0 }
-    switch phase {
-    case .ended: return
-    case .detecting(let id, _, _): ids.append(id)
-    case .closed, .ready: break
-    }
+    if case .ended = phase { return }
+    var ids = queue.removeAll() + unsent.removeAll() + [work?.id].compactMap { $0 }
+    if case .detecting(let id, _, _) = phase { ids.append(id) }
     phase = .ended(error)
     for id in ids { effects.completions.append((id, .failure(error))) }
-    (queue, unsent, work) = ([], [], nil)
+    work = nil
     (effects.output, effects.messages) = ([], [])
   }
 }

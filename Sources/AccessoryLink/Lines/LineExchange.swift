@@ -2,7 +2,6 @@
 
 import AccessoryIO
 import AccessoryProtocols
-import DequeModule
 
 /// Bytes for an accessory that speaks in lines, or doesn't speak at all.
 public struct LineRequest: Sendable {
@@ -44,9 +43,8 @@ public struct LineExchange: Exchange {
   public private(set) var counters = LinkCounters()
 
   private let label: String
-  private let queueLimit: Int
   private var timing = LineTiming.instant
-  private var queue: Deque<(id: RequestID, request: LineRequest)> = []
+  private var queue: RequestQueue<LineRequest>
   private var asked: (id: RequestID, request: LineRequest, deadline: MonotonicTime)?
   private var ended: AccessoryError?
 
@@ -62,10 +60,11 @@ public struct LineExchange: Exchange {
     }
   }
 
-  /// Rules for a new opening.
-  public init(label: String, queueLimit: Int = 256) {
+  /// Rules for a new opening. `queueLimit` messages may wait for their turn; `overflow` says which one fails as `busy`
+  /// when there is one too many.
+  public init(label: String, queueLimit: Int = 256, overflow: Overflow = .refuse) {
     self.label = label
-    self.queueLimit = queueLimit
+    queue = RequestQueue(limit: queueLimit, overflow: overflow)
   }
 
   /// Learns how long bytes take.
@@ -87,11 +86,7 @@ public struct LineExchange: Exchange {
     _ id: RequestID, _ request: LineRequest, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>
   ) {
     if let ended { return effects.completions.append((id, .failure(ended))) }
-    guard queue.count < queueLimit else {
-      let error = AccessoryError(.busy, "\(queue.count) messages wait for \(label) already: try again later")
-      return effects.completions.append((id, .failure(error)))
-    }
-    queue.append((id, request))
+    queue.admit(id, request, for: label, counters: &counters, effects: &effects)
     sendNext(now: now, effects: &effects)
   }
 
@@ -111,9 +106,7 @@ public struct LineExchange: Exchange {
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
     if asked?.id == id {
       asked = nil
-    } else if let index = queue.firstIndex(where: { $0.id == id }) {
-      queue.remove(at: index)
-    } else {
+    } else if !queue.remove(id) {
       return
     }
     effects.completions.append((id, .failure(AccessoryError(.cancelled, "a message to \(label) was cancelled"))))
@@ -151,8 +144,8 @@ public struct LineExchange: Exchange {
   public mutating func end(_ error: AccessoryError, effects: inout Effects<[UInt8]?, [UInt8]>) {
     guard ended == nil else { return }
     ended = error
-    for id in queue.map(\.id) + [asked?.id].compactMap({ $0 }) { effects.completions.append((id, .failure(error))) }
-    (queue, asked) = ([], nil)
+    for id in queue.removeAll() + [asked?.id].compactMap({ $0 }) { effects.completions.append((id, .failure(error))) }
+    asked = nil
     (effects.output, effects.messages) = ([], [])
   }
 }

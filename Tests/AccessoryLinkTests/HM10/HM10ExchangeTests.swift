@@ -191,6 +191,16 @@ import Testing
     #expect(harness.completed.count == Set(harness.completed).count)
   }
 
+  @Test func theOldestIsDropped() {
+    var options = HM10Exchange.Options()
+    options.queueLimit = 1
+    options.overflow = .dropOldest
+    var harness = HM10Harness.opened(options: options)
+    let all = (0..<3).map { _ in harness.submit(.name) }
+    #expect(harness.error(all[1])?.kind == .busy && harness.exchange.counters.overflows == 1)
+    #expect(harness.results[all[0]] == nil && harness.results[all[2]] == nil)
+  }
+
   @Test func cancelled() {
     var harness = HM10Harness.opened()
     let first = harness.submit(.name)

@@ -21,6 +21,10 @@ public struct HeaderBytes: Sendable, Hashable {
     for (index, byte) in bytes.enumerated() { storage[index] = byte }
   }
 
+  /// A header of zeros but for one byte, 0..<`capacity` bytes from its start: for a protocol that has no more than a
+  /// command besides what encoding fills in.
+  public init(_ byte: UInt8, at offset: Int) { storage[offset] = byte }
+
   /// The first `count` bytes at `offset` of `bytes`.
   init(copying bytes: RawSpan, at offset: Int, count: Int) {
     for index in 0..<count { storage[index] = bytes.byte(at: offset + index) }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+
+extension FrameExchange {
+  /// A request on its way.
+  struct Attempt: Sendable {
+    /// Nil when it was cancelled, and only its reply is waited for.
+    var id: RequestID?
+    var request: Request
+    /// Its frame with its number, and all bytes of that, the same at every try.
+    var frame: Message
+    var bytes: [UInt8]
+    /// Zero where there are no numbers.
+    var number: UInt32
+    var isOpening: Bool
+    /// Grows with every sending.
+    var serial: UInt64 = 0
+    var tries = 0
+    /// Tries that were written; the others met a transport that took nothing.
+    var sendings = 0
+    var deadline = MonotonicTime(nanoseconds: 0)
+  }
+
+  /// Requests that may be unanswered at a time: without numbers nobody could tell their replies apart.
+  private var window: Int { numberer == nil ? 1 : min(options.pacing.window, numbers.count) }
+
+  /// Whether one more request may be outstanding.
+  var hasRoom: Bool { outstanding.count < window && !outstanding.contains(where: \.isOpening) }
+
+  private func patience(for request: Request) -> Duration { request.timeout ?? options.timeout }
+
+  /// Sends the requests whose turn it is.
+  mutating func sendNext(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    guard case .ready = phase else { return }
+    waitsForSpace = false
+    while hasRoom, nextSending <= now, !queue.isEmpty {
+      if effects.isBlocked {
+        waitsForSpace = true
+        return
+      }
+      guard let next = queue.popFirst() else { return }
+      start(next.request, next.id, isOpening: false, now: now, effects: &effects)
+    }
+  }
+
+  /// Sends a request for the first time.
+  mutating func start(
+    _ request: Request, _ id: RequestID, isOpening: Bool, now: MonotonicTime, effects: inout Effects<Reply, Event>
+  ) {
+    var frame = request.frame
+    let number = numberer == nil ? 0 : freeNumber()
+    numberer?(&frame, number)
+    var bytes: [UInt8] = []
+    do throws(FrameEncodingError) {
+      try codec.encode(frame.header, payload: frame.payload, into: &bytes)
+    } catch {
+      let failure = AccessoryError(.misconfigured, "\(request.name) can't be sent to \(label): \(error)")
+      return effects.completions.append((id, .failure(failure)))
+    }
+    nextNumber = follower(of: number)
+    counters.requests += 1
+    guard request.isAnswered else {
+      nextSending = now + options.pacing.gap
+      if isOpening { phase = .ready }
+      effects.write(bytes)
+      return effects.completions.append((id, .success(nil)))
+    }
+    let attempt = Attempt(id: id, request: request, frame: frame, bytes: bytes, number: number, isOpening: isOpening)
+    send(attempt, now: now, effects: &effects)
+  }
+
+  private func follower(of number: UInt32) -> UInt32 {
+    number >= numbers.upperBound ? numbers.lowerBound : number + 1
+  }
+
+  /// The next number that no outstanding request has; there is one, since there are fewer of them than numbers.
+  private func freeNumber() -> UInt32 {
+    var number = nextNumber
+    while outstanding.contains(where: { $0.number == number }) { number = follower(of: number) }
+    return number
+  }
+
+  /// Sends an attempt that is not outstanding, for the first time or once more. A repeat isn't written while the
+  /// transport takes nothing: that would only pile up behind the first one.
+  private mutating func send(_ attempt: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    var attempt = attempt
+    attempt.tries += 1
+    if attempt.tries == 1 || !effects.isBlocked {
+      if attempt.tries > 1 { counters.retries += 1 }
+      attempt.sendings += 1
+      effects.write(attempt.bytes)
+    }
+    lastSerial += 1
+    attempt.serial = lastSerial
+    nextSending = now + options.pacing.gap
+    // What was sent before this and isn't answered takes its time on the line, too.
+    let reply = min(max(0, options.largestReply), Self.largestReply)
+    let onLine = outstanding.reduce(attempt.bytes.count + reply) { $0 + $1.bytes.count + reply }
+    // A repeat keeps the gap as well.
+    let patience = max(patience(for: attempt.request), options.pacing.gap)
+    attempt.deadline = now + patience + timing.time(of: onLine)
+    outstanding.append(attempt)
+  }
+
+  /// The most that `Options.largestReply` counts for.
+  private static var largestReply: Int { 1 << 24 }
+
+  /// An accessory may carry out one request after another: when one is answered, the time for those that were sent
+  /// behind it begins. Never for those before it: a lost one must end however much is asked meanwhile.
+  mutating func giveTime(behind answered: Attempt, now: MonotonicTime) {
+    for index in outstanding.indices where outstanding[index].serial > answered.serial {
+      let later = now + patience(for: outstanding[index].request)
+      outstanding[index].deadline = max(outstanding[index].deadline, later)
+    }
+  }
+
+  // MARK: - Time
+
+  /// Sends again what nobody answered, or gives it up; then sends what may be sent now.
+  public mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    if outstanding.contains(where: { $0.deadline <= now }) {
+      // The answer may lie behind the beginning of a frame that never came to its end.
+      codec.expire(into: &scratch)
+      let found = scratch
+      scratch.removeAll()
+      for index in 0..<found.count { receive(found, at: index, now: now, effects: &effects) }
+    }
+    for serial in outstanding.filter({ $0.deadline <= now }).map(\.serial) {
+      guard let place = outstanding.firstIndex(where: { $0.serial == serial }) else { continue }
+      let attempt = outstanding.remove(at: place)
+      counters.timeouts += 1
+      if attempt.id != nil, attempt.request.isIdempotent, attempt.tries < options.tries {
+        send(attempt, now: now, effects: &effects)
+      } else {
+        giveUp(attempt, now: now, effects: &effects)
+      }
+    }
+    sendNext(now: now, effects: &effects)
+  }
+
+  private mutating func giveUp(_ attempt: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    remember(attempt, wasAnswered: false, now: now)
+    guard let id = attempt.id else { return }
+    let times = attempt.sendings == 1 ? "once" : "\(attempt.sendings) times"
+    let error = AccessoryError(.timedOut, "\(label) does not answer \(attempt.request.name), which was sent \(times)")
+    effects.completions.append((id, .failure(error)))
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import DequeModule
+
+/// Requests that wait for their turn, oldest first, and never more than a limit: the admission of requests that
+/// exchanges share.
+public struct RequestQueue<Request: Sendable>: Sendable {
+  private var waiting: Deque<(id: RequestID, request: Request)> = []
+  private let limit: Int
+  private let overflow: Overflow
+
+  /// A queue for at most `limit` requests, at least 1. `overflow` says which one fails when there is one too many.
+  public init(limit: Int, overflow: Overflow = .refuse) {
+    self.limit = max(1, limit)
+    self.overflow = overflow
+  }
+
+  /// How many requests wait.
+  public var count: Int { waiting.count }
+  /// Whether none waits.
+  public var isEmpty: Bool { waiting.isEmpty }
+  /// The request whose turn is next; it stays in the queue.
+  public var first: (id: RequestID, request: Request)? { waiting.first }
+
+  /// Takes a request. Where there is no room, the new request or the oldest one, as the policy says, is completed with
+  /// `busy`; `label` names the accessory in that error.
+  public mutating func admit<Reply, Event>(
+    _ id: RequestID, _ request: Request, for label: String, counters: inout LinkCounters,
+    effects: inout Effects<Reply, Event>
+  ) {
+    if waiting.count >= limit {
+      let wait = waiting.count == 1 ? "a request waits" : "\(waiting.count) requests wait"
+      let error = AccessoryError(.busy, "\(wait) for \(label) already: try again later")
+      guard overflow == .dropOldest, let oldest = waiting.popFirst() else {
+        return effects.completions.append((id, .failure(error)))
+      }
+      counters.overflows += 1
+      effects.completions.append((oldest.id, .failure(error)))
+    }
+    waiting.append((id, request))
+  }
+
+  /// Takes out the request whose turn is next.
+  public mutating func popFirst() -> (id: RequestID, request: Request)? { waiting.popFirst() }
+
+  /// Takes out a request that is given up; false when it isn't in the queue.
+  public mutating func remove(_ id: RequestID) -> Bool {
+    guard let index = waiting.firstIndex(where: { $0.id == id }) else { return false }
+    waiting.remove(at: index)
+    return true
+  }
+
+  /// Takes out all requests, and gives their ids, oldest first, for the owner to complete.
+  public mutating func removeAll() -> [RequestID] {
+    defer { waiting = [] }
+    return waiting.map(\.id)
+  }
+}
