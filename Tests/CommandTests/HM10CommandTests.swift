@@ -117,9 +117,7 @@ import Testing
   @Test(arguments: [nil, SIGTERM, SIGHUP, SIGSEGV, SIGTSTP]) func atATerminal(signal: CInt?) async throws {
     try await Sandbox.with { box in
       let module = try await box.simulate(kind: "hm10", "--central", "--scan-time", "200ms")
-      // Else the runtime looks for the place of the crash first, which takes long on a busy machine.
-      let connect = try box.sit(
-        "connect", "00:17:EA:00:00:01", environment: ["SWIFT_BACKTRACE": "enable=no"])
+      let connect = try box.sit("connect", "00:17:EA:00:00:01")
       let settings = connect.settings
       let start = try await connect.wait(for: "connected to 00:17:EA:00:00:01; Ctrl-] ends it")
       let raw = connect.settings

@@ -94,19 +94,16 @@ final class Sandbox: Sendable {
   }
 
   /// Starts `bridge-cli` with these arguments at a terminal at which the test sits.
-  func sit(
-    _ arguments: String..., columns: Int = 100, environment: [String: String] = [:]
-  ) throws -> TerminalProgram {
-    try sit(arguments, columns: columns, environment: environment)
+  func sit(_ arguments: String..., columns: Int = 100) throws -> TerminalProgram {
+    try sit(arguments, columns: columns)
   }
 
   /// As above.
-  func sit(
-    _ arguments: [String], columns: Int = 100, environment: [String: String] = [:]
-  ) throws -> TerminalProgram {
-    let all = environment.merging(["NO_COLOR": "1"]) { given, _ in given }
+  func sit(_ arguments: [String], columns: Int = 100) throws -> TerminalProgram {
+    // On a crash the runtime would look for its place first, which takes minutes on a busy machine.
+    let environment = variables(["NO_COLOR": "1", "SWIFT_BACKTRACE": "enable=no"])
     let program = try TerminalProgram(
-      [Self.command] + arguments, environment: variables(all), directory: directory.path, columns: columns)
+      [Self.command] + arguments, environment: environment, directory: directory.path, columns: columns)
     terminals.withLock { $0.append(program) }
     return program
   }
