@@ -9,7 +9,7 @@ import Testing
 @testable import AccessoryDrivers
 
 /// What all drivers have in common, with the test as the accessory.
-@Suite(.timeLimit(.minutes(1))) struct DriverTests {
+@Suite(.timeLimit(.minutes(5))) struct DriverTests {
   @Test func driversAreFoundByTheirName() {
     for driver in Driver.all { #expect(Driver.named(driver.name)?.name == driver.name) }
     #expect(Set(Driver.all.map(\.name)).count == Driver.all.count)

@@ -114,7 +114,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TraceTapTests {
+@Suite(.timeLimit(.minutes(5))) struct TraceTapTests {
   private func pass(_ count: Int, _ bytes: [UInt8], _ tap: TraceTap) {
     for _ in 0..<count { bytes.withUnsafeBytes { tap.passed(.fromDevice, $0) } }
   }
@@ -239,7 +239,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SpyingTests {
+@Suite(.timeLimit(.minutes(5))) struct SpyingTests {
   @Test func aTapSeesBothDirectionsInOrderAndChangesNothing() async throws {
     let accessory = PretendedAccessory()
     let tap = TraceTap(clock: ManualClock())

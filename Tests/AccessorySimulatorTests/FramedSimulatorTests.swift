@@ -12,7 +12,7 @@ import Testing
 @testable import AccessorySimulator
 
 /// The simulator from end to end: a pseudo-terminal, the real link and the real driver at its other end.
-@Suite(.timeLimit(.minutes(1))) struct FramedSimulatorTests {
+@Suite(.timeLimit(.minutes(5))) struct FramedSimulatorTests {
   private func quiet(_ change: (inout FramedSimulator.Configuration) -> Void = { _ in }) -> FramedSimulator {
     var configuration = FramedSimulator.Configuration(seed: 1)
     configuration.isAnnounced = false

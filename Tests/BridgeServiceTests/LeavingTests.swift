@@ -7,7 +7,7 @@ import Testing
 @testable import BridgeService
 
 /// Before a service leaves, it looks whether it is needed.
-@Suite(.timeLimit(.minutes(1))) struct LeavingTests {
+@Suite(.timeLimit(.minutes(5))) struct LeavingTests {
   /// Devices that are there, and of which no event has told yet.
   private struct LateSource: DeviceSource {
     var present: [Device]
