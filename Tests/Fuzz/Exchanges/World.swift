@@ -124,6 +124,7 @@ final class World {
     transport.beginClose()
     Schedule.run()
     clock.advance(by: .seconds(1_000))
+    Schedule.run()
     let left = unfinished.withLock { $0 }
     precondition(left == 0, "\(left) requests hang")
   }
