@@ -12,14 +12,7 @@ enum Main {
     Signals.block(Interruption.signals)
     Memory.shareOneArena()
     TerminalGuard.restoreOnSignals()
-    checkDescriptors()
-    do throws(AccessoryError) {
-      try QuietTasks.begin()
-    } catch {
-      var text = "bridge-cli: \(error)\n"
-      text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-      Glibc.exit(74)
-    }
+    startThreads()
     let work = Task.detached { await run() }
     Interruption.cancel(work)
     // Not by the main thread: dispatch would start another one to go on here, and waits for as long as the system allows
@@ -28,11 +21,12 @@ enum Main {
     await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
   }
 
-  /// Ends with an error where there are too few descriptors to begin. Dispatch traps when it finds none for the main
-  /// queue, which it makes as soon as this thread waits; and the signals need one.
-  @MainActor private static func checkDescriptors() {
+  /// Ends with an error where there are too few descriptors, or the system allows no thread. Dispatch traps when it finds
+  /// no descriptor for the main queue, which it makes as soon as this thread waits; and the signals need one.
+  @MainActor private static func startThreads() {
     do throws(AccessoryError) {
       try IOThread.start(leaving: 4)
+      try QuietTasks.begin()
     } catch {
       guard let command = try? BridgeCLI.parseAsRoot() else {
         Output.error(error.message)
