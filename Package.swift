@@ -7,6 +7,7 @@ let callersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsen
 let package = Package(
   name: "accessory-bridge",
   products: [
+    .library(name: "AccessoryCore", targets: ["AccessoryCore"]),
     .library(name: "AccessoryProtocols", targets: ["AccessoryProtocols"]),
     .library(name: "AccessoryIO", targets: ["AccessoryIO"]),
     .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
@@ -27,16 +28,19 @@ let package = Package(
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-    .target(name: "AccessoryProtocols"),
+    .target(name: "AccessoryCore"),
+    .target(name: "AccessoryProtocols", dependencies: ["AccessoryCore"]),
     .target(
       name: "AccessoryLink",
       dependencies: [
+        "AccessoryCore",
         "AccessoryIO", "AccessoryProtocols", .product(name: "DequeModule", package: "swift-collections"),
       ],
       swiftSettings: callersExecutor),
     .target(
       name: "AccessoryIO",
       dependencies: [
+        "AccessoryCore",
         "CLinuxShims", "CLibusb",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "DequeModule", package: "swift-collections"),
@@ -44,38 +48,46 @@ let package = Package(
       ]),
     .target(
       name: "AccessoryDiscovery",
-      dependencies: ["AccessoryIO", "CLibudev", .product(name: "SystemPackage", package: "swift-system")]),
+      dependencies: [
+        "AccessoryCore", "AccessoryIO", "CLibudev", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(
       name: "AccessoryDrivers",
       dependencies: [
+        "AccessoryCore",
         "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CLibyaml",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: callersExecutor),
     .target(
       name: "AccessoryControl",
-      dependencies: ["AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: ["AccessoryCore", "AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
       resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
     .target(
       name: "BridgeService",
       dependencies: [
+        "AccessoryCore",
         "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
         "AccessoryProtocols", .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: callersExecutor),
     .target(
       name: "ExternalAccessory",
-      dependencies: ["AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"]),
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
+      ]),
     .target(
       name: "AccessorySimulator",
       dependencies: [
+        "AccessoryCore",
         "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery", "CLinuxShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .target(name: "Console", dependencies: ["AccessoryIO"]),
+    .target(name: "Console", dependencies: ["AccessoryCore", "AccessoryIO"]),
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
+        "AccessoryCore",
         "AccessoryControl", "BridgeService", "Console", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -83,9 +95,10 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
-      name: "AccessoryLinkTests", dependencies: ["AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
-    .testTarget(name: "ConsoleTests", dependencies: ["Console", "AccessoryIO"]),
-    .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryProtocols"]),
+      name: "AccessoryLinkTests",
+      dependencies: ["AccessoryCore", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+    .testTarget(name: "ConsoleTests", dependencies: ["AccessoryCore", "Console", "AccessoryIO"]),
+    .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryCore", "AccessoryProtocols"]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .target(name: "CFakeUSB", path: "Tests/CFakeUSB"),
     .target(
@@ -97,51 +110,61 @@ let package = Package(
       path: "Tests/TestSupport"),
     .executableTarget(
       name: "TestChild",
-      dependencies: ["AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport"],
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CLinuxShims", "TestSupport",
+      ],
       path: "Tests/TestChild"),
     .testTarget(
       name: "AccessoryIOTests",
       dependencies: [
+        "AccessoryCore",
         "AccessoryIO", "CLinuxShims", "TestChild", "TestSupport", "AccessoryLink", "AccessoryDrivers",
         "AccessorySimulator",
       ]),
     .testTarget(
       name: "USBTests",
       dependencies: [
+        "AccessoryCore",
         "AccessoryIO", "AccessoryLink", "AccessoryDrivers", "AccessorySimulator", "AccessoryProtocols", "CFakeUSB",
         "TestSupport",
       ]),
     .testTarget(
-      name: "AccessoryDiscoveryTests", dependencies: ["AccessoryDiscovery", "AccessoryIO", "TestChild", "TestSupport"]),
+      name: "AccessoryDiscoveryTests",
+      dependencies: ["AccessoryCore", "AccessoryDiscovery", "AccessoryIO", "TestChild", "TestSupport"]),
     .systemLibrary(
       name: "CUmockdev", path: "Tests/CUmockdev", pkgConfig: "umockdev-1.0", providers: [.apt(["libumockdev-dev"])]),
     .testTarget(
       name: "UdevMockTests",
       dependencies: [
+        "AccessoryCore",
         "AccessoryDiscovery", "AccessoryIO", "CUmockdev", "TestSupport", "bridge-cli",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "AccessoryControlTests",
       dependencies: [
+        "AccessoryCore",
         "AccessoryControl", "AccessoryIO", "CTestShims", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "AccessorySimulatorTests",
       dependencies: [
+        "AccessoryCore",
         "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryProtocols", "TestSupport",
       ]),
     .testTarget(
       name: "AccessoryDriversTests",
       dependencies: [
+        "AccessoryCore",
         "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO", "AccessoryProtocols", "OwnGadget",
         "TestSupport",
       ]),
     .testTarget(
       name: "ExternalAccessoryTests",
       dependencies: [
+        "AccessoryCore",
         "ExternalAccessory", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink",
         "AccessoryIO", "AccessoryProtocols", "BridgeService", "AccessoryControl", "TestSupport", "bridge-cli",
         "DelegateClient", "NativeClient", "ClientsOfSwift5", "ClientsOfSwift6", "ClientsOfSwift6In5",
@@ -152,10 +175,12 @@ let package = Package(
       name: "DelegateClient", dependencies: ["ExternalAccessory", "AccessoryProtocols"],
       path: "Examples/DelegateClient", swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(
-      name: "NativeClient", dependencies: ["AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"],
+      name: "NativeClient",
+      dependencies: ["AccessoryCore", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"],
       path: "Examples/NativeClient"),
     .executableTarget(
-      name: "OwnGadget", dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"],
+      name: "OwnGadget",
+      dependencies: ["AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"],
       path: "Examples/OwnGadget"),
     // Programs as they are written for iOS, for the tests to run.
     .executableTarget(
@@ -168,11 +193,12 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(
       name: "MainRunLoopClient",
-      dependencies: ["ExternalAccessory", "AccessoryDiscovery", "AccessoryIO", "TestSupport"],
+      dependencies: ["AccessoryCore", "ExternalAccessory", "AccessoryDiscovery", "AccessoryIO", "TestSupport"],
       path: "Tests/Clients/MainRunLoop", swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
+        "AccessoryCore",
         "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
@@ -180,6 +206,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
+        "AccessoryCore",
         "bridge-cli", "AccessorySimulator", "AccessoryControl", "AccessoryDrivers", "AccessoryLink", "AccessoryIO",
         "AccessoryProtocols", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -193,6 +220,7 @@ if Context.environment["ACCESSORY_BRIDGE_LAB"] == "1" {
     .testTarget(
       name: "LabTests",
       dependencies: [
+        "AccessoryCore",
         "bridge-cli", "AccessorySimulator", "AccessoryDrivers", "AccessoryLink", "AccessoryDiscovery", "AccessoryIO",
         "AccessoryControl", "AccessoryProtocols", "DelegateClient", "NativeClient", "ClientsOfSwift5",
         "ClientsOfSwift6", "TestChild",

@@ -20,6 +20,7 @@ let package = Package(
         .product(name: "AccessoryDrivers", package: "accessory-bridge"),
         .product(name: "AccessoryDiscovery", package: "accessory-bridge"),
         .product(name: "AccessoryLink", package: "accessory-bridge"),
+        .product(name: "AccessoryCore", package: "accessory-bridge"),
         .product(name: "AccessoryIO", package: "accessory-bridge"),
         .product(name: "AccessoryProtocols", package: "accessory-bridge"),
         .product(name: "AccessorySimulator", package: "accessory-bridge"),

@@ -6,9 +6,9 @@
 //     bridge-cli simulate framed
 //     swift run NativeClient
 
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
-import AccessoryIO
 import AccessoryLink
 
 @main

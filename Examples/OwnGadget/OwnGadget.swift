@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
@@ -23,8 +24,7 @@ struct Gadget: LinkedAccessory {
 
   func battery() async throws(AccessoryError) -> BatteryReading {
     let reply = try await ask(0x01, "BATTERY", replyBytes: 3)  // percent, FF where it isn't known; millivolts
-    return BatteryReading(
-      percent: reply[0] <= 100 ? reply[0] : nil, millivolts: Int(reply[1]) | Int(reply[2]) << 8)
+    return BatteryReading(percent: reply[0] <= 100 ? reply[0] : nil, millivolts: Int(reply[1]) | Int(reply[2]) << 8)
   }
 
   func status() async throws(AccessoryError) -> AccessoryStatus {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
-import AccessoryIO
+import AccessoryCore
 import Glibc
 import TestSupport
 import Testing

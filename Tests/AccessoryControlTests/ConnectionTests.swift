@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
-import AccessoryIO
 import Glibc
 import SystemPackage
 import TestSupport

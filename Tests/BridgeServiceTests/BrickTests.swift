@@ -2,7 +2,6 @@
 
 import AccessoryControl
 import AccessoryDrivers
-import AccessoryIO
 import AccessoryProtocols
 import AccessorySimulator
 import TestSupport

@@ -54,7 +54,7 @@ function check_end() {
 FNR == 1 {
   check_end()
   file++
-  in_comment = in_text = 0
+  in_comment = in_text = sanitizer = 0
   last = FILENAME
   if (file == 1) page = FILENAME
   if (file == 2) check_tables()
@@ -186,6 +186,12 @@ function read_package(    i, line, depth, word, declared, n, list) {
 # Takes comments and texts of several lines away, and looks at each statement.
 file >= 3 {
   line = $0
+  # What is built only for the thread sanitizer runs on Linux only.
+  if (!in_comment && !in_text) {
+    if (/^ *#if THREAD_SANITIZER$/) sanitizer = 1
+    else if (/^ *#/) sanitizer = 0
+    if (sanitizer) next
+  }
   if (in_text) {
     if (!match(line, /"""/)) next
     line = substr(line, RSTART + 3)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import Dispatch
 
 /// Runs `body`, which may block, on a thread of its own, so that the test's tasks go on meanwhile.

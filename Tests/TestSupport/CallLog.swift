@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 #if DEBUG
   import AccessoryIO
   import SystemPackage

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// A clock that stands still until a test moves it. Actions run on the thread that moves it.
 public final class ManualClock: TimerClock {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryIO
 
 /// A service with one accessory, "X1", for tests of what lies between a client and a service.

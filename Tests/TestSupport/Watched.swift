@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// A value that tests can wait on: a change made on any thread wakes exactly those whose condition it fulfils.
 public final class Watched<Value: Sendable>: Sendable {

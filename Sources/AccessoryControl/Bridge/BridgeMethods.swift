@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// The parameters of a method, which know its name and what it answers.
 package protocol ControlMethod: Codable, Sendable {

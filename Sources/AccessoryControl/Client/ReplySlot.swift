@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Where one result is waited for by one task; the first that comes counts.
 final class ReplySlot<Value: Sendable>: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// The error that a call ends with: a name of an interface, and what goes with it.
 package struct CallError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Why a call has no answer.
 package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {

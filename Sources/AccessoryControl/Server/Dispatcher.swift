@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 
 /// Finds out what a message asks for, and has it answered. Everything is checked against the interfaces' descriptions

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 
 /// Tells when a service may have started at a place: at once, and whenever something is made in its socket's folder.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 
 /// Why a device can't be opened, or may not work well, and how to mend it, with commands to copy.

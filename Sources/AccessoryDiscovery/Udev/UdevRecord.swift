@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
-
 /// What sysfs and udev tell of one of the kernel's devices, as it stands there.
 struct UdevRecord: Sendable, Hashable {
   /// The kinds that are looked at.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// An accessory that a driver speaks with, in the terms that all kinds share. What only one kind can do is in the
 /// driver's own type.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Why words are no command: for who typed them.
 public struct CommandSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {

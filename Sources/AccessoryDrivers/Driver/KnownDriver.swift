@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
-import AccessoryIO
 
 extension Driver {
   /// The driver that is known to speak with `device`: the one that its profile names, or, where no profile fits, the one

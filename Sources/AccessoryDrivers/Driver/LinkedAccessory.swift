@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
 import AccessoryLink
 
 /// An accessory that is spoken with over one link, which says what it is called, when it goes, and how it is closed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import AccessoryLink
 
 /// What a brick wants to hear, and says, before it takes commands over the network (its c_wifi.c).

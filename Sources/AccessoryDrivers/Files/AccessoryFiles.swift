@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Files of an accessory, for those whose protocol has any. What a kind lacks throws `unsupported`.
 ///

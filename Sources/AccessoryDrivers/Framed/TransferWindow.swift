@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Which pieces of a file are to be sent, and how much of it the accessory has: no I/O and no clock.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import AccessoryProtocols
 
 /// A module's setting as a person types it, with its unit: two commands, one that asks and one that sets.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Text as a value in udev's rules, between quotes. Nothing in it can end the quotes or the line, stand for an
 /// alternative, or be substituted.

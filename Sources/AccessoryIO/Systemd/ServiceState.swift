@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// What a service tells the manager that started it (sd_notify(3)).
 public enum ServiceState: Sendable, Hashable {
   /// It has started, or has reloaded, and serves.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 extension DescriptorTransport {
   /// Opens a terminal on a setup queue and hands it to `io`. Returns after the time it needs to settle.
   ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// How a terminal is opened: raw, with these settings of the line.
 public struct TerminalConfiguration: Sendable, Hashable {
   /// A parity bit behind the data bits.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import SystemPackage
 
 /// The transport over a descriptor that is read and written as a stream: a terminal, a pseudo-terminal, a socket.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// What a close does with bytes that the device has not taken.
 package enum Closing: Sendable {
   /// Drops them, as when a cable is pulled.

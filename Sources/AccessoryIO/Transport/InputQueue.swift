@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// The bytes between a transport, which appends on the I/O thread, and its one consumer on any other thread.
 ///
 /// Handing over costs no copy: the consumer swaps its emptied buffer for the filled one. The consumer is told when

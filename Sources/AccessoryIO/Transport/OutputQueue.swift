@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// The bytes between producers on any thread and a transport that writes them on the I/O thread, in order.
 public final class OutputQueue: Sendable {
   /// What became of bytes that were offered.

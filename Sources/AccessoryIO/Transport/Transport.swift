@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// A duplex byte channel to one opened device.
 ///
 /// A transport is an engine on the I/O thread between two queues. Bytes that arrive are appended to `input`, whose

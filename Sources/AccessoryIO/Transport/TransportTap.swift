@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// Sees the bytes that pass a transport, without touching them.
 public protocol TransportTap: AnyObject, Sendable {
   /// Bytes are passing: from the device when they were read, to the device when they are about to be written. Called

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// What is wrong with one endpoint at the moment, and what is to be done about it. Has no clock of its own.
 struct EndpointTrouble: Sendable {
   /// What has to be done before transfers are submitted again.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// The pair of endpoints that a configuration asks for, found in a device's descriptors.
 struct USBSelection: Sendable, Hashable {
   var interface: UInt8

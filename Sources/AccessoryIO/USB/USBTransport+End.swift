@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import CLibusb
 
 // How a pair of endpoints ends: every transfer is cancelled and back before the device is closed.

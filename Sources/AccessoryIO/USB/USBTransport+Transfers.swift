@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 // How bytes go through the transfers of a pair of endpoints. All of it on the I/O thread.
 
 extension USBTransport {

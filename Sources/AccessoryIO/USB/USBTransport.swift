@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// The transport over a pair of USB endpoints, bulk or interrupt, through libusb.
 ///
 /// Several transfers of each direction are with the kernel at any time, so that the bus is never silent while there is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import DequeModule
 
 /// Requests that wait for their turn, oldest first, and never more than a limit: the admission of requests that

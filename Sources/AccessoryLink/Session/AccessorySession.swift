@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 
 /// An opened accessory: a stream of bytes in and one out, nothing added and nothing stripped.

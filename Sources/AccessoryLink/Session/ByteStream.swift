@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 
 /// The bytes that arrive from an accessory, as an asynchronous sequence of pieces. For one consumer; keeps

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 
 /// The messages that arrive from an accessory that sends messages, one report of a HID interface each, as an

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// The right to take what arrives from a session. One reader has it at a time; it is given back when it is let go. It
 /// keeps the session open.

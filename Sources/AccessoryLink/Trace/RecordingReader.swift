@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Takes a recording's bytes, in pieces of any size, and gives its lines.
 public struct RecordingReader: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import DequeModule
 
 /// Records on their way from the I/O thread to one reader. Bounded: what finds it full is dropped and counted.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// The reply to STATUS, and the event that tells of a change.
 public struct AF1StatusReply: AF1Payload {
   /// What the accessory is doing.

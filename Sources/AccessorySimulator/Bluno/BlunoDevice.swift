@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDiscovery
-import AccessoryIO
 import AccessoryProtocols
 
 /// A pretended robot with a Bluno board, on a pseudo-terminal.

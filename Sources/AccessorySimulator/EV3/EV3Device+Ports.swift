@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import AccessoryProtocols
 
 // Motors and sensors of a pretended brick. There is one brick: layers but 0 have nothing.

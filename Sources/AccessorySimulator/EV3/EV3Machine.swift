@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import AccessoryProtocols
 
 /// A direct command that is being run: the code, where it is, and its memory.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
 import AccessoryProtocols
 
 // What a simulator can be told to pretend, and what it tells.

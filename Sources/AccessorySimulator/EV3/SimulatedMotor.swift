@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// A motor whose shaft turns as time passes: ten degrees a second for each percent, which is about what LEGO's large
 /// motor does without load.

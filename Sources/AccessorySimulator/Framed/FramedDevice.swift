@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import AccessoryProtocols
 
 /// A pretended accessory's inside: what it is and how it answers. No I/O and no clock.

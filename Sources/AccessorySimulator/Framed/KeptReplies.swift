@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import AccessoryProtocols
 
 /// The last replies of an AF1 accessory, sent again when their request comes again.

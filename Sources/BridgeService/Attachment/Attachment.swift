@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
-import AccessoryIO
 
 /// A device that the service holds or tries to hold, with what is known of it. Lives within the service's actor.
 final class Attachment {

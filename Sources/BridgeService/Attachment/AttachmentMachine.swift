@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDrivers
-import AccessoryIO
 
 /// The life of one attachment: what happens to it, and what is to be done then. Has no clock and opens nothing; whoever
 /// holds it tells it what happens, does what it says, and calls `timePassed` at its deadline.

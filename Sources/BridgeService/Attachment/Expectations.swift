@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
-import AccessoryIO
 
 /// Paths of devices that are about to be told of, and are to be held then whatever they are.
 struct Expectations {

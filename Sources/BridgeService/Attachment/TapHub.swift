@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 
 /// Shows what passes a device to any number of listeners; it stays when the device is opened anew. A listener that

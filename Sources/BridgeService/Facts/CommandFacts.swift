@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDrivers
-import AccessoryIO
 
 // Commands, their arguments and what they are answered, in the interface's terms and back.
 

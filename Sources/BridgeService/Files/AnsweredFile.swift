@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDrivers
-import AccessoryIO
 
 /// A file that is got from an accessory and goes to a client piece by piece, as fast as the client reads. Nothing of it
 /// is kept here.

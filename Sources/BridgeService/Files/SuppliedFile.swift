@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDrivers
-import AccessoryIO
 
 /// A file that is sent to an accessory and comes from a client piece by piece, as it is wanted. One piece is kept.
 final class SuppliedFile: FileSource {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDrivers
-import AccessoryIO
 
 // What an attached accessory tells, and is asked.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// How fast a transfer gets on, by its last seconds.
 package struct TransferPace: Sendable {

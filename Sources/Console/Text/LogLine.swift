@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// A line of a console's log: when, what, and the bytes in hexadecimal and as text.
 package enum LogLine {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Makes lines of the bytes that an accessory sends, in which nothing is left that a terminal would act on.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import Dispatch
 
 /// For interfaces that answer at once and must wait for something: the caller's thread stands still meanwhile.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import Foundation
 
 /// A conversation with an accessory: a stream of bytes in, and one out.

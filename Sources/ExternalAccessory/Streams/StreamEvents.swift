@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import Foundation
 
 /// Which events a stream owes its delegate, and its status. A value without threads or run loops.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDrivers
-import AccessoryIO
 import ArgumentParser
 
 /// Commands by name, with arguments by name: what drivers describe.

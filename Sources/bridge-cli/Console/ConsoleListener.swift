@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import AccessoryLink
 
 /// Takes what an accessory sends, a piece at a time: the next when the last was shown.

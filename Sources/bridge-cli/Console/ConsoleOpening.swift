@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
-import AccessoryIO
 import AccessoryLink
 
 /// An accessory that is open for a console: lent by the service that has it, or opened here.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
-import AccessoryIO
 import BridgeService
 
 /// Batteries that get low, as services tell of them.

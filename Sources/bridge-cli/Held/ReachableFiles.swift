@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDrivers
-import AccessoryIO
 
 /// An accessory's files, be the accessory open here or held by a service.
 protocol ReachableFiles: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 import Glibc
 
 /// Arguments and variables that aren't UTF-8. Swift would replace what can't be read in them, and so open another file, or

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDiscovery
-import AccessoryIO
 import Glibc
 
 /// What a rule of udev runs (RUN), where no systemd starts the service.

@@ -2,7 +2,6 @@
 
 import AccessoryDiscovery
 import AccessoryDrivers
-import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import TestSupport

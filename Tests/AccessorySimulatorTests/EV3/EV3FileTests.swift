@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
-import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import TestSupport

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
 import Glibc
 
 // A target for libFuzzer: a family's driver, with its link and its exchange, at the other end of a device that does what

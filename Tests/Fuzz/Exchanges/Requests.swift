@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDrivers
-import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
-
 extension ProfileReader {
   /// One rule, or a list of them.
   mutating func rules(_ node: YAMLNode) -> [DeviceRule] {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDiscovery
-import AccessoryIO
 import AccessoryLink
 
 /// Makes a profile of its text, and says everything that is wrong with it.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
-
 /// Writes a profile as its text, with every setting that has a value, also by default. Reading it gives the same
 /// profile.
 public enum ProfileText {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Times as profiles write them: a number with its unit, like "500ms", "2s", "1.5s", "10m" or "1h".
 enum TimeText {

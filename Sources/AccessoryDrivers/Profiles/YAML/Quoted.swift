@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryIO
+import AccessoryCore
 
 /// Text in double quotes, as YAML reads it: nothing in it can end the quotes, a line, or act on a terminal.
 enum Quoted {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryProtocols
-
 /// What is known of an accessory's battery, in the same terms for every kind of accessory.
 public struct BatteryReading: Sendable, Hashable {
   /// How full the battery is, in words.
@@ -84,26 +82,5 @@ extension BatteryReading.Level {
     case ..<100: self = .high
     default: self = .full
     }
-  }
-}
-
-extension BatteryReading {
-  /// The reading in an AF1 accessory's reply or event.
-  public init(_ reply: AF1BatteryReply) {
-    let level: Level =
-      switch reply.level {
-      case .low: .low
-      case .normal: .normal
-      case .high: .high
-      case .notInitialized: .unknown
-      }
-    let charge: Charge =
-      switch reply.charge {
-      case .unknown: .unknown
-      case .charging: .charging
-      case .discharging: .discharging
-      case .full: .full
-      }
-    self.init(percent: reply.percent, level: level, millivolts: reply.millivolts.map(Int.init), charge: charge)
   }
 }

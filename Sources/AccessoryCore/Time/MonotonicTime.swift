@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// A moment on the kernel's `CLOCK_MONOTONIC`, in nanoseconds since an arbitrary start.
 public struct MonotonicTime: Comparable, Hashable, Sendable {
   /// Nanoseconds since the clock's start.
@@ -9,13 +7,6 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
 
   /// The moment so many nanoseconds after the clock's start.
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
-
-  /// The present.
-  public static var now: MonotonicTime {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-  }
 
   /// True when `a` is earlier than `b`.
   public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }

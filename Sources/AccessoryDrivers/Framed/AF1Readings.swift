@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+// What AF1 accessories tell, in the terms that all accessories share.
+
+extension AccessoryStatus {
+  /// The status in an AF1 accessory's reply or event. A fault code of 0 is none.
+  public init(_ reply: AF1StatusReply) {
+    self.init(state: reply.state, faultCode: reply.faultCode == 0 ? nil : reply.faultCode, progress: reply.progress)
+  }
+}
+
+extension AccessoryIdentity {
+  /// The identity in an AF1 accessory's reply.
+  public init(_ reply: AF1Identity) {
+    self.init(
+      manufacturer: reply.manufacturer, name: reply.name, model: reply.model, serialNumber: reply.serialNumber,
+      firmwareRevision: reply.firmwareVersion, hardwareRevision: reply.hardwareVersion)
+  }
+}
+
+extension BatteryReading {
+  /// The reading in an AF1 accessory's reply or event.
+  public init(_ reply: AF1BatteryReply) {
+    let level: Level =
+      switch reply.level {
+      case .low: .low
+      case .normal: .normal
+      case .high: .high
+      case .notInitialized: .unknown
+      }
+    let charge: Charge =
+      switch reply.charge {
+      case .unknown: .unknown
+      case .charging: .charging
+      case .discharging: .discharging
+      case .full: .full
+      }
+    self.init(percent: reply.percent, level: level, millivolts: reply.millivolts.map(Int.init), charge: charge)
+  }
+}
