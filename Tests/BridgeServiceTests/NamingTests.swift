@@ -49,6 +49,22 @@ import Testing
   private static let refusal =
     "PATH is no device that the service knows of, and only its own user may name others"
 
+  /// Only a whole path names a device that the service doesn't know: any other word is a device that isn't there.
+  @Test(arguments: ["nobody", "null", "ttyUSB0", "below/it", "usb:1a86:7523"]) func wordsAreNoPaths(word: String)
+    async throws
+  {
+    try await ServiceHarness.with { harness in
+      let service = harness.service
+      for caller in [Self.member, Caller(peer: SocketPeer(process: 1, user: 0, groups: []))] {
+        let error = await error { () throws(CallError) in
+          _ = try await service.attach(Bridge.Attach(device: word), from: caller)
+        }
+        #expect(error?.name == "accessorybridge.Bridge.NoSuchDevice")
+        #expect(error?.description == "there is no accessory \(word): bridge-cli list shows what there is")
+      }
+    }
+  }
+
   /// A link of somebody's own isn't followed for who asks how an accessory is; its owner can attach by it.
   @Test func linksOfOnesOwn() async throws {
     let directory = try TemporaryDirectory()

@@ -58,7 +58,8 @@ public enum DeviceResolver {
   }
 
   /// As above. Without `lookingAtFiles` the file system isn't asked, for who must not wait for it nor tell what is there:
-  /// a path is one of the devices' paths and links, or, when it is a whole one, a device that the user names.
+  /// a path is one of the devices' paths and links, or, when it is a whole one, a device that the user names. A word that
+  /// no device has as its name is none, also where `/dev` may have a file of that name.
   package static func resolve(
     _ text: String?, among devices: [Device], lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device {
@@ -79,6 +80,7 @@ public enum DeviceResolver {
       // A device may call itself like a path; the path itself goes before that.
       let paths = lookingAtFiles || !text.hasPrefix("/") ? [text, "/dev/" + text] : [text]
       if let device = try byPath(paths, devices, lookingAtFiles) { return device }
+      if !lookingAtFiles, text.hasPrefix("/") { return Device(path: text, source: .named) }
     }
     if let usb = try USBName(text), let device = try only(text, { usb.isMatch($0) }, accessories, devices) {
       return device
@@ -164,9 +166,7 @@ public enum DeviceResolver {
     for path in paths {
       if let device = try lookingAtFiles ? byPath(path, devices) : byName(path, devices) { return device }
     }
-    // Only whole paths name devices where it isn't known what there is.
-    guard !lookingAtFiles, let path = paths.first, path.hasPrefix("/") else { return nil }
-    return Device(path: path, source: .named)
+    return nil
   }
 
   /// The device that has this path or link, as it says itself.
