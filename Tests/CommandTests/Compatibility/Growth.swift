@@ -10,16 +10,23 @@ enum Growth {
     "command_byte", "unit", "form", "standard", "continues", "was_attached", "ok", "protocols", "ways",
   ]
 
-  /// What `new` lacks of `old`. With `mayBeNull` a value in `new` may be null that was none: it still has its key.
-  static func losses(_ old: Wire, _ new: Wire?, at path: String = "", mayBeNull: Bool = false) -> [String] {
+  /// What a quick transfer is over too soon to tell.
+  private static let timed = ["progress.bytes_per_second", "progress.seconds_left"]
+
+  /// What `new` lacks of `old`. With `mayBeNull` a value in `new` may be null that was none: it still has its key. With
+  /// `hasNulls` null is written, and a key that was null mustn't be left out.
+  static func losses(
+    _ old: Wire, _ new: Wire?, at path: String = "", mayBeNull: Bool = false, hasNulls: Bool = false
+  ) -> [String] {
     let name = path.isEmpty ? "the document" : path
-    guard let new else { return old == .null ? [] : ["\(name) is gone"] }
+    guard let new else { return old == .null && !hasNulls ? [] : ["\(name) is gone"] }
     switch (old, new) {
     case (.null, _): return []
-    case (_, .null) where mayBeNull: return []
+    case (_, .null) where mayBeNull || timed.contains { path.hasSuffix($0) }: return []
     case (.object(let fields), .object(let others)):
       return fields.sorted { $0.key < $1.key }.flatMap { key, value in
-        losses(value, others[key], at: path.isEmpty ? key : "\(path).\(key)", mayBeNull: mayBeNull)
+        losses(
+          value, others[key], at: path.isEmpty ? key : "\(path).\(key)", mayBeNull: mayBeNull, hasNulls: hasNulls)
           + (words.contains(key) && !mayBeNull ? changes(value, others[key], at: "\(path).\(key)") : [])
       }
     case (.array(let elements), .array(let others)):
@@ -27,7 +34,7 @@ enum Growth {
       return elements.enumerated().flatMap { index, element in
         let same = identity(element).flatMap { id in others.first { identity($0) == id } }
         guard let other = same ?? (others.indices.contains(index) ? others[index] : nil) else { return [String]() }
-        return losses(element, other, at: "\(path)[\(index)]", mayBeNull: mayBeNull)
+        return losses(element, other, at: "\(path)[\(index)]", mayBeNull: mayBeNull, hasNulls: hasNulls)
       }
     case (.string, .string), (.number, .number), (.bool, .bool): return []
     default: return ["\(name) was \(type(old)) and is \(type(new))"]
@@ -54,12 +61,12 @@ enum Growth {
     var found: [String] = []
     for document in old {
       let same = new.filter { sort($0) == sort(document) }
-      guard let best = same.map({ losses(document, $0) }).min(by: { $0.count < $1.count }) else {
+      guard let best = same.map({ losses(document, $0, hasNulls: hasNulls) }).min(by: { $0.count < $1.count }) else {
         found.append("there is no \(sort(document)): there is \(new.map { text($0).prefix(300) })")
         continue
       }
       found += best
-      for other in same where hasNulls { found += losses(document, other, mayBeNull: true) }
+      for other in same where hasNulls { found += losses(document, other, mayBeNull: true, hasNulls: true) }
     }
     return Array(Set(found)).sorted()
   }
@@ -67,7 +74,7 @@ enum Growth {
   /// What a document tells of: an event, an error, a frame.
   static func sort(_ document: Wire) -> String {
     let inner = document["parameters"] ?? document
-    let parts = ["event", "kind", "outcome"].compactMap { name in inner[name]?.text.map { "\(name) \($0)" } }
+    let parts = ["event", "kind", "outcome", "driver"].compactMap { name in inner[name]?.text.map { "\(name) \($0)" } }
     let error = document["error"].flatMap { $0.text ?? $0["kind"]?.text }.map { "error \($0)" }
     let progress = document["progress"].map { _ in "progress" }
     let all = parts + [error, progress].compactMap { $0 }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryIO
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Does again what a file of steps says; see Tests/Compatibility/README.md for their form.
+struct Replay {
+  private let box: Sandbox
+  private var simulators: [Program?] = []
+  /// Programs that go on until the end, by the indices of their steps.
+  private var running: [(step: Int, program: Program)] = []
+  private var connections: [String: OldConnection] = [:]
+  private var transfer = ""
+  private var steps: [Wire]
+
+  /// The steps with what they come to now: "status", "documents", "replies".
+  static func run(_ steps: [Wire]) async throws -> [Wire] {
+    let results = Watched<[Wire]>([])
+    try await Sandbox.with { box in
+      var replay = Replay(box: box, steps: steps)
+      let done = try await replay.run()
+      results.update { $0 = done }
+    }
+    return results.value
+  }
+
+  private init(box: Sandbox, steps: [Wire]) { (self.box, self.steps) = (box, steps) }
+
+  private mutating func run() async throws -> [Wire] {
+    for index in steps.indices {
+      let step = here(steps[index])
+      do {
+        try await perform(step, index)
+      } catch {
+        throw Hang("step \(index), \(Growth.text(steps[index]).prefix(200)): \(error)")
+      }
+    }
+    // Who looks on has to have seen all before anything is ended.
+    for (step, program) in running {
+      if let count = steps[step]["lines"]?.whole { _ = try await program.lines(count) }
+    }
+    // Those that look on, then the service, then what it holds.
+    for (step, program) in running.reversed() {
+      program.signal(SIGINT)
+      keep(documents: try await program.end().lines, step)
+    }
+    return steps
+  }
+
+  private mutating func perform(_ step: Wire, _ index: Int) async throws {
+    if let name = step["write"]?.text {
+      if name.contains("/") { mkdir(box.directory.path + "/" + name.prefix { $0 != "/" }, 0o700) }
+      try box.directory.write(Array((step["text"]?.text ?? "").utf8), to: name)
+    } else if let arguments = step["simulate"]?.texts {
+      let program = try box.start(["simulate"] + arguments, limit: Sandbox.longLife)
+      try await program.line { $0.contains(" is plugged in at ") || $0.contains("\"plugged_in\"") }
+      simulators.append(program)
+      running.append((index, program))
+    } else if let arguments = step["serve"]?.texts {
+      let program = try box.start(["serve"] + arguments, limit: Sandbox.longLife)
+      try await program.errors(containing: "looking for accessories")
+      for name in step["attached"]?.texts ?? [] { try await program.errors(containing: "\(name) is attached at") }
+      running.append((index, program))
+    } else if let arguments = step["start"]?.texts {
+      let program = try box.start(arguments, limit: Sandbox.longLife)
+      _ = try await program.lines(step["first"]?.whole ?? 0)
+      running.append((index, program))
+    } else if let arguments = step["run"]?.texts {
+      let ended = try await run(arguments, input: step["input"]?.text, user: step["as"]?.text)
+      keep(documents: ended.lines, index)
+      set("status", .int(ended.status ?? -1), index)
+    } else if let number = step["kill"]?.whole {
+      simulators[number]?.signal(SIGKILL)
+      _ = try await simulators[number]?.end()
+    } else if step["call"] != nil || step["on"] != nil {
+      try await call(step, index)
+    } else {
+      throw Hang("a step that is known")
+    }
+  }
+
+  private func run(_ arguments: [String], input: String?, user: String?) async throws -> Program.Transcript {
+    var prefix: [String] = []
+    if let user { prefix += ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--"] }
+    if input != nil { prefix += ["/bin/sh", "-c", #"printf '%s' "$INPUT" | "$0" "$@""#] }
+    return try await box.run(arguments, environment: input.map { ["INPUT": $0] } ?? [:], prefix: prefix)
+  }
+
+  /// Makes a call, or goes on to read what one is answered.
+  private mutating func call(_ step: Wire, _ index: Int) async throws {
+    let name = step["on"]?.text ?? "step \(index)"
+    let connection: OldConnection
+    if let open = connections[name] { connection = open } else { connection = try OldConnection(box.socket) }
+    connections[name] = step["on"] == nil ? nil : connection
+    if let message = step["call"] { try await connection.send(message.bytes) }
+    var replies: [Wire] = []
+    let limit = step["take"]?.whole ?? .max
+    while replies.count < limit {
+      let reply = try Wire(Array(there(try await connection.message()).utf8))
+      replies.append(reply)
+      if let id = reply["parameters"]?["transfer"]?.text { transfer = id }
+      if reply["continues"] != .bool(true) { break }
+      if let last = step["until"]?.text, reply["parameters"]?["event"]?.text == last { break }
+    }
+    set("replies", .array(OldVersion.isRecording ? Growth.examples(replies) : replies), index)
+  }
+
+  // MARK: - Results
+
+  private mutating func keep(documents lines: [String], _ index: Int) {
+    let documents = lines.compactMap { try? Wire(Array(there(Array($0.utf8)).utf8)) }
+    // What isn't JSON is for people.
+    guard !documents.isEmpty else { return }
+    set("documents", .array(OldVersion.isRecording ? Growth.examples(documents) : documents), index)
+  }
+
+  private mutating func set(_ name: String, _ value: Wire, _ index: Int) {
+    var fields = steps[index].fields ?? [:]
+    fields[name] = value
+    steps[index] = .object(fields)
+  }
+
+  // MARK: - Names of this run
+
+  /// A step with the names that things have in this run.
+  private func here(_ step: Wire) -> Wire {
+    switch step {
+    case .string(let text):
+      .string(
+        text.replacing("$DIRECTORY", with: box.directory.path).replacing("$RUNTIME", with: box.runtime.path).replacing(
+          "$TRANSFER", with: transfer))
+    case .array(let elements): .array(elements.map(here))
+    case .object(let fields): .object(fields.mapValues(here))
+    default: step
+    }
+  }
+
+  private func there(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes, as: UTF8.self).replacing(box.directory.path, with: "$DIRECTORY").replacing(
+      box.runtime.path, with: "$RUNTIME")
+  }
+}
+
+/// A connection to the service on which messages go out as they were written.
+final class OldConnection: Sendable {
+  private let descriptor: FileDescriptor
+  private let unread = Locked<[UInt8]>([])
+
+  init(_ path: String) throws {
+    descriptor = try UnixSocket.create(blocking: true)
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(descriptor.rawValue, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    try UnixSocket.connect(descriptor, to: path)
+  }
+
+  deinit { UnixSocket.close(descriptor) }
+
+  func send(_ message: [UInt8]) async throws {
+    try await blocking { [self] in
+      var rest = (message + [0])[...]
+      while !rest.isEmpty { rest = rest.dropFirst(try UnixSocket.send(rest, to: descriptor)) }
+    }
+  }
+
+  /// The next message, without its NUL.
+  func message() async throws -> [UInt8] {
+    try await blocking { [self] in
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        let message: [UInt8]? = unread.withLock { bytes in
+          guard let end = bytes.firstIndex(of: 0) else { return nil }
+          defer { bytes.removeSubrange(...end) }
+          return Array(bytes[..<end])
+        }
+        if let message { return message }
+        let count = read(descriptor.rawValue, &buffer, buffer.count)
+        guard count > 0 else { throw Hang("an answer; read gives \(count), errno \(errno)") }
+        let piece = buffer[..<count]
+        unread.withLock { $0 += piece }
+      }
+    }
+  }
+}
