@@ -70,7 +70,8 @@ public struct FramedTransfer: FileTransfer {
   ///
   /// As many pieces are under way as the link's pacing and the accessory allow. When the task is cancelled, the accessory
   /// is told to forget the file, for which it has the usual time limit. Throws `refused`, `disconnected`, `timedOut`,
-  /// `cancelled`, and `badData` when the accessory finds that the checksum differs.
+  /// `cancelled` (the task was cancelled, or the accessory closed), and `badData` when the accessory finds that the
+  /// checksum differs.
   public mutating func run(
     on accessory: any Accessory, progress: FileProgress? = nil
   ) async throws(AccessoryError) {

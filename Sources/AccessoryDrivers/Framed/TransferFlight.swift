@@ -34,7 +34,7 @@ final class TransferFlight {
   deinit { for task in tasks.values { task.cancel() } }
 
   /// Sends, and calls `acknowledged` with how much the accessory has whenever that changes. Throws what the link throws,
-  /// `cancelled` when the task is cancelled, and what `TransferWindow` throws.
+  /// `cancelled` also when the task is cancelled, and what `TransferWindow` throws.
   func run(_ acknowledged: (Int) -> Void) async throws(AccessoryError) {
     var iterator = landings.makeAsyncIterator()
     var known = window.acknowledged
@@ -43,8 +43,7 @@ final class TransferFlight {
       guard let landing = await iterator.next(), !Task.isCancelled else {
         throw AccessoryError(.cancelled, "a transfer to \(link.label) was cancelled")
       }
-      tasks[landing.piece] = nil
-      try take(landing.piece, landing.result)
+      try take(landing.piece, landing.result, isAwaited: tasks.removeValue(forKey: landing.piece) != nil)
       if window.acknowledged != known {
         known = window.acknowledged
         acknowledged(known)
@@ -52,14 +51,18 @@ final class TransferFlight {
     }
   }
 
-  private func take(_ piece: TransferWindow.Piece, _ result: Result<Int, AccessoryError>) throws(AccessoryError) {
+  /// A piece that is no longer awaited was cancelled here. One that is awaited, yet cancelled, was given up by the link,
+  /// which was closed: no answer will come.
+  private func take(
+    _ piece: TransferWindow.Piece, _ result: Result<Int, AccessoryError>, isAwaited: Bool
+  ) throws(AccessoryError) {
     switch result {
     case .success(let offset):
       for done in try window.answered(piece, offset) { tasks.removeValue(forKey: done)?.cancel() }
     case .failure(let error):
       switch error.kind {
       case .timedOut: try window.unanswered(piece)
-      case .cancelled: break  // not waited for any more
+      case .cancelled where !isAwaited: break
       default: throw error
       }
     }
