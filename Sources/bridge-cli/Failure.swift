@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import ArgumentParser
@@ -25,7 +24,7 @@ enum Failure {
     if isInterrupted, let signal = Interruption.signal { return 128 + signal }
     let status: CInt
     let document: ErrorDocument.Details
-    switch (error as? ControlError)?.accessoryError ?? error {
+    switch error {
     case let error as AccessoryError:
       status = exitStatus(error.kind)
       document = .init(error, exitStatus: status)

@@ -110,49 +110,4 @@ package enum Bridge {
       self.access = access
     }
   }
-
-  package struct Battery: Codable, Sendable, Hashable {
-    package var level, level_origin, charge: String
-    package var percent: UInt8?
-    package var voltage_mv, current_ma: Int?
-
-    package init(
-      level: String, level_origin: String, charge: String, percent: UInt8? = nil, voltage_mv: Int? = nil,
-      current_ma: Int? = nil
-    ) {
-      self.level = level
-      self.level_origin = level_origin
-      self.charge = charge
-      self.percent = percent
-      self.voltage_mv = voltage_mv
-      self.current_ma = current_ma
-    }
-  }
-
-  package struct Status: Codable, Sendable, Hashable {
-    package var state: String
-    package var fault_code: UInt16?
-    package var progress_percent: UInt8?
-
-    package init(state: String, fault_code: UInt16? = nil, progress_percent: UInt8? = nil) {
-      self.state = state
-      self.fault_code = fault_code
-      self.progress_percent = progress_percent
-    }
-  }
-
-  package struct Identity: Codable, Sendable, Hashable {
-    package var manufacturer, name, model, serial, firmware, hardware: String
-
-    package init(
-      manufacturer: String, name: String, model: String, serial: String, firmware: String, hardware: String
-    ) {
-      self.manufacturer = manufacturer
-      self.name = name
-      self.model = model
-      self.serial = serial
-      self.firmware = firmware
-      self.hardware = hardware
-    }
-  }
 }

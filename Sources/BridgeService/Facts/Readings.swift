@@ -7,44 +7,6 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-extension Bridge.Battery {
-  /// A reading in the interface's terms.
-  package init(_ reading: BatteryReading) {
-    self.init(
-      level: reading.level.rawValue, level_origin: reading.levelOrigin.rawValue, charge: reading.charge.rawValue,
-      percent: reading.percent, voltage_mv: reading.millivolts, current_ma: reading.milliamperes)
-  }
-}
-
-extension Bridge.Status {
-  /// A status in the interface's terms.
-  package init(_ status: AccessoryStatus) {
-    self.init(state: status.state.word, fault_code: status.faultCode, progress_percent: status.progress)
-  }
-}
-
-extension AccessoryState {
-  /// The state's name, in the field's usual form.
-  package var word: String {
-    switch self {
-    case .idle: "idle"
-    case .busy: "busy"
-    case .paused: "paused"
-    case .fault: "fault"
-    case .notInitialized: "not_initialized"
-    }
-  }
-}
-
-extension Bridge.Identity {
-  /// An identity in the interface's terms.
-  package init(_ identity: AccessoryIdentity) {
-    self.init(
-      manufacturer: identity.manufacturer, name: identity.name, model: identity.model, serial: identity.serialNumber,
-      firmware: identity.firmwareRevision, hardware: identity.hardwareRevision)
-  }
-}
-
 extension Bridge.Line {
   /// A line's settings in the interface's terms.
   package init(_ facts: TerminalControl.Facts) {

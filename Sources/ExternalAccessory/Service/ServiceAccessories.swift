@@ -51,18 +51,17 @@ enum ServiceAccessories {
   private static func followOne(
     _ place: String, _ known: inout [Device], ready: () -> Void, tell: (Event) -> Void
   ) async throws {
-    let events = try await ControlClient.connect(to: place, timeout: patience).stream(Bridge.Subscribe())
-    for try await event in events {
-      switch (event.event, event.device) {
-      case (.ready, _): ready()
-      case (.present, let facts?), (.connected, let facts?):
+    for try await event in try await BridgeClient.events(at: place, patience: patience) {
+      switch event {
+      case .ready: ready()
+      case .present(let facts), .connected(let facts):
         guard let told = await look(facts, place) else { continue }
         known.append(told.device)
         tell(.came(told))
-      case (.disconnected, let facts?):
+      case .disconnected(let facts, _):
         guard let index = known.firstIndex(where: { $0.path == facts.path }) else { continue }
         tell(.went(known.remove(at: index)))
-      default: break
+      case .battery, .status, .requestFailed: break
       }
     }
   }
@@ -71,14 +70,14 @@ enum ServiceAccessories {
   ///
   /// By a connection of its own: one made before that of the events may be to a service that was just ending.
   private static func look(_ facts: Bridge.Device, _ place: String) async -> ToldAccessory? {
-    guard let client = try? await ControlClient.connect(to: place, timeout: patience) else { return nil }
+    guard let client = try? await BridgeClient.connect(to: place, patience: patience) else { return nil }
     if facts.source == Device.Source.named.rawValue,
-      let reply = try? await client.call(Bridge.GetInfo(device: facts.path), timeout: patience)
+      let reply = try? await client.device(facts.path).info()
     {
       return ToldAccessory(reply.accessory, reply.identity)
     }
-    let list = try? await client.call(Bridge.List(), timeout: patience)
-    return (list?.accessories.first { $0.device.path == facts.path }).flatMap { ToldAccessory($0, nil) }
+    let list = try? await client.list()
+    return (list?.first { $0.device.path == facts.path }).flatMap { ToldAccessory($0, nil) }
   }
 }
 

@@ -53,17 +53,10 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   /// Asks the service to take it.
   private func ask(_ device: Device, _ place: String) async throws {
-    let client = try await ControlClient.connect(to: place)
-    let reply: Bridge.Attach.Reply
-    do throws(ControlError) {
-      reply = try await client.call(Bridge.Attach(device: device.path, profile: profile), timeout: nil)
-    } catch {
-      throw error.accessoryError
-    }
+    let reply = try await BridgeClient.connect(to: place).attach(device.path, profile: profile)
     let accessory = reply.accessory
     if accessory.state != .attached, accessory.state != .lent, let problem = accessory.problem {
-      let kind = AccessoryError.Kind.allCases.first { $0.errorName == problem.kind } ?? .ioFailure
-      throw AccessoryError(kind, problem.message)
+      throw problem.error(or: .ioFailure)
     }
     if output.json { return Output.json(AttachDocument(accessory, wasAttached: reply.was_attached ?? false)) }
     let name = SafeText.escape(accessory.device.id)
@@ -110,9 +103,9 @@ struct Detach: AsyncParsableCommand, JSONCommand {
       let name = device.text.map { SafeText.escape($0) } ?? "any accessory"
       throw AccessoryError(.notFound, "no service holds \(name)")
     }
-    let reply = try await held.call(Bridge.Detach(device: held.name))
-    if output.json { return Output.json(DetachDocument(device: DeviceDocument(reply.device))) }
-    Output.line("\(SafeText.escape(reply.device.id)) is let go.")
+    let device = try await held.calls.detach()
+    if output.json { return Output.json(DetachDocument(device: DeviceDocument(device))) }
+    Output.line("\(SafeText.escape(device.id)) is let go.")
   }
 }
 

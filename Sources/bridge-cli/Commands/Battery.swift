@@ -49,22 +49,19 @@ struct Battery: AsyncParsableCommand, JSONCommand {
 
   /// The same through the service that holds it.
   private func run(_ held: HeldDevice) async throws {
-    let events = watch ? try await held.events() : nil
+    let events = watch ? try await held.calls.events() : nil
     let reply = try await held.battery()
     held.noteAge(reply.age_ms)
-    show(BatteryReading(reply.battery), DeviceDocument(reply.device), age: reply.age_ms)
+    show(reply.battery.reading, DeviceDocument(reply.device), age: reply.age_ms)
     guard let events else { return }
-    do {
-      for try await event in events {
-        if event.event == .disconnected { throw held.error(event.problem) }
-        guard event.event == .battery, let battery = event.battery, let device = event.device else { continue }
-        show(BatteryReading(battery), DeviceDocument(device))
+    for try await event in events {
+      switch event {
+      case .disconnected(_, let error): throw error
+      case .battery(let device, let reading): show(reading, DeviceDocument(device))
+      default: break
       }
-    } catch let error as ControlError {
-      throw held.failure(error)
     }
     try Task.checkCancellation()
-    throw AccessoryError(.disconnected, "the service at \(held.place) has ended, and told no more of \(held.name)")
   }
 
   private func show(_ reading: BatteryReading, _ attachment: Attachment) {
@@ -73,7 +70,7 @@ struct Battery: AsyncParsableCommand, JSONCommand {
 
   private func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil) {
     if output.json {
-      Output.json(BatteryDocument(device: device, battery: .init(reading), age_ms: age))
+      Output.json(BatteryDocument(device: device, battery: WithNulls(.init(reading)), age_ms: age))
     } else {
       Output.line(BatteryView.line(reading))
     }

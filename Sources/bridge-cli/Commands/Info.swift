@@ -27,7 +27,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     if passive { return try await showWithoutOpening() }
-    if let held = try await HeldDevice.find(device.text, line) { return show(try await held.info()) }
+    if let held = try await HeldDevice.find(device.text, line) { return show(try await held.calls.info()) }
     let target = try await Attachment.find(device.text, line)
     guard line.driver(for: target) != nil else { return try await showAsBytes(target) }
     try await Attachment.with(target, line) { attachment in
@@ -62,8 +62,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
     if let holder = reply.accessory.holder { Output.note("\(SafeText.escape(holder)) has the accessory") }
     show(
       DeviceDocument(device), DeviceView.facts(Device(device), driver: reply.accessory.driver), reply.line,
-      reply.protocol,
-      reply.identity.map(AccessoryIdentity.init))
+      reply.protocol, reply.identity?.reading)
   }
 
   private func show(
@@ -75,7 +74,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
         InfoDocument(
           device: device, line: OrNull(line.map(LineDocument.init)),
           protocol: OrNull(details.map(InfoDocument.ProtocolDetails.init)),
-          identity: OrNull(identity.map(IdentityDocument.init))))
+          identity: OrNull(identity.map(Bridge.Identity.init))))
     }
     var rows = rows + (line.map(LineView.facts) ?? [])
     if let details {

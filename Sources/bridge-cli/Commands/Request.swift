@@ -106,13 +106,10 @@ struct Request: AsyncParsableCommand, JSONCommand {
       let command = "0x" + Hexadecimal.string([parts.command.rawValue])
       let reply = try await usage {
         try await Self.hinting {
-          try await held.call(Bridge.Request(device: held.name, command: command, payload: parts.payload))
+          try await held.calls.request(command, payload: parts.payload)
         }
       }
-      guard let payload = reply.reply.payload else {
-        throw AccessoryError(.badData, "the service answers with something that is not hexadecimal")
-      }
-      return show(payload, parts, DeviceDocument(reply.device))
+      return show(reply.payload, parts, DeviceDocument(reply.device))
     }
     try await Attachment.with(parts.device, line) { attachment in
       let reply = try await usage {

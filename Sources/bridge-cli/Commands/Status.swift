@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
-import BridgeService
 
 struct Status: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -23,8 +23,7 @@ struct Status: AsyncParsableCommand, JSONCommand {
       let reply = try await held.status()
       held.noteAge(reply.age_ms)
       return show(
-        AccessoryStatus(reply.status), AccessoryIdentity(reply.identity), DeviceDocument(reply.device),
-        age: reply.age_ms)
+        reply.status.reading, reply.identity.reading, DeviceDocument(reply.device), age: reply.age_ms)
     }
     try await Attachment.with(device.text, line) { attachment in
       let status = try await attachment.accessory.status()
@@ -37,7 +36,7 @@ struct Status: AsyncParsableCommand, JSONCommand {
   ) {
     if output.json {
       return Output.json(
-        StatusDocument(device: device, status: .init(status), identity: IdentityDocument(identity), age_ms: age))
+        StatusDocument(device: device, status: WithNulls(.init(status)), identity: .init(identity), age_ms: age))
     }
     Table.facts(
       [

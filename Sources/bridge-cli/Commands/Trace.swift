@@ -63,7 +63,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
     let framing = Self.framing(held.accessory.driver)
     let live = try LiveTrace(view: view, silence: held.silence, framing: framing, record: record)
     Interruption.endWithOutput()
-    let pieces = try await held.pieces()
+    let pieces = try await held.calls.trace()
     let isListening = listen || held.accessory.driver == nil
     // Nothing of ours lies in between: what waits for this is bounded by the service, which tells what it had to drop.
     let reader = Task {
@@ -77,7 +77,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
         if !isListening, conversation == nil { conversation = Task { try await converse(held) } }
         guard let direction = ByteDirection(rawValue: piece.direction), let bytes = piece.bytes,
           let moment = piece.moment
-        else { throw held.nonsense }
+        else { throw held.calls.nonsense }
         // The service's clock is the kernel's, as ours.
         try await live.take(
           TraceRecord(
@@ -90,11 +90,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
       reader.cancel()
     }
     try Task.checkCancellation()
-    do {
-      try outcome.get()
-    } catch let error as ControlError {
-      throw held.failure(error)
-    }
+    try outcome.get()
     throw AccessoryError.disconnected(held.name)
   }
 

@@ -14,8 +14,6 @@ struct ConsoleOpening: Sendable {
   let driver: String?
   /// Where the service is that lends it.
   let lender: String?
-  /// The connection to the service, which lasts as long as this does.
-  private let client: ControlClient?
 
   /// Finds the accessory that `text` means and opens it. `awaiting` is called with what is about to be done, for people.
   static func open(
@@ -40,21 +38,14 @@ struct ConsoleOpening: Sendable {
       }
     }
     return ConsoleOpening(
-      device: target.device, session: session, driver: driver?.name, lender: nil, client: nil)
+      device: target.device, session: session, driver: driver?.name, lender: nil)
   }
 
   /// Has the service lend it.
   private static func borrow(_ held: HeldDevice) async throws -> ConsoleOpening {
-    let client = try await ControlClient.connect(to: held.place)
-    do throws(ControlError) {
-      let (reply, transport) = try await client.upgrade(Bridge.Open(device: held.name))
-      let device = Device(reply.device)
-      return ConsoleOpening(
-        device: device, session: AccessorySession(transport), driver: held.accessory.driver, lender: held.place,
-        client: client)
-    } catch {
-      throw error.accessoryError
-    }
+    let (device, transport) = try await held.calls.open()
+    return ConsoleOpening(
+      device: Device(device), session: AccessorySession(transport), driver: held.accessory.driver, lender: held.place)
   }
 }
 
@@ -92,7 +83,7 @@ enum ConsoleReturn {
 
   /// Whether the service runs and doesn't have the accessory yet, which is there.
   private static func isLeft(_ name: String, _ line: LineOptions, to lender: String) async -> Bool {
-    guard (try? await ControlClient.connect(to: lender)) != nil, (try? await HeldDevice.find(name, line)) == nil else {
+    guard (try? await BridgeClient.connect(to: lender)) != nil, (try? await HeldDevice.find(name, line)) == nil else {
       return false
     }
     return (try? await Attachment.find(name, line)) != nil

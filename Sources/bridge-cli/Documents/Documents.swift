@@ -39,58 +39,18 @@ struct WatchDocument: Encodable {
 }
 
 struct BatteryDocument: Encodable {
-  struct Details: Encodable {
-    let level, level_origin, charge: String
-    let percent: OrNull<UInt8>
-    let voltage_mv, current_ma: OrNull<Int>
-
-    init(_ reading: BatteryReading) {
-      level = reading.level.rawValue
-      level_origin = reading.levelOrigin.rawValue
-      charge = reading.charge.rawValue
-      percent = OrNull(reading.percent)
-      voltage_mv = OrNull(reading.millivolts)
-      current_ma = OrNull(reading.milliamperes)
-    }
-  }
-
   let schema = schemaName
   let device: DeviceDocument
-  let battery: Details
+  let battery: WithNulls<Bridge.Battery>
   /// How old the reading is, where it isn't of now: while another program has the accessory. Left out otherwise.
   var age_ms: Int?
 }
 
-struct IdentityDocument: Encodable {
-  let manufacturer, name, model, serial, firmware, hardware: String
-
-  init(_ identity: AccessoryIdentity) {
-    manufacturer = identity.manufacturer
-    name = identity.name
-    model = identity.model
-    serial = identity.serialNumber
-    firmware = identity.firmwareRevision
-    hardware = identity.hardwareRevision
-  }
-}
-
 struct StatusDocument: Encodable {
-  struct Details: Encodable {
-    let state: String
-    let fault_code: OrNull<UInt16>
-    let progress_percent: OrNull<UInt8>
-
-    init(_ status: AccessoryStatus) {
-      state = status.stateName
-      fault_code = OrNull(status.faultCode)
-      progress_percent = OrNull(status.progress)
-    }
-  }
-
   let schema = schemaName
   let device: DeviceDocument
-  let status: Details
-  let identity: IdentityDocument
+  let status: WithNulls<Bridge.Status>
+  let identity: Bridge.Identity
   /// As that of `BatteryDocument`.
   var age_ms: Int?
 }
@@ -137,7 +97,7 @@ struct InfoDocument: Encodable {
   let device: DeviceDocument
   let line: OrNull<LineDocument>
   let `protocol`: OrNull<ProtocolDetails>
-  let identity: OrNull<IdentityDocument>
+  let identity: OrNull<Bridge.Identity>
 }
 
 struct RequestDocument: Encodable {

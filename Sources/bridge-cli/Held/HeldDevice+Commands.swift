@@ -11,9 +11,9 @@ extension HeldDevice {
   /// What it can be told and asked, and the driver's name.
   func commands() async throws -> (driver: String, commands: [CommandDescription]) {
     try requireDriver()
-    let reply = try await call(Bridge.GetCommands(device: name))
+    let reply = try await calls.commands()
     let commands = reply.commands.compactMap(CommandDescription.init)
-    guard commands.count == reply.commands.count else { throw nonsense }
+    guard commands.count == reply.commands.count else { throw calls.nonsense }
     return (reply.driver, commands)
   }
 
@@ -22,21 +22,13 @@ extension HeldDevice {
     _ calls: [CommandCall], isAnswered: Bool
   ) async throws -> (device: Bridge.Device, replies: [CommandReply]) {
     try requireDriver()
-    let reply = try await call(
-      Bridge.Perform(
-        device: name, commands: calls.map { .init($0.command.name, $0.values.compactMapValues(\.typed)) },
-        no_reply: isAnswered ? nil : true))
-    guard isAnswered else { return (reply.device, []) }
-    guard reply.replies.map(\.command) == calls.map(\.command.name) else { throw nonsense }
+    let reply = try await self.calls.perform(
+      calls.map { .init($0.command.name, $0.values.compactMapValues(\.typed)) }, isAnswered: isAnswered)
     let replies = try zip(calls, reply.replies).map { call, reply in
       let values = reply.values.compactMap { CommandValue($0) }
-      guard values.count == reply.values.count else { throw nonsense }
+      guard values.count == reply.values.count else { throw self.calls.nonsense }
       return CommandReply(call.command, values)
     }
     return (reply.device, replies)
-  }
-
-  var nonsense: AccessoryError {
-    AccessoryError(.badData, "the service at \(place) answers something that makes no sense")
   }
 }

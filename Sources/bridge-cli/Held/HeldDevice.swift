@@ -8,17 +8,21 @@ import AccessoryIO
 import BridgeService
 import Console
 
-/// An accessory that a service holds, and a connection to that service.
+/// An accessory that a service holds, and the way to ask it.
 struct HeldDevice: Sendable {
-  let client: ControlClient
+  let client: BridgeClient
   let accessory: Bridge.Accessory
-  /// Where the service answers.
-  let place: String
   /// As the user called it.
   var label: String?
 
+  /// Where the service answers.
+  var place: String { client.place }
+
   /// What to call it in calls: its path is nobody else's.
   var name: String { accessory.device.path }
+
+  /// The same for calls; in errors it is called as the user called it.
+  var calls: BridgeDevice { client.device(name, label: label) }
 
   /// The accessory that `text` means, if a service holds it; nil when a command is to open it itself, or to say why
   /// not. Throws `ResolutionError` when `text` fits several accessories, held and others, and `busy` when the user wants
@@ -80,12 +84,13 @@ struct HeldDevice: Sendable {
     var held: [HeldDevice] = []
     var busy: AccessoryError?
     for place in ServicePlace.all() {
-      guard let client = try? await ControlClient.connect(to: place) else { continue }
-      do throws(ControlError) {
-        let list = try await client.call(Bridge.List(), timeout: .seconds(5))
-        held += list.accessories.map { HeldDevice(client: client, accessory: $0, place: place) }
+      do throws(AccessoryError) {
+        var client = try await BridgeClient.connect(to: place, patience: .seconds(5))
+        let list = try await client.list()
+        // What is asked then may take as long as the accessory does.
+        client.patience = nil
+        held += list.map { HeldDevice(client: client, accessory: $0) }
       } catch {
-        let error = error.accessoryError
         guard error.kind == .busy else { continue }
         busy = AccessoryError(.busy, "the service at \(place) is busy: \(error.message); try again")
       }
@@ -97,12 +102,12 @@ struct HeldDevice: Sendable {
 
   func battery() async throws -> Bridge.GetBattery.Reply {
     try requireDriver()
-    return try await call(Bridge.GetBattery(device: name))
+    return try await calls.battery()
   }
 
   func status() async throws -> Bridge.GetStatus.Reply {
     try requireDriver()
-    return try await call(Bridge.GetStatus(device: name))
+    return try await calls.status()
   }
 
   /// Throws `misconfigured`, as where the device is opened here, when the service holds it as bytes.
@@ -115,47 +120,9 @@ struct HeldDevice: Sendable {
         + "detach \(path); then say bridge-cli attach \(path) --profile NAME, or --driver with one of \(Driver.list)")
   }
 
-  func info() async throws -> Bridge.GetInfo.Reply { try await call(Bridge.GetInfo(device: name)) }
-
-  /// What happens to it from now on.
-  func events() async throws -> ReplyStream<Bridge.Subscribe> {
-    // A connection of its own: this one is for calls.
-    let events = try await ControlClient.connect(to: place).stream(Bridge.Subscribe(device: name))
-    return events
-  }
-
-  /// What passes from now on.
-  func pieces() async throws -> ReplyStream<Bridge.Trace> {
-    try await ControlClient.connect(to: place).stream(Bridge.Trace(device: name))
-  }
-
   /// The pause after which an unfinished frame no longer holds up what follows it. The service doesn't tell the line's
   /// speed here; that of no line is right for all but the slowest.
   var silence: Duration { LineTiming.instant.silence }
-
-  /// What an event says went wrong, as the accessory's error.
-  func error(_ problem: Bridge.Problem?) -> AccessoryError {
-    let kind = AccessoryError.Kind.allCases.first { $0.errorName == problem?.kind } ?? .disconnected
-    return problem.map { AccessoryError(kind, $0.message) } ?? .disconnected(name)
-  }
-
-  /// Makes a call; throws its error as that of the accessory.
-  func call<Method: ControlMethod>(_ method: Method, timeout: Duration? = nil) async throws -> Method.Reply {
-    do throws(ControlError) {
-      return try await client.call(method, timeout: timeout)
-    } catch {
-      throw failure(error)
-    }
-  }
-
-  /// The error of a call as that of the accessory: in it, a device is called as the user called it.
-  func failure(_ error: ControlError) -> AccessoryError {
-    let its = error.accessoryError
-    guard case .answer = error, let label, let place = its.message.firstRange(of: name) else { return its }
-    var message = its.message
-    message.replaceSubrange(place, with: label)
-    return AccessoryError(its.kind, code: its.code, message)
-  }
 
   /// Says that a reading is an old one, because another program has the accessory.
   func noteAge(_ age: Int?) {

@@ -29,18 +29,20 @@ enum LowBatteries {
 
   /// Follows one service to its end.
   private static func follow(_ place: String, _ body: Body) async throws {
-    let client = try await ControlClient.connect(to: place)
-    let events = try await ControlClient.connect(to: place).stream(Bridge.Subscribe())
+    let client = try await BridgeClient.connect(to: place, patience: .seconds(60))
     var low: Set<String> = []
-    for try await event in events {
-      guard let facts = event.device else { continue }
-      var battery = event.battery
-      switch event.event {
-      case .present: battery = try? await client.call(Bridge.GetBattery(device: facts.path)).battery
-      case .disconnected: low.remove(facts.id)
-      default: break
+    for try await event in try await BridgeClient.events(at: place) {
+      let (facts, reading): (Bridge.Device, BatteryReading)
+      switch event {
+      case .present(let device):
+        guard let battery = try? await client.device(device.path).battery().battery else { continue }
+        (facts, reading) = (device, battery.reading)
+      case .battery(let device, let battery): (facts, reading) = (device, battery)
+      case .disconnected(let device, _):
+        low.remove(device.id)
+        continue
+      case .ready, .connected, .status, .requestFailed: continue
       }
-      guard let reading = battery.map(BatteryReading.init) else { continue }
       guard reading.level == .low || reading.level == .critical else {
         low.remove(facts.id)
         continue

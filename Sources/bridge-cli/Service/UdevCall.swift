@@ -32,12 +32,8 @@ enum UdevCall {
   /// Has the service at `place` hold what is told of at `paths`. Not with Attach: while udev's rules are run nobody knows
   /// yet what the device is, nor whether a terminal comes of it.
   static func tell(_ place: String, _ paths: [String]) async throws(AccessoryError) {
-    let client = try await ControlClient.connect(to: place, timeout: .seconds(10))
-    do throws(ControlError) {
-      for path in paths { _ = try await client.call(Bridge.Expect(device: path), timeout: .seconds(10)) }
-    } catch {
-      throw error.accessoryError
-    }
+    let client = try await BridgeClient.connect(to: place, patience: .seconds(10))
+    for path in paths { try await client.expect(path) }
   }
 
   /// Starts the service as a process of its own, which outlives the rule.

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// A client of the service at one place: what the command, ExternalAccessory and Swift programs ask it through.
+///
+/// Every answer is checked before it is given out: its fields, its numbers (see `CheckedReply`), and what it says of
+/// bytes. What makes no sense is `badData`. The service's own errors come as the accessory's error that they stand for;
+/// besides, every call throws `disconnected` when the service goes away, `timedOut`, and `cancelled` when the task is
+/// cancelled.
+///
+/// A service can't make a client grow: no answer is longer than 16 MiB, one is held at a time, and streams are bounded as
+/// `BridgeStream` says. Calls are answered one after another; streams, loans and files have connections of their own.
+package struct BridgeClient: Sendable {
+  /// Where the service answers.
+  package let place: String
+  /// How long it may take to answer a call; nil for as long as it likes.
+  package var patience: Duration?
+  private let connection: ControlClient
+
+  /// How long a service may take to take a client in, unless somebody says otherwise.
+  private static let connecting = Duration.seconds(5)
+
+  /// Connects to the service that answers at `place`. Throws `notFound` when none does, `permissionDenied`, `timedOut`
+  /// when too many wait there.
+  package static func connect(
+    to place: String, patience: Duration? = nil
+  ) async throws(AccessoryError) -> BridgeClient {
+    let connection = try await ControlClient.connect(to: place, timeout: patience ?? connecting)
+    return BridgeClient(place: place, patience: patience, connection: connection)
+  }
+
+  // MARK: - The service's accessories
+
+  /// What the service has.
+  package func list() async throws(AccessoryError) -> [Bridge.Accessory] { try await call(Bridge.List()).accessories }
+
+  /// The accessory of this path, for calls that concern it. In errors it is called `label`.
+  package func device(_ path: String, label: String? = nil) -> BridgeDevice {
+    BridgeDevice(client: self, path: path, label: label ?? path)
+  }
+
+  /// Has the service hold the device of this name, for what `profile` means; see the interface. Takes as long as that
+  /// takes.
+  package func attach(_ device: String, profile: String? = nil) async throws(AccessoryError) -> Bridge.Attach.Reply {
+    try await call(Bridge.Attach(device: device, profile: profile))
+  }
+
+  /// Has the service hold the device of this path as soon as the system tells of it.
+  package func expect(_ path: String) async throws(AccessoryError) { _ = try await call(Bridge.Expect(device: path)) }
+
+  /// What happens to all accessories from now on, on a connection of its own: first what is there.
+  package static func events(at place: String, patience: Duration? = nil) async throws(AccessoryError) -> BridgeEvents {
+    try await events(Bridge.Subscribe(), at: place, patience: patience) { $0.accessoryError }
+  }
+
+  // MARK: - Calls
+
+  /// Makes a call on this connection. `failure` makes the accessory's error of that of the call.
+  func call<Method: ControlMethod>(
+    _ method: Method, _ failure: (ControlError) -> AccessoryError = \.accessoryError
+  ) async throws(AccessoryError) -> Method.Reply {
+    do throws(ControlError) {
+      return try await connection.call(method, timeout: patience)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// Makes a call with many answers, on a connection of its own, which it takes for itself.
+  static func stream<Method: ControlMethod>(
+    _ method: Method, at place: String, patience: Duration?,
+    _ failure: @escaping @Sendable (ControlError) -> AccessoryError = { $0.accessoryError }
+  ) async throws(AccessoryError) -> BridgeStream<Method> {
+    let connection = try await ControlClient.connect(to: place, timeout: patience ?? connecting)
+    do throws(ControlError) {
+      return BridgeStream(answers: try connection.stream(method), failure: failure)
+    } catch {
+      throw failure(error)
+    }
+  }
+}
+
+extension BridgeClient {
+  /// The events of a subscription.
+  static func events(
+    _ method: Bridge.Subscribe, at place: String, patience: Duration?,
+    _ failure: @escaping @Sendable (ControlError) -> AccessoryError
+  ) async throws(AccessoryError) -> BridgeEvents {
+    let answers = try await stream(method, at: place, patience: patience) { error in
+      // A service that ends in good order says that it gives the call up. This program hasn't.
+      if case .answer(let answer) = error, answer.accessoryError.kind == .cancelled { return .toldNoMore(by: place) }
+      return failure(error)
+    }
+    return BridgeEvents(answers: answers, place: place)
+  }
+}

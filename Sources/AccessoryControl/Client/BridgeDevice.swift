@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import Glibc
+
+/// One accessory of a service, and the calls that concern it. They throw what `BridgeClient` says.
+package struct BridgeDevice: Sendable {
+  /// The service.
+  package let client: BridgeClient
+  /// What calls name it by: its path is nobody else's.
+  package let path: String
+  /// What people call it: in errors of the service it takes the place of the path.
+  package var label: String
+
+  // MARK: - What it is and how it is
+
+  /// All that the service knows of it.
+  package func info() async throws(AccessoryError) -> Bridge.GetInfo.Reply {
+    try await call(Bridge.GetInfo(device: path))
+  }
+
+  /// What it is doing, and who it is.
+  package func status() async throws(AccessoryError) -> Bridge.GetStatus.Reply {
+    try await call(Bridge.GetStatus(device: path))
+  }
+
+  /// How its battery is.
+  package func battery() async throws(AccessoryError) -> Bridge.GetBattery.Reply {
+    try await call(Bridge.GetBattery(device: path))
+  }
+
+  /// What happens to it from now on, on a connection of its own. Ends by `disconnected` when the service goes; that the
+  /// accessory goes is an event.
+  package func events() async throws(AccessoryError) -> BridgeEvents {
+    try await BridgeClient.events(Bridge.Subscribe(device: path), at: client.place, patience: client.patience) {
+      failure($0)
+    }
+  }
+
+  /// The bytes that pass from now on, on a connection of its own.
+  package func trace() async throws(AccessoryError) -> BridgeStream<Bridge.Trace> {
+    try await stream(Bridge.Trace(device: path))
+  }
+
+  // MARK: - What it is told
+
+  /// Sends one AF1 command, named or as a number ("0x12"), and waits for its answer.
+  package func request(
+    _ command: String, payload: [UInt8]
+  ) async throws(AccessoryError) -> (device: Bridge.Device, payload: [UInt8]) {
+    let reply = try await call(Bridge.Request(device: path, command: command, payload: payload))
+    guard let payload = reply.reply.payload else { throw nonsense }
+    return (reply.device, payload)
+  }
+
+  /// What it can be told and asked by name.
+  package func commands() async throws(AccessoryError) -> Bridge.GetCommands.Reply {
+    try await call(Bridge.GetCommands(device: path))
+  }
+
+  /// Has commands carried out. There are as many answers, in this order; none when it isn't to answer.
+  package func perform(
+    _ calls: [Bridge.CommandCall], isAnswered: Bool
+  ) async throws(AccessoryError) -> Bridge.Perform.Reply {
+    var reply = try await call(Bridge.Perform(device: path, commands: calls, no_reply: isAnswered ? nil : true))
+    if !isAnswered { reply.replies = [] }
+    guard reply.replies.map(\.command) == (isAnswered ? calls.map(\.name) : []) else { throw nonsense }
+    return reply
+  }
+
+  /// Has the service let it go.
+  package func detach() async throws(AccessoryError) -> Bridge.Device {
+    try await call(Bridge.Detach(device: path)).device
+  }
+
+  // MARK: - Its bytes
+
+  /// How long the service may take to see that this program has given the accessory back, in looks, and the pause between
+  /// these.
+  private static let looks = 200
+  private static let pause = Duration.milliseconds(10)
+
+  /// Has the service lend it: its raw bytes, on a connection of their own, until that is closed. Throws `busy` when somebody
+  /// else has borrowed it.
+  package func open() async throws(AccessoryError) -> (device: Bridge.Device, transport: any Transport) {
+    let connection = try await ControlClient.connect(to: client.place, timeout: client.patience ?? .seconds(5))
+    for look in 1... {
+      do throws(ControlError) {
+        let (reply, transport) = try await connection.upgrade(
+          Bridge.Open(device: path), label: label, timeout: client.patience)
+        return (reply.device, transport)
+      } catch {
+        // Given back by this program, and the service hasn't noticed yet.
+        guard case .answer(let answer) = error, answer.holder == "process \(getpid())", look < Self.looks else {
+          throw failure(error)
+        }
+      }
+      await IOThread.shared.sleep(for: Self.pause)
+    }
+    throw nonsense
+  }
+
+  // MARK: - Calls
+
+  func call<Method: ControlMethod>(_ method: Method) async throws(AccessoryError) -> Method.Reply {
+    try await client.call(method, failure)
+  }
+
+  func stream<Method: ControlMethod>(_ method: Method) async throws(AccessoryError) -> BridgeStream<Method> {
+    try await BridgeClient.stream(method, at: client.place, patience: client.patience) { failure($0) }
+  }
+
+  /// The error of a call as that of the accessory: in it, the accessory is called by its label.
+  private func failure(_ error: ControlError) -> AccessoryError {
+    let its = error.accessoryError
+    guard case .answer = error, label != path, let place = its.message.firstRange(of: path) else { return its }
+    var message = its.message
+    message.replaceSubrange(place, with: label)
+    return AccessoryError(its.kind, code: its.code, message)
+  }
+
+  /// The error of an answer that makes no sense.
+  package var nonsense: AccessoryError {
+    AccessoryError(.badData, "the service at \(client.place) answers something that makes no sense")
+  }
+}

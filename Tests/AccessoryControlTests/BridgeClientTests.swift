@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import TestSupport
+import Testing
+
+/// What programs ask a service through: the answers as Swift's values, and errors as the accessory's.
+@Suite("The client of a service", .timeLimit(.minutes(2))) struct BridgeClientTests {
+  @Test func answersAreValues() async throws {
+    let sample = try await SampleServer()
+    let client = try await BridgeClient.connect(to: sample.path, patience: .seconds(60))
+    #expect(try await client.list() == [SampleBridge.accessory])
+    let device = client.device("X1", label: "my robot")
+    #expect(
+      try await device.battery().battery.reading
+        == BatteryReading(percent: 57, level: .normal, millivolts: 3_700, milliamperes: -12, charge: .discharging))
+    let status = try await device.status()
+    #expect(status.status.reading == AccessoryStatus(state: .idle, progress: 4) && status.age_ms == 3)
+    #expect(
+      status.identity.reading
+        == AccessoryIdentity(
+          manufacturer: "Maker", name: "Thing", model: "T", serialNumber: "X1", firmwareRevision: "1.2",
+          hardwareRevision: "A"))
+    #expect(try await device.info().line?.baud == 115_200)
+    #expect(try await device.request("echo", payload: [1, 0xFF]).payload == [1, 0xFF])
+    #expect(try await device.commands().commands.map(\.name) == ["turn"])
+    let replies = try await device.perform([.init("turn"), .init("turn", ["speed": "1"])], isAnswered: true).replies
+    #expect(replies.map(\.command) == ["turn", "turn"])
+    #expect(try await device.perform([.init("turn")], isAnswered: false).replies == [])
+    #expect(try await device.entries(of: "a").map(\.name) == ["a", "f"])
+    try await device.makeFolder("a")
+    try await device.remove("a")
+    #expect(try await device.detach() == SampleBridge.device)
+    #expect(try await client.attach("X1").accessory == SampleBridge.accessory)
+    try await client.expect("X1")
+    await sample.server.close()
+  }
+
+  /// A refusal is the accessory's error; in what the service says, the device is called as its user called it.
+  @Test func errorsAreTheAccessorys() async throws {
+    let sample = try await SampleServer()
+    let client = try await BridgeClient.connect(to: sample.path, patience: .seconds(60))
+    let refused = await #expect(throws: AccessoryError.self) {
+      try await client.device("X1").request("nothing", payload: [])
+    }
+    #expect(refused?.kind == .refused && refused?.code == .refusal(2))
+    let missing = await #expect(throws: AccessoryError.self) {
+      try await client.device("/dev/x", label: "my robot").battery()
+    }
+    #expect(missing == AccessoryError(.notFound, "there is no my robot"))
+    await sample.server.close()
+    let gone = await #expect(throws: AccessoryError.self) { try await client.list() }
+    #expect(gone?.kind == .disconnected)
+    let nobody = await #expect(throws: AccessoryError.self) { try await BridgeClient.connect(to: sample.path) }
+    #expect(nobody?.kind == .notFound)
+  }
+
+  @Test func filesPassBothWays() async throws {
+    let sample = try await SampleServer()
+    let device = try await BridgeClient.connect(to: sample.path, patience: .seconds(60)).device("X1")
+    let got = Locked<[UInt8]>([])
+    let carried = try await device.get("30", limit: 1 << 20, patience: .zero) { step throws(AccessoryError) in
+      if case .piece(let bytes, let offset) = step { got.withLock { $0.insert(contentsOf: bytes, at: offset) } }
+    }
+    #expect(got.withLock { $0.count } == 30 * 1_024 && carried.md5 == "x" && carried.device == SampleBridge.device)
+    var steps: [String] = []
+    let sent = try await device.send(
+      to: "x", size: 3, kind: .image, crc32: nil, patience: .zero
+    ) { offset, count throws(AccessoryError) in
+      Array([1, 2, 3][offset..<(offset + count)])
+    } _: {
+      steps.append("\($0)")
+    }
+    #expect(steps == ["arrived(0)", "interrupted", "arrived(3)"] && sent.resumptions == 1)
+    await sample.server.close()
+  }
+
+  /// All that a service tells comes as a value; when the service ends the sequence throws, once.
+  @Test(.timeLimit(.minutes(1)), arguments: [nil, "X1"]) func eventsEndWithAnError(device: String?) async throws {
+    let sample = try await SampleServer()
+    let events =
+      if let device {
+        try await BridgeClient.connect(to: sample.path).device(device).events()
+      } else { try await BridgeClient.events(at: sample.path) }
+    var iterator = events.makeAsyncIterator()
+    var told: [BridgeEvent] = []
+    for _ in Bridge.EventName.allCases { if let event = try await iterator.next() { told.append(event) } }
+    let (x1, gone) = (SampleBridge.device, AccessoryError.disconnected("X1"))
+    #expect(
+      told == [
+        .present(x1), .ready, .connected(x1), .disconnected(x1, gone), .battery(x1, SampleBridge.battery.reading),
+        .status(x1, SampleBridge.status.reading), .requestFailed(x1, gone),
+      ])
+    if device == nil { await sample.server.close() }
+    let error = await #expect(throws: AccessoryError.self) { try await iterator.next() }
+    #expect(error?.kind == .disconnected && error?.message.contains("tells no more") == true)
+    #expect(try await iterator.next() == nil)
+    await sample.server.close()
+  }
+
+  @Test func rawBytesAndWhoHasThem() async throws {
+    let sample = try await SampleServer()
+    let device = try await BridgeClient.connect(to: sample.path, patience: .seconds(60)).device("X1", label: "my robot")
+    let (facts, transport) = try await device.open()
+    #expect(facts == SampleBridge.device && transport.label == "my robot")
+    #expect(transport.output.offer([1, 2, 3]) == .accepted)
+    var bytes: [UInt8] = []
+    try await eventually("the bytes") {
+      var piece: [UInt8] = []
+      if case .bytes = transport.input.take(into: &piece) { bytes += piece }
+      return bytes == [1, 2, 3]
+    }
+    let busy = await #expect(throws: AccessoryError.self) { try await device.open() }
+    #expect(busy?.kind == .busy)
+    await transport.close()
+    await sample.server.close()
+  }
+
+  private static let device = #"{"id":"X1","path":"X1","source":"named","links":[],"ways":[],"initialized":true}"#
+
+  /// What makes no sense as a whole is `badData`, though each field by itself is right.
+  @Test(arguments: [
+    ("Request", [#"{"device":D,"command":"echo","command_byte":1,"reply":{"payload_hex":"zz","payload_bytes":1}}"#]),
+    ("Perform", [#"{"device":D,"replies":[]}"#]),
+    ("Perform", [#"{"device":D,"replies":[{"command":"b","values":[]}]}"#]),
+    ("GetFile", [#"{"event":"begin","size_bytes":1001}"#, "{}"]),
+    ("GetFile", [#"{"event":"begin","size_bytes":1}"#, #"{"event":"piece","offset":0,"bytes_hex":"0000"}"#, "{}"]),
+    ("GetFile", [#"{"event":"begin","size_bytes":9}"#, #"{"event":"piece","offset":1,"bytes_hex":"00"}"#, "{}"]),
+    ("GetFile", [#"{"event":"begin","size_bytes":9}"#, #"{"event":"piece","offset":0}"#, "{}"]),
+    ("GetFile", [#"{"event":"begin","size_bytes":9}"#, #"{"event":"done"}"#]),
+    ("GetFile", [#"{"event":"piece","offset":0,"bytes_hex":"00"}"#, "{}"]),
+    ("SendFile", [#"{"event":"wanted","transfer":"t","offset":9,"count_bytes":2}"#, "{}"]),
+    ("SendFile", [#"{"event":"wanted","offset":0,"count_bytes":2}"#, "{}"]),
+  ]) func nonsenseIsRefused(method: String, answers: [String]) async throws {
+    let directory = try TemporaryDirectory()
+    let answers = answers.map { $0.replacing("D", with: Self.device) }
+    let service = try CannedService(at: directory.path + "/socket", [method: answers])
+    let device = try await BridgeClient.connect(to: directory.path + "/socket", patience: .seconds(60)).device("X1")
+    let error = await #expect(throws: AccessoryError.self) {
+      switch method {
+      case "Request": _ = try await device.request("echo", payload: [])
+      case "Perform": _ = try await device.perform([.init("a")], isAnswered: true)
+      case "GetFile": _ = try await device.get("x", limit: 1_000, patience: .zero) { _ throws(AccessoryError) in }
+      default:
+        _ = try await device.send(to: "x", size: 10, kind: nil, crc32: nil, patience: .zero) {
+          offset, count throws(AccessoryError) in
+          Issue.record("\(count) bytes at \(offset) were wanted")
+          return []
+        } _: { _ in
+        }
+      }
+    }
+    #expect(error?.kind == .badData)
+    service.close()
+  }
+
+  /// A service that doesn't answer.
+  @Test func silenceTimesOut() async throws {
+    let directory = try TemporaryDirectory()
+    let service = try CannedService(at: directory.path + "/socket", ["Battery": []])
+    let client = try await BridgeClient.connect(to: directory.path + "/socket", patience: .milliseconds(50))
+    let error = await #expect(throws: AccessoryError.self) { try await client.device("X1").battery() }
+    #expect(error?.kind == .timedOut)
+    service.close()
+  }
+}
+
+/// The shapes in which readings are written: each in one place, for the interface and for JSON documents.
+@Suite("Reading shapes") struct ReadingShapeTests {
+  private func text(_ value: some Encodable) throws -> String {
+    String(decoding: try JSON(encoding: value).bytes, as: UTF8.self)
+  }
+
+  @Test func battery() throws {
+    for level in BatteryReading.Level.allCases {
+      for charge in BatteryReading.Charge.allCases {
+        let told = BatteryReading(percent: 57, level: level, millivolts: 3_700, milliamperes: -12, charge: charge)
+        #expect(Bridge.Battery(told).reading == told)
+      }
+    }
+    let least = Bridge.Battery(BatteryReading())
+    let told = #""charge":"unknown","#
+    #expect(try text(least) == #"{\#(told)"level":"unknown","level_origin":"reported"}"#)
+    #expect(
+      try text(WithNulls(least))
+        == #"{\#(told)"current_ma":null,"level":"unknown","level_origin":"reported","percent":null,"voltage_mv":null}"#)
+    let most = Bridge.Battery(BatteryReading(percent: 5, millivolts: 3_700, milliamperes: -1, charge: .notCharging))
+    #expect(
+      try text(most) == #"{"charge":"not_charging","current_ma":-1,"level":"critical","level_origin":"derived","#
+        + #""percent":5,"voltage_mv":3700}"#)
+    #expect(try text(WithNulls(most)) == text(most))
+  }
+
+  @Test func status() throws {
+    for state in AccessoryState.allCases {
+      let told = AccessoryStatus(state: state, faultCode: 7, progress: 9)
+      #expect(Bridge.Status(told).reading == told)
+    }
+    let least = Bridge.Status(AccessoryStatus(state: .notInitialized))
+    #expect(try text(least) == #"{"state":"not_initialized"}"#)
+    #expect(try text(WithNulls(least)) == #"{"fault_code":null,"progress_percent":null,"state":"not_initialized"}"#)
+  }
+
+  /// What a newer service may say.
+  @Test func unknownWords() {
+    #expect(Bridge.Battery(level: "x", level_origin: "y", charge: "z").reading == BatteryReading())
+    #expect(Bridge.Status(state: "x").reading.state == .notInitialized)
+  }
+}
