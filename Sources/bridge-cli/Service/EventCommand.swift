@@ -18,7 +18,8 @@ actor EventCommand {
 
   private let words: [String]
   private var running = 0
-  private var waiting: [Occasion] = []
+  /// What the commands are to be told: short, however much a device or a service says.
+  private var waiting: [[String: String]] = []
   private var droppedCount = 0
 
   /// Commands that run at a time.
@@ -40,14 +41,14 @@ actor EventCommand {
           Output.note("\(words[0]): \(Self.runningLimit) of it are running and don't end; older events are passed over")
         }
       }
-      return waiting.append(occasion)
+      return waiting.append(Self.variables(occasion))
     }
-    start(occasion)
+    start(Self.variables(occasion))
   }
 
-  private func start(_ occasion: Occasion) {
+  private func start(_ variables: [String: String]) {
     do throws(AccessoryError) {
-      let process = try ChildProgram.start(words[0], words, extra: Self.variables(occasion))
+      let process = try ChildProgram.start(words[0], words, extra: variables)
       running += 1
       // Waiting blocks a thread, of which there are no more than `runningLimit`.
       DispatchQueue(label: "accessory.exec").async {
