@@ -59,6 +59,30 @@ import Testing
     }
   }
 
+  /// A hostile service tells of more low batteries than are kept: what is beyond is passed over, which is said once.
+  @Test func tooManyLowBatteries() async throws {
+    try await Sandbox.with { box in
+      let long = String(repeating: "X", count: 250_000)
+      func event(_ number: Int, _ level: String = "low", event: String = "battery") -> String {
+        #"{"event":"\#(event)","time":1,"device":{"id":"\#(long)\#(number)","path":"/dev/null","source":"udev","links":[],"#
+          + #""ways":[],"initialized":true},"battery":{"level":"\#(level)","level_origin":"reported","charge":"unknown"}}"#
+      }
+      // Four of these names fit into 1 MiB. Behind those beyond, one that is kept gets low once more; and the last is
+      // asked for its battery.
+      let events = (1...7).map { event($0) } + [event(1, "normal"), event(1), event(1, event: "present"), "{}"]
+      let place = box.directory.path + "/socket"
+      let service = try CannedService(at: place, ["Subscribe": events])
+      defer { service.close() }
+      let watch = try box.start(["watch", "--exec", "./nothing"], environment: ["ACCESSORY_BRIDGE_SOCKET": place])
+      try await service.calls.wait { $0.contains("Battery") }
+      watch.signal(SIGINT)
+      let lines = try await watch.end().errorText.split(separator: "\n")
+      #expect(lines.count { $0.contains("./nothing was not run") } == 5)
+      #expect(lines.count { $0.contains("tells of more than 4096 low batteries, or too much of them") } == 1)
+      #expect(lines.count == 6)
+    }
+  }
+
   /// A command that can't be started any more: each event that waits is told of, at once.
   @Test func aCommandThatGoesWhileEventsWait() async throws {
     try await Sandbox.with { box in

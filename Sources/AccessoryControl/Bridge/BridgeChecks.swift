@@ -34,6 +34,10 @@ package enum ReplyLimits {
   package static let speed = 0...1_000_000.0
   /// Percent.
   package static let percent: ClosedRange<UInt8> = 0...100
+  /// Devices that a service has at a time, and that a client keeps of one service.
+  package static let devices = 4_096
+  /// Bytes of texts that a client keeps of the devices of one service.
+  package static let deviceBytes = 16 << 20
 
   /// Throws when there is a value and it is out of `limits`; so is a floating-point value that is no number.
   static func check<Number: Comparable>(

@@ -43,7 +43,7 @@ package actor BridgeService {
   private let idleContinuation: AsyncStream<Void>.Continuation
 
   /// Devices that are known at a time; more than that are no accessories.
-  static let deviceLimit = 4_096
+  static let deviceLimit = ReplyLimits.devices
 
   /// The service's dispatch queue.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

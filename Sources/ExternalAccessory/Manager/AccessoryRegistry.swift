@@ -167,6 +167,7 @@ final class AccessoryRegistry: RunLoopWork {
       switch event {
       case .came(let accessory): self?.came(accessory)
       case .went(let device): self?.went(device)
+      case .tooMany(let error): self?.note(error)
       }
     }
     let task = Task.detached(executorPreference: TaskQueue.shared) {
@@ -177,7 +178,8 @@ final class AccessoryRegistry: RunLoopWork {
 
   private func came(_ told: ToldAccessory) {
     let hasNews = state.withLock { state in
-      state.told.append(told)
+      // One that is told again has perhaps been lost meanwhile by a session.
+      if !state.told.contains(told) { state.told.append(told) }
       guard !state.accessories.contains(where: { $0.port.device.isSame(as: told.device) }) else { return false }
       return connect(state.devices.first { $0.isSame(as: told.device) } ?? told.device, &state)
     }

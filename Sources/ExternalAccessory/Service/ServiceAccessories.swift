@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
@@ -11,6 +12,18 @@ struct ToldAccessory: Sendable, Hashable {
   var device: Device
   /// What it can be opened for. A profile without rules: how to open it, only the service knows.
   var profile: Profile
+
+  /// Bytes of its texts, and of what holds these.
+  var size: Int {
+    let usb = device.usb
+    let texts =
+      [
+        device.path, device.link, device.driver, device.name, device.manufacturer, device.model, device.serialNumber,
+        device.firmwareRevision, device.hardwareRevision, device.terminal, usb?.node, usb?.port, usb?.damage,
+        profile.name,
+      ] + profile.protocolStrings
+    return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) + MemoryLayout<String>.size }
+  }
 }
 
 /// What services of this package hold, as it comes and goes: also what only they know, because somebody has named it to
@@ -19,28 +32,35 @@ enum ServiceAccessories {
   enum Event: Sendable {
     case came(ToldAccessory)
     case went(Device)
+    /// The service tells of more than is kept; what is beyond is passed over. Told once.
+    case tooMany(AccessoryError)
   }
 
   /// How long a service may take to answer.
   private static let patience = Duration.seconds(5)
 
   /// Follows the service at a place, and those that start there later, until the task is cancelled. Calls `ready`, once,
-  /// when what the first has is told, or none is there.
+  /// when what the first has is told, or none is there. Of one service no more than `limit` accessories are told at a
+  /// time.
   static func follow(
-    _ place: String, ready: @escaping @Sendable () -> Void, _ tell: @escaping @Sendable (Event) -> Void
+    _ place: String, limit: Int = ReplyLimits.devices, ready: @escaping @Sendable () -> Void,
+    _ tell: @escaping @Sendable (Event) -> Void
   ) async {
     let starts = ServiceStarts(at: place)
     defer { starts.stop() }
-    var isReady = false
+    var (isReady, isTooMuchTold) = (false, false)
     for await _ in starts.signals {
-      var known: [Device] = []
+      var known = ToldDevices<ToldAccessory>(countLimit: limit)
       try? await followOne(place, &known) {
         if !isReady { ready() }
         isReady = true
       } tell: {
         tell($0)
+      } passOver: {
+        if !isTooMuchTold { tell(.tooMany(tooMany(place, limit))) }
+        isTooMuchTold = true
       }
-      for device in known { tell(.went(device)) }
+      for accessory in known.values { tell(.went(accessory.device)) }
       if !isReady { ready() }
       isReady = true
       if Task.isCancelled { return }
@@ -48,19 +68,31 @@ enum ServiceAccessories {
     if !isReady { ready() }
   }
 
+  private static func tooMany(_ place: String, _ limit: Int) -> AccessoryError {
+    AccessoryError(
+      .badData,
+      "the service at \(place) tells of more than \(limit) accessories, or too much of them: what is beyond is passed "
+        + "over")
+  }
+
   private static func followOne(
-    _ place: String, _ known: inout [Device], ready: () -> Void, tell: (Event) -> Void
+    _ place: String, _ known: inout ToldDevices<ToldAccessory>, ready: () -> Void, tell: (Event) -> Void,
+    passOver: () -> Void
   ) async throws {
     for try await event in try await BridgeClient.events(at: place, patience: patience) {
       switch event {
       case .ready: ready()
       case .present(let facts), .connected(let facts):
         guard let told = await look(facts, place) else { continue }
-        known.append(told.device)
+        let former = known[facts.path]
+        guard known.keep(told, for: facts.path, size: told.size) else {
+          passOver()
+          continue
+        }
+        if let former, former != told { tell(.went(former.device)) }
         tell(.came(told))
       case .disconnected(let facts, _):
-        guard let index = known.firstIndex(where: { $0.path == facts.path }) else { continue }
-        tell(.went(known.remove(at: index)))
+        if let told = known.remove(facts.path) { tell(.went(told.device)) }
       case .battery, .status, .requestFailed: break
       }
     }
@@ -72,7 +104,7 @@ enum ServiceAccessories {
   private static func look(_ facts: Bridge.Device, _ place: String) async -> ToldAccessory? {
     guard let client = try? await BridgeClient.connect(to: place, patience: patience) else { return nil }
     if facts.source == Device.Source.named.rawValue,
-      let reply = try? await client.device(facts.path).info()
+      let reply = try? await client.device(facts.path).info(), reply.accessory.device.path == facts.path
     {
       return ToldAccessory(reply.accessory, reply.identity)
     }

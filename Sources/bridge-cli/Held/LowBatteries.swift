@@ -27,10 +27,15 @@ enum LowBatteries {
     }
   }
 
+  /// Bytes of the identities that are kept of one service: as many as it has devices, of 256 bytes each.
+  private static let byteLimit = ReplyLimits.devices * 256
+
   /// Follows one service to its end.
   private static func follow(_ place: String, _ body: Body) async throws {
     let client = try await BridgeClient.connect(to: place, patience: .seconds(60))
-    var low: Set<String> = []
+    // The identities of those that are low.
+    var low = ToldDevices<Void>(byteLimit: byteLimit)
+    var isTooMuchTold = false
     for try await event in try await BridgeClient.events(at: place) {
       let (facts, reading): (Bridge.Device, BatteryReading)
       switch event {
@@ -47,7 +52,15 @@ enum LowBatteries {
         low.remove(facts.id)
         continue
       }
-      if low.insert(facts.id).inserted { await body(Device(facts), reading) }
+      guard low[facts.id] == nil else { continue }
+      if low.keep((), for: facts.id) {
+        await body(Device(facts), reading)
+      } else if !isTooMuchTold {
+        isTooMuchTold = true
+        Output.note(
+          "the service at \(place) tells of more than \(ReplyLimits.devices) low batteries, or too much of them: what is "
+            + "beyond is passed over")
+      }
     }
   }
 }
