@@ -16,11 +16,11 @@ final class PretendedAccessory: Sendable {
   /// Requests without HELLO.
   let requests: Watched<[AF1Header]>
 
-  init(timing: LineTiming = .instant, answer: @escaping Answer = { (.reply(to: $0), $1) }) {
+  init(timing: LineTiming = .instant, line: MemoryLine? = nil, answer: @escaping Answer = { (.reply(to: $0), $1) }) {
     let codec = Locked(AF1Codec(maximumPayload: 65_535))
     let requests = Watched<[AF1Header]>([])
     self.requests = requests
-    transport = MemoryTransport(label: "gadget", timing: timing) { transport, bytes in
+    transport = MemoryTransport(label: "gadget", timing: timing, line: line) { transport, bytes in
       var batch = FrameBatch<AF1Header>()
       codec.withLock { $0.decode(bytes.span.bytes, into: &batch) }
       for index in 0..<batch.count {
@@ -92,6 +92,30 @@ final class PretendedAccessory: Sendable {
     let error = await #expect(throws: AccessoryError.self) { try await request.value }
     #expect(error?.kind == .timedOut)
     #expect(link.statistics.link.timeouts == 3)
+  }
+
+  /// A line that is no terminal, behind a tap: what is asked after a change goes by the new speed.
+  @Test func timeLimitsFollowTheSpeedOfTheLine() async throws {
+    let accessory = PretendedAccessory(line: MemoryLine(LineFacts(baudRate: 9_600))) { _, _ in nil }
+    let clock = ManualClock()
+    let session = AccessorySession(SpyingTransport(accessory.transport, tap: TraceTap(clock: clock)))
+    let link = try await Link.open(session, rules: AF1Exchange(label: "gadget"), clock: clock)
+    let line = try #require(session.line)
+    #expect(session.transport.timing == .serial(baudRate: 9_600))
+    #expect(try await line.change(.init(baudRate: 300, stopBits: 2)).baudRate == 300)
+    #expect(session.transport.timing == .serial(baudRate: 300, bits: 11))
+    // Its frame and the largest reply allowed for it, (14 + 2) + (14 + 2) bytes of 11 bits.
+    let wire = LineTiming.serial(baudRate: 300, bits: 11).time(of: 32)
+    #expect(wire > .milliseconds(1_173) && wire < .milliseconds(1_174))
+    let echo = AF1Request(.echo, payload: [1, 2], isIdempotent: false, largestReply: 2)
+    let request = Task { try await link.request(echo) }
+    try await accessory.requests.wait { $0.count == 1 }
+    #expect(link.exchange.deadline == clock.now + .milliseconds(500) + wire)
+    await link.close()
+    let error = await #expect(throws: AccessoryError.self) { try await request.value }
+    #expect(error?.kind == .cancelled)
+    let later = await #expect(throws: AccessoryError.self) { try await line.facts() }
+    #expect(later == .closed("gadget"))
   }
 
   @Test func aFrameBehindAnUnfinishedOneIsDeliveredAfterSilence() async throws {

@@ -14,24 +14,29 @@ public final class MemoryTransport: Transport {
 
   /// "memory", unless said otherwise.
   public let label: String
-  /// None, unless said otherwise.
-  public let timing: LineTiming
+  /// That of the line, if there is one; none, unless said otherwise.
+  public var timing: LineTiming { memoryLine?.timing ?? fixedTiming }
+  /// The line beside the bytes, if the test gave it one.
+  public var line: (any LineControl)? { memoryLine }
   /// What the test pushed.
   public let input: InputQueue
   /// What the test sees.
   public let output: OutputQueue
 
+  private let fixedTiming: LineTiming
+  private let memoryLine: MemoryLine?
   private let state = Watched(State())
   private let onWritten: (@Sendable (MemoryTransport, [UInt8]) -> Void)?
 
   /// A transport whose device takes all that is written, at once and on the writer's thread. `onWritten` is told of
   /// each piece, and may answer by `receive`.
   public init(
-    label: String = "memory", timing: LineTiming = .instant, inputHighWater: Int = 65_536,
+    label: String = "memory", timing: LineTiming = .instant, line: MemoryLine? = nil, inputHighWater: Int = 65_536,
     outputHighWater: Int = 16_384, onWritten: (@Sendable (MemoryTransport, [UInt8]) -> Void)? = nil
   ) {
     self.label = label
-    self.timing = timing
+    fixedTiming = timing
+    memoryLine = line
     self.onWritten = onWritten
     input = InputQueue(highWater: inputHighWater)
     output = OutputQueue(highWater: outputHighWater)
@@ -94,6 +99,7 @@ public final class MemoryTransport: Transport {
 
   /// The device goes: nil for a close by the owner, otherwise why.
   public func end(_ error: AccessoryError?) {
+    memoryLine?.end(error ?? .closed(label))
     output.close(error)
     input.finish(error)
   }

@@ -33,7 +33,7 @@ extension DescriptorTransport {
     self.init(
       descriptor: descriptor, label: label, timing: .instant, io: io, setup: setup, peer: peer,
       closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io
-    ) { SystemCall.close(descriptor) }
+    ) { _ in SystemCall.close(descriptor) }
   }
 }
 

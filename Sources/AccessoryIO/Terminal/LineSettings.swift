@@ -32,6 +32,20 @@ struct LineSettings: Sendable, Equatable {
     if configuration.dtr == .keep { lowersLinesOnClose = false }
   }
 
+  /// Sets what `changes` has.
+  mutating func set(_ changes: LineChanges) {
+    if let rate = changes.baudRate { baudRate = rate }
+    if let bits = changes.dataBits { dataBits = bits }
+    if let parity = changes.parity { self.parity = parity }
+    if let bits = changes.stopBits { stopBits = bits }
+    if let flowControl = changes.flowControl { self.flowControl = flowControl }
+  }
+
+  /// How long a byte takes.
+  var timing: LineTiming {
+    LineFacts(baudRate: baudRate, dataBits: dataBits, parity: parity, stopBits: stopBits).timing
+  }
+
   /// Every byte passes as it is, both ways: no line editing, no echo, no signals, no translation of line ends
   /// (cfmakeraw(3)); modem lines ignored. A read waits for a byte.
   mutating func makeRaw() {
@@ -83,7 +97,7 @@ extension LineSettings {
     set { set(UInt32(CSTOPB), newValue == 2) }
   }
 
-  var parity: TerminalConfiguration.Parity {
+  var parity: LineParity {
     get {
       guard raw.c_cflag & UInt32(PARENB) != 0 else { return .none }
       let isOdd = raw.c_cflag & UInt32(PARODD) != 0
@@ -97,7 +111,7 @@ extension LineSettings {
     }
   }
 
-  var flowControl: TerminalConfiguration.FlowControl {
+  var flowControl: LineFlowControl {
     get {
       if raw.c_cflag & SHIM_CRTSCTS != 0 { return .hardware }
       return raw.c_iflag & UInt32(IXON | IXOFF) != 0 ? .software : .none

@@ -17,6 +17,8 @@ enum OpenLines {
   /// line takes the place.
   fileprivate struct Entry: ~Copyable {
     let isTaken = Atomic(true)
+    /// A break has been begun, and goes on.
+    let isBreaking = Atomic(false)
     var descriptor: FileDescriptor
     var original: Terminal.Original
     /// Whoever opened it: a child that was forked has the descriptors, but not the duty.
@@ -31,6 +33,12 @@ enum OpenLines {
 
     /// More was changed since.
     func update(_ original: Terminal.Original) { entry.pointee.original = original }
+
+    /// A break begins, or has ended.
+    func note(isBreaking: Bool) { entry.pointee.isBreaking.store(isBreaking, ordering: .releasing) }
+
+    /// Whether a break goes on.
+    var isBreaking: Bool { entry.pointee.isBreaking.load(ordering: .acquiring) }
 
     /// The line was put back. Before its descriptor is closed, whose number may be another file's then.
     func remove() { entry.pointee.isTaken.store(false, ordering: .releasing) }
@@ -49,6 +57,7 @@ enum OpenLines {
         if !entry.pointee.isTaken.load(ordering: .acquiring) {
           (entry.pointee.descriptor, entry.pointee.original) = (descriptor, original)
           entry.pointee.process = getpid()
+          entry.pointee.isBreaking.store(false, ordering: .releasing)
           entry.pointee.isTaken.store(true, ordering: .releasing)
           return Token(entry: entry)
         }
@@ -67,7 +76,9 @@ enum OpenLines {
     var next = UnsafeMutablePointer<Entry>(bitPattern: firstEntry.load(ordering: .acquiring))
     while let entry = next {
       if entry.pointee.isTaken.load(ordering: .acquiring), entry.pointee.process == getpid() {
-        Terminal.putBack(entry.pointee.descriptor, entry.pointee.original)
+        Terminal.putBack(
+          entry.pointee.descriptor, entry.pointee.original,
+          isBreaking: entry.pointee.isBreaking.load(ordering: .acquiring))
       }
       next = entry.pointee.next
     }

@@ -28,13 +28,12 @@ extension DescriptorTransport {
       await setup.run { terminal.discardInput() }
     }
     if Task.isCancelled {
-      await setup.run { control.release() }
+      await setup.run { control.release(nil) }
       throw AccessoryError(.cancelled, "opening \(configuration.label) was cancelled")
     }
     return DescriptorTransport(
-      descriptor: terminal.descriptor, label: configuration.label,
-      timing: .serial(baudRate: terminal.settings.baudRate, bits: configuration.bitsPerCharacter), io: io,
-      setup: setup, control: control, closing: .inOrder(unsent: { terminal.unsentCount }, hasLine: terminal.hasLine),
-      clock: clock, release: control.release)
+      descriptor: terminal.descriptor, label: configuration.label, timing: control.timing, io: io, setup: setup,
+      line: control, closing: .inOrder(unsent: { terminal.unsentCount }, hasLine: terminal.hasLine), clock: clock,
+      release: { control.release($0) })
   }
 }

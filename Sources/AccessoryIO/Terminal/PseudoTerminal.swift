@@ -20,7 +20,7 @@ public struct PseudoTerminal: Sendable {
     let pair = try await setup.run { () throws(AccessoryError) in try Pair(io: io, setup: setup) }
     let transport = DescriptorTransport(
       descriptor: pair.master, label: pair.path, timing: .instant, io: io, setup: setup, closing: .atOnce, clock: io,
-      release: pair.release)
+      release: { _ in pair.release() })
     return PseudoTerminal(path: pair.path, transport: transport)
   }
 }

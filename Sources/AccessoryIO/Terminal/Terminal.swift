@@ -60,6 +60,44 @@ struct Terminal: Sendable {
     discardInput()
   }
 
+  /// Begins a break, or ends it.
+  func setBreak(_ isOn: Bool) throws(Errno) {
+    token.note(isBreaking: true)  // before: whatever ends the process now ends the break
+    do throws(Errno) {
+      try descriptor.setBreak(isOn)
+    } catch {
+      if isOn { token.note(isBreaking: false) }
+      throw error
+    }
+    token.note(isBreaking: isOn)
+  }
+
+  /// Changes settings; returns what the driver makes of them. When it can't do them this throws `unsupported`, and the
+  /// settings are those from before.
+  func change(_ changes: LineChanges, label: String) throws(AccessoryError) -> LineSettings {
+    let before: LineSettings
+    do throws(Errno) {
+      before = try LineSettings(of: descriptor)
+    } catch {
+      throw AccessoryError(device: error, "reading the settings of \(label)")
+    }
+    var wanted = before
+    wanted.set(changes)
+    do throws(AccessoryError) {
+      return try Self.apply(wanted, to: descriptor, label)
+    } catch {
+      if error.kind != .disconnected { try? before.apply(to: descriptor) }
+      throw error
+    }
+  }
+
+  /// Throws away what the driver holds.
+  func purge(_ buffers: LineBuffers) throws(Errno) {
+    guard !buffers.isEmpty else { return }
+    let queue = !buffers.contains(.unsent) ? TCIFLUSH : !buffers.contains(.received) ? TCOFLUSH : TCIOFLUSH
+    _ = try SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcflush(descriptor.rawValue, queue) }
+  }
+
   /// Throws away what has arrived. Not what others sent: it may still be on its way.
   func discardInput() { Self.flush(descriptor, TCIFLUSH) }
 
@@ -78,14 +116,15 @@ struct Terminal: Sendable {
 
   /// Puts the settings back and closes.
   func release() {
-    Self.putBack(descriptor, original)
+    Self.putBack(descriptor, original, isBreaking: token.isBreaking)
     token.remove()
     SystemCall.close(descriptor)
   }
 
-  /// Puts the settings back. Discards what the driver still has: waiting for that could take for ever, and the kernel's
-  /// close would wait.
-  static func putBack(_ descriptor: FileDescriptor, _ original: Original) {
+  /// Puts the settings back, and ends a break. Discards what the driver still has: waiting for that could take for ever,
+  /// and the kernel's close would wait.
+  static func putBack(_ descriptor: FileDescriptor, _ original: Original, isBreaking: Bool) {
+    if isBreaking { try? descriptor.setBreak(false) }
     flush(descriptor, unsentCount(descriptor) > 0 ? TCIOFLUSH : TCIFLUSH)
     restore(descriptor, original)
   }
@@ -152,19 +191,27 @@ extension Terminal {
     let label = configuration.label
     guard var wanted = original?.settings else { throw AccessoryError(.ioFailure, "no settings of \(label)") }
     wanted.set(configuration)
+    let actual = try apply(wanted, to: descriptor, label)
+    if configuration.dtr == .keep { original?.settings.lowersLinesOnClose = false }
+    return actual
+  }
+
+  /// Has the driver take `wanted`; returns what it makes of that. Throws `unsupported` when it can't do it.
+  private static func apply(
+    _ wanted: LineSettings, to descriptor: FileDescriptor, _ label: String
+  ) throws(AccessoryError) -> LineSettings {
     let actual: LineSettings
     do throws(Errno) {
       try wanted.apply(to: descriptor)
       actual = try LineSettings(of: descriptor)
     } catch {
-      throw AccessoryError(device: error, "setting \(label) to \(configuration.baudRate) baud")
+      throw AccessoryError(device: error, "setting \(label) to \(wanted.baudRate) baud")
     }
     // A driver may take the call and do something else.
     guard actual.isRaw else { throw AccessoryError(.unsupported, "\(label) can't pass bytes unchanged") }
     if let difference = actual.difference(from: wanted), !isPseudoTerminal(descriptor) {
       throw AccessoryError(.unsupported, "\(label) can't do \(difference)")
     }
-    if configuration.dtr == .keep { original?.settings.lowersLinesOnClose = false }
     return actual
   }
 

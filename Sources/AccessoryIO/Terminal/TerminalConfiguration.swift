@@ -5,28 +5,9 @@ import AccessoryCore
 /// How a terminal is opened: raw, with these settings of the line.
 public struct TerminalConfiguration: Sendable, Hashable {
   /// A parity bit behind the data bits.
-  public enum Parity: String, Sendable, Hashable, CaseIterable {
-    /// No parity bit.
-    case none
-    /// Makes the number of ones odd.
-    case odd
-    /// Makes the number of ones even.
-    case even
-    /// Always one.
-    case mark
-    /// Always zero.
-    case space
-  }
-
+  public typealias Parity = LineParity
   /// Who tells whom to pause.
-  public enum FlowControl: String, Sendable, Hashable, CaseIterable {
-    /// Nobody.
-    case none
-    /// The RTS and CTS lines.
-    case hardware
-    /// The bytes XON (11) and XOFF (13), which then can't be data.
-    case software
-  }
+  public typealias FlowControl = LineFlowControl
 
   /// What becomes of a modem line on opening.
   public enum LineState: String, Sendable, Hashable, CaseIterable {
@@ -90,15 +71,6 @@ public struct TerminalConfiguration: Sendable, Hashable {
 
   /// Throws `misconfigured` for settings that no line has, and which the kernel would take for others.
   func check() throws(AccessoryError) {
-    func refuse(_ setting: String, _ allowed: String) -> AccessoryError {
-      AccessoryError(.misconfigured, "\(label) can't be set to \(setting): \(allowed)")
-    }
-    // 0 would hang the line up.
-    guard baudRate > 0 else { throw refuse("0 baud", "choose the baud rate of the device") }
-    guard (5...8).contains(dataBits) else { throw refuse("\(dataBits) data bits", "there are 5, 6, 7 or 8") }
-    guard (1...2).contains(stopBits) else { throw refuse("\(stopBits) stop bits", "there are 1 or 2") }
+    try LineChanges(baudRate: baudRate, dataBits: dataBits, stopBits: stopBits).check(label)
   }
-
-  /// Bits of a character on the line with start, parity and stop bits.
-  var bitsPerCharacter: Int { 1 + dataBits + (parity == .none ? 0 : 1) + stopBits }
 }

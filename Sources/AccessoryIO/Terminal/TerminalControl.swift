@@ -3,94 +3,117 @@
 import AccessoryCore
 import CLinuxShims
 import Glibc
+import Synchronization
 import SystemPackage
 
-/// The line beside its bytes: its settings as they really are, its modem lines, break.
+/// The line that is a terminal of this machine.
 ///
-/// On a USB adapter each of these is a message over the bus, which may take seconds when the adapter is sick: so they
-/// are made on the device's setup queue, one after another.
-public final class TerminalControl: Sendable {
-  /// A line as it is.
-  public struct Facts: Sendable, Hashable {
-    /// Bits a second that the hardware really does.
-    public var baudRate: UInt32
-    /// Data bits of a character.
-    public var dataBits: Int
-    /// The parity bit.
-    public var parity: TerminalConfiguration.Parity
-    /// Stop bits of a character.
-    public var stopBits: Int
-    /// Who tells whom to pause.
-    public var flowControl: TerminalConfiguration.FlowControl
-    /// Whether the last close lowers DTR and RTS.
-    public var lowersLinesOnClose: Bool
-    /// The lines that are raised; nil on a terminal that has none.
-    public var modemLines: ModemLines?
-    /// Whether the driver delivers at once; nil when it doesn't say.
-    public var isLowLatency: Bool?
-    /// Milliseconds that an adapter's chip waits for more bytes (FTDI); nil when there is no such timer.
-    public var latencyTimer: Int?
-    /// RS-485 direction control; nil when it is off or not there.
-    public var rs485: TerminalConfiguration.RS485?
-  }
-
+/// On a USB adapter each request is a message over the bus, which may take seconds when the adapter is sick: so they are
+/// made on the device's setup queue, one after another.
+final class TerminalControl: LineControl {
   private let terminal: Terminal
   private let setup: SetupQueue
   private let label: String
-  private let isReleased = Locked(false)
+  private let nanosecondsPerByte: Atomic<Int64>
+  /// Why nothing can be asked any more: the transport's end.
+  private let ending = Locked<AccessoryError?>(nil)
 
   init(_ terminal: Terminal, label: String, setup: SetupQueue) {
     self.terminal = terminal
     self.label = label
     self.setup = setup
+    nanosecondsPerByte = Atomic(terminal.settings.timing.perByte.inNanoseconds)
   }
 
-  /// Reads everything back from the kernel. Throws `disconnected`, `cancelled` after a close.
-  public func facts() async throws(AccessoryError) -> Facts {
-    try await run("reading the settings of") { descriptor throws(Errno) in
-      let settings = try LineSettings(of: descriptor)
-      return Facts(
-        baudRate: settings.baudRate, dataBits: settings.dataBits, parity: settings.parity,
-        stopBits: settings.stopBits, flowControl: settings.flowControl,
-        lowersLinesOnClose: settings.lowersLinesOnClose, modemLines: try? descriptor.modemLines(),
-        isLowLatency: descriptor.isLowLatency, latencyTimer: LatencyTimer.milliseconds(of: descriptor),
-        rs485: descriptor.rs485)
+  var timing: LineTiming { LineTiming(perByte: .nanoseconds(nanosecondsPerByte.load(ordering: .relaxed))) }
+
+  func facts() async throws(AccessoryError) -> LineFacts {
+    try await run("read its settings") { control throws(Errno) in try control.read() }
+  }
+
+  func change(_ changes: LineChanges) async throws(AccessoryError) -> LineFacts {
+    try changes.check(label)
+    return try await setup.run { [self] () throws(AccessoryError) in
+      try checkOpen()
+      let timing: LineTiming
+      do throws(AccessoryError) {
+        timing = try terminal.change(changes, label: label).timing
+      } catch {
+        switch error.code {
+        case _ where error.kind == .disconnected: throw .disconnected(label, code: error.code)
+        case .errno(EINVAL): throw AccessoryError(.unsupported, code: error.code, "\(label) can't do that: \(error)")
+        default: throw error
+        }
+      }
+      nanosecondsPerByte.store(timing.perByte.inNanoseconds, ordering: .relaxed)
+      return try attempt("read its settings") { () throws(Errno) in try read() }
     }
   }
 
-  /// Raises or lowers output lines. Throws `unsupported` on a terminal without modem lines.
-  public func set(_ lines: ModemLines, _ isOn: Bool) async throws(AccessoryError) {
-    try await run("setting modem lines of") { descriptor throws(Errno) in try descriptor.set(lines, isOn) }
+  func modemLines() async throws(AccessoryError) -> ModemLines {
+    try await run("read modem lines") { control throws(Errno) in try control.terminal.descriptor.modemLines() }
   }
 
-  /// Holds the line in the break state for `duration`.
-  public func sendBreak(
-    for duration: Duration = .milliseconds(250), clock: any TimerClock = IOThread.shared
-  ) async throws(AccessoryError) {
-    try await run("sending a break to") { descriptor throws(Errno) in try descriptor.setBreak(true) }
-    await clock.sleep(for: duration)
-    try await run("sending a break to") { descriptor throws(Errno) in try descriptor.setBreak(false) }
+  func set(raising raised: ModemLines, lowering lowered: ModemLines) async throws(AccessoryError) {
+    try ModemLines.check(raising: raised, lowering: lowered, label)
+    try await run("set modem lines") { control throws(Errno) in
+      try control.terminal.descriptor.set(raising: raised, lowering: lowered)
+    }
   }
 
-  /// Puts everything back and closes. On the setup queue.
-  func release() {
-    isReleased.withLock { $0 = true }
+  func setBreak(_ isOn: Bool) async throws(AccessoryError) {
+    try await run("send a break") { control throws(Errno) in try control.terminal.setBreak(isOn) }
+  }
+
+  func purge(_ buffers: LineBuffers) async throws(AccessoryError) {
+    try await run("throw bytes away") { control throws(Errno) in try control.terminal.purge(buffers) }
+  }
+
+  /// Puts everything back and closes. On the setup queue. `error`: why, nil for a close by the owner.
+  func release(_ error: AccessoryError?) {
+    ending.withLock { $0 = error ?? .closed(label) }
     terminal.release()
   }
 
+  // MARK: - On the setup queue
+
+  private func read() throws(Errno) -> LineFacts {
+    let descriptor = terminal.descriptor
+    let settings = try LineSettings(of: descriptor)
+    var facts = LineFacts(
+      baudRate: settings.baudRate, dataBits: settings.dataBits, parity: settings.parity, stopBits: settings.stopBits,
+      flowControl: settings.flowControl, modemLines: try? descriptor.modemLines())
+    facts.lowersLinesOnClose = settings.lowersLinesOnClose
+    facts.isLowLatency = descriptor.isLowLatency
+    facts.latencyTimer = LatencyTimer.milliseconds(of: descriptor)
+    facts.rs485 = descriptor.rs485
+    return facts
+  }
+
   private func run<Value: Sendable>(
-    _ action: String, _ body: @escaping @Sendable (FileDescriptor) throws(Errno) -> Value
+    _ action: String, _ body: @escaping @Sendable (TerminalControl) throws(Errno) -> Value
   ) async throws(AccessoryError) -> Value {
     try await setup.run { [self] () throws(AccessoryError) in
-      if isReleased.withLock({ $0 }) { throw .closed(label) }
-      do throws(Errno) {
-        return try body(terminal.descriptor)
-      } catch .invalidArgument, .inappropriateIOCTLForDevice {
-        throw AccessoryError(.unsupported, "\(label) can't do that: \(action) it fails")
-      } catch {
-        throw AccessoryError.Kind(device: error) == .disconnected
-          ? .disconnected(label, code: .errno(error.rawValue)) : AccessoryError(device: error, "\(action) \(label)")
+      try checkOpen()
+      return try attempt(action) { () throws(Errno) in try body(self) }
+    }
+  }
+
+  private func checkOpen() throws(AccessoryError) {
+    if let error = ending.withLock({ $0 }) { throw error }
+  }
+
+  private func attempt<Value>(_ action: String, _ body: () throws(Errno) -> Value) throws(AccessoryError) -> Value {
+    do throws(Errno) {
+      return try body()
+    } catch .invalidArgument, .inappropriateIOCTLForDevice, .notSupported {
+      let reason = "its driver doesn't know how, or there are no such lines"
+      throw AccessoryError(.unsupported, "\(label) can't \(action): \(reason)")
+    } catch {
+      if AccessoryError.Kind(device: error) == .disconnected {
+        throw .disconnected(label, code: .errno(error.rawValue))
       }
+      throw AccessoryError(device: error, "asking \(label) to \(action)")
     }
   }
 }

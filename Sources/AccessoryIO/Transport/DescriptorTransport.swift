@@ -9,10 +9,10 @@ import SystemPackage
 public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
-  /// How long bytes take on the wire.
-  public nonisolated let timing: LineTiming
+  /// How long bytes take on the wire, by the line's settings now.
+  public nonisolated var timing: LineTiming { line?.timing ?? fixedTiming }
   /// The line beside its bytes, where the descriptor is a terminal's.
-  public nonisolated let control: TerminalControl?
+  public nonisolated let line: (any LineControl)?
   /// Who is at the other end, where the descriptor is a socket of the network.
   public nonisolated let peer: NetworkAddress?
   /// What has arrived.
@@ -21,19 +21,20 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   public nonisolated let output: OutputQueue
 
   package nonisolated let io: IOThread
+  private nonisolated let fixedTiming: LineTiming
   private nonisolated let clock: any TimerClock
   private let setup: SetupQueue
   private let closing: Closing
   private let descriptor: FileDescriptor
-  private let release: @Sendable () -> Void
+  private let release: @Sendable (AccessoryError?) -> Void
   private var token: EventToken?
   private var interest: Interest = .read
   private var isOver = false
   /// What the device has not taken of the last batch, from `writtenCount` on.
   private var writing: [UInt8] = []
   private var writtenCount = 0
-  /// When the line will have sent all that was written, at full speed; nil where there is no line.
-  private var lineBusyUntil: MonotonicTime?
+  /// What the line has to do yet with all that was written, at full speed.
+  private var lineWork = LineWork()
   /// Since a close, while bytes are still on their way.
   private var farewell: Farewell?
   private var look: TimerToken?
@@ -60,22 +61,23 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// descriptor. Reading begins at once.
   public init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
-    control: TerminalControl? = nil, release: @escaping @Sendable () -> Void
+    line: (any LineControl)? = nil, release: @escaping @Sendable () -> Void
   ) {
     self.init(
-      descriptor: descriptor, label: label, timing: timing, io: io, setup: setup, control: control,
-      closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io, release: release)
+      descriptor: descriptor, label: label, timing: timing, io: io, setup: setup, line: line,
+      closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io, release: { _ in release() })
   }
 
-  /// As above; `closing` says what a close does with bytes that wait, by `clock`.
+  /// As above; `closing` says what a close does with bytes that wait, by `clock`. `release` is told why all is over; nil:
+  /// its owner has closed it.
   package init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
-    control: TerminalControl? = nil, peer: NetworkAddress? = nil, closing: Closing, clock: any TimerClock,
-    release: @escaping @Sendable () -> Void
+    line: (any LineControl)? = nil, peer: NetworkAddress? = nil, closing: Closing, clock: any TimerClock,
+    release: @escaping @Sendable (AccessoryError?) -> Void
   ) {
     self.label = label
-    self.timing = timing
-    self.control = control
+    fixedTiming = timing
+    self.line = line
     self.peer = peer
     self.io = io
     self.clock = clock
@@ -201,10 +203,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
         }
         if count == 0 { return watch(adding: .write) }  // no driver should, and none may make us spin
         writtenCount += count
-        if closing.hasLine {
-          let now = clock.now
-          lineBusyUntil = max(lineBusyUntil ?? now, now) + timing.time(of: count)
-        }
+        if closing.hasLine { lineWork.add(count, timing, now: clock.now) }
         output.wrote(count)
         // The device took what it has room for: to ask again would only tell that it is full.
         if writtenCount < writing.count { return watch(adding: .write) }
@@ -242,9 +241,10 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     guard !isOver, farewell != nil, case .inOrder(let unsent, _) = closing else { return }
     if let look { clock.cancel(look) }
     look = nil
-    let unwritten = output.queuedCount
+    let (unwritten, now) = (output.queuedCount, clock.now)
     let next = farewell?.nextLook(
-      now: clock.now, unwritten: unwritten, unsent: unwritten > 0 ? 0 : unsent(), lineBusyUntil: lineBusyUntil)
+      now: now, unwritten: unwritten, unsent: unwritten > 0 ? 0 : unsent(),
+      lineBusyUntil: lineWork.end(timing, now: now))
     guard let next else { return end(nil) }
     // Keeps this alive: it must not be forgotten before it is closed.
     look = clock.schedule(at: next) { [self, io] in io.post { self.assumeIsolated { $0.lookAround() } } }
@@ -259,7 +259,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     isOver = true
     if let look { clock.cancel(look) }
     look = nil
-    setup.post(release)
+    setup.post { [release] in release(error) }
     output.close(error)
     input.finish(error)
     for closer in closers { closer.resume() }

@@ -11,8 +11,11 @@ import AccessoryCore
 public protocol Transport: AnyObject, Sendable {
   /// The device as a person would name it ("/dev/ttyUSB0"), for errors and logs.
   var label: String { get }
-  /// How long bytes take on the wire.
+  /// How long bytes take on the wire. May change while the device is open: see `line`. Must not block.
   var timing: LineTiming { get }
+  /// The settings and modem lines of a serial line, and a break; nil where there is none. A transport over another one
+  /// passes on what that has.
+  var line: (any LineControl)? { get }
   /// Who is at the other end, where that is a connection over the network.
   var peer: NetworkAddress? { get }
   /// What has arrived. Has one consumer.
@@ -32,6 +35,8 @@ public protocol Transport: AnyObject, Sendable {
 extension Transport {
   /// Nobody on the network.
   public var peer: NetworkAddress? { nil }
+  /// No line.
+  public var line: (any LineControl)? { nil }
 }
 
 /// How long bytes take on a line, for time limits.

@@ -24,6 +24,8 @@ public final class SpyingTransport: Transport {
   public var label: String { base.label }
   /// How long bytes take on the wire.
   public var timing: LineTiming { base.timing }
+  /// The line beside its bytes.
+  public var line: (any LineControl)? { base.line }
   /// Who is at the other end of a connection over the network.
   public var peer: NetworkAddress? { base.peer }
   /// What has arrived.

@@ -55,7 +55,8 @@ public protocol Exchange: Sendable {
   /// When `timePassed` must be called next; nil while nothing waits for time.
   var deadline: MonotonicTime? { get }
 
-  /// Learns how long bytes take; called once, first of all.
+  /// Learns how long bytes take: called first of all, and again when the line's speed was changed. Time limits that run
+  /// already may stay as they are.
   mutating func setTiming(_ timing: LineTiming)
   /// Makes contact. `id` is completed when requests can be made, or when that failed.
   mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>)

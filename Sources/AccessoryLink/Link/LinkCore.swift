@@ -154,6 +154,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
   private func change<Result>(_ body: (inout LinkState<Rules>, MonotonicTime) -> Result) -> Result {
     let (result, news) = state.withLock { state in
       let now = clock.now
+      state.follow(session.transport.timing)
       let result = body(&state, now)
       state.send(to: output, now: now)
       arm(&state)

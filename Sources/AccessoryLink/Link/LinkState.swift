@@ -46,7 +46,7 @@ struct LinkState<Rules: Exchange>: Sendable {
   private var messages: [Int] = []
   /// When the line counts as silent, if an unfinished frame waits for it.
   private var silence: MonotonicTime?
-  private let silenceLimit: Duration
+  private var timing: LineTiming
   private var mustTellEnd = false
   /// Deadlines up to this moment are over: the rules were told, and named one of these again.
   private var over: MonotonicTime?
@@ -58,8 +58,15 @@ struct LinkState<Rules: Exchange>: Sendable {
   init(rules: Rules, timing: LineTiming, label: String) {
     self.rules = rules
     self.label = label
+    self.timing = timing
     self.rules.setTiming(timing)
-    silenceLimit = timing.silence
+  }
+
+  /// Has what is sent from now on go by `timing`.
+  mutating func follow(_ timing: LineTiming) {
+    guard timing != self.timing else { return }
+    self.timing = timing
+    rules.setTiming(timing)
   }
 
   /// When `timePassed` must be called next.
@@ -131,7 +138,7 @@ struct LinkState<Rules: Exchange>: Sendable {
       case .nothing: return false
       case .bytes:
         decode(keepsMessages: input.keepsMessages)
-        silence = rules.codec.hasUnfinishedFrame ? now + silenceLimit : nil
+        silence = rules.codec.hasUnfinishedFrame ? now + timing.silence : nil
         deliver(now: now)
       case .end(let error):
         end(error)

@@ -17,6 +17,10 @@ public final class AccessorySession: Sendable {
   /// The accessory's name for people.
   public var label: String { transport.label }
 
+  /// The settings and modem lines of the accessory's line, and a break; nil where it is on no serial line. May be used
+  /// beside a reader or a `Link`, whose time limits follow a change of the speed.
+  public var line: (any LineControl)? { transport.line }
+
   /// A session on an opened transport, which belongs to it from now on.
   public init(_ transport: any Transport) {
     self.transport = transport

@@ -9,8 +9,6 @@ import AccessoryLink
 /// A device that is open, with everything that passes shown to a tap.
 struct OpenDevice: Sendable {
   let session: AccessorySession
-  /// The line beside its bytes, where it is one.
-  let control: TerminalControl?
 
   /// Opens `device` by the way that is its path, as `profile` says. Throws what opening throws.
   static func open(
@@ -28,9 +26,7 @@ struct OpenDevice: Sendable {
       }
       transport = try await DescriptorTransport.open(address, io: io)
     }
-    return OpenDevice(
-      session: AccessorySession(SpyingTransport(transport, tap: tap)),
-      control: (transport as? DescriptorTransport)?.control)
+    return OpenDevice(session: AccessorySession(SpyingTransport(transport, tap: tap)))
   }
 }
 

@@ -9,10 +9,11 @@ import AccessoryProtocols
 
 extension Bridge.Line {
   /// A line's settings in the interface's terms.
-  package init(_ facts: TerminalControl.Facts) {
+  package init(_ facts: LineFacts) {
+    // The interface has no word for not knowing that: then it is said that they may be lowered.
     self.init(
       baud: facts.baudRate, data_bits: facts.dataBits, stop_bits: facts.stopBits, parity: facts.parity.rawValue,
-      flow_control: facts.flowControl.rawValue, lowers_lines_on_close: facts.lowersLinesOnClose,
+      flow_control: facts.flowControl.rawValue, lowers_lines_on_close: facts.lowersLinesOnClose ?? true,
       modem_lines: facts.modemLines.map { lines in
         Dictionary(uniqueKeysWithValues: ModemLines.names.map { ($0.name.lowercased(), lines.contains($0.line)) })
       },

@@ -74,6 +74,7 @@ static inline int shim_tcflush(int fd, int queue) { return ioctl(fd, TCFLSH, que
 static inline int shim_tiocmget(int fd, int *lines) { return ioctl(fd, TIOCMGET, lines); }
 static inline int shim_tiocmbis(int fd, int lines) { return ioctl(fd, TIOCMBIS, &lines); }
 static inline int shim_tiocmbic(int fd, int lines) { return ioctl(fd, TIOCMBIC, &lines); }
+static inline int shim_tiocmset(int fd, int lines) { return ioctl(fd, TIOCMSET, &lines); }
 static inline int shim_tiocsbrk(int fd) { return ioctl(fd, TIOCSBRK); }
 static inline int shim_tioccbrk(int fd) { return ioctl(fd, TIOCCBRK); }
 static inline int shim_tiocoutq(int fd, int *waiting) { return ioctl(fd, TIOCOUTQ, waiting); }

@@ -31,7 +31,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
     let target = try await Attachment.find(device.text, line)
     guard line.driver(for: target) != nil else { return try await showAsBytes(target) }
     try await Attachment.with(target, line) { attachment in
-      let facts = try await (attachment.transport as? DescriptorTransport)?.control?.facts()
+      let facts = try await attachment.transport.line?.facts()
       let identity = try await attachment.accessory.identify()
       show(
         DeviceDocument(attachment.device), DeviceView.facts(attachment.device, driver: attachment.driver.name),
@@ -43,9 +43,9 @@ struct Info: AsyncParsableCommand, JSONCommand {
   /// What is known of a device and its line when no driver is.
   private func showAsBytes(_ target: Target) async throws {
     let transport = try await Attachment.open(target, line)
-    let facts: Result<TerminalControl.Facts?, any Error>
+    let facts: Result<LineFacts?, any Error>
     do {
-      facts = .success(try await (transport as? DescriptorTransport)?.control?.facts())
+      facts = .success(try await transport.line?.facts())
     } catch {
       facts = .failure(error)
     }

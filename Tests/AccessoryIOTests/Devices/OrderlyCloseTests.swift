@@ -155,7 +155,7 @@ extension ProcessWide {
             return unsent.value
           }, hasLine: true),
         clock: clock
-      ) { [descriptor = ends[0]] in
+      ) { [descriptor = ends[0]] _ in
         close(descriptor)
         released.update { $0 += 1 }
       }

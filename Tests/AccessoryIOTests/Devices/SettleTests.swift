@@ -90,7 +90,7 @@ extension ProcessWide {
       settings.lowersLinesOnClose = wasOn
       try settings.apply(to: probe)
       let transport = try await DescriptorTransport.open(.init(path: terminal.path))
-      #expect(try await transport.control?.facts().lowersLinesOnClose == false)
+      #expect(try await transport.line?.facts().lowersLinesOnClose == false)
       await transport.close()
       #expect(try !LineSettings(of: probe).lowersLinesOnClose, "or the next open resets the board again")
     }
@@ -117,7 +117,7 @@ extension ProcessWide {
       let terminal = try openPseudoTerminal()
       try await CallLog.record { log in
         let transport = try await DescriptorTransport.open(.init(path: terminal.path))
-        let control = try #require(transport.control)
+        let control = try #require(transport.line)
         let before = log.count(.ioctl)
         let sending = Task { [clock] in try await control.sendBreak(for: .milliseconds(250), clock: clock) }
         try await clock.waitForPending()
@@ -148,7 +148,7 @@ extension ProcessWide {
           #expect((control & SHIM_CRTSCTS != 0) == (flow == .hardware))
           #expect((input & UInt32(IXON | IXOFF) == UInt32(IXON | IXOFF)) == (flow == .software))
           #expect((input & UInt32(IXON | IXOFF) == 0) == (flow != .software))
-          let facts = try await transport.control?.facts()
+          let facts = try await transport.line?.facts()
           #expect(facts?.stopBits == stopBits)
           #expect(facts?.flowControl == flow)
           #expect(facts?.modemLines == nil)

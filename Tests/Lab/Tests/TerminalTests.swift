@@ -32,7 +32,7 @@ extension Plain {
             // A divisor doesn't make every rate: within 3 % is what a line needs.
             && abs(Double(line.baudRate) / Double(baud) - 1) < 0.03
         }
-        let facts = try await transport.control?.facts()
+        let facts = try await transport.line?.facts()
         #expect(facts?.dataBits == bits)
         #expect(facts?.parity == parity)
         #expect(facts?.stopBits == stop)
@@ -49,7 +49,7 @@ extension Plain {
         $0.dtr = .on
         $0.rts = .off
       }
-      let control = try #require(transport.control)
+      let control = try #require(transport.line)
       try await plugged.waitForLine { $0.dtr && !$0.rts }
       try await control.set(.rts, true)
       try await plugged.waitForLine { $0.dtr && $0.rts }
@@ -74,11 +74,11 @@ extension Plain {
       let plugged = try await PluggedIn(kind)
       let first = try await plugged.openTerminal()
       try await plugged.waitForLine { $0.dtr }
-      #expect(try await first.control?.facts().lowersLinesOnClose == false)
+      #expect(try await first.line?.facts().lowersLinesOnClose == false)
       await first.close()
       let changes = plugged.events.value.count
       let second = try await plugged.openTerminal()
-      #expect(try await second.control?.facts().modemLines?.contains(.dtr) == true)
+      #expect(try await second.line?.facts().modemLines?.contains(.dtr) == true)
       await second.close()
       let lines = plugged.events.value.dropFirst(changes).compactMap { event -> LineState? in
         if case .line(let line) = event { line } else { nil }
@@ -92,13 +92,13 @@ extension Plain {
       let plugged = try await PluggedIn(.ftdi)
       let quick = try await plugged.openTerminal()
       try await plugged.waitForLine { $0.latencyTimer == 1 }
-      let facts = try await quick.control?.facts()
+      let facts = try await quick.line?.facts()
       #expect(facts?.isLowLatency == true)
       #expect(facts?.latencyTimer == 1)
       await quick.close()
       try await plugged.waitForLine { $0.latencyTimer == 16 }
       let slow = try await plugged.openTerminal { $0.lowLatency = false }
-      #expect(try await slow.control?.facts().latencyTimer == 16)
+      #expect(try await slow.line?.facts().latencyTimer == 16)
       await slow.close()
       try await plugged.stop()
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import CLinuxShims
 import Glibc
 import SystemPackage
@@ -28,22 +29,22 @@ public struct ModemLines: OptionSet, Sendable, Hashable {
   public static let names: [(line: ModemLines, name: String)] = [
     (.dtr, "DTR"), (.rts, "RTS"), (.cts, "CTS"), (.dsr, "DSR"), (.cd, "CD"), (.ri, "RI"),
   ]
-}
 
-extension FileDescriptor {
-  func modemLines() throws(Errno) -> ModemLines {
-    var lines: CInt = 0
-    _ = try SystemCall.run(.ioctl, on: rawValue) { shim_tiocmget(rawValue, &lines) }
-    return ModemLines(rawValue: lines)
-  }
+  /// The lines that this end drives.
+  public static let outputs: ModemLines = [.dtr, .rts]
 
-  func set(_ lines: ModemLines, _ isOn: Bool) throws(Errno) {
-    _ = try SystemCall.run(.ioctl, on: rawValue) {
-      isOn ? shim_tiocmbis(rawValue, lines.rawValue) : shim_tiocmbic(rawValue, lines.rawValue)
+  /// Throws `misconfigured` unless some outputs can be raised and others lowered; `label` is the device's name for people.
+  public static func check(raising raised: ModemLines, lowering lowered: ModemLines, _ label: String)
+    throws(AccessoryError)
+  {
+    let inputs = raised.union(lowered).subtracting(outputs)
+    guard inputs.isEmpty else {
+      let names = names.filter { inputs.contains($0.line) }.map(\.name).joined(separator: " and ")
+      throw AccessoryError(
+        .misconfigured, "\(names.isEmpty ? "that" : names) can't be set on \(label): only DTR and RTS are outputs")
     }
-  }
-
-  func setBreak(_ isOn: Bool) throws(Errno) {
-    _ = try SystemCall.run(.ioctl, on: rawValue) { isOn ? shim_tiocsbrk(rawValue) : shim_tioccbrk(rawValue) }
+    guard raised.isDisjoint(with: lowered) else {
+      throw AccessoryError(.misconfigured, "a line of \(label) can't be raised and lowered at once: choose one")
+    }
   }
 }

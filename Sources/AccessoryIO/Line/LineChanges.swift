@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// Settings to change on an open line. What is nil stays as it is.
+public struct LineChanges: Sendable, Hashable {
+  /// Bits a second, above 0.
+  public var baudRate: UInt32?
+  /// Data bits of a character, 5…8.
+  public var dataBits: Int?
+  /// The parity bit.
+  public var parity: LineParity?
+  /// Stop bits of a character, 1 or 2.
+  public var stopBits: Int?
+  /// Who tells whom to pause.
+  public var flowControl: LineFlowControl?
+
+  /// These changes; none, unless said otherwise.
+  public init(
+    baudRate: UInt32? = nil, dataBits: Int? = nil, parity: LineParity? = nil, stopBits: Int? = nil,
+    flowControl: LineFlowControl? = nil
+  ) {
+    self.baudRate = baudRate
+    self.dataBits = dataBits
+    self.parity = parity
+    self.stopBits = stopBits
+    self.flowControl = flowControl
+  }
+
+  /// Throws `misconfigured` for settings that no line has; `label` is the device's name for people.
+  public func check(_ label: String) throws(AccessoryError) {
+    func refuse(_ setting: String, _ allowed: String) -> AccessoryError {
+      AccessoryError(.misconfigured, "\(label) can't be set to \(setting): \(allowed)")
+    }
+    // 0 would hang the line up.
+    if baudRate == 0 { throw refuse("0 baud", "choose the baud rate of the device") }
+    if let dataBits, !(5...8).contains(dataBits) { throw refuse("\(dataBits) data bits", "there are 5, 6, 7 or 8") }
+    if let stopBits, !(1...2).contains(stopBits) { throw refuse("\(stopBits) stop bits", "there are 1 or 2") }
+  }
+}
