@@ -71,14 +71,19 @@ struct RecordingFile: Sendable {
     return stat(path, &file) == 0 && file.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Reads a recording and shows its entries. Throws `badData` with the line that is wrong.
-  static func decode(_ path: String, _ show: (TraceEntry) -> Void) throws(AccessoryError) {
+  /// Reads a recording and shows its entries; as those of `framing` where it is given, whatever the recording says. Throws
+  /// `badData` with the line that is wrong.
+  static func decode(
+    _ path: String, as framing: TraceFraming? = nil, _ show: (TraceEntry) -> Void
+  ) throws(AccessoryError) {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
     defer { Glibc.close(descriptor) }
     var reader = RecordingReader()
     var tracer: FrameTracer?
     var lines: [Recording.Line] = []
+    // A file may have any number of traces, of any number of drivers.
+    var noted: Set<TraceFraming> = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
@@ -91,9 +96,11 @@ struct RecordingFile: Sendable {
       }
       for line in lines {
         switch line {
-        case .start(let silence, let framing):
+        case .start(let silence, let recorded):
           tracer?.finish().forEach(show)
-          tracer = FrameTracer(silence: silence, framing: framing)
+          let framing = framing ?? recorded
+          if noted.insert(framing).inserted { framing.noteIfUnknown(in: path) }
+          tracer = FrameTracer(silence: silence, reader: framing.reader)
         case .record(let record): tracer?.add(record).forEach(show)
         case .remark: break
         }

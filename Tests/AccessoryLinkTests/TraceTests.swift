@@ -37,8 +37,13 @@ private func conversation() -> [TraceRecord] {
 
 private let silence = Duration.milliseconds(50)
 
+/// AF1's frames, each in the word for its command.
+private let reader = CodecFrameReader(AF1Codec(maximumPayload: 65_535)) { header, outcome, payload, _ in
+  FrameWords("AF1", "frame", title: header.command.name, number: header.number)
+}
+
 private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = nil) -> [TraceEntry] {
-  var tracer = FrameTracer(silence: silence)
+  var tracer = FrameTracer(silence: silence, reader: reader)
   var entries: [TraceEntry] = []
   var now = Duration.zero
   for record in records {
@@ -57,15 +62,19 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
   @Test func framesAndNoiseAreToldWithTheirTimes() {
     let entries = decoded(conversation())
     let whole = entries.compactMap { entry -> String? in
-      guard case .frame(let header, .whole, _) = entry.content else { return nil }
-      return "\(entry.time / .milliseconds(1)) \(entry.direction.rawValue) \(header.command.name)"
+      guard case .frame(let words) = entry.content, words.outcome == .whole else { return nil }
+      return "\(entry.time / .milliseconds(1)) \(entry.direction.rawValue) \(words.title)"
     }
     #expect(
       whole == [
         "1.0 to_device BATTERY", "3.0 to_device BATTERY", "5.0 from_device BATTERY", "60.0 from_device STATUS",
         "200.0 to_device BATTERY",
       ])
-    #expect(entries.contains { if case .frame(_, .payloadDamaged, _) = $0.content { true } else { false } })
+    let frames = entries.compactMap { if case .frame(let words) = $0.content { words } else { nil } }
+    #expect(frames.contains { $0.outcome == .payloadDamaged })
+    // A whole frame has its bytes, and only that.
+    #expect(frames.first?.bytes == conversation()[0].bytes)
+    #expect(frames.allSatisfy { $0.bytes.isEmpty == ($0.outcome != .whole) })
     let noise = entries.reduce(0) { sum, entry in
       if case .noise(let count) = entry.content { sum + count } else { sum }
     }
@@ -182,7 +191,15 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     let bytes = Recording.start(silence: silence, framing: .none)
     #expect(bytes == "#accessory-bridge-recording 1 silence 0.050000000 frames none\n")
     #expect(try read(bytes.utf8) == [.start(silence: silence, framing: .none)])
-    for nonsense in ["frames", "frames x", "frame none", "frames none none"] {
+    let gadget = Recording.start(silence: silence, framing: .driver("my-gadget"))
+    #expect(gadget == "#accessory-bridge-recording 1 silence 0.050000000 frames my-gadget\n")
+    #expect(try read(gadget.utf8) == [.start(silence: silence, framing: .driver("my-gadget"))])
+    #expect(TraceFraming(driver: "framed") == .af1 && TraceFraming(name: "af1") == .af1)
+    // A name that would break the line, or another's, is no name.
+    for name in ["my gadget", "a\nb", "", "none", String(repeating: "x", count: 65)] {
+      #expect(TraceFraming(driver: name) == .none, "\(name)")
+    }
+    for nonsense in ["frames", "frames \u{e9}", "frame none", "frames none none"] {
       let error = #expect(throws: AccessoryError.self) {
         try read("#accessory-bridge-recording 1 silence 0.050000000 \(nonsense)\n".utf8)
       }
@@ -267,5 +284,69 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     try await writer.value
     #expect(received == bytes)
     await session.close()
+  }
+}
+
+/// The tracer with readers of any protocol.
+@Suite struct FrameReaderTests {
+  /// A framing that knows nothing but lines, whose frames end by silence.
+  private struct Lines: FrameReader {
+    var pending: [ByteDirection: [UInt8]] = [:]
+    var silenceEndsFrames: Bool { true }
+
+    mutating func decode(_ bytes: [UInt8], _ direction: ByteDirection) -> [FrameRead] {
+      // What is answered is whole.
+      let before = direction == .fromDevice ? idle(.toDevice) : []
+      pending[direction, default: []] += bytes
+      return before
+    }
+    mutating func idle(_ direction: ByteDirection) -> [FrameRead] {
+      guard let bytes = pending.removeValue(forKey: direction) else { return [] }
+      return [FrameRead(direction, .frame(FrameWords("lines", .whole, payload: bytes)))]
+    }
+    /// Never gets done with it.
+    mutating func expire(_ direction: ByteDirection) -> [FrameRead] { [] }
+    func hasUnfinishedFrame(_ direction: ByteDirection) -> Bool { pending[direction] != nil }
+  }
+
+  /// What silence ends has the time of its last byte, and what an answer ends too.
+  @Test func framesThatSilenceEndsHaveTheirOwnTime() {
+    var tracer = FrameTracer(silence: silence, reader: Lines())
+    var entries = tracer.add(TraceRecord(time: .milliseconds(1), direction: .toDevice, bytes: [1]))
+    #expect(entries.isEmpty && tracer.deadline == .milliseconds(51))
+    entries = tracer.add(TraceRecord(time: .milliseconds(5), direction: .fromDevice, bytes: [2]))
+    #expect(entries.map(\.time) == [.milliseconds(1)] && entries.map(\.direction) == [.toDevice])
+    entries = tracer.timePassed(.milliseconds(55))
+    #expect(entries.map(\.time) == [.milliseconds(5)] && entries.map(\.direction) == [.fromDevice])
+    #expect(tracer.deadline == nil)
+  }
+
+  /// A reader that doesn't get done with what it has is not asked for ever.
+  @Test func theEndComesWithAnyReader() {
+    var tracer = FrameTracer(silence: silence, reader: Lines())
+    _ = tracer.add(TraceRecord(time: .zero, direction: .toDevice, bytes: [1]))
+    let gap = TraceRecord(time: .milliseconds(2), direction: .toDevice, bytes: [2], lostBytes: 7)
+    #expect(tracer.add(gap).map(\.content) == [.lost(byteCount: 7)])
+    #expect(tracer.finish().count == 1)
+  }
+
+  /// A header of one's own, and a length prefix: any codec will do.
+  @Test func anyCodecIsTraced() throws {
+    let format = HeaderFormat(
+      sync: [0xA5], headerByteCount: 3, length: .init(offset: 1, byteCount: 1),
+      payloadChecksum: .init(.crc(.crc8SMBUS), coveredHeader: 1..<3))
+    let header = try HeaderCodec(format, maximumPayload: 64)
+    var bytes: [UInt8] = []
+    try header.encode(HeaderBytes(0x01, at: 2), payload: [7, 8], into: &bytes)
+    var tracer = FrameTracer(silence: silence, reader: CodecFrameReader(header, name: "gadget"))
+    let entries = tracer.add(TraceRecord(time: .zero, direction: .toDevice, bytes: [9] + bytes)) + tracer.finish()
+    guard case .frame(let words)? = entries.first?.content else { throw AccessoryError(.badData, "\(entries)") }
+    #expect(words.protocol == "gadget" && words.payload == [7, 8] && words.bytes == bytes)
+    #expect(words.summary == "2 bytes |..|" && entries.last?.content == .noise(byteCount: 1))
+    let prefixed = try LengthPrefixedCodec(maximumPayload: 10)
+    tracer = FrameTracer(silence: silence, reader: CodecFrameReader(prefixed, name: "prefixed"))
+    let both = tracer.add(TraceRecord(time: .zero, direction: .fromDevice, bytes: [1, 0, 0x41, 0xFF, 0xFF, 1]))
+    let outcomes = both.compactMap { if case .frame(let words) = $0.content { words.outcome } else { nil } }
+    #expect(outcomes == [.whole, .tooLong])
   }
 }

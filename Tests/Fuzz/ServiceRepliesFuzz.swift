@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryIO
 import AccessoryLink
+import AccessoryProtocols
 import Console
 
 // A target for libFuzzer: what a service answers, read as a client reads it and shown as the commands show it. The first
@@ -99,7 +100,8 @@ private func show(_ piece: Bridge.TracePiece) {
   let start = MonotonicTime(nanoseconds: 1_000)
   let record = TraceRecord(
     time: max(.zero, moment - start), direction: direction, bytes: bytes, lostBytes: piece.lost_bytes ?? 0)
-  var tracer = FrameTracer(silence: .milliseconds(50))
+  var tracer = FrameTracer(
+    silence: .milliseconds(50), reader: CodecFrameReader(AF1Codec(maximumPayload: 65_535), name: "AF1"))
   for entry in tracer.add(record) + tracer.finish() { _ = Recording.seconds(entry.time) }
   // It is in a recording as it came.
   var reader = RecordingReader()

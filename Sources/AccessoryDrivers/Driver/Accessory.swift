@@ -17,6 +17,17 @@ public protocol Accessory: Sendable {
   func status() async throws(AccessoryError) -> AccessoryStatus
   /// Asks for its battery.
   func battery() async throws(AccessoryError) -> BatteryReading
+  /// Asks for its battery, and gives with the answer what it tells from then on, as `news` does. Where the protocol allows
+  /// it, nothing of that is older than the answer.
+  func batteryAndNews() async throws(AccessoryError) -> (
+    reading: BatteryReading, news: AsyncThrowingStream<AccessoryNews, any Error>
+  )
+
+  /// What making contact has told of its protocol; nil where its protocol has nothing of the kind.
+  var protocolDetails: ProtocolDetails? { get }
+  /// Sends a request of its protocol as it is, by the command's number, and gives the reply's payload. Throws
+  /// `unsupported` where requests have no such form.
+  func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8]
 
   /// Carries out commands of its driver, one after another; where its protocol has batches, as one. With `isAnswered`
   /// false nobody waits for it where that is possible, and nothing comes back.
@@ -24,6 +35,10 @@ public protocol Accessory: Sendable {
 
   /// Its files; nil where its protocol has none.
   var files: (any AccessoryFiles)? { get }
+
+  /// Its Bluetooth radio, which searches for other devices and connects to them; nil where it has none that can be told
+  /// to.
+  var radio: (any HM10Radio)? { get }
 
   /// What the accessory tells of its own accord, from now on. Throws the link's error when the accessory goes, at once
   /// and whether or not it tells anything else, and ends normally when it is closed here.
@@ -45,8 +60,27 @@ extension Accessory {
     throw AccessoryError(.unsupported, "\(label) doesn't tell its battery")
   }
 
+  /// One after the other: what it tells while it is being asked is in the news, too.
+  public func batteryAndNews() async throws(AccessoryError) -> (
+    reading: BatteryReading, news: AsyncThrowingStream<AccessoryNews, any Error>
+  ) {
+    let news = news()
+    return (try await battery(), news)
+  }
+
+  /// Nothing.
+  public var protocolDetails: ProtocolDetails? { nil }
+
+  /// Its protocol has no requests of this form: only AF1 has.
+  public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
+    throw AccessoryError(.unsupported, "\(label) takes no AF1 commands")
+  }
+
   /// It has no files.
   public var files: (any AccessoryFiles)? { nil }
+
+  /// It has no radio that can be told to connect.
+  public var radio: (any HM10Radio)? { nil }
 
   /// It has no commands that are called by name.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {

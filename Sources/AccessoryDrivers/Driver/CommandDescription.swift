@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// A command of an accessory as a person types it: its name, and its arguments as `name=value`.
 public struct CommandDescription: Sendable, Hashable {
   /// What is typed.
@@ -71,22 +73,7 @@ public struct CommandDescription: Sendable, Hashable {
 }
 
 /// The value of an argument or a result.
-public enum CommandValue: Sendable, Hashable {
-  /// A whole number.
-  case whole(Int)
-  /// A number.
-  case number(Double)
-  /// A text: an accessory's own is shown escaped.
-  case text(String)
-  /// Several values.
-  case list([CommandValue])
-  /// Bytes.
-  case bytes([UInt8])
-  /// Yes or no.
-  case flag(Bool)
-  /// There is none.
-  case nothing
-}
+public typealias CommandValue = PlainValue
 
 /// A command with its arguments, all of which are as its description wants them.
 public struct CommandCall: Sendable, Hashable {

@@ -12,6 +12,11 @@ public struct Driver: Sendable {
   public let summary: String
   /// What its accessories can be told and asked by name.
   public let commands: [CommandDescription]
+  /// Whether its accessories have a radio that searches for others and connects to them: `Accessory.radio`.
+  public let hasRadio: Bool
+  /// Makes what reads the frames of this protocol in a trace, in its own words; nil where nothing does, and a trace shows
+  /// the bytes.
+  public let frames: (@Sendable () -> any FrameReader)?
   private let make: Maker
   private let greeting: Greeting?
 
@@ -27,10 +32,12 @@ public struct Driver: Sendable {
 
   /// A driver of this name. Whatever `greeting` does, `make` does by itself.
   public init(
-    name: String, summary: String = "", commands: [CommandDescription] = [], greeting: Greeting? = nil,
-    make: @escaping Maker
+    name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
+    frames: (@Sendable () -> any FrameReader)? = nil, greeting: Greeting? = nil, make: @escaping Maker
   ) {
     self.greeting = greeting
+    self.hasRadio = hasRadio
+    self.frames = frames
     self.name = name
     self.summary = summary
     self.commands = commands

@@ -56,9 +56,14 @@ public struct FramedAccessory: Sendable {
   public func batteryAndEvents() async throws(AccessoryError) -> (
     reading: BatteryReading, events: some AsyncSequence<Event, any Error> & Sendable
   ) {
+    let (reading, messages) = try await readingAndMessages()
+    return (reading, messages.map { Self.event($0) })
+  }
+
+  func readingAndMessages() async throws(AccessoryError) -> (BatteryReading, AsyncThrowingStream<AF1Message, any Error>)
+  {
     let (message, events) = try await link.requestAndEvents(AF1Request(.battery, largestReply: 16))
-    let reading = BatteryReading(try decode(message, of: .battery, as: AF1BatteryReply.self))
-    return (reading, events.map { Self.event($0) })
+    return (BatteryReading(try decode(message, of: .battery, as: AF1BatteryReply.self)), events)
   }
 
   /// Sends bytes and gets them back. Throws what `request` throws, and `badData` when other bytes come back.

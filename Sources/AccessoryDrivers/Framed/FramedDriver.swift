@@ -2,11 +2,13 @@
 
 import AccessoryCore
 import AccessoryLink
+import AccessoryProtocols
 
 extension Driver {
   /// Accessories that speak the AF1 reference command set.
   public static let framed = Driver(
-    name: FramedAccessory.driverName, summary: "AF1", commands: FramedAccessory.commands
+    name: FramedAccessory.driverName, summary: "AF1", commands: FramedAccessory.commands,
+    frames: { AF1Words.reader }
   ) {
     session, profile, clock throws(AccessoryError) in
     try await FramedAccessory.open(session, options: .init(profile), clock: clock)
@@ -14,6 +16,31 @@ extension Driver {
 }
 
 extension FramedAccessory: Accessory {
+  /// What its reply to HELLO has told.
+  public var protocolDetails: ProtocolDetails? {
+    let exchange = link.exchange
+    return ProtocolDetails(
+      name: "AF1", bootID: exchange.hello?.bootID, largestPayload: exchange.largestPayload,
+      window: Int(exchange.hello?.window ?? 1))
+  }
+
+  /// Sends any command, by its number. Throws what `request(_:payload:)` of a command throws.
+  public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
+    try await request(AF1Command(rawValue: code), payload: payload)
+  }
+
+  /// Asks for its battery; none of the news is older than the answer. Throws what `battery` throws.
+  public func batteryAndNews() async throws(AccessoryError) -> (
+    reading: BatteryReading, news: AsyncThrowingStream<AccessoryNews, any Error>
+  ) {
+    let (reading, events) = try await readingAndMessages()
+    let news = AsyncThrowingStream<AccessoryNews, any Error> {
+      var iterator = events.makeAsyncIterator()
+      return try await iterator.next().map { AccessoryNews(Self.event($0)) }
+    }
+    return (reading, news)
+  }
+
   /// What the accessory tells of its own accord, from now on: `events` in the terms that all kinds share.
   public func news() -> AsyncThrowingStream<AccessoryNews, any Error> {
     let events = link.events()

@@ -7,7 +7,8 @@ import AccessoryProtocols
 extension Driver {
   /// HM-10 and HM-11 Bluetooth modules.
   public static let hm10 = Driver(
-    name: HM10Module.driverName, summary: "HM-10 and HM-11 modules", commands: HM10Module.commands
+    name: HM10Module.driverName, summary: "HM-10 and HM-11 modules", commands: HM10Module.commands,
+    hasRadio: true, frames: { HM10FrameReader() }
   ) {
     session, _, clock throws(AccessoryError) in
     try await HM10Module.open(session, clock: clock)
@@ -15,6 +16,9 @@ extension Driver {
 }
 
 extension HM10Module: Accessory {
+  /// The module itself.
+  public var radio: (any HM10Radio)? { self }
+
   /// Asks for name, address and version.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     AccessoryIdentity(

@@ -8,6 +8,8 @@ import AccessoryProtocols
 public protocol HM10Radio: Sendable {
   /// Its name for people.
   var label: String { get }
+  /// Whether it is one that scans and connects now, and not one that is found and connected to.
+  func isCentral() async throws(AccessoryError) -> Bool
   /// Makes it ready to scan and to connect.
   func prepare() async throws(AccessoryError)
   /// Scans once.
@@ -23,6 +25,8 @@ public protocol HM10Radio: Sendable {
 }
 
 extension HM10Module: HM10Radio {
+  /// Asks for its role.
+  public func isCentral() async throws(AccessoryError) -> Bool { try await role() == .central }
   /// Makes it a central, if it isn't one.
   public func prepare() async throws(AccessoryError) { try await becomeCentral() }
   /// Scans once for all kinds of devices.

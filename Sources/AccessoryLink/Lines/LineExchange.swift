@@ -52,7 +52,8 @@ public struct LineExchange: Exchange {
   /// Bytes of a line; a longer one is passed over.
   public static let longestLine = 16_384
 
-  private static var lines: ReplyCodec {
+  /// The framing of lines, which silence ends, too.
+  package static var lines: ReplyCodec {
     do {
       let line = ReplyPattern("", terminator: [UInt8(ascii: "\n")])
       return try ReplyCodec(patterns: [line], maximumPayload: longestLine)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
-import AccessoryProtocols
 
 /// What a trace shows: a frame, or bytes that are none.
 public struct TraceEntry: Sendable, Hashable {
   /// What it is.
   public enum Content: Sendable, Hashable {
-    /// A frame, whole or with what is wrong with it; the payload is empty unless it is whole.
-    case frame(AF1Header, FrameOutcome, payload: [UInt8])
+    /// A frame, whole or with what is wrong with it, in the words of its protocol.
+    case frame(FrameWords)
     /// So many bytes that belong to no whole frame were given up.
     case noise(byteCount: Int)
     /// So many bytes, of both directions together, passed here and were dropped before anybody looked at them. They may
@@ -18,7 +17,8 @@ public struct TraceEntry: Sendable, Hashable {
     case bytes([UInt8])
   }
 
-  /// When its last byte passed, or, for what only silence completed, when the line had been silent long enough.
+  /// When its last byte passed; for what only silence completed, when the line had been silent long enough, unless that is
+  /// how all frames of the protocol end.
   public var time: Duration
   /// Which way it went.
   public var direction: ByteDirection
@@ -33,41 +33,34 @@ public struct TraceEntry: Sendable, Hashable {
   }
 }
 
-/// Which frames a trace has.
-public enum TraceFraming: String, Sendable, Hashable {
-  /// AF1's.
-  case af1
-  /// None that are known: a trace shows the bytes.
-  case none
-}
-
 /// Finds the frames in a trace. Live or from a recording, the same records give the same entries.
 public struct FrameTracer: Sendable {
   private struct Side: Sendable {
-    let direction: ByteDirection
-    var codec = AF1Codec(maximumPayload: Int(UInt16.max))
     var lastTime = Duration.zero
-    var skipped: UInt64 = 0
     /// The present silence has been used already.
     var isIdle = false
-
-    init(_ direction: ByteDirection) { self.direction = direction }
   }
 
   private let silence: Duration
-  private let framing: TraceFraming
-  private var sides = [Side(.fromDevice), Side(.toDevice)]
-  private var batch = FrameBatch<AF1Header>()
+  private var reader: (any FrameReader)?
+  private var (fromDevice, toDevice) = (Side(), Side())
 
-  /// A tracer of a line that counts as silent after `silence`, with these frames.
-  public init(silence: Duration, framing: TraceFraming = .af1) {
+  /// A tracer of a line that counts as silent after `silence`. `reader` knows its frames; without one the bytes are told
+  /// as they come.
+  public init(silence: Duration, reader: (any FrameReader)?) {
     self.silence = silence
-    self.framing = framing
+    self.reader = reader
+  }
+
+  private func side(_ direction: ByteDirection) -> Side { direction == .fromDevice ? fromDevice : toDevice }
+
+  private func isWaiting(_ direction: ByteDirection) -> Bool {
+    reader?.hasUnfinishedFrame(direction) == true && !side(direction).isIdle
   }
 
   /// When `timePassed` can find more, if nothing arrives before.
   public var deadline: Duration? {
-    sides.filter { $0.codec.hasUnfinishedFrame && !$0.isIdle }.map { $0.lastTime + silence }.min()
+    ByteDirection.allCases.filter(isWaiting).map { side($0).lastTime + silence }.min()
   }
 
   /// Takes a record; records come in the order of time.
@@ -81,26 +74,24 @@ public struct FrameTracer: Sendable {
         TraceEntry(time: record.time, direction: record.direction, content: .lost(byteCount: record.lostBytes)))
     }
     guard !record.bytes.isEmpty else { return entries }
-    if framing == .none {
+    guard reader != nil else {
       return entries + [TraceEntry(time: record.time, direction: record.direction, content: .bytes(record.bytes))]
     }
-    let index = record.direction == .fromDevice ? 0 : 1
-    sides[index].lastTime = record.time
-    sides[index].isIdle = false
-    sides[index].codec.decode(record.bytes.span.bytes, into: &batch)
-    entries += collect(index, time: record.time)
-    return entries
+    let side = Side(lastTime: record.time)
+    if record.direction == .fromDevice { fromDevice = side } else { toDevice = side }
+    return entries + self.entries(of: reader?.decode(record.bytes, record.direction) ?? []) { self.side($0).lastTime }
   }
 
   /// Finds what silence up to `time` completes.
   public mutating func timePassed(_ time: Duration) -> [TraceEntry] {
     var entries: [TraceEntry] = []
-    for index in sides.indices.sorted(by: { sides[$0].lastTime < sides[$1].lastTime }) {
-      let end = sides[index].lastTime + silence
-      guard sides[index].codec.hasUnfinishedFrame, !sides[index].isIdle, end <= time else { continue }
-      sides[index].isIdle = true
-      sides[index].codec.idle(into: &batch)
-      entries += collect(index, time: end)
+    let order: [ByteDirection] =
+      toDevice.lastTime < fromDevice.lastTime ? [.toDevice, .fromDevice] : [.fromDevice, .toDevice]
+    for direction in order {
+      let last = side(direction).lastTime
+      guard isWaiting(direction), last + silence <= time, let isEnd = reader?.silenceEndsFrames else { continue }
+      if direction == .fromDevice { fromDevice.isIdle = true } else { toDevice.isIdle = true }
+      entries += self.entries(of: reader?.idle(direction) ?? []) { isEnd ? side($0).lastTime : last + silence }
     }
     return entries
   }
@@ -114,29 +105,24 @@ public struct FrameTracer: Sendable {
   /// Gives up the frames that have begun; at a time, or each when its line had been silent long enough.
   private mutating func expire(at time: Duration?) -> [TraceEntry] {
     var entries: [TraceEntry] = []
-    for index in sides.indices {
-      while sides[index].codec.hasUnfinishedFrame {
-        sides[index].codec.expire(into: &batch)
-        entries += collect(index, time: time ?? sides[index].lastTime + silence)
+    for direction in ByteDirection.allCases {
+      while reader?.hasUnfinishedFrame(direction) == true {
+        let reads = reader?.expire(direction) ?? []
+        entries += self.entries(of: reads) { time ?? side($0).lastTime + silence }
+        if reads.isEmpty { break }
       }
     }
     return entries
   }
 
-  private mutating func collect(_ index: Int, time: Duration) -> [TraceEntry] {
-    let direction = sides[index].direction
-    var entries = (0..<batch.count).map { frame in
-      TraceEntry(
-        time: time, direction: direction,
-        content: .frame(batch.header(at: frame), batch.outcome(at: frame), payload: batch.payloadBytes(at: frame)))
+  private func entries(of reads: [FrameRead], at time: (ByteDirection) -> Duration) -> [TraceEntry] {
+    reads.map { read in
+      let content: TraceEntry.Content =
+        switch read.content {
+        case .frame(let words): .frame(words)
+        case .noise(let count): .noise(byteCount: count)
+        }
+      return TraceEntry(time: time(read.direction), direction: read.direction, content: content)
     }
-    batch.removeAll()
-    let skipped = sides[index].codec.counters.skippedBytes
-    if skipped > sides[index].skipped {
-      let noise = TraceEntry.Content.noise(byteCount: Int(skipped - sides[index].skipped))
-      entries.append(TraceEntry(time: time, direction: direction, content: noise))
-      sides[index].skipped = skipped
-    }
-    return entries
   }
 }

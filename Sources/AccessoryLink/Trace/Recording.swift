@@ -12,8 +12,8 @@ import AccessoryCore
 ///     0.000893521 < 0ff01200172a080084d401eeffc0001001009bd3fbf2
 ///
 /// The first line begins a trace; `silence` is the pause in seconds after which an unfinished frame no longer holds up
-/// what follows it. ` frames none` behind it says that the line speaks something else than AF1. Where bytes passed that
-/// the recorder had to drop, a line in front of the next record says how many, and when; older versions read it as a
+/// what follows it. ` frames NAME` behind it says which driver's frames pass, or with `none` that nobody knows; without it
+/// they are AF1's. Where bytes passed that the recorder had to drop, a line in front of the next record says how many, and when; older versions read it as a
 /// remark:
 ///
 ///     #lost 0.904100000 73211
@@ -37,7 +37,7 @@ public enum Recording {
 
   /// The line that begins a trace, with its line end. That of AF1 names no frames: so it was from the beginning.
   public static func start(silence: Duration, framing: TraceFraming = .af1) -> String {
-    let frames = framing == .af1 ? "" : " frames \(framing.rawValue)"
+    let frames = framing == .af1 ? "" : " frames \(framing.name)"
     return "\(signature) silence \(seconds(silence))\(frames)\n"
   }
 
@@ -61,7 +61,7 @@ public enum Recording {
       let words = line.split(separator: " ")
       guard words.count == 4 || words.count == 6 && words[4] == "frames", words[1] == "1", words[2] == "silence",
         let silence = duration(words[3]),
-        let framing = words.count == 4 ? .af1 : TraceFraming(rawValue: String(words[5]))
+        let framing = words.count == 4 ? .af1 : TraceFraming(name: words[5])
       else { throw AccessoryError(.badData, "this recording is of a form that this version doesn't know") }
       return .start(silence: silence, framing: framing)
     }

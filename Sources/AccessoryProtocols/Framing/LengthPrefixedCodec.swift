@@ -60,6 +60,9 @@ public struct LengthPrefixedCodec: FrameCodec {
   /// Whether a frame has begun that has not ended, be it one that is skipped.
   public var hasUnfinishedFrame: Bool { prefixCount > 0 || skipping > 0 }
 
+  /// Whether what comes next belongs to a frame that was reported, and is skipped.
+  public var isSkipping: Bool { skipping > 0 }
+
   /// How many bytes of a payload are kept, fewer than the longest has.
   public var unfinishedByteCount: Int { kept.count }
 

@@ -25,11 +25,10 @@ extension Bridge.Line {
 }
 
 extension Bridge.ProtocolDetails {
-  /// What contact with an AF1 accessory has told.
-  package init(_ exchange: AF1Exchange) {
+  /// What making contact has told of an accessory's protocol.
+  package init(_ details: ProtocolDetails) {
     self.init(
-      name: "AF1",
-      boot_id: exchange.hello.map { Hexadecimal.string(withUnsafeBytes(of: $0.bootID.bigEndian) { Array($0) }) },
-      largest_payload_bytes: exchange.largestPayload, window: Int(exchange.hello?.window ?? 1))
+      name: details.name, boot_id: details.bootID.map { Hexadecimal.string($0) },
+      largest_payload_bytes: details.largestPayload, window: details.window)
   }
 }

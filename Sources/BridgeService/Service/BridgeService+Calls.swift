@@ -28,7 +28,7 @@ extension BridgeService: BridgeHandler {
     } catch {
       throw CallError(error, device: held.device.id)
     }
-    let details = (open.accessory as? FramedAccessory).map { Bridge.ProtocolDetails($0.link.exchange) }
+    let details = open.accessory?.protocolDetails.map(Bridge.ProtocolDetails.init)
     let identity = open.accessory == nil ? nil : try await identity(call.device)
     return Bridge.GetInfo.Reply(accessory: held.facts, line: line, protocol: details, identity: identity)
   }
@@ -84,11 +84,8 @@ extension BridgeService: BridgeHandler {
     let limit = TimeLimit.duration(call.timeout_ms)
     do throws(CallError) {
       let (held, reply) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
-        guard let framed = accessory as? FramedAccessory else {
-          throw AccessoryError(.unsupported, "\(accessory.label) takes no AF1 commands")
-        }
-        return try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
-          try await framed.request(command, payload: payload)
+        try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
+          try await accessory.request(command.rawValue, payload: payload)
         }
       }
       return Bridge.Request.Reply(

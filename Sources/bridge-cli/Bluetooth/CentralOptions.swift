@@ -9,7 +9,7 @@ import ArgumentParser
 /// A module that scans and connects, opened for a command.
 struct OpenModule {
   let device: Device
-  let module: HM10Module
+  let radio: any HM10Radio
 
   /// Opens the module that `text` means, runs `body`, and closes whatever happens.
   static func with<Result: Sendable>(
@@ -20,10 +20,10 @@ struct OpenModule {
         .busy, "the service at \(held.place) has \(held.name): let it go first with bridge-cli detach \(held.name)")
     }
     let target = try await Attachment.find(text, line)
-    if let driver = line.driver(for: target), driver.name != HM10Module.driverName { throw noModule(target.label) }
+    if let driver = line.driver(for: target), !driver.hasRadio { throw noModule(target.label) }
     return try await Attachment.with(target, line) { attachment in
-      guard let module = attachment.accessory as? HM10Module else { throw noModule(attachment.accessory.label) }
-      return try await body(OpenModule(device: attachment.device, module: module))
+      guard let radio = attachment.accessory.radio else { throw noModule(attachment.accessory.label) }
+      return try await body(OpenModule(device: attachment.device, radio: radio))
     }
   }
 
@@ -33,12 +33,12 @@ struct OpenModule {
 
   /// A central with this module, which is made one if need be, and says so: that stays when it is switched off.
   func start(_ policy: HM10CentralPolicy = .init(), known: [HM10Neighbour] = []) async throws -> HM10Central {
-    let wasCentral = try await module.role() == .central
-    let central = HM10Central([module], policy: policy, known: known)
+    let wasCentral = try await radio.isCentral()
+    let central = HM10Central([radio], policy: policy, known: known)
     try await central.start(searching: nil)
     if !wasCentral {
       Output.note(
-        "\(SafeText.escape(module.label)) is a central now, and stays it; back: bridge-cli request set-role role=peripheral "
+        "\(SafeText.escape(radio.label)) is a central now, and stays it; back: bridge-cli request set-role role=peripheral "
           + "+ reset")
     }
     return central

@@ -25,26 +25,14 @@ struct Battery: AsyncParsableCommand, JSONCommand {
     if watch { Interruption.endWithOutput() }
     if let held = try await HeldDevice.find(device.text, line) { return try await run(held) }
     try await Attachment.with(device.text, line) { attachment in
-      guard let framed = attachment.accessory as? FramedAccessory else { return try await run(attachment) }
-      let (reading, events) = try await framed.batteryAndEvents()
+      let (reading, news) = try await attachment.accessory.batteryAndNews()
       show(reading, attachment)
       guard watch else { return }
-      for try await event in events {
+      for try await event in news {
         if case .battery(let reading) = event { show(reading, attachment) }
       }
       throw CancellationError()
     }
-  }
-
-  /// The same of an accessory of any kind.
-  private func run(_ attachment: Attachment) async throws {
-    let news = attachment.accessory.news()
-    show(try await attachment.accessory.battery(), attachment)
-    guard watch else { return }
-    for try await event in news {
-      if case .battery(let reading) = event { show(reading, attachment) }
-    }
-    throw CancellationError()
   }
 
   /// The same through the service that holds it.

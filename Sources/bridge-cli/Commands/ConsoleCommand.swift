@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
+import AccessoryLink
 import ArgumentParser
 
 struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
@@ -14,8 +15,8 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
       ones, and sent with Enter; with --raw each key is sent at once; with --keys the arrows drive a robot, as a Bluno's \
       remote control does, or an HM-1X car. Ctrl-C takes a line away, and in an empty one is sent.
 
-      What comes is shown as text in which nothing is left that a terminal would act on; messages of AF1 are decoded. \
-      When the accessory goes, it is waited for. Where a service has it, the service lends it meanwhile.
+      What comes is shown as text in which nothing is left that a terminal would act on; messages of AF1 and EV3 are \
+      decoded. When the accessory goes, it is waited for. Where a service has it, the service lends it meanwhile.
 
       From a pipe, lines are sent as they come; it ends when the input has ended and the accessory has been silent for a \
       while (--linger), or, with exit status 69, when it is gone; --reconnect waits for it instead.
@@ -35,7 +36,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
   @Flag(help: "As --input raw.") var raw = false
   @Flag(help: "As --input keys.") var keys = false
   @Option(
-    help: "How to show what comes: text, frames, hex, or as-is, with --raw; else frames of what speaks AF1, or text.")
+    help: "How to show what comes: text, frames, hex, or as-is, with --raw; else frames of AF1 and EV3, and text.")
   var show: ConsoleView?
   @Flag(help: "Show when something came.") var timestamps = false
   @Option(help: ArgumentHelp("Keep what happens in this file; appended to if it exists.", valueName: "file"))
@@ -72,7 +73,9 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
       let keys = mode == .keys ? "; keys that are typed before it is open are not sent" : ""
       Output.line(Style.standardOutput.dim("--- " + SafeText.escape(text, limit: 800) + keys))
     }
-    let view = show ?? (opening.driver == FramedAccessory.driverName ? .frames : .text)
+    // Text is read best as it comes, anything else in the words of its protocol.
+    let reader = TraceFraming(driver: opening.driver).reader
+    let view = show ?? (reader?.isText == false ? .frames : .text)
     if isInteractive {
       try await ConsoleSession(
         opening, name: device.text, line, input: mode, view: view, eol: eol, hasTimestamps: timestamps, log: log

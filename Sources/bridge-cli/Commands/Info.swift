@@ -36,7 +36,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
       show(
         DeviceDocument(attachment.device), DeviceView.facts(attachment.device, driver: attachment.driver.name),
         facts.map { Bridge.Line($0) },
-        (attachment.accessory as? FramedAccessory).map { Bridge.ProtocolDetails($0.link.exchange) }, identity)
+        attachment.accessory.protocolDetails.map(Bridge.ProtocolDetails.init), identity)
     }
   }
 

@@ -114,10 +114,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
     try await Attachment.with(parts.device, line) { attachment in
       let reply = try await usage {
         try await Self.hinting {
-          guard let framed = attachment.accessory as? FramedAccessory else {
-            throw AccessoryError(.unsupported, "\(attachment.accessory.label) takes no AF1 commands")
-          }
-          return try await framed.request(parts.command, payload: parts.payload)
+          try await attachment.accessory.request(parts.command.rawValue, payload: parts.payload)
         }
       }
       show(reply, parts, DeviceDocument(attachment.device))

@@ -14,13 +14,14 @@ struct Trace: AsyncParsableCommand, JSONCommand {
       With a device: makes contact, asks who and how it is, and shows that and whatever the accessory sends, until \
       Ctrl-C; where a service has the device, also what passes between these two. With a recording: decodes it.
 
-      Messages of AF1 are decoded; of other protocols the bytes are shown. A device that no driver is known for is sent \
-      nothing: it is only listened to.
+      Messages are shown in the words of the accessory's protocol, which a recording remembers; --driver reads it as \
+      another's. A device that no driver is known for is sent nothing: it is only listened to, and its bytes are shown.
 
       EXAMPLES
         bridge-cli trace
         bridge-cli trace ./acc --poll 1s --record session.trace
         bridge-cli trace session.trace --json
+        bridge-cli trace old.trace --driver ev3
         bridge-cli trace /dev/ttyUSB0 --listen     send nothing, only listen
       """)
 
@@ -51,7 +52,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
       guard record == nil, poll == nil, !listen else {
         throw UsageError(description: "\(source) is a recording: --record, --poll and --listen are for a device")
       }
-      return try RecordingFile.decode(source) { view.show($0) }
+      return try RecordingFile.decode(source, as: line.driver.map { TraceFraming(driver: $0) }) { view.show($0) }
     }
     if let held = try await HeldDevice.find(source, line) { return try await trace(held) }
     try await traceDevice()
@@ -60,7 +61,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
   /// Shows what passes between the service and the accessory. Without --listen it asks for something to show.
   private func trace(_ held: HeldDevice) async throws {
     if poll != nil { try held.requireDriver() }
-    let framing = Self.framing(held.accessory.driver)
+    let framing = TraceFraming(driver: held.accessory.driver)
     let live = try LiveTrace(view: view, silence: held.silence, framing: framing, record: record)
     Interruption.endWithOutput()
     let pieces = try await held.calls.trace()
@@ -112,7 +113,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
     let live: LiveTrace
     do {
       live = try LiveTrace(
-        view: view, silence: transport.timing.silence, framing: Self.framing(driver?.name), record: record)
+        view: view, silence: transport.timing.silence, framing: TraceFraming(driver: driver?.name), record: record)
     } catch {
       await transport.close()
       throw error
@@ -145,11 +146,6 @@ struct Trace: AsyncParsableCommand, JSONCommand {
     try await live.end(printer).get()
     try Task.checkCancellation()  // Ctrl-C is how a trace ends, also in the middle of a request
     try outcome.get()
-  }
-
-  /// Which frames pass where this driver speaks.
-  private static func framing(_ driver: String?) -> TraceFraming {
-    driver == FramedAccessory.driverName ? .af1 : .none
   }
 
   /// Talks to the accessory, or without a driver only listens, until it goes or the task is cancelled.

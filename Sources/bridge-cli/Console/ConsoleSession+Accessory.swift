@@ -40,7 +40,9 @@ extension ConsoleSession {
     guard let opening else { return note("not connected: nothing was sent") }
     // Without waiting: what doesn't go must not keep the keyboard from being read.
     switch opening.session.transport.output.offer(bytes) {
-    case .accepted: try log?.bytes("sent", bytes)
+    case .accepted:
+      try log?.bytes("sent", bytes)
+      show(received.sent(bytes))
     case .full: note("the accessory takes nothing at present: nothing was sent")
     case .closed: note("not connected: nothing was sent")
     }

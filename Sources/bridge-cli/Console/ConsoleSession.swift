@@ -61,7 +61,7 @@ final class ConsoleSession {
     (self.name, self.line, self.log) = (name, line, log)
     (self.input, self.eol, self.hasTimestamps) = (input, eol, hasTimestamps)
     (self.opening, device, driver) = (opening, opening.device, opening.driver)
-    received = ReceivedView(view, silence: opening.session.transport.timing.silence)
+    received = ReceivedView(view, silence: opening.session.transport.timing.silence, driver: opening.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }

@@ -52,7 +52,7 @@ final class PlainConsole {
     (self.name, self.line, self.reconnects) = (name, line, reconnects)
     (self.opening, self.input, self.eol, self.hasTimestamps) = (opening, input, eol, hasTimestamps)
     (self.json, self.linger, self.log) = (json, linger, log)
-    received = ReceivedView(view, silence: opening.session.transport.timing.silence)
+    received = ReceivedView(view, silence: opening.session.transport.timing.silence, driver: opening.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }
@@ -171,7 +171,7 @@ final class PlainConsole {
     guard !bytes.isEmpty else { return }
     try await opening.session.write(bytes)
     try log?.bytes("sent", bytes)
-    if json { tell("sent", bytes) }
+    if json { tell("sent", bytes) } else { show(received.sent(bytes)) }
   }
 
   // MARK: - What is shown

@@ -18,21 +18,26 @@ struct ReceivedView {
   private var text = ReceivedText()
   private var tracer: FrameTracer
   private let silence: Duration
+  private let framing: TraceFraming
   private let start = MonotonicTime.now
   private let trace = TraceView(json: false, full: false)
   /// Bytes in one line of hexadecimal.
   private static let width = 16
 
-  init(_ view: ConsoleView, silence: Duration) {
-    self.view = view
-    self.silence = silence
-    tracer = FrameTracer(silence: silence)
+  /// `driver` is the name of the one whose frames come; nil when that isn't known.
+  init(_ view: ConsoleView, silence: Duration, driver: String?) {
+    self.init(view, silence, TraceFraming(driver: driver))
+  }
+
+  private init(_ view: ConsoleView, _ silence: Duration, _ framing: TraceFraming) {
+    (self.view, self.silence, self.framing) = (view, silence, framing)
+    tracer = FrameTracer(silence: silence, reader: framing.reader)
   }
 
   /// Another view from now on.
   mutating func change(to view: ConsoleView) -> [Part] {
     let rest = finish()
-    self = ReceivedView(view, silence: silence)
+    self = ReceivedView(view, silence, framing)
     return rest
   }
 
@@ -48,9 +53,20 @@ struct ReceivedView {
       }
     case .frames:
       let record = TraceRecord(time: MonotonicTime.now - start, direction: .fromDevice, bytes: bytes)
-      return tracer.add(record).map { .line(trace.line($0)) }
+      return shown(tracer.add(record))
     case .asIs: return [.bytes(bytes)]
     }
+  }
+
+  /// Learns what is sent: it says what the replies mean. What it shows was told by then, at the latest.
+  mutating func sent(_ bytes: [UInt8]) -> [Part] {
+    guard view == .frames else { return [] }
+    return shown(tracer.add(TraceRecord(time: MonotonicTime.now - start, direction: .toDevice, bytes: bytes)))
+  }
+
+  /// What is sent the user has typed: only what comes is shown.
+  private func shown(_ entries: [TraceEntry]) -> [Part] {
+    entries.filter { $0.direction == .fromDevice }.map { .line(trace.line($0)) }
   }
 
   /// How long to wait for more until `silent` is to be called; nil when there is no need.
@@ -66,7 +82,7 @@ struct ReceivedView {
   mutating func silent() -> [Part] {
     switch view {
     case .text: parts(text.flush())
-    case .frames: tracer.timePassed(MonotonicTime.now - start).map { .line(trace.line($0)) }
+    case .frames: shown(tracer.timePassed(MonotonicTime.now - start))
     case .hex, .asIs: []
     }
   }
@@ -76,8 +92,8 @@ struct ReceivedView {
     switch view {
     case .text: return parts(text.flush())
     case .frames:
-      defer { tracer = FrameTracer(silence: silence) }
-      return tracer.finish().map { .line(trace.line($0)) }
+      defer { tracer = FrameTracer(silence: silence, reader: framing.reader) }
+      return shown(tracer.finish())
     case .hex, .asIs: return []
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
 
@@ -16,6 +17,9 @@ struct TraceDocument: Encodable {
   private(set) var number = OrNull<UInt16>(nil)
   private(set) var noise_bytes = OrNull<Int>(nil)
   private(set) var lost_bytes = OrNull<Int>(nil)
+  /// What the protocol is called, and what the frame says in its terms.
+  private(set) var `protocol` = OrNull<String>(nil)
+  private(set) var fields = OrNull<[String: CommandValueDocument]>(nil)
 
   init(_ entry: TraceEntry) {
     time = Double(entry.time.inNanoseconds) / 1e9
@@ -34,17 +38,20 @@ struct TraceDocument: Encodable {
       kind = "bytes"
       direction = OrNull(entry.direction.rawValue)
       payload_hex = OrNull(Hexadecimal.string(bytes))
-    case .frame(let header, let frameOutcome, let payload):
-      kind = header.kind
+    case .frame(let words):
+      kind = words.kind
       direction = OrNull(entry.direction.rawValue)
-      command = OrNull(header.command.name.lowercased())
-      command_byte = OrNull(header.command.rawValue)
-      number = OrNull(header.number)
-      let isWhole = frameOutcome == .whole
-      outcome = OrNull(Self.name(frameOutcome))
-      summary = OrNull(isWhole ? AF1Text.summary(header, payload) : frameOutcome.problem(header))
-      payload_hex = OrNull(isWhole ? Hexadecimal.string(payload) : nil)
-      frame_hex = OrNull(isWhole ? Hexadecimal.string(TraceView.bytes(header, payload)) : nil)
+      `protocol` = OrNull(words.protocol)
+      command = OrNull(words.command)
+      command_byte = OrNull(words.commandByte)
+      number = OrNull(words.number)
+      let isWhole = words.outcome == .whole
+      outcome = OrNull(Self.name(words.outcome))
+      summary = OrNull(words.summary)
+      payload_hex = OrNull(isWhole ? Hexadecimal.string(words.payload) : nil)
+      frame_hex = OrNull(isWhole ? Hexadecimal.string(words.bytes) : nil)
+      fields = OrNull(
+        Dictionary(words.fields.map { ($0.name, CommandValueDocument(value: $0.value)) }, uniquingKeysWith: { $1 }))
     }
   }
 

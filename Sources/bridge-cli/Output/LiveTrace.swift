@@ -35,7 +35,7 @@ actor LiveTrace {
   ) throws(AccessoryError) {
     self.view = view
     self.silence = silence
-    tracer = FrameTracer(silence: silence, framing: framing)
+    tracer = FrameTracer(silence: silence, reader: framing.reader)
     recording = try path.map { path throws(AccessoryError) in
       try RecordingFile(appendingTo: path, silence: silence, framing: framing)
     }

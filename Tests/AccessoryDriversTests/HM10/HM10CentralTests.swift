@@ -27,6 +27,8 @@ private final class FakeRadio: HM10Radio {
 
   init(_ neighbours: [HM10Neighbour] = []) { self.neighbours = neighbours }
 
+  func isCentral() async throws(AccessoryError) -> Bool { true }
+
   func prepare() async throws(AccessoryError) { if let failure = state.value.prepareFailure { throw failure } }
 
   func scan() async throws(AccessoryError) -> HM10Scan {

@@ -7,6 +7,8 @@ import Glibc
 //
 //   ACCESSORY_BRIDGE_FUZZ=framed|ev3|hm10|bluno|hm1x|lines
 //
+// The same bytes pass in a trace of that family, too, whose words are looked at.
+//
 // Time is the input's as well, and all tasks run on this one thread, one after another: an input does the same each time.
 
 private let family: Family = {
@@ -20,6 +22,7 @@ private let family: Family = {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let data, count > 2 else { return 0 }
+  family.trace(UnsafeBufferPointer(start: data, count: count))
   let world = World(family, Script(Array(UnsafeBufferPointer(start: data, count: count))))
   world.run()
   return 0

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which frames a trace has, as a recording says it.
+public enum TraceFraming: Sendable, Hashable {
+  /// Those of the driver with this name.
+  case driver(String)
+  /// None that are known: a trace shows the bytes.
+  case none
+
+  /// AF1's, by the name of its driver.
+  public static let af1 = TraceFraming.driver("framed")
+
+  /// The frames of a driver; none where there is no driver, or one whose name a recording has no room for.
+  public init(driver: String?) { self = driver.flatMap { Self(name: $0) } ?? .none }
+
+  /// The frames that a recording calls by this name, of at most 64 letters, digits and `._-`; nil when it is none.
+  public init?(name: some StringProtocol) {
+    guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(Self.isInName) else { return nil }
+    switch name {
+    case "none": self = .none
+    case "af1": self = .af1
+    default: self = .driver(String(name))
+    }
+  }
+
+  /// What a recording calls them.
+  public var name: String {
+    switch self {
+    case .driver(let name): name
+    case .none: "none"
+    }
+  }
+
+  private static func isInName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+}
