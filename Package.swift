@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "AccessoryLink", targets: ["AccessoryLink"]),
     .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
+    .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
@@ -83,6 +84,8 @@ let package = Package(
         "AccessoryIO", "AccessoryProtocols", "AccessoryDiscovery", "CLinuxShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "AccessoryTesting", dependencies: ["AccessoryCore", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"]),
     .target(name: "Console", dependencies: ["AccessoryCore", "AccessoryIO"]),
     .executableTarget(
       name: "bridge-cli",
@@ -96,7 +99,15 @@ let package = Package(
       ]),
     .testTarget(
       name: "AccessoryLinkTests",
-      dependencies: ["AccessoryCore", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport"]),
+      dependencies: [
+        "AccessoryCore", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+      ]),
+    .testTarget(
+      name: "AccessoryTestingTests",
+      dependencies: [
+        "AccessoryTesting", "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
+        "OwnGadget",
+      ]),
     .testTarget(name: "ConsoleTests", dependencies: ["AccessoryCore", "Console", "AccessoryIO"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryCore", "AccessoryProtocols"]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
@@ -104,7 +115,7 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CTestShims",
+        "AccessoryTesting", "AccessoryControl", "AccessoryIO", "AccessoryProtocols", "CTestShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/TestSupport"),

@@ -2,6 +2,7 @@
 
 import AccessoryIO
 import AccessoryProtocols
+import AccessoryTesting
 
 @testable import AccessoryLink
 
@@ -24,8 +25,8 @@ struct AF1Harness: ExchangeHarness {
 
   init(options: AF1Exchange.Options = .init(), firstNumber: UInt16 = Self.firstNumber, timing: LineTiming = .instant) {
     host = ExchangeHost(
-      AF1Exchange(label: "gadget", options: options, firstNumber: firstNumber, nonce: Self.nonce))
-    host.exchange.setTiming(timing)
+      AF1Exchange(label: "gadget", options: options, firstNumber: firstNumber, nonce: Self.nonce),
+      timing: timing)
   }
 
   /// An exchange that has said HELLO and was greeted.

@@ -102,7 +102,7 @@ import Testing
 
 extension AF1Harness {
   /// The payload with which a request was answered.
-  func answer(_ id: UInt64) -> [UInt8]? {
+  func answer(_ id: RequestID) -> [UInt8]? {
     if case .success(let message)? = results[id] { message.payload } else { nil }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import AccessoryTesting
 
 @testable import AccessoryLink
 
@@ -11,10 +12,7 @@ struct EV3Harness: ExchangeHarness {
 
   var host: ExchangeHost<EV3Exchange>
   /// The transport takes nothing.
-  var isBlocked: Bool {
-    get { host.isBlocked }
-    set { host.isBlocked = newValue }
-  }
+  var isBlocked: Bool { host.isBlocked }
 
   init(options: EV3Exchange.Options = .init(), firstNumber: UInt16 = Self.firstNumber) {
     host = ExchangeHost(EV3Exchange(label: "brick", options: options, firstNumber: firstNumber))
@@ -32,21 +30,20 @@ struct EV3Harness: ExchangeHarness {
 
   /// A direct command of `count` NOPs.
   @discardableResult
-  mutating func direct(_ count: Int = 1, wantsReply: Bool = true, timeout: Duration? = nil) -> UInt64 {
+  mutating func direct(_ count: Int = 1, wantsReply: Bool = true, timeout: Duration? = nil) -> RequestID {
     let body = [0, 0] + [UInt8](repeating: 1, count: count)
     return submit(EV3Request(wantsReply ? .directCommand : .directCommandNoReply, body: body, timeout: timeout))
   }
 
   @discardableResult
-  mutating func system(_ command: EV3SystemCommand) throws -> UInt64 { submit(try EV3Request(command)) }
+  mutating func system(_ command: EV3SystemCommand) throws -> RequestID { submit(try EV3Request(command)) }
 
   /// The transport takes something again.
   mutating func unblock() {
-    isBlocked = false
-    host.change { $0.timePassed(now: $1, effects: &$2) }
+    host.unblock()
   }
 
-  func reply(_ id: UInt64) -> EV3Message? { if case .success(let message)? = results[id] { message } else { nil } }
+  func reply(_ id: RequestID) -> EV3Message? { if case .success(let message)? = results[id] { message } else { nil } }
 
   // MARK: - The brick's side
 
@@ -60,9 +57,7 @@ struct EV3Harness: ExchangeHarness {
 
   /// A report of a HID interface.
   mutating func deliver(report: [UInt8]) {
-    var batch = FrameBatch<LengthPrefix>()
-    host.exchange.decode(message: report.span.bytes, into: &batch)
-    host.receive(batch)
+    host.deliver(message: report)
   }
 
   mutating func answer(_ message: EV3Message, _ type: EV3MessageType, _ body: [UInt8] = []) {

@@ -66,7 +66,7 @@ import Testing
   /// While the transport takes nothing, nothing is written.
   @Test func aTransportThatTakesNothing() {
     var harness = EV3Harness.opened()
-    harness.isBlocked = true
+    harness.host.block()
     let ids = (0..<3).map { _ in harness.direct(wantsReply: false) }
     #expect(harness.takeSent().isEmpty && harness.results[ids[0]] == nil)
     harness.unblock()

@@ -6,7 +6,11 @@ import AccessoryProtocols
 
 /// Names one request of a link.
 public struct RequestID: Hashable, Sendable {
-  let rawValue: UInt64
+  /// A number that no other request of the link has.
+  public let rawValue: UInt64
+
+  /// The id with this number, for a test that is in the link's place. Links make their own.
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// What is to be done after an exchange was told something.
@@ -24,13 +28,26 @@ public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
   /// Messages nobody asked for.
   public var events: [Event] = []
 
-  /// Nothing to do.
-  public init() {}
+  /// Nothing to do yet. `isBlocked`: the transport takes nothing, for a test that is in the link's place.
+  public init(isBlocked: Bool = false) { self.isBlocked = isBlocked }
 
   /// Writes one message.
   public mutating func write(_ message: [UInt8]) {
     output += message
     messages.append(message.count)
+  }
+
+  /// Takes out what is to be written, message by message; bytes that were appended to `output` alone are the last one.
+  public mutating func takeMessages() -> [[UInt8]] {
+    var taken: [[UInt8]] = []
+    var rest = output[...]
+    for count in messages {
+      taken.append(Array(rest.prefix(count)))
+      rest = rest.dropFirst(count)
+    }
+    if !rest.isEmpty { taken.append(Array(rest)) }
+    (output, messages) = ([], [])
+    return taken
   }
 }
 

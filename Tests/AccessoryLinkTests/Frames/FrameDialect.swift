@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import AccessoryTesting
 
 @testable import AccessoryLink
 
@@ -131,14 +132,13 @@ struct FrameHarness<Dialect: FrameDialect>: ExchangeHarness {
   @discardableResult
   mutating func ask(
     _ text: String, isAnswered: Bool = true, isIdempotent: Bool = true, timeout: Duration? = nil
-  ) -> UInt64 {
+  ) -> RequestID {
     submit(Dialect.request(text, isAnswered: isAnswered, isIdempotent: isIdempotent, timeout: timeout))
   }
 
   /// The transport takes nothing, or something again.
   mutating func block(_ isBlocked: Bool) {
-    host.isBlocked = isBlocked
-    if !isBlocked { host.change { $0.timePassed(now: $1, effects: &$2) } }
+    if isBlocked { host.block() } else { host.unblock() }
   }
 
   /// What was sent since the last call.
@@ -157,7 +157,7 @@ struct FrameHarness<Dialect: FrameDialect>: ExchangeHarness {
   }
 
   /// What a request was answered; nil when it wasn't, or without a reply.
-  func reply(_ id: UInt64) -> String? {
+  func reply(_ id: RequestID) -> String? {
     guard case .success(let reply?)? = results[id] else { return nil }
     return Dialect.said(reply)?.text
   }

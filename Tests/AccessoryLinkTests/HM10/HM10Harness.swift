@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import AccessoryTesting
 
 @testable import AccessoryLink
 
@@ -23,12 +24,12 @@ struct HM10Harness: ExchangeHarness {
   // MARK: - The host's side
 
   @discardableResult
-  mutating func submit(_ command: HM10Command) -> UInt64 { submit(.command(command)) }
+  mutating func submit(_ command: HM10Command) -> RequestID { submit(.command(command)) }
 
   @discardableResult
-  mutating func send(_ text: String) -> UInt64 { submit(.data(Array(text.utf8))) }
+  mutating func send(_ text: String) -> RequestID { submit(.data(Array(text.utf8))) }
 
-  func reply(_ id: UInt64) -> HM10Reply? {
+  func reply(_ id: RequestID) -> HM10Reply? {
     if case .success(.reply(let reply))? = results[id] { reply } else { nil }
   }
 
@@ -40,11 +41,7 @@ struct HM10Harness: ExchangeHarness {
   /// A text arrives, and nothing is silent behind it.
   mutating func deliver(_ text: String) { deliver(Array(text.utf8)) }
 
-  mutating func silence() {
-    var batch = FrameBatch<HM10Part>()
-    host.exchange.codec.idle(into: &batch)
-    host.receive(batch)
-  }
+  mutating func silence() { host.silence() }
 
   /// Bytes arrive with silence behind them.
   mutating func say(_ text: String) {

@@ -10,6 +10,7 @@ public final class MemoryTransport: Transport {
     var isStalled = false
     var isPaused = false
     var closeCount = 0
+    var isOver = false
   }
 
   /// "memory", unless said otherwise.
@@ -27,17 +28,20 @@ public final class MemoryTransport: Transport {
   private let memoryLine: MemoryLine?
   private let state = Watched(State())
   private let onWritten: (@Sendable (MemoryTransport, [UInt8]) -> Void)?
+  private let onEnd: (@Sendable (AccessoryError?) -> Void)?
 
   /// A transport whose device takes all that is written, at once and on the writer's thread. `onWritten` is told of
-  /// each piece, and may answer by `receive`.
+  /// each piece, and may answer by `receive`; `onEnd` is told once, when the transport ends, why: nil for a close.
   public init(
     label: String = "memory", timing: LineTiming = .instant, line: MemoryLine? = nil, inputHighWater: Int = 65_536,
-    outputHighWater: Int = 16_384, onWritten: (@Sendable (MemoryTransport, [UInt8]) -> Void)? = nil
+    outputHighWater: Int = 16_384, onWritten: (@Sendable (MemoryTransport, [UInt8]) -> Void)? = nil,
+    onEnd: (@Sendable (AccessoryError?) -> Void)? = nil
   ) {
     self.label = label
     fixedTiming = timing
     memoryLine = line
     self.onWritten = onWritten
+    self.onEnd = onEnd
     input = InputQueue(highWater: inputHighWater)
     output = OutputQueue(highWater: outputHighWater)
     input.onResume { [state] in state.update { $0.isPaused = false } }
@@ -100,8 +104,13 @@ public final class MemoryTransport: Transport {
   /// The device goes: nil for a close by the owner, otherwise why.
   public func end(_ error: AccessoryError?) {
     memoryLine?.end(error ?? .closed(label))
+    let isFirst = state.update { state in
+      defer { state.isOver = true }
+      return !state.isOver
+    }
     output.close(error)
     input.finish(error)
+    if isFirst { onEnd?(error) }
   }
 
   /// The device is unplugged.

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryLink
+import AccessoryTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct AccessoryScriptTests {
+  private func read(_ session: AccessorySession, _ count: Int) async throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    for try await piece in session.input {
+      bytes += piece
+      if bytes.count >= count { break }
+    }
+    return bytes
+  }
+
+  @Test func bytesInAnyPieces() async throws {
+    let script = AccessoryScript([
+      .send([9]), .expect([1, 2, 3]), .send([4]), .send([5, 6]), .expect([7]), .expect([8]),
+    ])
+    let session = AccessorySession(script.transport)
+    #expect(try await read(session, 1) == [9])
+    #expect(!script.isDone)
+    try await session.write([1])
+    try await session.write([2, 3, 7])
+    #expect(try await read(session, 3) == [4, 5, 6])
+    #expect(!script.isDone)
+    try await session.write([8])
+    try await script.finish()
+    #expect(script.isDone)
+    await session.close()
+    try script.check()
+  }
+
+  @Test func delaysAreThoseOfItsClock() async throws {
+    let clock = ManualClock()
+    let script = AccessoryScript(
+      [.expect([1]), .send([2], after: .seconds(10)), .send([3], after: .seconds(5)), .unplug(after: .seconds(1))],
+      label: "gadget", clock: clock)
+    let session = AccessorySession(script.transport)
+    #expect(clock.pendingCount == 0, "the time of a step begins when the one before is done")
+    try await session.write([1])
+    clock.advance(by: .seconds(10) + .nanoseconds(-1))
+    #expect(script.transport.input.count == 0)
+    clock.advance(by: .nanoseconds(1))
+    #expect(try await read(session, 1) == [2])
+    clock.advance(by: .seconds(5))
+    #expect(try await read(session, 1) == [3])
+    clock.advance(by: .seconds(1))
+    try await script.finish()
+    let error = await #expect(throws: AccessoryError.self) { try await session.write([1]) }
+    #expect(error == .disconnected("gadget"))
+  }
+
+  /// What the host writes ahead waits for its step.
+  @Test func writtenAhead() async throws {
+    let clock = ManualClock()
+    let script = AccessoryScript(
+      [.expect([1]), .send([2], after: .seconds(10)), .expect([3, 4])], label: "gadget", clock: clock)
+    let session = AccessorySession(script.transport)
+    try await session.write([1, 3])
+    try await session.write([4])
+    #expect(!script.isDone)
+    clock.advance(by: .seconds(10))
+    try await script.finish()
+    await session.close()
+  }
+
+  @Test(
+    arguments: [
+      (
+        [.expect([1, 2, 0xA5]), .send([9])], [1, 2, 0xA6],
+        "step 1 of its script: 01 02 a5 was expected, and came 01 02 a6"
+      ),
+      ([.expect([1]), .expect([2])], [1, 3], "step 2 of its script: 02 was expected, and came 03"),
+      ([.send([5]), .expect([1])], [1, 7, 8], "after the last step came 07 08"),
+      ([], [0], "after the last step came 00"),
+    ] as [([AccessoryScript.Step], [UInt8], String)])
+  func whatIsNotExpectedEndsItWithTheReason(
+    _ steps: [AccessoryScript.Step], _ written: [UInt8], _ said: String
+  ) async throws {
+    let script = AccessoryScript(steps, label: "gadget")
+    let session = AccessorySession(script.transport)
+    try await session.write(written)
+    let expected = AccessoryError(.badData, "gadget: " + said)
+    let atHost = await #expect(throws: AccessoryError.self) {
+      for try await _ in session.input {}
+    }
+    #expect(atHost == expected, "the code under test fails at once")
+    #expect(throws: expected) { try script.check() }
+    await #expect(throws: expected) { try await script.finish() }
+    #expect(!script.isDone)
+  }
+
+  @Test(
+    arguments: [
+      ([.expect([1, 2, 3])], "step 1 of its script: 01 02 03 was expected, and so far came 01 02"),
+      ([.expect([1, 2]), .send([3], after: .seconds(1))], "step 2 of its script: 03 was not sent yet"),
+      ([.expect([1, 2]), .unplug(after: .seconds(1))], "step 2 of its script: it was not unplugged yet"),
+    ] as [([AccessoryScript.Step], String)])
+  func whatWasNotReached(_ steps: [AccessoryScript.Step], _ said: String) async throws {
+    let script = AccessoryScript(steps, label: "gadget", clock: ManualClock())
+    let session = AccessorySession(script.transport)
+    try await session.write([1, 2])
+    let expected = AccessoryError(.badData, "gadget: " + said)
+    #expect(throws: expected) { try script.check() }
+    let finishing = Task { try await script.finish() }
+    await session.close()
+    await #expect(throws: expected) { try await finishing.value }
+  }
+
+  @Test func aFinishThatIsCancelled() async throws {
+    let script = AccessoryScript([.expect([1])])
+    let finishing = Task { try await script.finish() }
+    finishing.cancel()
+    let error = await #expect(throws: AccessoryError.self) { try await finishing.value }
+    #expect(error?.kind == .cancelled)
+  }
+
+  /// Whoever holds the session holds the accessory.
+  @Test func aScriptThatNobodyHolds() async throws {
+    let session = AccessorySession(AccessoryScript([.expect([1]), .send([2])]).transport)
+    try await session.write([1])
+    #expect(try await read(session, 1) == [2])
+    await session.close()
+  }
+
+  @Test func onALine() async throws {
+    let line = MemoryLine(LineFacts(baudRate: 9_600, modemLines: [.cts]))
+    let script = AccessoryScript([], line: line)
+    let session = AccessorySession(script.transport)
+    let control = try #require(session.line)
+    #expect(session.transport.timing == .serial(baudRate: 9_600))
+    #expect(try await control.change(.init(baudRate: 19_200, parity: .even)).baudRate == 19_200)
+    #expect(session.transport.timing == .serial(baudRate: 19_200, bits: 11))
+    try await control.set(raising: [.dtr], lowering: [.rts])
+    #expect(try await control.modemLines() == [.cts, .dtr])
+    let clock = ManualClock()
+    let sending = Task { try await control.sendBreak(for: .milliseconds(250), clock: clock) }
+    try await line.state.wait { $0.isBreaking }
+    try await clock.waitForPending()
+    clock.advance(by: .milliseconds(250))
+    try await sending.value
+    #expect(!line.state.value.isBreaking && line.state.value.breakCount == 1)
+    try await control.purge(.received)
+    #expect(line.state.value.purges == [.received])
+    let input = await #expect(throws: AccessoryError.self) { try await control.set(.cts, true) }
+    #expect(input?.kind == .misconfigured)
+    let rate = await #expect(throws: AccessoryError.self) { try await control.change(.init(baudRate: 0)) }
+    #expect(rate?.kind == .misconfigured)
+    script.transport.unplug()
+    let error = await #expect(throws: AccessoryError.self) { try await control.facts() }
+    #expect(error?.kind == .disconnected)
+    let without = MemoryLine(LineFacts(baudRate: 9_600), label: "gadget")
+    let missing = await #expect(throws: AccessoryError.self) { try await without.set(.dtr, true) }
+    #expect(missing?.kind == .unsupported)
+  }
+}
