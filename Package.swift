@@ -109,6 +109,7 @@ let package = Package(
         "OwnGadget",
       ]),
     .testTarget(name: "ConsoleTests", dependencies: ["AccessoryCore", "Console", "AccessoryIO"]),
+    .testTarget(name: "AccessoryCoreTests", dependencies: ["AccessoryCore"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryCore", "AccessoryProtocols"]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .target(name: "CFakeUSB", path: "Tests/CFakeUSB"),

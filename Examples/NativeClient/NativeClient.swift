@@ -24,7 +24,7 @@ enum NativeClient {
             profile.driver == FramedAccessory.driverName
           else { continue }
           return try await show(device, profile)
-        case .removed(let device): print("\(device.name ?? device.path) was disconnected")
+        case .removed(let device): print("\(device.name ?? device.address.description) was disconnected")
         }
       }
     } catch {
@@ -34,7 +34,7 @@ enum NativeClient {
 
   private static func show(_ device: Device, _ profile: Profile) async throws(AccessoryError) {
     // A session is bytes: `session.write(…)`, `for try await bytes in session.input`. A driver makes sense of them.
-    let session = try await profile.open(device)
+    let session = try await DeviceOpener(device, profile: profile).session()
     let accessory = try await FramedAccessory.open(session)
     let battery = try await accessory.battery()
     print("battery: \(battery.percent.map { "\($0) %" } ?? "unknown"), \(battery.level)")

@@ -33,7 +33,7 @@ import Testing
     #expect(
       Self.announcement.device
         == Device(
-          path: "/dev/pts/7", link: "/home/me/acc", source: .simulator, driver: "framed", name: "Gadget",
+          .terminal("/dev/pts/7"), link: "/home/me/acc", source: .simulator, driver: "framed", name: "Gadget",
           manufacturer: "Maker", model: "M", serialNumber: "S-1"))
   }
 

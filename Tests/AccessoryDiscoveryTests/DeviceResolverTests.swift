@@ -8,9 +8,9 @@ import Testing
 @testable import AccessoryDiscovery
 
 @Suite struct DeviceResolverTests {
-  static let red = Device(path: "/dev/pts/9991", source: .simulator, name: "Red gadget", serialNumber: "X-1")
-  static let blue = Device(path: "/dev/pts/9992", source: .simulator, name: "Blue gadget", serialNumber: "X-10")
-  static let plain = Device(path: "/dev/pts/9993", source: .simulator)
+  static let red = Device(.node("/dev/pts/9991"), source: .simulator, name: "Red gadget", serialNumber: "X-1")
+  static let blue = Device(.node("/dev/pts/9992"), source: .simulator, name: "Blue gadget", serialNumber: "X-10")
+  static let plain = Device(.node("/dev/pts/9993"), source: .simulator)
 
   private func resolve(_ text: String?, _ devices: Device...) throws -> Device {
     try DeviceResolver.resolve(text, among: devices)
@@ -47,10 +47,10 @@ import Testing
 
   /// A device without a serial number goes by its path.
   @Test func withoutASerialNumber() {
-    #expect(Self.plain.id == Self.plain.path)
+    #expect(Self.plain.id == Self.plain.address.description)
     var empty = Self.plain
     empty.serialNumber = ""
-    #expect(empty.id == Self.plain.path)
+    #expect(empty.id == Self.plain.address.description)
     #expect(Self.red.id == "X-1")
   }
 
@@ -68,13 +68,13 @@ import Testing
     try directory.write([], to: "node")
     #expect(symlink("node", directory.path + "/link") == 0)
     #expect(symlink("link", directory.path + "/second") == 0)
-    let known = Device(path: node, source: .simulator, serialNumber: "N")
+    let known = Device(.node(node), source: .simulator, serialNumber: "N")
     for name in ["node", "link", "second", "./link", "../" + directory.path.split(separator: "/").last! + "/link"] {
       #expect(try resolve(directory.path + "/" + name, Self.red, known) == known)
     }
-    #expect(try resolve(node, Self.red) == Device(path: node, source: .named))
+    #expect(try resolve(node, Self.red) == Device(.node(node), source: .named))
     let link = directory.path + "/second"
-    #expect(try resolve(link, Self.red) == Device(path: node, link: link, source: .named))
+    #expect(try resolve(link, Self.red) == Device(.node(node), link: link, source: .named))
   }
 
   /// What a path's beginning would fit is still another device.
@@ -83,8 +83,8 @@ import Testing
   }
 
   @Test func aNameBelowDev() throws {
-    #expect(try resolve("null", Self.red) == Device(path: "/dev/null", source: .named))
-    #expect(try resolve("pts/ptmx", Self.red) == Device(path: "/dev/pts/ptmx", source: .named))
+    #expect(try resolve("null", Self.red) == Device(.node("/dev/null"), source: .named))
+    #expect(try resolve("pts/ptmx", Self.red) == Device(.node("/dev/pts/ptmx"), source: .named))
   }
 
   /// An accessory's own name goes before a file's.
@@ -92,7 +92,7 @@ import Testing
     var device = Self.red
     device.name = "null"
     #expect(try resolve("null", device, Self.blue) == device)
-    #expect(try resolve("/dev/null", device, Self.blue) == Device(path: "/dev/null", source: .named))
+    #expect(try resolve("/dev/null", device, Self.blue) == Device(.node("/dev/null"), source: .named))
   }
 
   @Test func aLinkThatLeadsNowhere() throws {
@@ -101,7 +101,7 @@ import Testing
     #expect(throws: ResolutionError.noMatch(directory.path + "/link")) { try resolve(directory.path + "/link") }
     // In a circle there is something, only it can't be opened: opening says so.
     #expect(symlink("circle", directory.path + "/circle") == 0)
-    #expect(try resolve(directory.path + "/circle").path == directory.path + "/circle")
+    #expect(try resolve(directory.path + "/circle").address.node == directory.path + "/circle")
   }
 
   // MARK: - USB
@@ -117,7 +117,7 @@ import Testing
       USBInterface(description: $0)
     }
     var device = Device(
-      path: terminal ?? node, source: .udev, name: "Lamp", serialNumber: serial, terminal: terminal, usb: identity)
+      .node(terminal ?? node), source: .udev, name: "Lamp", serialNumber: serial, terminal: terminal, usb: identity)
     device.links = links
     return device
   }
@@ -154,7 +154,7 @@ import Testing
   func namesOfATerminal(_ text: String) throws {
     let found = try resolve(text, Self.bare, Self.lamp)
     #expect(found == Self.lamp)
-    #expect(found.way == .terminal)
+    #expect(found.address.transport == .terminal)
   }
 
   /// Twins claim the same link, and it leads to one of them.
@@ -177,7 +177,7 @@ import Testing
   /// A device that calls itself like a path doesn't get what is meant for the path.
   @Test func aNameLikeAPath() throws {
     let impostor = Self.usb(3, serial: "/dev/null")
-    #expect(try resolve("/dev/null", impostor) == Device(path: "/dev/null", source: .named))
+    #expect(try resolve("/dev/null", impostor) == Device(.node("/dev/null"), source: .named))
     let other = Self.usb(4, serial: "ttyACM977")
     #expect(throws: ResolutionError.ambiguous("ttyACM977", [other, Self.lamp])) {
       try resolve("ttyACM977", other, Self.lamp)
@@ -191,21 +191,21 @@ import Testing
     var device = Self.lamp
     device.usb?.node = directory.path + "/node"
     let found = try resolve(directory.path + "/node", device, Self.bare)
-    #expect(found.way == .usb)
-    #expect(found.path == directory.path + "/node")
+    #expect(found.address.transport == .usb)
+    #expect(found.address.node == directory.path + "/node")
     #expect(found.id == device.id)
     var twin = device
     twin.terminal = "/dev/ttyACM978"
-    twin.path = "/dev/ttyACM978"
+    twin.address = .terminal("/dev/ttyACM978")
     #expect(throws: ResolutionError.self) { try resolve(directory.path + "/node", device, twin) }
   }
 
   @Test func ways() {
-    #expect(Self.lamp.ways == [.terminal, .usb])
-    #expect(Self.bare.ways == [.usb])
-    #expect(Self.red.ways == [.terminal])
-    #expect(Device(path: "/dev/bus/usb/001/002", source: .named).ways == [.usb])
-    #expect(Self.lamp.choosing(.usb)?.path == "/dev/bus/usb/009/001")
+    #expect(Self.lamp.transports == [.terminal, .usb])
+    #expect(Self.bare.transports == [.usb])
+    #expect(Self.red.transports == [.terminal])
+    #expect(Device(.node("/dev/bus/usb/001/002"), source: .named).transports == [.usb])
+    #expect(Self.lamp.choosing(.usb)?.address.description == "/dev/bus/usb/009/001")
     #expect(Self.lamp.choosing(.usb)?.choosing(.terminal) == Self.lamp)
     #expect(Self.bare.choosing(.terminal) == nil)
   }
@@ -237,7 +237,7 @@ import Testing
   // MARK: - What is said
 
   @Test func errorsNameWhatThereIs() {
-    let twin = Device(path: "/dev/pts/9994", source: .simulator, serialNumber: "X-1")
+    let twin = Device(.node("/dev/pts/9994"), source: .simulator, serialNumber: "X-1")
     #expect(
       "\(ResolutionError.ambiguous("X", [Self.blue, Self.red]))" == "X fits 2 accessories, say more of one: X-1, X-10")
     #expect(
@@ -251,7 +251,7 @@ import Testing
 
   @Test func whatIsThereComesFirst() throws {
     func device(_ serial: String, _ path: String) -> Device {
-      Device(path: path, source: .simulator, driver: "framed", name: "Thing", serialNumber: serial)
+      Device(.node(path), source: .simulator, driver: "framed", name: "Thing", serialNumber: serial)
     }
     let (one, two, gone) = (device("A1", "/dev/a"), device("A2", "/dev/b"), device("A3", "/dev/zero"))
     func choose(_ text: String?, _ there: [Device], _ awaited: [Device]) throws -> String? {
@@ -286,10 +286,10 @@ import Testing
     let usb = USBIdentity(
       vendorID: 1, productID: 2, bus: 1, address: 2, node: "/dev/bus/usb/001/002", port: "1-1", devpath: "",
       speed: nil, function: USBClass(code: 0, subclass: 0, protocol: 0), damage: nil)
-    let whole = Device(path: "/dev/ttyACM0", source: .udev, terminal: "/dev/ttyACM0", usb: usb)
-    let second = Device(path: "/dev/ttyACM1", source: .udev, terminal: "/dev/ttyACM1", usb: usb)
-    let node = Device(path: "/dev/bus/usb/001/002", source: .named)
-    let terminal = Device(path: "/dev/ttyACM0", source: .named)
+    let whole = Device(.node("/dev/ttyACM0"), source: .udev, terminal: "/dev/ttyACM0", usb: usb)
+    let second = Device(.node("/dev/ttyACM1"), source: .udev, terminal: "/dev/ttyACM1", usb: usb)
+    let node = Device(.node("/dev/bus/usb/001/002"), source: .named)
+    let terminal = Device(.node("/dev/ttyACM0"), source: .named)
     for (a, b) in [(whole, node), (whole, terminal), (whole, whole)] { #expect(a.isSame(as: b) && b.isSame(as: a)) }
     for (a, b) in [(whole, second), (second, terminal), (node, terminal)] {
       #expect(!a.isSame(as: b) && !b.isSame(as: a))

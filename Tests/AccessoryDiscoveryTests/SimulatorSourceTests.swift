@@ -20,7 +20,7 @@ import Testing
   private func source() -> SimulatorSource { SimulatorSource(directory: directory.path) }
 
   private static func device(_ serial: String, path: String = "/dev/pts/1") -> Device {
-    Device(path: path, source: .simulator, driver: "framed", serialNumber: serial)
+    Device(.node(path), source: .simulator, driver: "framed", serialNumber: serial)
   }
 
   @Test func theListIsSortedByPath() async throws {
@@ -58,7 +58,7 @@ import Testing
     try #require(write(descriptor, text, text.count) == text.count && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
     try #require(rename(directory.path + "/.new", directory.path + "/mortal.json") == 0)
     var events = try await source().events().makeAsyncIterator()
-    let device = Device(path: "/dev/pts/7", source: .simulator, driver: "framed")
+    let device = Device(.node("/dev/pts/7"), source: .simulator, driver: "framed")
     #expect(await events.next() == .added(device))
     close(descriptor)
     #expect(await events.next() == .removed(device))
@@ -168,7 +168,7 @@ import Testing
     try #require(mkdir(path, 0o700) == 0)
     let file = try AnnouncementFile(Announcement(path: "/dev/pts/1", driver: "framed"), name: "one", directory: path)
     var events = try await SimulatorSource(directory: path).events().makeAsyncIterator()
-    let device = Device(path: "/dev/pts/1", source: .simulator, driver: "framed")
+    let device = Device(.node("/dev/pts/1"), source: .simulator, driver: "framed")
     #expect(await events.next() == .added(device))
     file.remove()
     #expect(await events.next() == .removed(device))

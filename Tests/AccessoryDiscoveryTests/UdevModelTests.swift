@@ -43,7 +43,7 @@ import Testing
     let events = look(&model, records())
     let device = try #require(model.devices.first)
     #expect(events == [.added(device)])
-    #expect(device.path == "/dev/ttyUSB0")
+    #expect(device.address.description == "/dev/ttyUSB0")
     #expect(look(&model, records().reversed()) == [])
     #expect(look(&model, []) == [.removed(device)])
     #expect(model.devices == [])

@@ -54,8 +54,8 @@ import Testing
   }
 
   /// What is shown can be typed: each name is there once, and every standard value is one that could be typed.
-  @Test(arguments: Driver.all.map(\.name)) func descriptions(driver: String) throws {
-    let commands = try #require(Driver.named(driver)).commands
+  @Test(arguments: DriverLibrary.builtIn.drivers.map(\.name)) func descriptions(driver: String) throws {
+    let commands = try #require(DriverLibrary.builtIn.driver(named: driver)).commands
     #expect(!commands.isEmpty)
     #expect(Set(commands.map(\.name)).count == commands.count)
     for command in commands {

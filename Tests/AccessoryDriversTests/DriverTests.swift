@@ -11,9 +11,11 @@ import Testing
 /// What all drivers have in common, with the test as the accessory.
 @Suite(.timeLimit(.minutes(5))) struct DriverTests {
   @Test func driversAreFoundByTheirName() {
-    for driver in Driver.all { #expect(Driver.named(driver.name)?.name == driver.name) }
-    #expect(Set(Driver.all.map(\.name)).count == Driver.all.count)
-    #expect(Driver.named("no such driver") == nil)
+    for driver in DriverLibrary.builtIn.drivers {
+      #expect(DriverLibrary.builtIn.driver(named: driver.name)?.name == driver.name)
+    }
+    #expect(Set(DriverLibrary.builtIn.drivers.map(\.name)).count == DriverLibrary.builtIn.drivers.count)
+    #expect(DriverLibrary.builtIn.driver(named: "no such driver") == nil)
   }
 
   @Test func aFramedAccessoryInTheTermsOfAll() async throws {

@@ -47,7 +47,7 @@ import Testing
     let path = try await simulator.plugIn()
     #expect(linkTarget(link) == path)
     var expected = Device(
-      path: path, link: link, source: .simulator, driver: "framed", name: "Gadget",
+      .node(path), link: link, source: .simulator, driver: "framed", name: "Gadget",
       manufacturer: "Accessory Bridge", model: "AF1-SIM", serialNumber: "SIM0001")
     (expected.firmwareRevision, expected.hardwareRevision) = ("1.0.0", "A")
     #expect(try await devices() == [expected])
@@ -56,7 +56,7 @@ import Testing
     #expect(announcements.names() == [])
     let again = try await simulator.plugIn()
     #expect(linkTarget(link) == again)
-    #expect(try await devices().map(\.path) == [again])
+    #expect(try await devices().map(\.address.description) == [again])
     let accessory = try await open(link)
     #expect(try await accessory.battery().percent == 100)
     await accessory.close()

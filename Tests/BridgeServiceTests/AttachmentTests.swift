@@ -153,7 +153,7 @@ import Testing
       await harness.service.use(ProfileStore([.framed]))
       #expect(try await harness.state("A1") == nil)
       // It is free for others.
-      let session = try await Profile.framed.open(Device(reply.device))
+      let session = try await DeviceOpener(Device(reply.device), profile: .framed).session()
       let accessory = try await FramedAccessory.open(session)
       #expect(try await accessory.battery().percent == 100)
       await accessory.close()
@@ -264,7 +264,7 @@ import Testing
     var expectations = Expectations()
     let start = MonotonicTime(nanoseconds: 0)
     func isExpected(_ path: String, after delay: Duration = .zero) -> Bool {
-      expectations.take(Device(path: path, source: .udev), now: start + delay)
+      expectations.take(Device(.node(path), source: .udev), now: start + delay)
     }
     expectations.add("/dev/ttyS99", now: start)
     #expect(isExpected("/dev/ttyS99", after: Expectations.patience) == false)

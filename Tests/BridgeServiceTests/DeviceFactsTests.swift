@@ -24,11 +24,11 @@ import Testing
           number: 0, alternateSetting: 0, function: USBClass(code: 0xFF), endpoints: endpoints), driver: "usbfs")
     ]
     var device = Device(
-      path: usb.node, source: .udev, name: "Thing", manufacturer: "Maker", serialNumber: "A1", usb: usb)
+      .usb(usb.node), source: .udev, name: "Thing", manufacturer: "Maker", serialNumber: "A1", usb: usb)
     device.links = ["/dev/one"]
     let told = Device(Bridge.Device(device))
     #expect(told == device)
-    #expect(told.mayBeAccessory && told.ways == [.usb])
+    #expect(told.mayBeAccessory && told.transports == [.usb])
     #expect(try DeviceResolver.resolve(nil, among: [told]) == device)
   }
 }

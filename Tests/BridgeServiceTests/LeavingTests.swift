@@ -17,8 +17,8 @@ import Testing
 
   @Test func whatNobodyHasToldYetIsWork() async throws {
     try await ServiceHarness.with { harness in
-      let ours = Device(path: "/dev/pts/none", source: .simulator, driver: "framed", serialNumber: "LATE1")
-      let others = Device(path: "/dev/ttyS0", source: .udev)
+      let ours = Device(.node("/dev/pts/none"), source: .simulator, driver: "framed", serialNumber: "LATE1")
+      let others = Device(.node("/dev/ttyS0"), source: .udev)
       for (devices, hasWork) in [([], false), ([others], false), ([others, ours], true)] as [([Device], Bool)] {
         await harness.service.watch([LateSource(present: devices)])
         #expect(await harness.service.hasWork() == hasWork)

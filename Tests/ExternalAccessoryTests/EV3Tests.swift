@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessorySimulator
@@ -21,7 +22,8 @@ import Testing
     let simulator = EV3Simulator(configuration)
     let path = try await simulator.plugIn()
     let device = Device(
-      path: path, source: .simulator, driver: "ev3", name: "EV3", manufacturer: "LEGO", model: "EV3",
+      try #require(DeviceAddress(path)), source: .simulator, driver: "ev3", name: "EV3", manufacturer: "LEGO",
+      model: "EV3",
       serialNumber: "001653000001")
     return (simulator, EAAccessoryManager(sources: [FakeSource([device])]))
   }

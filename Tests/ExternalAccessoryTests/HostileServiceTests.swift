@@ -39,7 +39,7 @@ import Testing
       await ServiceAccessories.follow(place) {
         isReady.update { $0 = true }
       } _: { event in
-        if case .came(let told_) = event { told.update { $0.append(told_.device.path) } }
+        if case .came(let told_) = event { told.update { $0.append(told_.device.address.description) } }
       }
     }
     try await isReady.wait { $0 }
@@ -74,8 +74,8 @@ import Testing
       await ServiceAccessories.follow(place, limit: limit, ready: {}) { event in
         let text =
           switch event {
-          case .came(let told): "came \(told.device.path) \(told.device.name?.prefix(3) ?? "")"
-          case .went(let device): "went \(device.path) \(device.name?.prefix(3) ?? "")"
+          case .came(let told): "came \(told.device.address) \(told.device.name?.prefix(3) ?? "")"
+          case .went(let device): "went \(device.address) \(device.name?.prefix(3) ?? "")"
           case .tooMany(let error): "\(error.message)"
           }
         told.update { $0.append(text) }
@@ -147,7 +147,7 @@ import Testing
     let manager = EAAccessoryManager(sources: [source], services: [place])
     #expect(manager.connectedAccessories.isEmpty)
     // This one is found without the service, which alone knew what it can be opened for.
-    source.add(Device(path: "/dev/gadget1", source: .udev))
+    source.add(Device(.terminal("/dev/gadget1"), source: .udev))
     source.add(.framed(at: "/dev/gadget9"))
     try await eventually("another") { manager.connectedAccessories.contains { $0.name == "Gadget" } }
     #expect(manager.connectedAccessories.count == 1)

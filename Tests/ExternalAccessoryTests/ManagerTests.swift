@@ -118,7 +118,7 @@ func mainQueueBarrier() async {
   }
 
   @Test func devicesWithoutAProfile() throws {
-    let source = FakeSource([Device(path: "/dev/ttyUSB0", source: .named, serialNumber: "X")])
+    let source = FakeSource([Device(.node("/dev/ttyUSB0"), source: .named, serialNumber: "X")])
     let manager = EAAccessoryManager(sources: [source, FakeSource()])
     #expect(manager.connectedAccessories.isEmpty)
     manager.register(profile: Profile(name: "x", rules: [DeviceRule(serialNumber: "X")]))

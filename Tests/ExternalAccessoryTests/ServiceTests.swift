@@ -31,7 +31,7 @@ import Testing
     let held = try Held()
     try held.listen()
     let simulator = unannounced()
-    try await held.service.hold(Device(path: try await simulator.plugIn(), source: .named), .framed)
+    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .framed)
     let manager = EAAccessoryManager(sources: [], services: [held.place])
     let accessory = try #require(manager.connectedAccessories.first)
     #expect(manager.connectedAccessories.count == 1 && accessory.isConnected)
@@ -58,7 +58,7 @@ import Testing
     configuration.device.percent = 57
     if isNetwork { configuration.connection = .network(port: 0) }
     let simulator = EV3Simulator(configuration)
-    try await held.service.hold(Device(path: try await simulator.plugIn(), source: .named), .ev3)
+    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .ev3)
     let manager = EAAccessoryManager(sources: [], services: [held.place])
     let accessory = try #require(manager.connectedAccessories.first)
     #expect(accessory.protocolStrings == ["COM.LEGO.MINDSTORMS.EV3"] && accessory.name == "EV3")
@@ -90,7 +90,7 @@ import Testing
     manager.registerForLocalNotifications()
     #expect(manager.connectedAccessories.isEmpty)
     let simulator = unannounced()
-    try await held.service.hold(Device(path: try await simulator.plugIn(), source: .named), .framed)
+    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .framed)
     try await diary.entries.wait { $0.contains(.connected(1, isSelected: false)) }
     let accessory = try #require(manager.connectedAccessories.first)
     let session = try EASession.open(accessory, forProtocol: framed)
@@ -98,7 +98,7 @@ import Testing
     try await diary.entries.wait { $0.contains(.disconnected(1)) }
     #expect(!accessory.isConnected && manager.connectedAccessories.isEmpty)
     // One that comes back is another object.
-    try await held.service.hold(Device(path: try await simulator.plugIn(), source: .named), .framed)
+    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .framed)
     try await diary.entries.wait { $0.contains(.connected(2, isSelected: false)) }
     let again = try #require(manager.connectedAccessories.first)
     #expect(again !== accessory && again.isConnected)
@@ -121,7 +121,7 @@ import Testing
     let manager = EAAccessoryManager(sources: [], services: [held.place])
     #expect(manager.connectedAccessories.isEmpty)
     let simulator = unannounced()
-    try await held.service.hold(Device(path: try await simulator.plugIn(), source: .named), .framed)
+    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .framed)
     for _ in 0..<2 {
       try held.listen()
       try await eventually("the accessory") { manager.connectedAccessories.count == 1 }
@@ -138,7 +138,7 @@ import Testing
     try held.listen()
     let simulator = unannounced()
     let path = try await simulator.plugIn()
-    try await held.service.hold(Device(path: path, source: .named), .framed)
+    try await held.service.hold(Device(.node(path), source: .named), .framed)
     let source = FakeSource(serviceIsFirst ? [] : [.framed(at: path)])
     let manager = EAAccessoryManager(sources: [source], services: [held.place])
     let accessory = try #require(manager.connectedAccessories.first)
@@ -165,7 +165,7 @@ import Testing
     try held.listen()
     let simulator = unannounced()
     let path = try await simulator.plugIn()
-    try await held.service.hold(Device(path: path, source: .named), .framed)
+    try await held.service.hold(Device(.node(path), source: .named), .framed)
     let manager = EAAccessoryManager(sources: [FakeSource([.framed(at: path)])], services: [held.place])
     let diary = Diary(manager)
     manager.registerForLocalNotifications()

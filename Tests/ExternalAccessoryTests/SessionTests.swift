@@ -42,7 +42,7 @@ import Testing
 
   @Test func inSomebodyElsesHands() async throws {
     let bench = try Bench()
-    let other = try await DescriptorTransport.open(TerminalConfiguration(path: bench.device.path))
+    let other = try await DescriptorTransport.open(TerminalConfiguration(path: try #require(bench.device.address.node)))
     let error = #expect(throws: AccessoryError.self) { try bench.session() }
     #expect(error?.kind == .busy)
     await other.close()
@@ -117,7 +117,7 @@ import Testing
       #expect(streams.withLock { $0 }?.value.1.write([6]) == 1)
       #expect(try await bench.terminal.read(1) == [6])
       let error = await #expect(throws: AccessoryError.self) {
-        try await DescriptorTransport.open(TerminalConfiguration(path: bench.device.path))
+        try await DescriptorTransport.open(TerminalConfiguration(path: try #require(bench.device.address.node)))
       }
       #expect(error?.kind == .busy)
       if areClosed { streams.withLock { $0 }?.value.1.close() }

@@ -57,7 +57,7 @@ import Testing
       }
     }
     #expect(!reply.wasOnIOThread)
-    let registry = AccessoryRegistry(profiles: .builtIn, scanTimeout: .seconds(1), services: [place])
+    let registry = AccessoryRegistry(profiles: .builtIn, drivers: .builtIn, scanTimeout: .seconds(1), services: [place])
     let ready = Watched<[Bool]>([])
     registry.follow(service: place) { ready.update { $0.append(IOThread.shared.isCurrent) } }
     registry.follow(FakeSource()) { ready.update { $0.append(IOThread.shared.isCurrent) } }

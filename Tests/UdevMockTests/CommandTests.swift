@@ -94,7 +94,7 @@ extension UdevMock {
       #expect(try text(usb, "device", "path") == "/dev/bus/usb/001/005")
       let none = try await run("info", "G3", "--transport", "tty", "--passive")
       #expect(none.status == EX_CONFIG)
-      #expect(none.errorText.contains("G3 (/dev/bus/usb/001/023) has no way in by tty; it has usb"))
+      #expect(none.errorText.contains("G3 (/dev/bus/usb/001/023) can't be opened by --transport tty; it has usb"))
     }
 
     /// A profile's wish counts unless the user names a way or a node.

@@ -28,14 +28,14 @@ extension UdevMock {
       #expect(try await devices().count == 1)
       #expect(device.id == "A1")
       #expect(device.source == .udev)
-      #expect(device.path == "/dev/ttyACM0")
+      #expect(device.address.description == "/dev/ttyACM0")
       #expect(device.terminal == "/dev/ttyACM0")
       #expect(device.manufacturer == "Arduino LLC")
       #expect(device.name == "Uno")
       #expect(device.links.contains("/dev/serial/by-id/usb-Arduino_Uno_A1-if00"))
-      #expect(device.ways == [.terminal, .usb])
-      #expect(device.choosing(.usb)?.path == "/dev/bus/usb/001/005")
-      #expect(device.choosing(.usb)?.way == .usb)
+      #expect(device.transports == [.terminal, .usb])
+      #expect(device.choosing(.usb)?.address.description == "/dev/bus/usb/001/005")
+      #expect(device.choosing(.usb)?.address.transport == .usb)
       #expect(device.mayBeAccessory)
       let usb = try #require(device.usb)
       #expect(usb.product == "2341:0043")
@@ -54,7 +54,7 @@ extension UdevMock {
       try bed.plug(.twoPorts)
       let devices = try await devices()
       #expect(devices.map(\.id) == ["FT1-if00", "FT1-if01"])
-      #expect(devices.map(\.path) == ["/dev/ttyUSB0", "/dev/ttyUSB1"])
+      #expect(devices.map(\.address.description) == ["/dev/ttyUSB0", "/dev/ttyUSB1"])
       #expect(devices.map { $0.usb?.interfaces.map(\.description.number) } == [[0], [1]])
       #expect(devices.map(\.usb?.node) == ["/dev/bus/usb/001/009", "/dev/bus/usb/001/009"])
     }
@@ -62,9 +62,9 @@ extension UdevMock {
     @Test func endpointsAlone() async throws {
       try bed.plug(.gadget(3))
       let device = try #require(try await devices().first)
-      #expect((device.id, device.path) == ("G3", "/dev/bus/usb/001/023"))
+      #expect((device.id, device.address.description) == ("G3", "/dev/bus/usb/001/023"))
       #expect(device.terminal == nil)
-      #expect(device.ways == [.usb])
+      #expect(device.transports == [.usb])
       #expect(device.choosing(.terminal) == nil)
       #expect(device.mayBeAccessory)
     }
@@ -101,7 +101,7 @@ extension UdevMock {
       board.port = "1-1/1-1.4"
       try bed.add(board.text.replacing("1-1/1-1.4:", with: "1-1.4:"))
       let devices = try await devices()
-      #expect(devices.map(\.path) == ["/dev/ttyACM0"])
+      #expect(devices.map(\.address.description) == ["/dev/ttyACM0"])
       #expect(devices.first?.usb?.port == "1-1.4")
       #expect(devices.first?.usb?.interfaces.count == 2)
     }
@@ -151,9 +151,9 @@ extension UdevMock {
       device.descriptors = bytes
       try bed.plug(device)
       let found = try #require(try await devices().first)
-      #expect(found.path == "/dev/ttyACM0")
+      #expect(found.address.description == "/dev/ttyACM0")
       #expect(found.usb?.product == "2341:0043")
-      #expect(found.ways == [.terminal])
+      #expect(found.transports == [.terminal])
     }
 
     @Test func aDeviceWithoutNumbers() async throws {

@@ -26,7 +26,7 @@ extension UdevMock {
       let follower = try await Follower(UdevSource())
       try bed.plug(.board)
       let first = try #require(try await follower.wait { $0.device("A1")?.terminal != nil }.device("A1"))
-      #expect(first.path == "/dev/ttyACM0")
+      #expect(first.address.description == "/dev/ttyACM0")
       bed.unplug(.board)
       let gone = try await follower.wait { $0.present.isEmpty }
       #expect(gone.log.last == .removed(first))
@@ -35,7 +35,7 @@ extension UdevMock {
       again.terminals = [("ttyACM1", 0)]
       try bed.plug(again)
       let second = try #require(try await follower.wait { $0.device("A1")?.terminal != nil }.device("A1"))
-      #expect((second.id, second.path, second.usb?.address) == ("A1", "/dev/ttyACM1", 6))
+      #expect((second.id, second.address.description, second.usb?.address) == ("A1", "/dev/ttyACM1", 6))
       await follower.stop()
     }
 
@@ -91,7 +91,7 @@ extension UdevMock {
       try bed.plug(board)
       let follower = try await Follower(UdevSource())
       let before = try #require(try await follower.wait { $0.present.count == 1 }.present.first)
-      #expect(before.path == "/dev/bus/usb/001/005")
+      #expect(before.address.description == "/dev/bus/usb/001/005")
       try bed.add(MockUSB.board.text(("ttyACM0", 0)))
       let state = try await follower.wait { $0.device("A1")?.terminal != nil }
       #expect(state.log == [.added(before), .changed(state.device("A1")!, from: before)])

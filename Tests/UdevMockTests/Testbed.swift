@@ -131,7 +131,7 @@ final class Follower: Sendable {
     state.log.append(event)
     switch event {
     case .added(let device):
-      if state.present.contains(where: { $0.id == device.id && $0.path == device.path }) {
+      if state.present.contains(where: { $0.id == device.id && $0.address == device.address }) {
         state.mistakes.append("\(device.id) came twice")
       }
       state.present.insert(device)
@@ -159,8 +159,8 @@ final class Follower: Sendable {
       let state = now
       Issue.record(
         """
-        the \(state.log.count) events told so far make \(state.present.map(\.path)), the last is \
-        \(state.log.last.map { "\($0)" } ?? "none"); there is \(there?.map(\.path) ?? [])
+        the \(state.log.count) events told so far make \(state.present.map(\.address.description)), the last is \
+        \(state.log.last.map { "\($0)" } ?? "none"); there is \(there?.map(\.address.description) ?? [])
         """)
       throw error
     }

@@ -4,11 +4,11 @@ import AccessoryCore
 
 /// An accessory that can be opened, and what is known of it without opening it.
 ///
-/// An accessory on USB may have two ways in: a terminal that a driver of the kernel makes of it, and its endpoints. Both
-/// are ways into one device. One that has several terminals (an FT2232, a composite CDC device) is several devices, one
+/// An accessory on USB may have two addresses: a terminal that a driver of the kernel makes of it, and its endpoints. Both
+/// lead to one device. One that has several terminals (an FT2232, a composite CDC device) is several devices, one
 /// a terminal, each with those of its interfaces that belong to that terminal; so every endpoint is one device's.
 ///
-/// All strings but the paths may come from the accessory itself: show them escaped, and build nothing from them.
+/// All strings but the addresses may come from the accessory itself: show them escaped, and build nothing from them.
 public struct Device: Sendable, Hashable {
   /// Who told of the device.
   public enum Source: String, Sendable, Hashable {
@@ -20,19 +20,9 @@ public struct Device: Sendable, Hashable {
     case udev
   }
 
-  /// A way into a device.
-  public enum Way: String, Sendable, Hashable, CaseIterable {
-    /// Its terminal.
-    case terminal = "tty"
-    /// A pair of its endpoints.
-    case usb
-    /// A connection over the network.
-    case network = "tcp"
-  }
-
-  /// The device node to open, with links resolved: the terminal's where there is one, otherwise that of usbfs; or
-  /// `tcp:HOST:PORT`.
-  public var path: String
+  /// Where it is opened, with links resolved: its terminal where it has one, otherwise its endpoints or a place on the
+  /// network.
+  public var address: DeviceAddress
   /// A link that its owner keeps to the node.
   public var link: String?
   /// Who told of it.
@@ -62,13 +52,13 @@ public struct Device: Sendable, Hashable {
   /// are so from the start, and this is true.
   public var isInitialized = true
 
-  /// A device at `path`, which is its terminal's unless it is another's or one of usbfs.
+  /// A device at `address`.
   public init(
-    path: String, link: String? = nil, source: Source, driver: String? = nil, name: String? = nil,
+    _ address: DeviceAddress, link: String? = nil, source: Source, driver: String? = nil, name: String? = nil,
     manufacturer: String? = nil, model: String? = nil, serialNumber: String? = nil, terminal: String? = nil,
     usb: USBIdentity? = nil
   ) {
-    self.path = path
+    self.address = address
     self.link = link
     self.source = source
     self.driver = driver
@@ -76,49 +66,49 @@ public struct Device: Sendable, Hashable {
     self.manufacturer = manufacturer
     self.model = model
     self.serialNumber = serialNumber
-    let isTerminal = usb == nil && !USBIdentity.isNode(path) && NetworkAddress(path) == nil
-    self.terminal = terminal ?? (isTerminal ? path : nil)
+    self.terminal = terminal ?? (address.transport == .terminal ? address.node : nil)
     self.usb = usb
   }
 
   /// Stays the same when the accessory is unplugged and comes back: the serial number; without one, for USB, product and
-  /// port ("2341:0043@1-1.4"); otherwise the path. Where one accessory is several devices, the interface follows:
+  /// port ("2341:0043@1-1.4"); otherwise the address. Where one accessory is several devices, the interface follows:
   /// "FT4X1-if01".
   public var id: String {
     let suffix = usb?.terminalInterface.map { "-if" + Hexadecimal.string($0) } ?? ""
     if let serialNumber, !serialNumber.isEmpty { return serialNumber + suffix }
     if let usb { return "\(usb.product)@\(usb.port)\(suffix)" }
-    return path
+    return address.description
   }
 
-  /// The ways in, the usual one first.
-  public var ways: [Way] {
-    if NetworkAddress(path) != nil { return [.network] }
-    var ways: [Way] = terminal == nil ? [] : [.terminal]
-    if usb.map({ $0.interfaces.contains { $0.description.hasPair } }) ?? USBIdentity.isNode(path) { ways.append(.usb) }
-    return ways
-  }
-
-  /// The way that `path` is.
-  public var way: Way { path == terminal ? .terminal : NetworkAddress(path) == nil ? .usb : .network }
-
-  /// This device with another of its ways in `path`; nil when it hasn't that way.
-  public func choosing(_ way: Way) -> Device? {
-    guard ways.contains(way) else { return nil }
-    var device = self
-    switch way {
-    case .terminal: device.path = terminal ?? path
-    case .usb: device.path = usb?.node ?? path
-    case .network: break
+  /// Where it can be opened: by each transport that leads to it, the usual one first.
+  public var addresses: [DeviceAddress] {
+    var addresses = terminal.map { [DeviceAddress.terminal($0)] } ?? []
+    if let usb {
+      if usb.interfaces.contains(where: { $0.description.hasPair }) { addresses.append(.usb(usb.node)) }
+    } else if address.transport != .terminal {
+      addresses.append(address)
     }
+    return addresses
+  }
+
+  /// The transports that lead to it, the usual one first.
+  public var transports: [TransportKind] { addresses.map(\.transport) }
+
+  /// This device, opened by another of its transports; nil when it hasn't that one.
+  public func choosing(_ transport: TransportKind) -> Device? {
+    guard let other = addresses.first(where: { $0.transport == transport }) else { return nil }
+    var device = self
+    device.address = other
     return device
   }
 
-  /// Whether the other is this device, by whatever way in, as far as paths tell. Both are there at the same time: a path
-  /// may be another device's later.
+  /// Whether the other is this device, by whatever transport, as far as addresses tell. Both are there at the same time:
+  /// an address may be another device's later.
   public func isSame(as other: Device) -> Bool {
-    if path == other.path || terminal != nil && terminal == other.terminal { return true }
-    guard usb != nil || other.usb != nil, usb?.node ?? path == other.usb?.node ?? other.path else { return false }
+    if address == other.address || terminal != nil && terminal == other.terminal { return true }
+    guard usb != nil || other.usb != nil, usb?.node ?? address.node == other.usb?.node ?? other.address.node else {
+      return false
+    }
     // One that has several terminals is several devices.
     return terminal == nil || other.terminal == nil
   }
@@ -151,6 +141,6 @@ public protocol DeviceSource: Sendable {
 extension DeviceSource {
   /// Looks among all devices.
   public func isPresent(_ device: Device) async throws(AccessoryError) -> Bool {
-    try await devices().contains { $0.id == device.id && $0.path == device.path }
+    try await devices().contains { $0.id == device.id && $0.address == device.address }
   }
 }

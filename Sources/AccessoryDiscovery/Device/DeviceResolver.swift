@@ -35,7 +35,7 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
   private static func names(_ devices: [Device]) -> String {
     let namesakes = Dictionary(grouping: devices, by: \.id)
     return devices.map { device in
-      namesakes[device.id]?.count == 1 ? device.id : "\(device.id) at \(device.path)"
+      namesakes[device.id]?.count == 1 ? device.id : "\(device.id) at \(device.address)"
     }.sorted().joined(separator: ", ")
   }
 }
@@ -72,15 +72,14 @@ public enum DeviceResolver {
       return only
     }
     if text.isEmpty { throw .noMatch("\"\"") }
-    if let address = NetworkAddress(text) {
-      let path = address.description
-      return devices.first { $0.path == path } ?? Device(path: path, source: .named)
+    if let address = DeviceAddress(text), address.node == nil {
+      return devices.first { $0.address == address } ?? Device(address, source: .named)
     }
     if text.contains("/") {
       // A device may call itself like a path; the path itself goes before that.
       let paths = lookingAtFiles || !text.hasPrefix("/") ? [text, "/dev/" + text] : [text]
       if let device = try byPath(paths, devices, lookingAtFiles) { return device }
-      if !lookingAtFiles, text.hasPrefix("/") { return Device(path: text, source: .named) }
+      if !lookingAtFiles, text.hasPrefix("/") { return Device(.node(text), source: .named) }
     }
     if let usb = try USBName(text), let device = try only(text, { usb.isMatch($0) }, accessories, devices) {
       return device
@@ -142,7 +141,7 @@ public enum DeviceResolver {
   }
 
   private static func names(_ device: Device) -> [String] {
-    let nodes = ([device.path] + device.links).flatMap { path in
+    let nodes = ([device.address.description] + device.links).flatMap { path in
       [path.hasPrefix("/dev/") ? String(path.dropFirst(5)) : path, String(path.split(separator: "/").last ?? "")]
     }
     return ([device.serialNumber, device.name, device.id].compactMap { $0 } + nodes).filter { !$0.isEmpty }
@@ -171,7 +170,7 @@ public enum DeviceResolver {
 
   /// The device that has this path or link, as it says itself.
   private static func byName(_ path: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
-    if let device = devices.first(where: { $0.path == path || $0.terminal == path }) { return device }
+    if let device = devices.first(where: { $0.address.node == path || $0.terminal == path }) { return device }
     let onUSB = devices.filter { $0.usb?.node == path }
     if onUSB.count > 1 { throw .ambiguous(path, onUSB) }
     if let device = onUSB.first { return device.choosing(.usb) ?? device }
@@ -183,13 +182,13 @@ public enum DeviceResolver {
   private static func byPath(_ text: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
     // Two devices may claim one link; the file system says whose it is. One that is not made yet is its claimant's.
     // One that is unplugged has no node, and is still known by its path.
-    let path = resolved(text) ?? devices.first { $0.isKnown(at: absolute(text)) }?.path
+    let path = resolved(text) ?? devices.first { $0.isKnown(at: absolute(text)) }?.address.node
     guard let path else { return nil }
-    if let device = devices.first(where: { $0.path == path || $0.terminal == path }) { return device }
+    if let device = devices.first(where: { $0.address.node == path || $0.terminal == path }) { return device }
     let found = devices.filter { $0.usb?.node == path }
     if found.count > 1 { throw .ambiguous(text, found) }
     if let device = found.first { return device.choosing(.usb) ?? device }
-    return Device(path: path, link: text == path ? nil : text, source: .named)
+    return Device(.node(path), link: text == path ? nil : text, source: .named)
   }
 
   /// The path from the root on, without following links.
@@ -213,7 +212,7 @@ public enum DeviceResolver {
 extension Device {
   /// Whether this is the path of one of its nodes or links, be it there or not.
   fileprivate func isKnown(at path: String) -> Bool {
-    [self.path, terminal, usb?.node, link].contains(path) || links.contains(path)
+    [address.node, terminal, usb?.node, link].contains(path) || links.contains(path)
   }
 }
 

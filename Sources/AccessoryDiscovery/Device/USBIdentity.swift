@@ -57,9 +57,6 @@ public struct USBIdentity: Sendable, Hashable {
   /// Vendor and product, as lsusb writes them: "2341:0043".
   public var product: String { Hexadecimal.string(vendorID) + ":" + Hexadecimal.string(productID) }
 
-  /// Whether the path is below the directory of usbfs nodes.
-  static func isNode(_ path: String) -> Bool { path.hasPrefix("/dev/bus/usb/") }
-
   /// Whether an interface of it could be an accessory's.
   var mayBeAccessory: Bool { function.code != USBClass.hub && interfaces.contains(where: \.mayBeAccessory) }
 }

@@ -7,11 +7,11 @@ import AccessoryIO
 ///
 /// The commands are made of numbers and of names that the kernel gives; nothing that a device says of itself is in them.
 public enum DeviceDoctor {
-  /// Looks at a device, by the way in that is its `path`. Changes nothing. May block: call it where that is allowed.
+  /// Looks at a device, at its `address`. Changes nothing. May block: call it where that is allowed.
   public static func report(on device: Device) -> PortReport {
-    var report = PortReport(path: device.path, isSimulated: device.source == .simulator)
+    var report = PortReport(device.address, isSimulated: device.source == .simulator)
     guard device.source == .udev else { return report }
-    if let usb = device.usb, device.way == .usb { replacePermission(&report, usb) }
+    if let usb = device.usb, device.address.transport == .usb { replacePermission(&report, usb) }
     lookAtUdev(device, &report)
     if let usb = device.usb {
       lookAtDrivers(device, usb, &report)
@@ -51,10 +51,10 @@ public enum DeviceDoctor {
       switch interface.driver {
       case nil where isSerial(interface.description):
         report.add(
-          "driver", device.way == .terminal ? .ok : .warning,
+          "driver", device.address.transport == .terminal ? .ok : .warning,
           "no driver has interface \(number), which is a serial port by its class: sudo modprobe cdc_acm")
       case nil:
-        if device.way == .usb { report.add("driver", .ok, "interface \(number) is free") }
+        if device.address.transport == .usb { report.add("driver", .ok, "interface \(number) is free") }
       case "usbfs":
         report.add(
           "driver", .warning, "a program has interface \(number) through usbfs: end it (sudo fuser -v \(usb.node))")
@@ -70,14 +70,14 @@ public enum DeviceDoctor {
   }
 
   private static func severity(_ driver: String, _ device: Device) -> PortReport.Finding.Severity {
-    device.way == .terminal || driver == "usbhid" ? .ok : .warning
+    device.address.transport == .terminal || driver == "usbhid" ? .ok : .warning
   }
 
   private static func message(
     _ driver: String, _ interface: USBInterface, _ device: Device, _ usb: USBIdentity
   ) -> String {
     let number = interface.description.number
-    guard device.way == .usb else { return "\(driver) has interface \(number)" }
+    guard device.address.transport == .usb else { return "\(driver) has interface \(number)" }
     if driver == "usbhid" {
       return "usbhid has interface \(number): it is taken from it while the device is open, and given back"
     }

@@ -46,7 +46,8 @@ public struct Announcement: Codable, Sendable, Hashable {
   /// The device announced.
   public var device: Device {
     var device = Device(
-      path: path, link: link, source: .simulator, driver: driver, name: name, manufacturer: manufacturer,
+      DeviceAddress(path) ?? .node(path), link: link, source: .simulator, driver: driver, name: name,
+      manufacturer: manufacturer,
       model: model, serialNumber: serial)
     device.firmwareRevision = firmware
     device.hardwareRevision = hardware

@@ -39,7 +39,7 @@ public actor SimulatorSource: DeviceSource {
   public func isPresent(_ device: Device) throws(AccessoryError) -> Bool {
     let directory = try watchedDirectory()
     func isMeant(_ announcement: Announcement) -> Bool {
-      announcement.path == device.path && announcement.device.id == device.id
+      announcement.path == device.address.description && announcement.device.id == device.id
     }
     if watcher != nil, let name = known.first(where: { isMeant($0.value) })?.key {
       if let announcement = AnnouncementFile.read("\(directory)/\(name)"), isMeant(announcement) { return true }
@@ -156,6 +156,6 @@ public actor SimulatorSource: DeviceSource {
   private static func isAnnouncement(_ name: String) -> Bool { !name.hasPrefix(".") && name.hasSuffix(".json") }
 
   private static func devices(_ announcements: [String: Announcement]) -> [Device] {
-    announcements.values.map(\.device).sorted { $0.path < $1.path }
+    announcements.values.map(\.device).sorted { $0.address < $1.address }
   }
 }

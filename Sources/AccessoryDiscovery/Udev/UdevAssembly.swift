@@ -21,7 +21,7 @@ enum UdevAssembly {
     var entries: [String: Entry] = [:]
     for terminal in tree.loose where terminal.isInitialized || !onlyInitialized {
       if let node = terminal.node {
-        var device = Device(path: node, source: .udev, terminal: node)
+        var device = Device(.node(node), source: .udev, terminal: node)
         device.complete(from: terminal, onlyInitialized)
         entries[terminal.devpath] = Entry(device: device, instances: [terminal.instance])
       }
@@ -100,7 +100,7 @@ enum UdevAssembly {
 
     private func entry(_ identity: USBIdentity, terminal: UdevRecord?, _ onlyInitialized: Bool) -> Entry {
       var made = Device(
-        path: terminal?.node ?? identity.node, source: .udev,
+        .node(terminal?.node ?? identity.node), source: .udev,
         name: text("product", "ID_MODEL_ENC", "ID_MODEL_FROM_DATABASE"),
         manufacturer: text("manufacturer", "ID_VENDOR_ENC", "ID_VENDOR_FROM_DATABASE"),
         serialNumber: text("serial", "ID_SERIAL_SHORT", nil), terminal: terminal?.node, usb: identity)

@@ -29,7 +29,7 @@ struct UdevModel: Sendable {
   init(onlyInitialized: Bool) { self.onlyInitialized = onlyInitialized }
 
   /// The accessories that are there, sorted by path.
-  var devices: [Device] { entries.values.map(\.device).sorted { ($0.path, $0.id) < ($1.path, $1.id) } }
+  var devices: [Device] { entries.values.map(\.device).sorted { ($0.address, $0.id) < ($1.address, $1.id) } }
 
   /// Takes a hint in, and returns what it makes known at once. A look is due after every hint.
   mutating func apply(_ hint: UdevHint) -> [DeviceEvent] {
@@ -88,7 +88,7 @@ struct UdevModel: Sendable {
         newlyHeld.append(device)
       }
     }
-    return lost.values.map(\.device).sorted { $0.path < $1.path }.map { .removed($0) }
+    return lost.values.map(\.device).sorted { $0.address < $1.address }.map { .removed($0) }
   }
 
   private mutating func move(from old: String, to new: String) {
@@ -160,8 +160,8 @@ struct UdevModel: Sendable {
       }
     }
     entries = new
-    return removed.sorted { $0.path < $1.path }.map { .removed($0) } + changed
-      + added.values.map(\.device).sorted { $0.path < $1.path }.map { .added($0) }
+    return removed.sorted { $0.address < $1.address }.map { .removed($0) } + changed
+      + added.values.map(\.device).sorted { $0.address < $1.address }.map { .added($0) }
   }
 }
 

@@ -44,7 +44,7 @@ public actor UdevSource: DeviceSource {
   public func devices() async throws(AccessoryError) -> [Device] {
     await reader.run {
       UdevAssembly.entries(UdevLibrary.records(), onlyInitialized: false).values.map(\.device)
-        .sorted { ($0.path, $0.id) < ($1.path, $1.id) }
+        .sorted { ($0.address, $0.id) < ($1.address, $1.id) }
     }
   }
 

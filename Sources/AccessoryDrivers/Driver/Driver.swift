@@ -44,12 +44,6 @@ public struct Driver: Sendable {
     self.make = make
   }
 
-  /// All there are.
-  public static let all: [Driver] = [.framed, .ev3, .hm10, .bluno, .hm1x]
-
-  /// The one of this name.
-  public static func named(_ name: String) -> Driver? { all.first { $0.name == name } }
-
   /// Makes contact with the accessory at the other end of `session`, which belongs to it from now on, and is closed if
   /// that fails. `profile` says at which pace.
   ///

@@ -53,7 +53,7 @@ extension GenericChip {
     }
     let terminal = interfaceClass == 0x02 ? "/dev/ttyACM0" : "/dev/ttyUSB0"
     var device = Device(
-      path: terminal, source: .udev, name: stock.product, manufacturer: stock.manufacturer, serialNumber: serial,
+      .terminal(terminal), source: .udev, name: stock.product, manufacturer: stock.manufacturer, serialNumber: serial,
       terminal: terminal, usb: usb)
     // As udev's rules put the name together (60-serial.rules).
     let parts = [stock.manufacturer ?? hex(vendor), stock.product ?? hex(product), serial].compactMap { $0 }

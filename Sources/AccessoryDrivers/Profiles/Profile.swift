@@ -44,7 +44,7 @@ public struct Profile: Sendable, Hashable {
   }
 
   /// The device with the way in that this profile prefers, if it has that.
-  public func choosingWay(_ device: Device) -> Device {
-    transport.preferredWay.flatMap { device.choosing($0) } ?? device
+  public func choosingTransport(_ device: Device) -> Device {
+    transport.preferredTransport.flatMap { device.choosing($0) } ?? device
   }
 }

@@ -22,23 +22,26 @@ public struct ProfileLibrary: Sendable {
   /// What was not read, and why.
   public private(set) var problems: [ProfileProblem] = []
 
+  private let drivers: DriverLibrary
+
   /// Files that are read of one folder.
   static let fileLimit = 256
 
   /// Reads the `.yaml` files in these folders, one profile each; the folders that are usual unless others are named. A
-  /// file that is broken, or that somebody else could have written, is left out and becomes a problem. Blocks: for a
-  /// `SetupQueue`.
-  public static func load(folders: [String]? = nil) -> ProfileLibrary {
-    load(folders ?? usualFolders(), isStrict: TrustedFolder.worksForOthers)
+  /// file that is broken, or that somebody else could have written, is left out and becomes a problem. Profiles may name the drivers
+  /// in `drivers`. Blocks: for a `SetupQueue`.
+  public static func load(folders: [String]? = nil, drivers: DriverLibrary = .builtIn) -> ProfileLibrary {
+    load(folders ?? usualFolders(), drivers: drivers, isStrict: TrustedFolder.worksForOthers)
   }
 
-  static func load(_ folders: [String], isStrict: Bool) -> ProfileLibrary {
-    var library = ProfileLibrary()
+  static func load(_ folders: [String], drivers: DriverLibrary = .builtIn, isStrict: Bool) -> ProfileLibrary {
+    var library = ProfileLibrary(drivers)
     for folder in folders { library.read(folder, isStrict) }
     return library
   }
 
-  private init() {
+  private init(_ drivers: DriverLibrary) {
+    self.drivers = drivers
     origins = Dictionary(store.profiles.map { ($0.name, .builtIn) }) { first, _ in first }
   }
 
@@ -89,7 +92,7 @@ public struct ProfileLibrary: Sendable {
       return nil
     }
     do throws(ProfileProblems) {
-      return try ProfileReader.read(bytes, file: file)
+      return try ProfileReader.read(bytes, file: file, drivers: drivers)
     } catch {
       problems += error.problems
       return nil

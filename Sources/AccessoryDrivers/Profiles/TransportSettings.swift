@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
 /// How the devices of a profile are opened.
 public struct TransportSettings: Sendable, Hashable {
   /// The way in, where a device has both; nil takes the device's usual one, its terminal.
-  public var preferredWay: Device.Way?
+  public var preferredTransport: TransportKind?
   /// Where the way in is a terminal.
   public var terminal = TerminalSettings()
   /// Where the way in is a pair of endpoints.

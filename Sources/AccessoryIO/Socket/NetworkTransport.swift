@@ -14,7 +14,7 @@ extension DescriptorTransport {
   public static func open(
     _ address: NetworkAddress, label: String? = nil, io: IOThread = .shared
   ) async throws(AccessoryError) -> DescriptorTransport {
-    let label = label ?? address.description
+    let label = label ?? DeviceAddress.tcp(address).description
     let setup = SetupQueue(label: label)
     let descriptor = try await setup.run { () throws(AccessoryError) in
       try NetworkSocket.connect(to: address, limit: connectLimit)

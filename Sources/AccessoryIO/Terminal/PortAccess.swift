@@ -11,11 +11,11 @@ public struct PortAccess: Sendable, Hashable {
   /// The process that has it, as far as one can see: "picocom (pid 4711)".
   public var holder: String?
 
-  /// Looks at the node at `path`. May block: call it where that is allowed. A simulator has its own port open, which
+  /// Looks at the node at `address`. May block: call it where that is allowed. A simulator has its own port open, which
   /// makes it no holder.
-  public init(path: String, isSimulated: Bool = false) {
-    // Who may connect to a place on the network, only connecting tells.
-    if NetworkAddress(path) != nil { return }
+  public init(_ address: DeviceAddress, isSimulated: Bool = false) {
+    // Whether a place on the network may be connected to, only connecting tells.
+    guard let path = address.node else { return }
     if access(path, R_OK | W_OK) != 0 {
       refusal = PortDiagnosis.error(opening: path, label: path, Errno(rawValue: errno))
     }

@@ -28,17 +28,17 @@ public struct PortReport: Sendable, Hashable {
     public var kind: AccessoryError.Kind?
   }
 
-  /// The device node.
+  /// The device node, or the place on the network.
   public var path: String
   /// What was found, in the order in which opening would meet it.
   public var findings: [Finding]
 
-  /// Looks at the port, or the node of usbfs, at `path`. May block: call it where that is allowed. A simulated port is
+  /// Looks at the port, or the node of usbfs, at `address`. May block: call it where that is allowed. A simulated port is
   /// one that its simulator has open, which is as it should be.
-  public init(path: String, isSimulated: Bool = false) {
-    self.path = path
+  public init(_ address: DeviceAddress, isSimulated: Bool = false) {
+    path = address.description
     findings = []
-    if NetworkAddress(path) != nil {
+    guard address.node != nil else {
       add("device", .ok, "\(path) is a place on the network: only opening it tells whether somebody is there")
       return
     }
@@ -55,7 +55,7 @@ public struct PortReport: Sendable, Hashable {
     add("device", .ok, "\(path) is there")
     lookAtPermission()
     lookAtHolder(file, isSimulated: isSimulated)
-    if !path.hasPrefix("/dev/bus/") { lookAtLockFile() }
+    if address.transport == .terminal { lookAtLockFile() }
   }
 
   /// Adds what was found.

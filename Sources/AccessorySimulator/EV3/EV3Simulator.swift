@@ -76,7 +76,7 @@ public actor EV3Simulator {
     }
     self.socket = socket
     lastPath = socket.path
-    port = NetworkAddress(socket.path)?.port
+    if case .tcp(let place)? = DeviceAddress(socket.path) { port = place.port } else { port = nil }
     plugCount += 1
     forgetHost()
     if let transport = socket.transport { serve(transport) }

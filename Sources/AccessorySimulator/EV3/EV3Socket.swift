@@ -48,7 +48,7 @@ struct EV3Socket: Sendable {
 
   private init(_ listener: NetworkListener, _ announcement: AnnouncementFile?) {
     (self.listener, self.announcement) = (listener, announcement)
-    path = listener.address.description
+    path = DeviceAddress.tcp(listener.address).description
     plug = nil
   }
 
@@ -56,7 +56,7 @@ struct EV3Socket: Sendable {
     _ address: NetworkAddress, _ traces: Traces
   ) throws(AccessoryError) -> AnnouncementFile? {
     guard var announcement = traces.announcement else { return nil }
-    announcement.path = address.description
+    announcement.path = DeviceAddress.tcp(address).description
     return try AnnouncementFile(announcement, name: "tcp-\(address.port)", directory: traces.directory)
   }
 

@@ -76,7 +76,7 @@ final class Attachment {
   }
 
   /// The device by the way in that the profile prefers.
-  var target: Device { profile?.choosingWay(device) ?? device }
+  var target: Device { profile?.choosingTransport(device) ?? device }
 
   /// What it is called in the log: its identity, made harmless.
   var name: String { SafeText.escape(device.id) }
@@ -125,5 +125,5 @@ final class Attachment {
   }
 
   /// Whether `other` is this device, by whatever way in.
-  func isSame(_ other: Device) -> Bool { device.isSame(as: other) || target.path == other.path }
+  func isSame(_ other: Device) -> Bool { device.isSame(as: other) || target.address == other.address }
 }

@@ -29,5 +29,5 @@ struct Expectations {
 
 extension Device {
   /// Whether one of its nodes is there.
-  func isAt(_ path: String) -> Bool { self.path == path || terminal == path || usb?.node == path }
+  func isAt(_ path: String) -> Bool { address.description == path || terminal == path || usb?.node == path }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
@@ -8,9 +9,10 @@ extension Bridge.Device {
   /// What is known of `device`.
   package init(_ device: Device, access: Bridge.Access? = nil) {
     self.init(
-      id: device.id, path: device.path, source: device.source.rawValue, link: device.link, driver: device.driver,
+      id: device.id, path: device.address.description, source: device.source.rawValue, link: device.link,
+      driver: device.driver,
       name: device.name, manufacturer: device.manufacturer, model: device.model, serial: device.serialNumber,
-      terminal: device.terminal, links: device.links, ways: device.ways.map(\.rawValue),
+      terminal: device.terminal, links: device.links, ways: device.transports.map(\.rawValue),
       initialized: device.isInitialized, usb: device.usb.map(Bridge.USB.init), access: access)
   }
 }
@@ -43,7 +45,8 @@ extension Device {
   /// The device that a service tells of, as far as it tells.
   package init(_ facts: Bridge.Device) {
     self.init(
-      path: facts.path, link: facts.link, source: Source(rawValue: facts.source) ?? .named, driver: facts.driver,
+      DeviceAddress(facts.path) ?? .node(facts.path), link: facts.link,
+      source: Source(rawValue: facts.source) ?? .named, driver: facts.driver,
       name: facts.name, manufacturer: facts.manufacturer, model: facts.model, serialNumber: facts.serial,
       terminal: facts.terminal, usb: facts.usb.map(USBIdentity.init))
     links = facts.links

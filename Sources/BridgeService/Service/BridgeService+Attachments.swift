@@ -24,7 +24,7 @@ extension BridgeService {
       problem.map { AttachmentMachine(refused: $0, policies: policies, now: clock.now) }
       ?? AttachmentMachine(policies: policies, now: clock.now)
     nextKey += 1
-    let driver = Driver.known(for: device, profile)
+    let driver = drivers.driver(for: device, profile)
     let attachment = Attachment(
       key: nextKey, device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
       protocolStrings: protocolStrings(driver, profile), machine: machine, taps: TapHub(clock: clock))
@@ -34,7 +34,8 @@ extension BridgeService {
       log.error("\(attachment.name) is not attached: \(problem.message)")
     } else {
       log.info(
-        "\(attachment.name) is at \(SafeText.escape(attachment.target.path)), profile \(profile?.name ?? "none")")
+        "\(attachment.name) is at \(SafeText.escape(attachment.target.address.description)), profile \(profile?.name ?? "none")"
+      )
       perform([.open], on: attachment)
     }
     return attachment
@@ -69,7 +70,7 @@ extension BridgeService {
     attachment.revoke?()
     attachment.taps.end()
     cancelTimers(attachment)
-    tellGone(attachment, .closed(attachment.target.path))
+    tellGone(attachment, .closed(attachment.target.address.description))
     attachment.changed()
     if admitting { admitRefused() }
   }
@@ -98,7 +99,7 @@ extension BridgeService {
       switch action {
       case .open: open(attachment)
       case .close: close(attachment)
-      case .end: attachment.open?.device.session.transport.deviceWasRemoved()
+      case .end: attachment.open?.session.transport.deviceWasRemoved()
       case .tellAttached: attached(attachment)
       case .tellGone(let error): tellGone(attachment, error)
       case .tellWaiting(let error, let pause, let number, let count):
@@ -158,8 +159,7 @@ extension BridgeService {
   private func open(_ attachment: Attachment) {
     attachment.generation += 1
     let (key, generation, closing) = (attachment.key, attachment.generation, attachment.closing)
-    let (device, profile, driver, taps) = (attachment.target, attachment.profile, attachment.driver, attachment.taps)
-    let (io, clock) = (io, clock)
+    let opener = opener(for: attachment)
     // Pseudo-terminals' numbers are given out again at once.
     let (known, sources) = (attachment.device, sources)
     let isTold = known.source == .simulator && knownDevices.contains(known)
@@ -167,13 +167,22 @@ extension BridgeService {
     attachment.opening = run {
       await closing?.value
       do throws(AccessoryError) {
-        if mustLook, await Self.isGone(known, sources) { throw .notThere(device.path) }
-        let open = try await OpenAccessory.open(device, profile, driver: driver, tap: taps, io: io, clock: clock)
+        if mustLook, await Self.isGone(known, sources) { throw .notThere(opener.label) }
+        let open = try await OpenAccessory.open(opener)
         await self.opened(key, generation, open)
       } catch {
         await self.openingFailed(key, generation, error)
       }
     }
+  }
+
+  /// How an attachment's device is opened, with all that passes shown to its taps.
+  func opener(for attachment: Attachment) -> DeviceOpener {
+    var opener = DeviceOpener(attachment.target, profile: attachment.profile, isChosen: true, drivers: drivers)
+    opener.driver = attachment.driver
+    opener.tap = attachment.taps
+    (opener.io, opener.clock) = (io, clock)
+    return opener
   }
 
   /// Whether a device has left its path, which may be another's by now: names that are free are given out again. Nobody

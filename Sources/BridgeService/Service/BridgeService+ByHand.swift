@@ -20,7 +20,8 @@ extension BridgeService {
     }
     if let attachment = attachment(holding: device) {
       guard chosen == nil || chosen == attachment.profile else {
-        let message = "\(attachment.target.path) is held by the profile \(attachment.profile?.name ?? "of its driver")"
+        let message =
+          "\(attachment.target.address) is held by the profile \(attachment.profile?.name ?? "of its driver")"
         throw CallError(AccessoryError(.busy, message + ": let it go first"), device: attachment.device.id)
       }
       let wasAttached = attachment.machine.state == .attached || attachment.machine.state == .lent
@@ -32,7 +33,7 @@ extension BridgeService {
     }
     let profile = chosen ?? profiles.profile(for: device)
     try admit(profile, nil)
-    detached.removeAll { $0.path == device.path && $0.id == device.id }
+    detached.removeAll { $0.address == device.address && $0.id == device.id }
     return try await settled(attach(device, profile, isByHand: true, chosenProfile: chosen?.name), false)
   }
 
@@ -47,7 +48,7 @@ extension BridgeService {
       attachment = attachment.latest
     }
     if attachments[attachment.key] !== attachment || attachment.machine.state == .failed {
-      throw attachment.machine.problem ?? .disconnected(device.path)
+      throw attachment.machine.problem ?? .disconnected(device.address.description)
     }
   }
 
@@ -64,11 +65,11 @@ extension BridgeService {
     guard device.source == .named else { return device }
     try checkNaming(text, caller)
     // Links are followed for who may name any path; where that hangs, nobody else waits.
-    guard NetworkAddress(text) == nil else { return device }
-    guard let path = await SetupQueue(label: "naming").run({ DeviceResolver.resolved(device.path) }) else {
+    guard let node = device.address.node else { return device }
+    guard let path = await SetupQueue(label: "naming").run({ DeviceResolver.resolved(node) }) else {
       throw CallError(AccessoryError(.notFound, ResolutionError.noMatch(text).description), device: text)
     }
-    guard path != device.path else { return device }
+    guard path != node else { return device }
     var found = try named(path)
     if found.source == .named { found.link = text }
     return found
@@ -86,7 +87,7 @@ extension BridgeService {
   }
 
   private func checkNaming(_ path: String, _ caller: Caller) throws(CallError) {
-    guard path.hasPrefix("/") || NetworkAddress(path) != nil else {
+    guard DeviceAddress(path) != nil else {
       throw CallError(AccessoryError(.misconfigured, "\(path) is no whole path"), device: path)
     }
     guard caller.peer.user == 0 || caller.peer.user == geteuid() else {

@@ -52,7 +52,7 @@ extension BridgeService {
       case .waiting where attachment.machine.isResting:
         perform(attachment.machine.wake(now: clock.now), on: attachment)
       case .waiting, .failed:
-        let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
+        let problem = attachment.machine.problem ?? .disconnected(attachment.target.address.description)
         throw CallError(problem, device: attachment.device.id)
       }
     }
@@ -67,14 +67,14 @@ extension BridgeService {
       throw CallError(AccessoryError(.cancelled, "the call was given up"), device: text)
     }
     guard attachments[attachment.key] === attachment else {
-      let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
+      let problem = attachment.machine.problem ?? .disconnected(attachment.target.address.description)
       throw CallError(problem, device: attachment.device.id)
     }
   }
 
   func lent(_ attachment: Attachment) -> CallError {
     let holder = attachment.holder
-    let message = "\(attachment.target.path) is lent\(holder.map { " to \($0)" } ?? "")"
+    let message = "\(attachment.target.address) is lent\(holder.map { " to \($0)" } ?? "")"
     return CallError(AccessoryError(.busy, message), device: attachment.device.id, holder: holder)
   }
 
@@ -100,14 +100,14 @@ extension BridgeService {
   }
 
   func unsupported(_ attachment: Attachment) -> CallError {
-    let path = attachment.target.path
+    let address = attachment.target.address
     let reason =
       if let profile = attachment.profile {
-        "the profile \(profile.name) names no driver for \(path)"
+        "the profile \(profile.name) names no driver for \(address)"
       } else if let name = attachment.device.driver {
-        "\(path) was announced with the driver \(SafeText.escape(name)), which this service doesn't have"
+        "\(address) was announced with the driver \(SafeText.escape(name)), which this service doesn't have"
       } else {
-        "nothing says which protocol \(path) speaks"
+        "nothing says which protocol \(address) speaks"
       }
     return CallError(
       AccessoryError(

@@ -10,7 +10,7 @@ extension BridgeService {
   func attached(_ attachment: Attachment) {
     guard let open = attachment.open else { return }
     let how = open.accessory == nil ? ", as bytes: no driver for it is known" : ""
-    log.notice("\(attachment.name) is attached at \(SafeText.escape(attachment.target.path))\(how)")
+    log.notice("\(attachment.name) is attached at \(SafeText.escape(attachment.target.address.description))\(how)")
     let (key, generation) = (attachment.key, attachment.generation)
     attachment.listening = open.follow { news in
       await self.heard(key, generation, news)

@@ -47,7 +47,7 @@ extension BridgeService {
     let lost = listener.takeLoss()
     if lost > 0 { try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now, lostBytes: lost))) }
     if Task.isCancelled || isClosing { return }
-    throw CallError(.disconnected(attachment.target.path), device: attachment.device.id)
+    throw CallError(.disconnected(attachment.target.address.description), device: attachment.device.id)
   }
 
   // MARK: - Loans
@@ -62,11 +62,11 @@ extension BridgeService {
     try check(attachment, call.device)
     if attachment.machine.state == .lent { throw lent(attachment) }
     guard attachment.transferCount == 0 else {
-      let message = "a file is on its way to or from \(attachment.target.path)"
+      let message = "a file is on its way to or from \(attachment.target.address)"
       throw CallError(AccessoryError(.busy, message), device: attachment.device.id)
     }
     guard attachment.machine.lend() else {
-      let problem = attachment.machine.problem ?? .disconnected(attachment.target.path)
+      let problem = attachment.machine.problem ?? .disconnected(attachment.target.address.description)
       throw CallError(problem, device: attachment.device.id)
     }
     attachment.holder = caller.peer.process > 0 ? "process \(caller.peer.process)" : "a client"
@@ -76,16 +76,14 @@ extension BridgeService {
     await quiet(attachment)
     let key = attachment.key
     close(attachment)
-    let device: OpenDevice
+    let session: AccessorySession
     do throws(AccessoryError) {
       await attachment.closing?.value
-      device = try await OpenDevice.open(attachment.target, attachment.profile, tap: attachment.taps, io: io)
-      try await Self.greet(device, attachment.driver)
+      session = try await opener(for: attachment).greetedSession()
     } catch {
       returned(key, nil)
       throw CallError(error, device: attachment.device.id)
     }
-    let session = device.session
     attachment.revoke = { session.transport.beginClose() }
     // It may have been let go of, or pulled, meanwhile.
     if attachments[key] !== attachment || isClosing { session.transport.beginClose() }
@@ -95,20 +93,6 @@ extension BridgeService {
       await session.close()
       await self.returned(key, isGone ? .disconnected(session.label) : nil)
     }
-  }
-
-  /// What must pass before the protocol begins belongs to the connection, which is ours.
-  private static func greet(_ device: OpenDevice, _ driver: Driver?) async throws(AccessoryError) {
-    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
-    let failure: AccessoryError
-    do throws(AccessoryError) {
-      try await driver?.greet(over: device.session)
-      return
-    } catch {
-      failure = error
-    }
-    await device.session.close()
-    throw failure
   }
 
   /// How long the client waits for the answers to what the accessory was asked before.

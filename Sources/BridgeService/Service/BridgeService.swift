@@ -18,6 +18,7 @@ package actor BridgeService {
   nonisolated let hooks: ServiceHooks
   let log: Logger
   var profiles: ProfileStore
+  nonisolated let drivers: DriverLibrary
   /// What is held, in the order of arrival.
   var attachments: [Int: Attachment] = [:]
   var nextKey = 0
@@ -48,11 +49,12 @@ package actor BridgeService {
   /// The service's dispatch queue.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// A service that goes by `profiles`.
+  /// A service that goes by `profiles`, whose drivers are in `drivers`.
   package init(
-    _ configuration: ServiceConfiguration, profiles: ProfileStore, log: Logger, hooks: ServiceHooks = ServiceHooks(),
-    io: IOThread = .shared, clock: (any TimerClock)? = nil
+    _ configuration: ServiceConfiguration, profiles: ProfileStore, drivers: DriverLibrary = .builtIn, log: Logger,
+    hooks: ServiceHooks = ServiceHooks(), io: IOThread = .shared, clock: (any TimerClock)? = nil
   ) {
+    self.drivers = drivers
     self.configuration = configuration
     self.profiles = profiles
     self.log = log
@@ -114,7 +116,7 @@ package actor BridgeService {
       appeared(device)
     case .removed(let device):
       present.removeAll { $0 == device }
-      detached.removeAll { $0.path == device.path && $0.id == device.id }
+      detached.removeAll { $0.address == device.address && $0.id == device.id }
       disappeared(device)
     case .changed(let device, let old):
       if let index = present.firstIndex(of: old) { present[index] = device } else { present.append(device) }
@@ -131,8 +133,8 @@ package actor BridgeService {
     if let attachment = attachment(awaiting: device) { return returned(attachment, as: device) }
     if let attachment = attachment(holding: device) { return recognized(attachment, as: device) }
     let profile = profiles.profile(for: device)
-    guard device.mayBeAccessory || profile?.transport.preferredWay != nil else { return }
-    guard !detached.contains(where: { $0.path == device.path && $0.id == device.id }) else { return }
+    guard device.mayBeAccessory || profile?.transport.preferredTransport != nil else { return }
+    guard !detached.contains(where: { $0.address == device.address && $0.id == device.id }) else { return }
     let isExpected = expectations.take(device, now: clock.now)
     if profile != nil || isExpected { attach(device, profile, isByHand: profile == nil) }
   }
@@ -147,7 +149,7 @@ package actor BridgeService {
     // It is opened anew when it is given back.
     attachment.device = device
     attachment.profile = profile
-    attachment.driver = Driver.known(for: device, profile)
+    attachment.driver = drivers.driver(for: device, profile)
     attachment.protocolStrings = protocolStrings(attachment.driver, profile)
   }
 
@@ -178,8 +180,8 @@ package actor BridgeService {
     guard let attachment = attachments.values.first(where: { $0.machine.isPresent && $0.device == device }) else {
       return
     }
-    log.debug("\(attachment.name) was taken away from \(SafeText.escape(device.path))")
-    let gone = AccessoryError.disconnected(attachment.target.path)
+    log.debug("\(attachment.name) was taken away from \(SafeText.escape(device.address.description))")
+    let gone = AccessoryError.disconnected(attachment.target.address.description)
     perform(attachment.machine.unplugged(gone, now: clock.now), on: attachment)
   }
 
@@ -189,11 +191,11 @@ package actor BridgeService {
   }
 
   private func change(_ attachment: Attachment, to device: Device) {
-    let path = attachment.target.path
+    let address = attachment.target.address
     attachment.device = device
-    guard attachment.target.path != path else { return }
+    guard attachment.target.address != address else { return }
     // Another way in is the usual one now: the terminal came, or went.
-    log.info("\(attachment.name) is reached by \(SafeText.escape(attachment.target.path)) now")
+    log.info("\(attachment.name) is reached by \(SafeText.escape(attachment.target.address.description)) now")
     if attachment.machine.state == .attached {
       close(attachment)
       _ = attachment.machine.rest()
@@ -285,7 +287,7 @@ package actor BridgeService {
   }
 
   private func isNews(_ device: Device) -> Bool {
-    profiles.profile(for: device) != nil && !present.contains { $0.path == device.path && $0.id == device.id }
+    profiles.profile(for: device) != nil && !present.contains { $0.address == device.address && $0.id == device.id }
   }
 
   private func endWhenIdle() {

@@ -16,8 +16,8 @@ public final class EAAccessory: NSObject, Sendable {
   public let connectionID: Int
   private let delegateReference = Locked(DelegateReference())
 
-  init(_ device: Device, profile: Profile, connectionID: Int, services: [String]) {
-    port = AccessoryPort(device: device, profile: profile, services: services)
+  init(_ device: Device, profile: Profile, connectionID: Int, services: [String], drivers: DriverLibrary) {
+    port = AccessoryPort(device: device, profile: profile, services: services, drivers: drivers)
     self.connectionID = connectionID
   }
 

@@ -31,6 +31,7 @@ final class AccessoryRegistry: RunLoopWork {
   private let main = RunLoopSource()
   private let scanTimeout: Duration
   private let services: [String]
+  private let drivers: DriverLibrary
 
   /// What may wait to be told, before connections whose accessory has gone again are left out.
   static let newsLimit = 256
@@ -38,7 +39,8 @@ final class AccessoryRegistry: RunLoopWork {
   /// How long a disconnection waits for the delegates of the streams to be told of their end.
   private static let endPatience = Duration.milliseconds(500)
 
-  init(profiles: ProfileStore, scanTimeout: Duration, services: [String]) {
+  init(profiles: ProfileStore, drivers: DriverLibrary, scanTimeout: Duration, services: [String]) {
+    self.drivers = drivers
     state = Locked(State(profiles: profiles))
     self.services = services
     self.scanTimeout = scanTimeout
@@ -60,11 +62,11 @@ final class AccessoryRegistry: RunLoopWork {
   func follow(_ source: any DeviceSource, ready: @escaping @Sendable () -> Void) {
     let task = Task.detached(executorPreference: TaskQueue.shared) { [weak self] in
       let events: AsyncStream<DeviceEvent>
-      var expected: Set<String>
+      var expected: Set<DeviceAddress>
       do throws(AccessoryError) {
         // In this order each of these devices comes as an event, too, unless udev's rules are still to be applied to it.
         events = try await source.events()
-        expected = Set(try await source.devices().lazy.filter(\.isInitialized).map(\.path))
+        expected = Set(try await source.devices().lazy.filter(\.isInitialized).map(\.address))
       } catch {
         self?.note(error)
         return ready()
@@ -80,7 +82,7 @@ final class AccessoryRegistry: RunLoopWork {
         }
         guard !isReady else { continue }
         switch event {
-        case .added(let device), .changed(let device, _), .removed(let device): expected.remove(device.path)
+        case .added(let device), .changed(let device, _), .removed(let device): expected.remove(device.address)
         }
         if expected.isEmpty { (isReady, _) = (true, ready()) }
       }
@@ -116,7 +118,7 @@ final class AccessoryRegistry: RunLoopWork {
     guard let profile = Self.profile(for: device, state) else { return false }
     state.lastConnectionID += 1
     let accessory = EAAccessory(
-      device, profile: profile, connectionID: state.lastConnectionID, services: services)
+      device, profile: profile, connectionID: state.lastConnectionID, services: services, drivers: drivers)
     accessory.port.onLost { [weak self, weak accessory] in if let accessory { self?.lost(accessory) } }
     state.accessories.append(accessory)
     guard state.isRegistered || !state.pickers.isEmpty else { return false }

@@ -25,21 +25,23 @@ public final class EAAccessoryManager: NSObject, Sendable {
   public class func shared() -> EAAccessoryManager { instance }
 
   /// A manager beside the shared one, of what `sources` tell, such as a device that the user named. Waits until they
-  /// have told what is there. The picker waits `scanTimeout`. Only on Linux.
+  /// have told what is there. The drivers that profiles name are those of `drivers`. The picker waits `scanTimeout`. Only
+  /// on Linux.
   public convenience init(
-    sources: [any DeviceSource], profiles: ProfileStore = .builtIn, scanTimeout: Duration = .seconds(30)
+    sources: [any DeviceSource], profiles: ProfileStore = .builtIn, drivers: DriverLibrary = .builtIn,
+    scanTimeout: Duration = .seconds(30)
   ) {
-    self.init(sources: sources, profiles: profiles, scanTimeout: scanTimeout, services: nil)
+    self.init(sources: sources, profiles: profiles, drivers: drivers, scanTimeout: scanTimeout, services: nil)
   }
 
   /// As above, and of what services hold that answer at these paths of sockets; with nil, what they hold is opened
   /// through those that run, but only sources tell of accessories.
   package init(
-    sources: [any DeviceSource], profiles: ProfileStore = .builtIn, scanTimeout: Duration = .seconds(30),
-    services: [String]?
+    sources: [any DeviceSource], profiles: ProfileStore = .builtIn, drivers: DriverLibrary = .builtIn,
+    scanTimeout: Duration = .seconds(30), services: [String]?
   ) {
     registry = AccessoryRegistry(
-      profiles: profiles, scanTimeout: scanTimeout, services: services ?? ServicePlace.all())
+      profiles: profiles, drivers: drivers, scanTimeout: scanTimeout, services: services ?? ServicePlace.all())
     super.init()
     registry.serve(self)
     let ready = DispatchSemaphore(value: 0)

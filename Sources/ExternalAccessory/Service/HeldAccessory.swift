@@ -15,7 +15,7 @@ enum HeldAccessory {
   static func open(_ device: Device, from places: [String]) async throws(AccessoryError) -> AccessorySession? {
     for place in places {
       guard let client = await client(at: place, holding: device) else { continue }
-      return AccessorySession(try await client.device(device.path).open().transport)
+      return AccessorySession(try await client.device(device.address.description).open().transport)
     }
     return nil
   }
@@ -28,7 +28,7 @@ enum HeldAccessory {
     let isHeld = list.contains { accessory in
       let held = accessory.device
       guard accessory.state != .failed else { return false }
-      return held.path == device.path || held.terminal != nil && held.terminal == device.terminal
+      return held.path == device.address.description || held.terminal != nil && held.terminal == device.terminal
         || held.terminal == nil && held.usb != nil && held.usb?.node == device.usb?.node
     }
     return isHeld ? client : nil

@@ -18,7 +18,8 @@ struct ToldAccessory: Sendable, Hashable {
     let usb = device.usb
     let texts =
       [
-        device.path, device.link, device.driver, device.name, device.manufacturer, device.model, device.serialNumber,
+        device.address.description, device.link, device.driver, device.name, device.manufacturer, device.model,
+        device.serialNumber,
         device.firmwareRevision, device.hardwareRevision, device.terminal, usb?.node, usb?.port, usb?.damage,
         profile.name,
       ] + profile.protocolStrings
@@ -120,7 +121,7 @@ extension ToldAccessory {
     let facts = accessory.device
     func text(_ own: String?, _ asked: String?) -> String? { own ?? asked.flatMap { $0.isEmpty ? nil : $0 } }
     device = Device(
-      path: facts.path, link: facts.link, source: .named, driver: facts.driver,
+      DeviceAddress(facts.path) ?? .node(facts.path), link: facts.link, source: .named, driver: facts.driver,
       name: text(facts.name, identity?.name), manufacturer: text(facts.manufacturer, identity?.manufacturer),
       model: text(facts.model, identity?.model), serialNumber: text(facts.serial, identity?.serial),
       terminal: facts.terminal,

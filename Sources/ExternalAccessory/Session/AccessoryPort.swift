@@ -19,6 +19,7 @@ final class AccessoryPort: Sendable {
 
   /// Where services answer that may hold it.
   private let services: [String]
+  private let drivers: DriverLibrary
   private let state: Locked<State>
   /// Held by the thread that opens a session.
   private let opening = Locked(())
@@ -26,7 +27,8 @@ final class AccessoryPort: Sendable {
   /// Longer than opening takes that works, without the time that the accessory needs to settle.
   private static let patience = Duration.seconds(10)
 
-  init(device: Device, profile: Profile, services: [String]) {
+  init(device: Device, profile: Profile, services: [String], drivers: DriverLibrary) {
+    self.drivers = drivers
     state = Locked(State(device: device, profile: profile))
     self.services = services
   }
@@ -59,7 +61,7 @@ final class AccessoryPort: Sendable {
   /// protocol, as it has one line for all of them, or somebody else has it; `timedOut`; and what opening it throws.
   func open(_ protocolString: String) throws(AccessoryError) -> SessionChannel {
     let (device, profile) = state.withLock { ($0.device, $0.profile) }
-    let name = device.name ?? device.path
+    let name = device.name ?? device.address.description
     guard profile.protocolStrings.contains(protocolString) else {
       throw AccessoryError(.unsupported, "\(name) doesn't speak \(protocolString)")
     }
@@ -72,7 +74,7 @@ final class AccessoryPort: Sendable {
       let lost: @Sendable () -> Void = { [weak self] in self?.lost() }
       let channel = try Synchronously.run(
         "opening \(name)", limit: Self.patience + profile.settle, late: { (late: SessionChannel) in late.beginClose() }
-      ) { [services] () async throws(AccessoryError) in
+      ) { [services, drivers] () async throws(AccessoryError) in
         await last?.close()
         let session: AccessorySession
         var onLost = lost
@@ -84,15 +86,7 @@ final class AccessoryPort: Sendable {
         } else {
           // A service has told of it, and only it knew how to open it.
           guard !profile.rules.isEmpty else { throw .disconnected(name) }
-          session = try await profile.open(device)
-        }
-        if let driver = profile.driver.flatMap(Driver.named) {
-          do throws(AccessoryError) {
-            try await driver.greet(over: session)
-          } catch {
-            await session.close()
-            throw error
-          }
+          session = try await DeviceOpener(device, profile: profile, drivers: drivers).greetedSession()
         }
         return SessionChannel(session, protocolString: protocolString, onLost: onLost)
       }

@@ -20,8 +20,8 @@ struct OpenModule {
         .busy, "the service at \(held.place) has \(held.name): let it go first with bridge-cli detach \(held.name)")
     }
     let target = try await Attachment.find(text, line)
-    if let driver = line.driver(for: target), !driver.hasRadio { throw noModule(target.label) }
-    return try await Attachment.with(target, line) { attachment in
+    if let driver = target.driver, !driver.hasRadio { throw noModule(target.label) }
+    return try await Attachment.with(target) { attachment in
       guard let radio = attachment.accessory.radio else { throw noModule(attachment.accessory.label) }
       return try await body(OpenModule(device: attachment.device, radio: radio))
     }

@@ -24,7 +24,7 @@ struct RememberedScan {
   init?(_ device: Device) {
     guard let directory = try? RuntimeDirectory.path() else { return nil }
     // The device's own texts are no part of a path.
-    let name = Hexadecimal.string(Array((device.serialNumber ?? device.path).utf8.prefix(64)))
+    let name = Hexadecimal.string(Array((device.serialNumber ?? device.address.description).utf8.prefix(64)))
     path = "\(directory)/scan-\(name).json"
   }
 

@@ -53,7 +53,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   /// Asks the service to take it.
   private func ask(_ device: Device, _ place: String) async throws {
-    let reply = try await BridgeClient.connect(to: place).attach(device.path, profile: profile)
+    let reply = try await BridgeClient.connect(to: place).attach(device.address.description, profile: profile)
     let accessory = reply.accessory
     if accessory.state != .attached, accessory.state != .lent, let problem = accessory.problem {
       throw problem.error(or: .ioFailure)

@@ -54,7 +54,7 @@ struct Demo: AsyncParsableCommand {
     stage.scene("An accessory is plugged in")
     try await simulator.plugIn()
     let device = try await next(.connected, from: &arrivals)
-    stage.say("connected     \(device.id)  \(device.name ?? "")  \(device.path)")
+    stage.say("connected     \(device.id)  \(device.name ?? "")  \(device.address)")
     let accessory = try await open(device)
     try await converse(stage, accessory)
     try await pullTheCable(stage, accessory, simulator)
@@ -64,7 +64,7 @@ struct Demo: AsyncParsableCommand {
     stage.scene("And plugged in again")
     try await simulator.plugIn()
     let again = try await next(.connected, from: &arrivals)
-    stage.say("connected     \(again.id)  \(again.name ?? "")  \(again.path)")
+    stage.say("connected     \(again.id)  \(again.name ?? "")  \(again.address)")
     let sameAccessory = try await open(again)
     stage.say("battery       \(BatteryView.line(try await sameAccessory.battery()))")
     await sameAccessory.close()
@@ -103,7 +103,7 @@ struct Demo: AsyncParsableCommand {
   }
 
   private func open(_ device: Device) async throws -> FramedAccessory {
-    try await FramedAccessory.open(try await AccessorySession.open(TerminalConfiguration(path: device.path)))
+    try await FramedAccessory.open(try await DeviceOpener(device).session())
   }
 
   private enum Change {

@@ -19,7 +19,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @OptionGroup var way: WayOptions
+  @OptionGroup var transport: TransportOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
@@ -38,11 +38,12 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
   private func patients() async throws -> [Device] {
     if let text = device.text {
       let devices = (try? await KnownDevices.devices(forOpening: text)) ?? []
-      return [try way.choose(try patient(text, among: devices), label: text)]
+      return [try transport.choose(try patient(text, among: devices), label: text)]
     }
     let devices = try await KnownDevices.source().devices().filter(\.mayBeAccessory)
-    let known = Set(devices.map(\.path))
-    return SerialPorts.paths().filter { !known.contains($0) }.map { Device(path: $0, source: .named) } + devices
+    let known = Set(devices.map(\.address))
+    let ports = SerialPorts.paths().map { DeviceAddress.terminal($0) }.filter { !known.contains($0) }
+    return ports.map { Device($0, source: .named) } + devices
   }
 
   private func patient(_ text: String, among devices: [Device]) throws(ResolutionError) -> Device {
@@ -51,7 +52,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     } catch {
       // A path that isn't there is what a doctor is asked about.
       guard case .noMatch = error else { throw error }
-      return Device(path: text.contains("/") ? text : "/dev/\(text)", source: .named)
+      return Device(.node(text.contains("/") ? text : "/dev/\(text)"), source: .named)
     }
   }
 

@@ -29,9 +29,9 @@ struct Info: AsyncParsableCommand, JSONCommand {
     if passive { return try await showWithoutOpening() }
     if let held = try await HeldDevice.find(device.text, line) { return show(try await held.calls.info()) }
     let target = try await Attachment.find(device.text, line)
-    guard line.driver(for: target) != nil else { return try await showAsBytes(target) }
-    try await Attachment.with(target, line) { attachment in
-      let facts = try await attachment.transport.line?.facts()
+    guard target.driver != nil else { return try await showAsBytes(target) }
+    try await Attachment.with(target) { attachment in
+      let facts = try await attachment.session.line?.facts()
       let identity = try await attachment.accessory.identify()
       show(
         DeviceDocument(attachment.device), DeviceView.facts(attachment.device, driver: attachment.driver.name),
@@ -42,18 +42,17 @@ struct Info: AsyncParsableCommand, JSONCommand {
 
   /// What is known of a device and its line when no driver is.
   private func showAsBytes(_ target: Target) async throws {
-    let transport = try await Attachment.open(target, line)
+    let session = try await target.opener.session()
     let facts: Result<LineFacts?, any Error>
     do {
-      facts = .success(try await transport.line?.facts())
+      facts = .success(try await session.line?.facts())
     } catch {
       facts = .failure(error)
     }
-    await transport.close()
+    await session.close()
     let line = try facts.get().map { Bridge.Line($0) }
     show(DeviceDocument(target.device), DeviceView.facts(target.device, driver: nil), line, nil, nil)
-    Output.note(
-      SafeText.escape(Driver.unknown(for: target.device, target.profile, label: target.label).message, limit: 1_000))
+    Output.note(SafeText.escape(target.opener.withoutDriver.message, limit: 1_000))
   }
 
   /// What the service tells of a device that it holds.
@@ -100,6 +99,6 @@ struct Info: AsyncParsableCommand, JSONCommand {
           device: DeviceDocument(device, access: access), line: OrNull(nil), protocol: OrNull(nil),
           identity: OrNull(nil)))
     }
-    Table.facts(DeviceView.facts(device, driver: line.driver(for: target)?.name, access)).forEach(Output.line)
+    Table.facts(DeviceView.facts(device, driver: target.driver?.name, access)).forEach(Output.line)
   }
 }

@@ -44,8 +44,8 @@ struct List: AsyncParsableCommand, JSONCommand {
     for (device, access) in zip(devices, accesses) {
       table.add([
         text(device.serialNumber), text(device.name), text(device.model), text(device.driver),
-        device.usb?.product ?? "-", text(device.ways.map(\.rawValue).joined(separator: ",")), word(access),
-        SafeText.escape(device.path), device.source.rawValue,
+        device.usb?.product ?? "-", text(device.transports.map(\.rawValue).joined(separator: ",")), word(access),
+        SafeText.escape(device.address.description), device.source.rawValue,
       ])
     }
     table.lines.forEach(Output.line)
@@ -92,7 +92,7 @@ extension PortAccess {
   /// Looks at the nodes of these devices.
   static func look(at devices: [Device]) async -> [PortAccess] {
     await SetupQueue(label: "access").run {
-      devices.map { PortAccess(path: $0.path, isSimulated: $0.source == .simulator) }
+      devices.map { PortAccess($0.address, isSimulated: $0.source == .simulator) }
     }
   }
 }

@@ -9,7 +9,7 @@ struct NamedRequest {
   private let device: String?
   private let words: ArraySlice<String>
 
-  private static let names = Set(Driver.all.flatMap { $0.commands.map(\.name) })
+  private static let names = Set(KnownDrivers.library.drivers.flatMap { $0.commands.map(\.name) })
 
   /// Nil when the words have the shorter form that AF1 has: a command, perhaps with a payload.
   init?(_ words: [String]) {
@@ -28,7 +28,7 @@ struct NamedRequest {
   /// Throws when it is right for no driver.
   func check() throws {
     var problem: CommandSyntaxError?
-    for driver in Driver.all {
+    for driver in KnownDrivers.library.drivers {
       do throws(CommandSyntaxError) {
         _ = try CommandCall.read(words, of: driver.commands)
         return
@@ -116,11 +116,11 @@ enum CommandList {
     }
     let drivers: [Driver]
     if let device {
-      drivers = line.driver(for: try await Attachment.find(device, line)).map { [$0] } ?? Driver.all
-    } else if let name = line.driver, let driver = Driver.named(name) {
+      drivers = (try await Attachment.find(device, line)).driver.map { [$0] } ?? KnownDrivers.library.drivers
+    } else if let name = line.driver, let driver = KnownDrivers.library.driver(named: name) {
       drivers = [driver]
     } else {
-      drivers = Driver.all
+      drivers = KnownDrivers.library.drivers
     }
     for driver in drivers { show(driver.name, driver.commands, output) }
   }

@@ -144,7 +144,7 @@ struct PlaceArgument: FormArgument {
   init?(argument: String) {
     // Port 0 is no address that could be connected to, so it goes another way.
     let isAny = argument.hasSuffix(":0")
-    guard let address = NetworkAddress(NetworkAddress.prefix + (isAny ? argument.dropLast() + "1" : argument)) else {
+    guard let address = NetworkAddress(isAny ? argument.dropLast() + "1" : argument) else {
       return nil
     }
     host = address.host

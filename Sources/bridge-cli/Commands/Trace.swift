@@ -107,25 +107,28 @@ struct Trace: AsyncParsableCommand, JSONCommand {
 
   private func traceDevice() async throws {
     let target = try await Attachment.find(source, line)
-    let driver = line.driver(for: target)
+    let driver = target.driver
     if driver == nil, poll != nil { throw await Attachment.withoutDriver(target) }
-    let transport = try await Attachment.open(target, line)
+    let tap = TraceTap()
+    var opener = target.opener
+    opener.tap = tap
+    let session = try await opener.session()
     let live: LiveTrace
     do {
       live = try LiveTrace(
-        view: view, silence: transport.timing.silence, framing: TraceFraming(driver: driver?.name), record: record)
+        view: view, silence: session.transport.timing.silence, framing: TraceFraming(driver: driver?.name),
+        record: record)
     } catch {
-      await transport.close()
+      await session.close()
       throw error
     }
     Interruption.endWithOutput()
-    let tap = TraceTap()
-    let session = AccessorySession(SpyingTransport(transport, tap: tap))
     if driver == nil, !listen {
-      let error = Driver.unknown(for: target.device, target.profile, label: target.label)
-      Output.note("only listening: " + SafeText.escape(error.message, limit: 1_000))
+      Output.note("only listening: " + SafeText.escape(opener.withoutDriver.message, limit: 1_000))
     }
-    let conversation = Task { try await converse(session, listen ? nil : driver, target.profile) }
+    let conversation = Task { [opener] in
+      try await converse(session, isListening: listen || opener.driver == nil, opener)
+    }
     let printer = Task {
       await live.begin { tap.mark() }
       do {
@@ -148,13 +151,13 @@ struct Trace: AsyncParsableCommand, JSONCommand {
     try outcome.get()
   }
 
-  /// Talks to the accessory, or without a driver only listens, until it goes or the task is cancelled.
-  private func converse(_ session: AccessorySession, _ driver: Driver?, _ profile: Profile?) async throws {
-    guard let driver else {
+  /// Talks to the accessory, or only listens, until it goes or the task is cancelled.
+  private func converse(_ session: AccessorySession, isListening: Bool, _ opener: DeviceOpener) async throws {
+    if isListening {
       for try await _ in session.input {}
       throw CancellationError()
     }
-    let accessory = try await driver.open(session, profile: profile)
+    let accessory = try await opener.contact(over: session)
     let news = accessory.news()
     let listener = Task { for try await _ in news {} }
     defer { listener.cancel() }

@@ -90,7 +90,8 @@ struct Watch: AsyncParsableCommand, JSONCommand {
     let id = SafeText.escape(device.id, limit: 32)
     Output.line(
       "\(style.dim(WallClock.timeOfDay))  \(event == "disconnected" ? style.red(padded) : style.green(padded))  "
-        + "\(style.bold(id))\(name)\(device.usb.map { "  " + $0.product } ?? "")  \(SafeText.escape(device.path))")
+        + "\(style.bold(id))\(name)\(device.usb.map { "  " + $0.product } ?? "")  \(SafeText.escape(device.address.description))"
+    )
   }
 }
 

@@ -24,21 +24,13 @@ struct ConsoleOpening: Sendable {
       return try await borrow(held)
     }
     let target = try await Attachment.find(text, line)
-    let driver = line.driver(for: target)
-    let settle = line.settings(target.profile).settle
-    let pause = target.device.way == .terminal && settle > .zero ? ", which takes \(settle) to settle" : ""
+    let settle = target.opener.settings.terminal.settle
+    let pause =
+      target.device.address.transport == .terminal && settle > .zero ? ", which takes \(settle) to settle" : ""
     awaiting("opening \(target.label)\(pause)")
-    let session = AccessorySession(try await Attachment.open(target, line))
-    if target.device.way == .network {
-      do throws(AccessoryError) {
-        try await driver?.greet(over: session)
-      } catch {
-        session.transport.beginClose()
-        throw error
-      }
-    }
+    let session = try await target.opener.greetedSession()
     return ConsoleOpening(
-      device: target.device, session: session, driver: driver?.name, lender: nil)
+      device: target.device, session: session, driver: target.driver?.name, lender: nil)
   }
 
   /// Has the service lend it.

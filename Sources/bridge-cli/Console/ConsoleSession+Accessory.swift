@@ -10,9 +10,9 @@ extension ConsoleSession {
     (self.opening, device) = (opening, opening.device)
     let way = opening.lender.map { ", lent by the service at \($0)" } ?? ""
     note(
-      "\(SafeText.escape(device.id)) is connected at \(SafeText.escape(device.path))\(SafeText.escape(way, limit: 500))"
+      "\(SafeText.escape(device.id)) is connected at \(SafeText.escape(device.address.description))\(SafeText.escape(way, limit: 500))"
     )
-    try log?.remark("connected \(device.id) at \(device.path)\(way)")
+    try log?.remark("connected \(device.id) at \(device.address)\(way)")
     showInput()
     let happened = happened
     listener = ConsoleListener(opening.session) {

@@ -102,7 +102,7 @@ final class PlainConsole {
 
   private func connected(_ opening: ConsoleOpening) throws {
     (self.opening, isGone) = (opening, false)
-    try log?.remark("connected \(opening.device.id) at \(opening.device.path)")
+    try log?.remark("connected \(opening.device.id) at \(opening.device.address)")
     tell("connected")
     let happened = happened
     listener = ConsoleListener(opening.session) {
@@ -114,7 +114,7 @@ final class PlainConsole {
 
   private func gone(_ error: AccessoryError?) async throws {
     try log?.remark("disconnected \(opening.device.id): \(error?.message ?? "it was closed")")
-    guard reconnects else { throw error ?? AccessoryError.disconnected(opening.device.path) }
+    guard reconnects else { throw error ?? AccessoryError.disconnected(opening.device.address.description) }
     isGone = true
     tell("disconnected")
     if !json { Output.note("\(SafeText.escape(opening.device.id)) is gone: waiting for it to come back") }

@@ -15,7 +15,7 @@ struct DeviceDocument: Encodable, Sendable {
 
   init(_ device: Device, access: PortAccess? = nil) {
     id = device.id
-    path = device.path
+    path = device.address.description
     source = device.source.rawValue
     link = OrNull(device.link)
     driver = OrNull(device.driver)
@@ -25,7 +25,7 @@ struct DeviceDocument: Encodable, Sendable {
     serial = OrNull(device.serialNumber)
     terminal = OrNull(device.terminal)
     links = device.links
-    ways = device.ways.map(\.rawValue)
+    ways = device.transports.map(\.rawValue)
     initialized = device.isInitialized
     usb = OrNull(device.usb.map(USBDocument.init))
     self.access = OrNull(access.map(AccessDocument.init))

@@ -117,7 +117,8 @@ struct HeldDevice: Sendable {
     throw AccessoryError(
       .misconfigured,
       "the service at \(place) has \(label ?? path) open as bytes, and knows no driver for it: let it go with bridge-cli "
-        + "detach \(path); then say bridge-cli attach \(path) --profile NAME, or --driver with one of \(Driver.list)")
+        + "detach \(path); then say bridge-cli attach \(path) --profile NAME, or --driver with one of \(KnownDrivers.library.summary)"
+    )
   }
 
   /// The pause after which an unfinished frame no longer holds up what follows it. The service doesn't tell the line's

@@ -6,10 +6,10 @@ import ArgumentParser
 
 /// How a device is opened, and a serial line set. What isn't said is as the device's profile has it.
 struct LineOptions: ParsableArguments {
-  @OptionGroup var way: WayOptions
+  @OptionGroup var transport: TransportOptions
   @Option(
     help: ArgumentHelp(
-      "The driver that speaks its protocol: \(Driver.all.map(\.name).joined(separator: ", ")); else its profile's.",
+      "The driver that speaks its protocol: \(KnownDrivers.library.names); else its profile's.",
       valueName: "name"))
   var driver: String?
   @Option(
@@ -47,12 +47,13 @@ struct LineOptions: ParsableArguments {
   /// Whether the user wants anything otherwise than a profile says.
   var saysSomething: Bool {
     baud != nil || dataBits != nil || parity != nil || stopBits != nil || flow != nil || dtr != nil || rts != nil
-      || rs485 != nil || settle != nil || driver != nil || way.saysSomething
+      || rs485 != nil || settle != nil || driver != nil || transport.saysSomething
   }
 
   func validate() throws {
-    if let driver, Driver.named(driver) == nil {
-      throw ValidationError("--driver is \(Driver.all.map(\.name).joined(separator: " or ")), not \(driver)")
+    if let driver, KnownDrivers.library.driver(named: driver) == nil {
+      throw ValidationError(
+        "--driver is \(KnownDrivers.library.drivers.map(\.name).joined(separator: " or ")), not \(driver)")
     }
     guard baud != 0 else { throw ValidationError("a baud rate is at least 1, for example 9600 or 115200") }
     guard (5...8).contains(dataBits ?? 8) else { throw ValidationError("--data-bits is 5, 6, 7 or 8") }
@@ -60,12 +61,6 @@ struct LineOptions: ParsableArguments {
     guard (rts ?? .keep) == .keep || flow != .hardware else {
       throw ValidationError("--rts and --flow hardware exclude each other: hardware flow control moves RTS itself")
     }
-  }
-
-  /// The driver that speaks with a device: the one the user names, or the one that is known; nil when there is none, and
-  /// the device is only bytes.
-  func driver(for target: Target) -> Driver? {
-    driver.flatMap { Driver.named($0) } ?? Driver.known(for: target.device, target.profile)
   }
 
   /// The settings of `profile`, but for what the user says otherwise.

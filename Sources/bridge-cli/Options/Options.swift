@@ -24,13 +24,18 @@ struct DeviceArgument: ParsableArguments {
   var text: String?
 }
 
-/// A device that a command is about, and what is known of its kind.
+/// A device that a command is about, and how it is opened.
 struct Target {
-  /// With the way in that is wanted as its path.
-  let device: Device
-  let profile: Profile?
+  /// With its profile's settings, but for what the user says otherwise.
+  let opener: DeviceOpener
+
+  /// At the address that is wanted.
+  var device: Device { opener.device }
+  var profile: Profile? { opener.profile }
+  /// Nil where no driver is known for it.
+  var driver: Driver? { opener.driver }
   /// What it is called in errors.
-  let label: String
+  var label: String { opener.label }
 }
 
 /// An accessory that a command has open.
@@ -39,71 +44,63 @@ struct Attachment {
   let accessory: any Accessory
   let driver: Driver
   let profile: Profile?
-  let transport: any Transport
+  let session: AccessorySession
 
   /// Makes contact with a device. Throws `misconfigured` when no driver for it is known; then it isn't opened either,
   /// since that resets some boards.
-  private static func contact(_ target: Target, _ line: LineOptions) async throws -> Attachment {
-    guard let driver = line.driver(for: target) else { throw await withoutDriver(target) }
-    let transport = try await open(target, line)
-    let accessory = try await driver.open(AccessorySession(transport), profile: target.profile)
+  private static func contact(_ target: Target) async throws -> Attachment {
+    guard let driver = target.driver else { throw await withoutDriver(target) }
+    let session = try await target.opener.session()
+    let accessory = try await target.opener.contact(over: session)
     return Attachment(
-      device: target.device, accessory: accessory, driver: driver, profile: target.profile, transport: transport)
+      device: target.device, accessory: accessory, driver: driver, profile: target.profile, session: session)
   }
 
   /// Finds the device that `text` means.
   static func find(_ text: String?, _ line: LineOptions) async throws -> Target {
     let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
     let profile = await KnownProfiles.profile(for: found, driver: line.driver)
-    var device = try line.way.choose(found, label: label(text, found.path))
+    let device = try line.transport.choose(found, label: label(text, found.address))
     // Who names a node means that, whatever a profile prefers.
-    let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.path } ?? false
-    if line.way.wanted == nil, !isNode, let profile { device = profile.choosingWay(device) }
-    return Target(device: device, profile: profile, label: label(text, device.path))
+    let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.address.node } ?? false
+    var opener = DeviceOpener(
+      device, profile: profile, isChosen: isNode || line.transport.wanted != nil, drivers: KnownDrivers.library)
+    opener.settings.terminal = line.settings(profile)
+    opener.settings.usb = line.transport.settings(profile)
+    if let driver = line.driver.flatMap({ KnownDrivers.library.driver(named: $0) }) { opener.driver = driver }
+    opener.label = label(text, opener.device.address)
+    return Target(opener: opener)
   }
 
   /// Why nothing can be asked of a device that no driver is known for: that, or what opening it would fail with.
   static func withoutDriver(_ target: Target) async -> AccessoryError {
     if let refusal = await PortAccess.look(at: [target.device]).first?.refusal { return refusal }
-    return Driver.unknown(for: target.device, target.profile, label: target.label)
+    return target.opener.withoutDriver
   }
 
-  /// Opens a device by the way in that is its path.
-  static func open(_ target: Target, _ line: LineOptions) async throws -> any Transport {
-    let path = target.device.path
-    switch target.device.way {
-    case .terminal:
-      return try await DescriptorTransport.open(
-        line.settings(target.profile).configuration(path: path, label: target.label))
-    case .usb:
-      return try await USBTransport.open(
-        line.way.settings(target.profile).configuration(path: path, label: target.label))
-    case .network:
-      guard let address = NetworkAddress(path) else {
-        throw AccessoryError(.misconfigured, "\(target.label) is no place on the network")
-      }
-      return try await DescriptorTransport.open(address, label: target.label)
-    }
+  /// A device is called in errors as the user called it, and otherwise by its address.
+  private static func label(_ text: String?, _ address: DeviceAddress) -> String {
+    label(text, address.description)
   }
 
-  /// A device is called in errors as the user called it, and otherwise by its path.
-  static func label(_ text: String?, _ path: String) -> String {
-    guard let text, text != path else { return path }
-    return "\(text) (\(path))"
+  /// The same for what a service tells of.
+  static func label(_ text: String?, _ address: String) -> String {
+    guard let text, text != address else { return address }
+    return "\(text) (\(address))"
   }
 
   /// Finds the device that `text` means, makes contact, runs `body`, and closes whatever happens.
   static func with<Result: Sendable>(
     _ text: String?, _ line: LineOptions, _ body: (Attachment) async throws -> Result
   ) async throws -> Result {
-    try await with(try await find(text, line), line, body)
+    try await with(try await find(text, line), body)
   }
 
   /// The same for a device that was found.
   static func with<Result: Sendable>(
-    _ target: Target, _ line: LineOptions, _ body: (Attachment) async throws -> Result
+    _ target: Target, _ body: (Attachment) async throws -> Result
   ) async throws -> Result {
-    let attachment = try await contact(target, line)
+    let attachment = try await contact(target)
     do {
       let result = try await body(attachment)
       await attachment.accessory.close()

@@ -10,7 +10,7 @@ enum DeviceView {
   /// `driver` is the name of the one that speaks with it; nil when none is known.
   static func facts(_ device: Device, driver: String?, _ access: PortAccess? = nil) -> [(String, String)] {
     let links = ([device.link].compactMap { $0 } + device.links).map { SafeText.escape($0, limit: 200) }
-    var rows = [("Path", SafeText.escape(device.path)), ("Link", links.first ?? "-")]
+    var rows = [("Path", SafeText.escape(device.address.description)), ("Link", links.first ?? "-")]
     rows += links.dropFirst().map { ("", $0) }
     rows.append(("Source", device.source.rawValue))
     rows.append(("Driver", driver.map { SafeText.escape($0) } ?? "none is known"))
@@ -28,7 +28,7 @@ enum DeviceView {
     var rows = [
       ("USB", ([usb.product] + names).joined(separator: "  ")),
       ("Place", "port \(SafeText.escape(usb.port)), \(SafeText.escape(usb.node))\(speed)"),
-      ("Ways in", device.ways.isEmpty ? "none" : device.ways.map(\.rawValue).joined(separator: ", ")),
+      ("Ways in", device.transports.isEmpty ? "none" : device.transports.map(\.rawValue).joined(separator: ", ")),
     ]
     for interface in usb.interfaces { rows += facts(interface) }
     if let damage = usb.damage { rows.append(("Descriptors", damage)) }

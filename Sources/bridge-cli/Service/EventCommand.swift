@@ -74,7 +74,7 @@ actor EventCommand {
   static func variables(_ occasion: Occasion) -> [String: String] {
     let device = occasion.device
     var variables = [
-      "ACCESSORY_EVENT": occasion.event, "ACCESSORY_ID": device.id, "ACCESSORY_PATH": device.path,
+      "ACCESSORY_EVENT": occasion.event, "ACCESSORY_ID": device.id, "ACCESSORY_PATH": device.address.description,
       "ACCESSORY_SOURCE": device.source.rawValue,
     ]
     variables["ACCESSORY_LINK"] = device.link ?? device.links.first

@@ -363,7 +363,7 @@ private struct Talk {
     ].map { Array($0.utf8) }
 
   @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x"]) func anythingMayPass(name: String) throws {
-    let driver = try #require(Driver.named(name))
+    let driver = try #require(DriverLibrary.builtIn.driver(named: name))
     for seed in 1...10 as ClosedRange<UInt64> {
       var chance = Chance(state: seed &* 0x9E37_79B9_7F4A_7C15)
       var talk = Talk(driver)
@@ -406,7 +406,7 @@ private struct Talk {
   /// A flood of one byte makes no more lines than there could be frames.
   @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x"], [UInt8(0), 0x3A, 0x4F])
   func aFloodOfOneByte(name: String, byte: UInt8) throws {
-    var talk = Talk(try #require(Driver.named(name)))
+    var talk = Talk(try #require(DriverLibrary.builtIn.driver(named: name)))
     for direction in ByteDirection.allCases {
       for _ in 0..<4 { talk.pass(direction, [UInt8](repeating: byte, count: 2_048)) }
     }

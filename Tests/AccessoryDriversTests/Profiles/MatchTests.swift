@@ -25,7 +25,7 @@ import Testing
           number: 0, alternateSetting: 0, function: USBClass(code: code), endpoints: pair))
     ]
     var device = Device(
-      path: terminal ?? usb.node, source: .udev, name: name, manufacturer: "Arduino", serialNumber: serial,
+      .node(terminal ?? usb.node), source: .udev, name: name, manufacturer: "Arduino", serialNumber: serial,
       terminal: terminal, usb: usb)
     device.links = ["/dev/serial/by-id/usb-Arduino_Uno_A1-if00", "/dev/serial/by-path/pci-0-usb-0:1:1.0"]
     return device
@@ -85,15 +85,15 @@ import Testing
   @Test func oneAccessoryHasOneProfileAndOneWay() throws {
     var profile = Profile(name: "x", rules: [DeviceRule(serialNumber: "A1"), DeviceRule(usbVendor: 0x2341)])
     let board = device()
-    #expect(board.ways == [.terminal, .usb])
-    #expect(profile.choosingWay(board).path == "/dev/ttyACM0")
-    profile.transport.preferredWay = .usb
-    #expect(profile.choosingWay(board).path == "/dev/bus/usb/001/002")
-    profile.transport.preferredWay = .terminal
+    #expect(board.transports == [.terminal, .usb])
+    #expect(profile.choosingTransport(board).address.node == "/dev/ttyACM0")
+    profile.transport.preferredTransport = .usb
+    #expect(profile.choosingTransport(board).address.node == "/dev/bus/usb/001/002")
+    profile.transport.preferredTransport = .terminal
     let bare = device(terminal: nil)
-    #expect(profile.choosingWay(bare) == bare, "a wish, where there is a choice")
+    #expect(profile.choosingTransport(bare) == bare, "a wish, where there is a choice")
     // Known by either of its nodes, it is the same device.
-    for way in board.ways {
+    for way in board.transports {
       let chosen = try #require(board.choosing(way))
       #expect(chosen.id == board.id)
       #expect(ProfileStore([profile]).profile(for: chosen) == profile)

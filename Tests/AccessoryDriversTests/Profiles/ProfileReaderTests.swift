@@ -68,7 +68,7 @@ import Testing
           interfaceClass: 0xFF),
         DeviceRule(model: "M-1", serialNumber: "7*3", byID: "usb-Arduino_*-if00"), DeviceRule(driver: "framed"),
       ])
-    #expect(profile.transport.preferredWay == .usb)
+    #expect(profile.transport.preferredTransport == .usb)
     let terminal = profile.transport.terminal.configuration(path: "/dev/ttyX", label: "X")
     var expected = TerminalConfiguration(path: "/dev/ttyX", baudRate: 57_600, label: "X")
     expected.dataBits = 7

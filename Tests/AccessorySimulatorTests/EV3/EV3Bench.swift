@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryLink
@@ -42,7 +43,7 @@ struct EV3Bench {
 
   /// Opens the brick at `path` as any program would.
   static func open(_ path: String, options: EV3Exchange.Options = patient) async throws -> EV3Brick {
-    let session = try await Profile.ev3.open(Device(path: path, source: .named))
+    let session = try await DeviceOpener(Device(DeviceAddress(path)!, source: .named), profile: .ev3).session()
     return try await EV3Brick.open(session, options: options)
   }
 

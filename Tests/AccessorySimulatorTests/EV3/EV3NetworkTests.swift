@@ -19,17 +19,19 @@ import Testing
       ("tcp:[fe80::1]:5555", "fe80::1", 5_555),
     ]
     for (text, host, port) in good {
-      let address = try #require(NetworkAddress(text))
-      #expect(address == NetworkAddress(host: host, port: port))
+      let address = try #require(DeviceAddress(text))
+      #expect(address == .tcp(NetworkAddress(host: host, port: port)))
       #expect(address.description == text)
       let device = try DeviceResolver.resolve(text, among: [])
-      #expect(device.path == text && device.way == .network && device.ways == [.network] && device.terminal == nil)
+      #expect(
+        device.address.description == text && device.address.transport == .tcp && device.transports == [.tcp]
+          && device.terminal == nil)
     }
     for text in [
       "tcp:", "tcp:host", "tcp:host:", "tcp::5555", "tcp:host:0", "tcp:host:65536", "tcp:a:b:5", "tcp:a b:5",
       "tcp:a/b:5", "udp:host:5", "TCP:host:5",
     ] {
-      #expect(NetworkAddress(text) == nil, "\(text)")
+      #expect(DeviceAddress(text) == nil, "\(text)")
     }
   }
 
@@ -41,11 +43,11 @@ import Testing
     let simulator = EV3Simulator(configuration)
     let path = try await simulator.plugIn()
     let devices = try await SimulatorSource(directory: directory.path).devices()
-    #expect(devices.map(\.path) == [path] && devices.map(\.driver) == ["ev3"])
+    #expect(devices.map(\.address.description) == [path] && devices.map(\.driver) == ["ev3"])
     let device = try DeviceResolver.resolve("001653000001", among: devices)
     #expect(ProfileStore.builtIn.profile(for: device) == .ev3)
     #expect(Profile.ev3.protocolStrings == ["COM.LEGO.MINDSTORMS.EV3"])
-    let brick = try await EV3Brick.open(try await Profile.ev3.open(device))
+    let brick = try await EV3Brick.open(try await DeviceOpener(device, profile: .ev3).session())
     #expect(try await brick.battery().percent == 100)
     await brick.close()
     await simulator.stop()
@@ -74,7 +76,7 @@ import Testing
   ]) func greetings(pieces: [String]) async throws {
     let bench = try await EV3Bench.open(.network)
     await bench.brick.close()
-    let address = try #require(NetworkAddress(bench.path))
+    let address = try #require(NetworkAddress(String(bench.path.dropFirst("tcp:".count))))
     var answer: [UInt8] = []
     // Until the brick has seen that its first host is gone.
     while answer.isEmpty {
@@ -95,7 +97,7 @@ import Testing
     configuration.isAnnounced = false
     configuration.connection = .network(port: 0)
     let simulator = EV3Simulator(configuration)
-    let address = try #require(NetworkAddress(try await simulator.plugIn()))
+    let address = try #require(NetworkAddress(String(try await simulator.plugIn().dropFirst("tcp:".count))))
     let session = AccessorySession(try await DescriptorTransport.open(address))
     try await session.write("GET / HTTP/1.1\r\n\r\n".utf8)
     let error = await #expect(throws: AccessoryError.self) { for try await _ in session.input {} }

@@ -34,7 +34,7 @@ import Testing
     configuration.isAnnounced = false
     let simulator = EV3Simulator(configuration)
     let session = try await AccessorySession.open(TerminalConfiguration(path: try await simulator.plugIn()))
-    let driver = try #require(Driver.named("ev3"))
+    let driver = try #require(DriverLibrary.builtIn.driver(named: "ev3"))
     let accessory = try await driver.open(session, profile: .ev3)
     #expect(try await accessory.battery().percent == 100)
     let news = accessory.news()

@@ -268,8 +268,8 @@ import Testing
   @Test func throughTheRegistry() async throws {
     let bench = try await Bench.open()
     await bench.module.close()
-    let driver = try #require(Driver.named("hm10"))
-    let session = try await Profile.hm10.open(Device(path: bench.path, source: .named))
+    let driver = try #require(DriverLibrary.builtIn.driver(named: "hm10"))
+    let session = try await DeviceOpener(Device(.node(bench.path), source: .named), profile: .hm10).session()
     let accessory = try await driver.open(session, profile: .hm10)
     let news = accessory.news()
     await bench.simulator.stop()

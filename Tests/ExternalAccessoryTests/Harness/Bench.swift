@@ -35,7 +35,7 @@ struct Bench: Sendable {
   func waitUntilFree() async throws {
     while true {
       do throws(AccessoryError) {
-        try await DescriptorTransport.open(TerminalConfiguration(path: device.path)).close()
+        try await DescriptorTransport.open(TerminalConfiguration(path: device.address.description)).close()
         return
       } catch {
         guard error.kind == .busy else { throw error }

@@ -51,7 +51,7 @@ extension Device {
   /// A framed accessory at `path`.
   static func framed(at path: String, name: String = "Gadget", serial: String = "G1") -> Device {
     Device(
-      path: path, source: .simulator, driver: "framed", name: name, manufacturer: "Maker", model: "M1",
+      .node(path), source: .simulator, driver: "framed", name: name, manufacturer: "Maker", model: "M1",
       serialNumber: serial)
   }
 }

@@ -9,7 +9,7 @@ extension Family {
   /// Shows the input as a trace of this family would: pieces of it pass both ways, with pauses and gaps. Whatever passes,
   /// nothing traps, nothing is left in the end, and nothing is said that a terminal would act on.
   func trace(_ input: UnsafeBufferPointer<UInt8>) {
-    guard let driver = Driver.named(rawValue) else { return }
+    guard let driver = DriverLibrary.builtIn.driver(named: rawValue) else { return }
     var tracer = FrameTracer(silence: .milliseconds(50), reader: driver.frames?())
     var time = Duration.zero
     var rest = input[...]

@@ -31,7 +31,8 @@ final class World {
         let link = try? await Link.open(session, rules: LineExchange(label: "device"), clock: clock)
         return opened.withLock { $0 = Requests(accessory: nil, lines: link, central: nil) }
       }
-      let accessory = try? await Driver.named(family.rawValue)?.open(session, profile: nil, clock: clock)
+      let accessory = try? await DriverLibrary.builtIn.driver(named: family.rawValue)?.open(
+        session, profile: nil, clock: clock)
       let central = (accessory as? HM10Module).map { HM10Central([$0], clock: clock) }
       opened.withLock { $0 = Requests(accessory: accessory, lines: nil, central: central) }
     }

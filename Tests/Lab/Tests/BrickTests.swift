@@ -30,7 +30,7 @@ extension Plain {
     private func open(_ device: Device) async throws -> EV3Brick {
       let profile = try #require(ProfileStore.builtIn.profile(for: device))
       #expect(profile == .ev3, "by its numbers alone")
-      return try await EV3Brick.open(try await profile.open(device))
+      return try await EV3Brick.open(try await DeviceOpener(device, profile: profile).session())
     }
 
     /// What would wait for ever, or need something special.
@@ -80,7 +80,7 @@ extension Plain {
       await brick.close()
       #expect(Kernel.driver(path) == "usbhid")
       await simulator.stop()
-      try await Kernel.waitForNo(device.path)
+      try await Kernel.waitForNo(device.address.description)
     }
 
     @Test func interrupted() async throws {
@@ -92,7 +92,7 @@ extension Plain {
       do throws(AccessoryError) { try await download.run(on: brick) } catch let failure { error = failure }
       #expect(error?.kind == .disconnected)
       await brick.close()
-      try await Kernel.waitForNo(device.path)
+      try await Kernel.waitForNo(device.address.description)
       let path = try await simulator.plugIn()
       let node = try await Kernel.node(path, .reports, serial: "001653000001")
       let again = try await open(try #require(try await UdevSource().devices().first { $0.path == node }))

@@ -98,8 +98,9 @@ enum FlowBenchmark {
     configuration.isAnnounced = false
     change(&configuration)
     let simulator = EV3Simulator(configuration)
-    let session = try await Profile.ev3.open(
-      AccessoryDiscovery.Device(path: try await simulator.plugIn(), source: .named))
+    let session = try await DeviceOpener(
+      AccessoryDiscovery.Device(.node(try await simulator.plugIn()), source: .named), profile: .ev3
+    ).session()
     let brick = try await EV3Brick.open(session, options: options)
     let result: Swift.Result<Result, any Error>
     do { result = .success(try await body(simulator, brick)) } catch { result = .failure(error) }

@@ -40,7 +40,7 @@ import Synchronization
   }
 
   private init(_ path: String) throws {
-    let device = AccessoryDiscovery.Device(path: path, source: .named, serialNumber: "BENCH")
+    let device = AccessoryDiscovery.Device(.node(path), source: .named, serialNumber: "BENCH")
     let profile = Profile(
       name: "bench", rules: [DeviceRule(serialNumber: "BENCH")], protocolStrings: ["com.example.bench"])
     let manager = EAAccessoryManager(sources: [OneDevice(device: device)], profiles: ProfileStore([profile]))

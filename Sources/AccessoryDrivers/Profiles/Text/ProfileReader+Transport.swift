@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
@@ -7,9 +8,9 @@ extension ProfileReader {
   mutating func transport(_ node: YAMLNode) -> TransportSettings {
     var settings = TransportSettings()
     guard let fields = fields(node, "transport", KnownKeys.transport) else { return settings }
-    settings.preferredWay = fields["prefer"]
+    settings.preferredTransport = fields["prefer"]
       // What is on the network has no other way.
-      .flatMap { word($0, "prefer", among: [Device.Way.terminal, .usb].map(\.rawValue)) }.flatMap(Device.Way.init)
+      .flatMap { word($0, "prefer", among: [TransportKind.terminal, .usb].map(\.rawValue)) }.flatMap(TransportKind.init)
     if let node = fields["tty"] { settings.terminal = terminal(node) }
     if let node = fields["usb"] { settings.usb = usb(node) }
     return settings

@@ -11,14 +11,20 @@ public struct ProfileReader {
   public static let ruleLimit = 64
 
   let file: String
+  let drivers: DriverLibrary
   private(set) var problems: [ProfileProblem] = []
 
-  private init(file: String) { self.file = file }
+  private init(file: String, drivers: DriverLibrary) {
+    self.file = file
+    self.drivers = drivers
+  }
 
-  /// Reads the profile in a YAML text of up to 64 KiB, which is called `file` in what is wrong with it. Throws up to 20
-  /// things at a time.
-  public static func read(_ bytes: [UInt8], file: String) throws(ProfileProblems) -> Profile {
-    var reader = ProfileReader(file: file)
+  /// Reads the profile in a YAML text of up to 64 KiB, which is called `file` in what is wrong with it. The driver
+  /// that it names must be one of `drivers`. Throws up to 20 things at a time.
+  public static func read(
+    _ bytes: [UInt8], file: String, drivers: DriverLibrary = .builtIn
+  ) throws(ProfileProblems) -> Profile {
+    var reader = ProfileReader(file: file, drivers: drivers)
     do throws(YAMLError) {
       let profile = reader.profile(try YAMLReader.read(bytes))
       if let profile, reader.problems.isEmpty { return profile }
@@ -70,7 +76,7 @@ public struct ProfileReader {
 
   /// Drivers are known here by name, so that a wrong one is found before a device comes.
   private mutating func driverName(_ node: YAMLNode) -> String? {
-    word(node, "a driver", among: Driver.all.map(\.name))
+    word(node, "a driver", among: drivers.drivers.map(\.name))
   }
 
   private mutating func protocolStrings(_ node: YAMLNode) -> [String] {

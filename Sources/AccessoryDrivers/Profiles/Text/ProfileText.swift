@@ -10,7 +10,7 @@ public enum ProfileText {
     lines.append("match:")
     lines += profile.rules.flatMap(rule)
     lines.append("transport:")
-    if let way = profile.transport.preferredWay { lines.append("  prefer: \(way.rawValue)") }
+    if let way = profile.transport.preferredTransport { lines.append("  prefer: \(way.rawValue)") }
     lines += terminal(profile.transport.terminal) + usb(profile.transport.usb)
     if let driver = profile.driver { lines.append("driver: \(Quoted.whole(driver))") }
     if !profile.protocolStrings.isEmpty {

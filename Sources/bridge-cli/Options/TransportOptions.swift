@@ -6,12 +6,13 @@ import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 
-/// Which way in.
-struct WayOptions: ParsableArguments {
+/// Which transport leads to the device, and to which endpoints.
+struct TransportOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The way in, where the accessory has two: its terminal (as usual) or its USB endpoints.", valueName: "way"))
-  var transport: Device.Way?
+      "The transport, where the accessory has two: its terminal, tty (as usual), or its USB endpoints, usb.",
+      valueName: "kind"))
+  var transport: TransportKind?
   @Option(help: ArgumentHelp("USB: the interface; else the first vendor-specific one that fits.", valueName: "number"))
   var interface: UInt8?
   @Option(
@@ -30,16 +31,18 @@ struct WayOptions: ParsableArguments {
   /// Whether the user wants anything otherwise than a profile says.
   var saysSomething: Bool { wanted != nil || alternate != nil || shape != nil }
 
-  /// The way that the user asks for; who names endpoints means USB.
-  var wanted: Device.Way? { transport ?? (interface == nil && endpoints == nil ? nil : .usb) }
+  /// The transport that the user asks for; who names endpoints means USB.
+  var wanted: TransportKind? { transport ?? (interface == nil && endpoints == nil ? nil : .usb) }
 
-  /// The device with the way that is wanted. Throws `misconfigured` when it hasn't that.
+  /// The device, opened by the transport that is wanted. Throws `misconfigured` when it hasn't that.
   func choose(_ device: Device, label: String) throws(AccessoryError) -> Device {
     guard let transport = wanted else { return device }
     if let chosen = device.choosing(transport) { return chosen }
-    let ways = device.ways.map(\.rawValue).joined(separator: ", ")
+    let transports = device.transports.map(\.rawValue).joined(separator: ", ")
     throw AccessoryError(
-      .misconfigured, "\(label) has no way in by \(transport.rawValue); it has \(ways.isEmpty ? "none" : ways)")
+      .misconfigured,
+      "\(label) can't be opened by --transport \(transport.rawValue); it has \(transports.isEmpty ? "none" : transports)"
+    )
   }
 
   /// The settings of `profile`, but for what the user says otherwise. An interface or endpoints that the user names
@@ -58,7 +61,7 @@ struct WayOptions: ParsableArguments {
   }
 }
 
-extension Device.Way: ExpressibleByArgument {}
+extension TransportKind: ExpressibleByArgument {}
 extension USBConfiguration.Shape: ExpressibleByArgument {}
 
 /// A pair of endpoint addresses on the command line: "0x81,0x02".

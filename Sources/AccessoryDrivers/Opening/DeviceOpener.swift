@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryIO
+import AccessoryLink
+
+/// Opens one device. This is the only way from a device, its profile and the settings that are asked for to an open
+/// transport, a session and an accessory; commands, the service, `ExternalAccessory` and programs all take it.
+///
+///     let opener = DeviceOpener(device, profile: profiles.profile(for: device))
+///     let accessory = try await opener.accessory()
+///
+/// Nothing is sent to a device whose protocol isn't known: `transport()` and `session()` send nothing at all, and
+/// `accessory()` throws before it opens the device when there is no driver.
+public struct DeviceOpener: Sendable {
+  /// What is opened, at its `address`.
+  public var device: Device
+  /// What is known of its kind; nil when no profile fits it.
+  public var profile: Profile?
+  /// How it is opened: as the profile says, unless changed.
+  public var settings: TransportSettings
+  /// The driver that speaks its protocol: the one that is known for it, unless changed. Nil when there is none, and the
+  /// device is bytes.
+  public var driver: Driver?
+  /// What the device is called in errors: its address, unless changed.
+  public var label: String
+  /// Hears every byte that passes, from the first on.
+  public var tap: (any TransportTap)?
+  /// The thread that does the I/O.
+  public var io = IOThread.shared
+  /// Where time limits come from.
+  public var clock: any TimerClock = IOThread.shared
+
+  private let drivers: DriverLibrary
+
+  /// Opens `device` by the transport that `profile` prefers, or else at the device's address. With `isChosen` the
+  /// device's address was chosen, by its user or by who holds it, and is taken whatever the profile prefers.
+  public init(
+    _ device: Device, profile: Profile? = nil, isChosen: Bool = false, drivers: DriverLibrary = .builtIn
+  ) {
+    let device = isChosen ? device : profile?.choosingTransport(device) ?? device
+    self.device = device
+    self.profile = profile
+    self.drivers = drivers
+    settings = profile?.transport ?? TransportSettings()
+    driver = drivers.driver(for: device, profile)
+    label = device.address.description
+  }
+
+  /// Opens the device. Throws what opening a transport of its kind throws: `notFound`, `permissionDenied`, `busy`,
+  /// `misconfigured`, `unsupported`, `timedOut`, `disconnected`.
+  public func transport() async throws(AccessoryError) -> any Transport {
+    let transport: any Transport
+    switch device.address {
+    case .terminal(let path):
+      transport = try await DescriptorTransport.open(settings.terminal.configuration(path: path, label: label), io: io)
+    case .usb(let path):
+      transport = try await USBTransport.open(settings.usb.configuration(path: path, label: label), io: io)
+    case .tcp(let place):
+      transport = try await DescriptorTransport.open(place, label: label, io: io)
+    case .rfc2217:
+      throw AccessoryError(.unsupported, "\(label): serial ports of other machines (RFC 2217) can't be opened yet")
+    }
+    guard let tap else { return transport }
+    return SpyingTransport(transport, tap: tap)
+  }
+
+  /// Opens the device, for whoever speaks its protocol themselves. Throws what `transport()` throws.
+  public func session() async throws(AccessoryError) -> AccessorySession {
+    AccessorySession(try await transport())
+  }
+
+  /// Opens the device, and does what must be done before others speak its protocol: a brick on the network wants to be
+  /// greeted. Throws what `transport()` and the driver's greeting throw; then the device is closed.
+  public func greetedSession() async throws(AccessoryError) -> AccessorySession {
+    let session = try await session()
+    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
+    let failure: AccessoryError
+    do throws(AccessoryError) {
+      try await driver?.greet(over: session, clock: clock)
+      return session
+    } catch {
+      failure = error
+    }
+    await session.close()
+    throw failure
+  }
+
+  /// Opens the device and makes contact with the accessory.
+  ///
+  /// Throws `misconfigured` without a driver, and then the device isn't opened, as that resets some boards; otherwise
+  /// what `transport()` and the driver throw, and then the device is closed.
+  public func accessory() async throws(AccessoryError) -> any Accessory {
+    guard driver != nil else { throw withoutDriver }
+    return try await contact(over: try await session())
+  }
+
+  /// Makes contact over a session that was opened before, which belongs to the accessory from now on and is closed if
+  /// that fails. Throws as `accessory()` does.
+  public func contact(over session: AccessorySession) async throws(AccessoryError) -> any Accessory {
+    guard let driver else { throw withoutDriver }
+    return try await driver.open(session, profile: profile, clock: clock)
+  }
+
+  /// Why nothing can be asked of the device when no driver is known for it.
+  public var withoutDriver: AccessoryError { drivers.unknown(for: device, profile, label: label) }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+
+/// An accessory that is attached: its device is open, and, where its protocol is known, contact is made.
+struct OpenAccessory: Sendable {
+  let session: AccessorySession
+  /// Nil where no driver speaks its protocol.
+  let accessory: (any Accessory)?
+
+  /// Opens the device and, where there is a driver, makes contact. Throws what that throws; then it is closed.
+  static func open(_ opener: DeviceOpener) async throws(AccessoryError) -> OpenAccessory {
+    let session = try await opener.session()
+    let accessory: (any Accessory)? = opener.driver == nil ? nil : try await opener.contact(over: session)
+    return OpenAccessory(session: session, accessory: accessory)
+  }
+
+  func close() async {
+    if let accessory { await accessory.close() }
+    await session.close()
+  }
+
+  /// Calls `body` once when the device goes, whatever it was doing; not when it is closed here. `heard` is called with
+  /// what the accessory tells of its own accord. Returns the task that listens.
+  func follow(
+    heard: @escaping @Sendable (AccessoryNews) async -> Void, ended: @escaping @Sendable (AccessoryError) async -> Void
+  ) -> Task<Void, Never> {
+    guard let accessory else { return followWithoutDriver(ended) }
+    let news = accessory.news()
+    return Task {
+      do {
+        for try await one in news { await heard(one) }
+      } catch let error as AccessoryError {
+        await ended(error)
+      } catch {
+        await ended(AccessoryError(.ioFailure, "\(error)"))
+      }
+    }
+  }
+
+  /// What a device says to nobody is passed over, so that its end is seen behind it.
+  private func followWithoutDriver(_ ended: @escaping @Sendable (AccessoryError) async -> Void) -> Task<Void, Never> {
+    let input = session.input
+    return Task {
+      do {
+        for try await _ in input {}
+      } catch {
+        await ended(error as? AccessoryError ?? AccessoryError(.ioFailure, "\(error)"))
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Testing
+
+@Suite struct DeviceAddressTests {
+  @Test(arguments: [
+    ("/dev/ttyACM0", DeviceAddress.terminal("/dev/ttyACM0")),
+    ("/tmp/acc", .terminal("/tmp/acc")),
+    ("/dev/bus/usb/001/005", .usb("/dev/bus/usb/001/005")),
+    ("tcp:192.168.0.7:5555", .tcp(NetworkAddress(host: "192.168.0.7", port: 5_555))),
+    ("tcp:[fe80::1]:5555", .tcp(NetworkAddress(host: "fe80::1", port: 5_555))),
+    ("rfc2217:box:2217", .rfc2217(NetworkAddress(host: "box", port: 2_217))),
+  ])
+  func aTextAndItsAddress(text: String, address: DeviceAddress) {
+    #expect(DeviceAddress(text) == address)
+    #expect(address.description == text)
+    #expect(address.node == (text.hasPrefix("/") ? text : nil))
+  }
+
+  /// Names of accessories, relative paths, and what only begins like an address.
+  @Test(arguments: [
+    "", "SIM0001", "ttyACM0", "./acc", "tcp", "tcp:", "tcp:host", "tcp:host:", "tcp::5555", "tcp:host:0",
+    "tcp:host:65536", "tcp:a:b:5", "tcp:a b:5", "tcp:a/b:5", "TCP:host:5", "udp:host:5", "rfc2217:host",
+    "usb:1209:0001",
+  ])
+  func whatIsNoAddress(text: String) {
+    #expect(DeviceAddress(text) == nil)
+  }
+
+  @Test func theirTransports() {
+    let place = NetworkAddress(host: "box", port: 1)
+    let addresses: [DeviceAddress] = [
+      .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .tcp(place), .rfc2217(place),
+    ]
+    #expect(addresses.map(\.transport) == TransportKind.allCases)
+    #expect(addresses.map(\.transport.rawValue) == ["tty", "usb", "tcp", "rfc2217"])
+  }
+
+  @Test func theirOrder() {
+    let addresses: [DeviceAddress] = [.usb("/dev/bus/usb/001/002"), .terminal("/dev/ttyS0"), .terminal("/dev/ttyACM1")]
+    #expect(addresses.sorted() == [addresses[0], addresses[2], addresses[1]])
+  }
+}
