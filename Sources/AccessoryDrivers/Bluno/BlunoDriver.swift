@@ -40,11 +40,5 @@ extension BlunoRobot: Accessory {
   }
 
   /// Everything that it says is something that only this driver knows.
-  public nonisolated func news() -> AsyncThrowingStream<AccessoryNews, any Error> {
-    let texts = texts()
-    return AsyncThrowingStream {
-      var iterator = texts.makeAsyncIterator()
-      return try await iterator.next().map { _ in .other }
-    }
-  }
+  public nonisolated func news() -> EventStream<AccessoryNews> { texts().converted { _ in .other } }
 }

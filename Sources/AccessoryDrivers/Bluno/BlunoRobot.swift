@@ -56,15 +56,8 @@ public actor BlunoRobot {
 
   /// What the robot says from now on, a line or what comes without a pause; what is empty or a line feed alone is left
   /// out. Escape it before showing it. Throws the link's error when it goes, and ends normally when it is closed here.
-  public nonisolated func texts() -> AsyncThrowingStream<[UInt8], any Error> {
-    let events = link.events()
-    return AsyncThrowingStream {
-      var iterator = events.makeAsyncIterator()
-      while let line = try await iterator.next() {
-        if BlunoMessage.isShown(line) { return line }
-      }
-      return nil
-    }
+  public nonisolated func texts() -> EventStream<[UInt8]> {
+    link.events().converted { BlunoMessage.isShown($0) ? $0 : nil }
   }
 
   // MARK: - The radio

@@ -20,7 +20,7 @@ public protocol Accessory: Sendable {
   /// Asks for its battery, and gives with the answer what it tells from then on, as `news` does. Where the protocol allows
   /// it, nothing of that is older than the answer.
   func batteryAndNews() async throws(AccessoryError) -> (
-    reading: BatteryReading, news: AsyncThrowingStream<AccessoryNews, any Error>
+    reading: BatteryReading, news: EventStream<AccessoryNews>
   )
 
   /// What making contact has told of its protocol; nil where its protocol has nothing of the kind.
@@ -42,7 +42,7 @@ public protocol Accessory: Sendable {
 
   /// What the accessory tells of its own accord, from now on. Throws the link's error when the accessory goes, at once
   /// and whether or not it tells anything else, and ends normally when it is closed here.
-  func news() -> AsyncThrowingStream<AccessoryNews, any Error>
+  func news() -> EventStream<AccessoryNews>
 
   /// Closes the link; returns when the device is free for others.
   func close() async
@@ -62,7 +62,7 @@ extension Accessory {
 
   /// One after the other: what it tells while it is being asked is in the news, too.
   public func batteryAndNews() async throws(AccessoryError) -> (
-    reading: BatteryReading, news: AsyncThrowingStream<AccessoryNews, any Error>
+    reading: BatteryReading, news: EventStream<AccessoryNews>
   ) {
     let news = news()
     return (try await battery(), news)

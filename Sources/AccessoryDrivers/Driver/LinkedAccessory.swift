@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryLink
 
 /// An accessory that is spoken with over one link, which says what it is called, when it goes, and how it is closed.
@@ -18,7 +19,7 @@ extension LinkedAccessory {
   public var label: String { link.label }
 
   /// Every event is something that only its driver knows.
-  public func news() -> AsyncThrowingStream<AccessoryNews, any Error> { link.news() }
+  public func news() -> EventStream<AccessoryNews> { link.news() }
 
   /// Closes the link; returns when the device is free for others.
   public func close() async { await link.close() }
@@ -29,11 +30,5 @@ extension Link {
   /// link's error when the accessory goes, and ends normally when the link is closed here.
   public func news(
     _ meaning: @escaping @Sendable (Rules.Event) -> AccessoryNews = { _ in .other }
-  ) -> AsyncThrowingStream<AccessoryNews, any Error> {
-    let events = events()
-    return AsyncThrowingStream {
-      var iterator = events.makeAsyncIterator()
-      return try await iterator.next().map(meaning)
-    }
-  }
+  ) -> EventStream<AccessoryNews> { events().converted(meaning) }
 }

@@ -57,13 +57,7 @@ extension EV3Brick: Accessory {
   }
 
   /// A brick tells nothing of its own accord; only its going is told.
-  public func news() -> AsyncThrowingStream<AccessoryNews, any Error> {
-    let events = link.events()
-    return AsyncThrowingStream {
-      var iterator = events.makeAsyncIterator()
-      return try await iterator.next().map { _ in .other }
-    }
-  }
+  public func news() -> EventStream<AccessoryNews> { link.news() }
 }
 
 extension EV3Exchange.Options {

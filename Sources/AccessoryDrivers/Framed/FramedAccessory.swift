@@ -54,16 +54,11 @@ public struct FramedAccessory: Sendable {
   /// Asks for its battery, and gives with the answer what the accessory tells behind it, as `events` does: nothing that
   /// is older than the answer. Throws what `battery` throws.
   public func batteryAndEvents() async throws(AccessoryError) -> (
-    reading: BatteryReading, events: some AsyncSequence<Event, any Error> & Sendable
+    reading: BatteryReading, events: EventStream<Event>
   ) {
-    let (reading, messages) = try await readingAndMessages()
-    return (reading, messages.map { Self.event($0) })
-  }
-
-  func readingAndMessages() async throws(AccessoryError) -> (BatteryReading, AsyncThrowingStream<AF1Message, any Error>)
-  {
     let (message, events) = try await link.requestAndEvents(AF1Request(.battery, largestReply: 16))
-    return (BatteryReading(try decode(message, of: .battery, as: AF1BatteryReply.self)), events)
+    let reading = BatteryReading(try decode(message, of: .battery, as: AF1BatteryReply.self))
+    return (reading, events.converted { Self.event($0) })
   }
 
   /// Sends bytes and gets them back. Throws what `request` throws, and `badData` when other bytes come back.
@@ -82,8 +77,8 @@ public struct FramedAccessory: Sendable {
 
   /// What the accessory tells of its own accord, from now on. Throws the link's error when the accessory goes, and
   /// ends normally when it is closed here.
-  public func events() -> some AsyncSequence<Event, any Error> & Sendable {
-    link.events().map { Self.event($0) }
+  public func events() -> EventStream<Event> {
+    link.events().converted { Self.event($0) }
   }
 
   /// Closes the link; returns when the device is free for others.

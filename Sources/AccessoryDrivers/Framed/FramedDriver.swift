@@ -31,24 +31,14 @@ extension FramedAccessory: Accessory {
 
   /// Asks for its battery; none of the news is older than the answer. Throws what `battery` throws.
   public func batteryAndNews() async throws(AccessoryError) -> (
-    reading: BatteryReading, news: AsyncThrowingStream<AccessoryNews, any Error>
+    reading: BatteryReading, news: EventStream<AccessoryNews>
   ) {
-    let (reading, events) = try await readingAndMessages()
-    let news = AsyncThrowingStream<AccessoryNews, any Error> {
-      var iterator = events.makeAsyncIterator()
-      return try await iterator.next().map { AccessoryNews(Self.event($0)) }
-    }
-    return (reading, news)
+    let (reading, events) = try await batteryAndEvents()
+    return (reading, events.converted { AccessoryNews($0) })
   }
 
   /// What the accessory tells of its own accord, from now on: `events` in the terms that all kinds share.
-  public func news() -> AsyncThrowingStream<AccessoryNews, any Error> {
-    let events = link.events()
-    return AsyncThrowingStream {
-      var iterator = events.makeAsyncIterator()
-      return try await iterator.next().map { AccessoryNews(Self.event($0)) }
-    }
-  }
+  public func news() -> EventStream<AccessoryNews> { link.news { AccessoryNews(Self.event($0)) } }
 }
 
 extension AccessoryNews {

@@ -39,16 +39,12 @@ extension HM10Module: Accessory {
   }
 
   /// Connections and their ends are changes of its status; all else only its own events tell.
-  public func news() -> AsyncThrowingStream<AccessoryNews, any Error> {
-    let events = link.events()
-    return AsyncThrowingStream {
-      var iterator = events.makeAsyncIterator()
-      return try await iterator.next().map { event in
-        switch event {
-        case .connected: .status(AccessoryStatus(state: .busy))
-        case .lost: .status(AccessoryStatus(state: .idle))
-        case .found, .data, .told: .other
-        }
+  public func news() -> EventStream<AccessoryNews> {
+    link.news { event in
+      switch event {
+      case .connected: .status(AccessoryStatus(state: .busy))
+      case .lost: .status(AccessoryStatus(state: .idle))
+      case .found, .data, .told: .other
       }
     }
   }

@@ -81,5 +81,5 @@ extension HM10Module {
 
   /// What it tells by itself from now on, data of the other side included. Throws the link's error when the module goes,
   /// and ends normally when it is closed here. Who is 256 events behind loses the oldest.
-  public func events() -> AsyncThrowingStream<HM10Event, any Error> { link.events() }
+  public func events() -> EventStream<HM10Event> { link.events() }
 }

@@ -21,7 +21,7 @@ public protocol HM10Radio: Sendable {
   /// Sends bytes to the other side.
   func send(_ bytes: [UInt8]) async throws(AccessoryError)
   /// What happens from now on.
-  func events() -> AsyncThrowingStream<HM10Event, any Error>
+  func events() -> EventStream<HM10Event>
 }
 
 extension HM10Module: HM10Radio {

@@ -30,13 +30,7 @@ extension HM1XCar: Accessory {
   }
 
   /// A car tells nothing of its own accord; only its going is told.
-  public nonisolated func news() -> AsyncThrowingStream<AccessoryNews, any Error> {
-    let events = link.events()
-    return AsyncThrowingStream {
-      var iterator = events.makeAsyncIterator()
-      return try await iterator.next().map { _ in .other }
-    }
-  }
+  public nonisolated func news() -> EventStream<AccessoryNews> { link.news() }
 
   private static let slider = CommandDescription.Kind.whole(HM1XFrame.range)
   private static let receiver = CommandDescription.Argument(

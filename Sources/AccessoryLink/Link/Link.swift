@@ -59,7 +59,7 @@ public final class Link<Rules: Exchange>: Sendable {
   @specialized(where Rules == EV3Exchange)
   public func requestAndEvents(
     _ request: Rules.Request
-  ) async throws(AccessoryError) -> (reply: Rules.Reply, events: AsyncThrowingStream<Rules.Event, any Error>) {
+  ) async throws(AccessoryError) -> (reply: Rules.Reply, events: EventStream<Rules.Event>) {
     try await core.requestAndEvents(request, for: self)
   }
 
@@ -68,7 +68,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// keeps the link: a link that nobody else holds is closed when its last stream is let go.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
-  public func events() -> AsyncThrowingStream<Rules.Event, any Error> { core.events(of: self) }
+  public func events() -> EventStream<Rules.Event> { core.events(of: self) }
 
   /// What has been counted so far.
   public var statistics: LinkStatistics {

@@ -46,7 +46,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
 
   func requestAndEvents(
     _ request: Rules.Request, for owner: Link<Rules>
-  ) async throws(AccessoryError) -> (reply: Rules.Reply, events: AsyncThrowingStream<Rules.Event, any Error>) {
+  ) async throws(AccessoryError) -> (reply: Rules.Reply, events: EventStream<Rules.Event>) {
     let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.eventBuffer))
     let reply = try await complete { state, id, now in
@@ -54,7 +54,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
       state.followers[id] = continuation
       state.tell { $0.submit(id, request, now: now, effects: &$1) }
     }
-    return (reply, stream)
+    return (reply, EventStream(stream))
   }
 
   private func newID() -> RequestID { RequestID(rawValue: lastID.add(1, ordering: .relaxed).newValue) }
@@ -102,7 +102,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
   // MARK: - Events
 
   /// The stream keeps the link, which keeps it until it ends or is let go.
-  func events(of owner: Link<Rules>) -> AsyncThrowingStream<Rules.Event, any Error> {
+  func events(of owner: Link<Rules>) -> EventStream<Rules.Event> {
     let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.eventBuffer))
     let key = newID()
@@ -112,7 +112,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
       return state.ended
     }
     if let ended { continuation.finish(throwing: ended.error) }
-    return stream
+    return EventStream(stream)
   }
 
   private func forget(_ key: RequestID) {

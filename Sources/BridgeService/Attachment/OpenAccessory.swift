@@ -31,12 +31,10 @@ struct OpenAccessory: Sendable {
     guard let accessory else { return followWithoutDriver(ended) }
     let news = accessory.news()
     return Task {
-      do {
+      do throws(AccessoryError) {
         for try await one in news { await heard(one) }
-      } catch let error as AccessoryError {
-        await ended(error)
       } catch {
-        await ended(AccessoryError(.ioFailure, "\(error)"))
+        await ended(error)
       }
     }
   }

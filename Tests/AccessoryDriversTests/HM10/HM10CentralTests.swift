@@ -60,10 +60,10 @@ private final class FakeRadio: HM10Radio {
   func disconnect() async throws(AccessoryError) { state.update { $0.disconnects += 1 } }
   func send(_ bytes: [UInt8]) async throws(AccessoryError) { state.update { $0.sent += bytes } }
 
-  func events() -> AsyncThrowingStream<HM10Event, any Error> {
+  func events() -> EventStream<HM10Event> {
     let (stream, continuation) = AsyncThrowingStream<HM10Event, any Error>.makeStream()
     state.update { $0.subscribers.append(continuation) }
-    return stream
+    return EventStream(stream)
   }
 
   func tell(_ event: HM10Event) { for subscriber in state.value.subscribers { subscriber.yield(event) } }

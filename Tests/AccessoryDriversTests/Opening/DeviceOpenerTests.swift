@@ -19,7 +19,7 @@ private struct Lamp: Accessory {
   }
 
   func battery() async throws(AccessoryError) -> BatteryReading { BatteryReading(percent: 42) }
-  func news() -> AsyncThrowingStream<AccessoryNews, any Error> { AsyncThrowingStream { nil } }
+  func news() -> EventStream<AccessoryNews> { EventStream(AsyncThrowingStream { nil }) }
   func close() async { await session.close() }
 }
 
