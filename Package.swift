@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "AccessoryDiscovery", targets: ["AccessoryDiscovery"]),
     .library(name: "AccessoryDrivers", targets: ["AccessoryDrivers"]),
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
+    .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
@@ -73,6 +74,13 @@ let package = Package(
       ],
       swiftSettings: callersExecutor),
     .target(
+      name: "AccessoryBridge",
+      dependencies: [
+        "AccessoryCore",
+        "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
+      ],
+      swiftSettings: callersExecutor),
+    .target(
       name: "ExternalAccessory",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
@@ -91,7 +99,8 @@ let package = Package(
       name: "bridge-cli",
       dependencies: [
         "AccessoryCore",
-        "AccessoryControl", "BridgeService", "Console", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySimulator",
+        "AccessoryBridge", "AccessoryControl", "BridgeService", "Console", "AccessoryDrivers", "AccessoryDiscovery",
+        "AccessorySimulator",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -190,6 +199,7 @@ let package = Package(
       name: "NativeClient",
       dependencies: ["AccessoryCore", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO"],
       path: "Examples/NativeClient"),
+    .executableTarget(name: "BatteryWatch", dependencies: ["AccessoryBridge"], path: "Examples/BatteryWatch"),
     .executableTarget(
       name: "OwnGadget",
       dependencies: ["AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"],
@@ -208,11 +218,19 @@ let package = Package(
       dependencies: ["AccessoryCore", "ExternalAccessory", "AccessoryDiscovery", "AccessoryIO", "TestSupport"],
       path: "Tests/Clients/MainRunLoop", swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
+      name: "AccessoryBridgeTests",
+      dependencies: [
+        "AccessoryCore",
+        "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
+        "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport", "bridge-cli",
+        "BatteryWatch",
+      ]),
+    .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
         "AccessoryCore",
-        "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers", "AccessoryDiscovery",
-        "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+        "AccessoryBridge", "BridgeService", "AccessoryControl", "AccessorySimulator", "AccessoryDrivers",
+        "AccessoryDiscovery", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

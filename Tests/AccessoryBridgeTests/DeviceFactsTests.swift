@@ -3,9 +3,10 @@
 import AccessoryControl
 import AccessoryDiscovery
 import AccessoryIO
+import BridgeService
 import Testing
 
-@testable import BridgeService
+@testable import AccessoryBridge
 
 /// A device as a service tells of it.
 @Suite struct DeviceFactsTests {

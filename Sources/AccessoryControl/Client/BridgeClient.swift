@@ -31,6 +31,9 @@ package struct BridgeClient: Sendable {
     return BridgeClient(place: place, patience: patience, connection: connection)
   }
 
+  /// Closes the connection: calls that wait end with `cancelled`. It is closed anyway when nobody has it any more.
+  package func close() { connection.close() }
+
   // MARK: - The service's accessories
 
   /// What the service has.

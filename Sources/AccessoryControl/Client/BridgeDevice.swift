@@ -7,7 +7,7 @@ import Glibc
 /// One accessory of a service, and the calls that concern it. They throw what `BridgeClient` says.
 package struct BridgeDevice: Sendable {
   /// The service.
-  package let client: BridgeClient
+  package var client: BridgeClient
   /// What calls name it by: its path is nobody else's.
   package let path: String
   /// What people call it: in errors of the service it takes the place of the path.

@@ -99,7 +99,7 @@ struct Detach: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    guard let held = try await HeldDevice.find(device.text, including: .all) else {
+    guard let held = try await HeldDevice.find(device.text, all: true) else {
       let name = device.text.map { SafeText.escape($0) } ?? "any accessory"
       throw AccessoryError(.notFound, "no service holds \(name)")
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
-import BridgeService
 
 // Files, through the service.
 

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
-import BridgeService
 import Console
 
 /// An accessory that a service holds, and the way to ask it.
 struct HeldDevice: Sendable {
-  let client: BridgeClient
-  let accessory: Bridge.Accessory
+  private let held: HeldAccessory
   /// As the user called it.
   var label: String?
 
+  /// As the service tells of it.
+  var accessory: Bridge.Accessory { held.accessory }
+
   /// Where the service answers.
-  var place: String { client.place }
+  var place: String { held.place }
 
   /// What to call it in calls: its path is nobody else's.
   var name: String { accessory.device.path }
 
   /// The same for calls; in errors it is called as the user called it.
-  var calls: BridgeDevice { client.device(name, label: label) }
+  var calls: BridgeDevice { held.calls(label: label) }
 
   /// The accessory that `text` means, if a service holds it; nil when a command is to open it itself, or to say why
   /// not. Throws `ResolutionError` when `text` fits several accessories, held and others, and `busy` when the user wants
@@ -39,63 +41,12 @@ struct HeldDevice: Sendable {
     return held
   }
 
-  /// Which of a service's accessories are meant.
-  enum Selection {
-    /// Those that it has open, or is about to.
-    case held
-    /// Also those that it has given up.
-    case all
-  }
-
-  /// The accessory that `text` means, of those that services have.
-  static func find(_ text: String?, including selection: Selection = .held) async throws -> HeldDevice? {
-    let (all, busy) = await all()
-    let held = all.filter { selection == .all || $0.isHeld }
-    let known = held.isEmpty && busy == nil ? [] : (try? await KnownDevices.devices(forOpening: text)) ?? []
-    if let busy, held.isEmpty, selection == .all || (try? DeviceResolver.resolve(text, among: known)) == nil {
-      // A service that could not be asked may have it: nobody knows that there is none.
-      throw busy
-    }
-    guard !held.isEmpty else { return nil }
-    // One that is awaited may have left its path to another, and isn't meant where another can be.
-    let (awaited, there) = (held.filter(\.isAwaited), held.filter { !$0.isAwaited })
-    let others = known.filter { device in
-      !there.contains { $0.isSame(device) } && !awaited.contains { $0.accessory.device.id == device.id }
-    }
-    let found = try DeviceResolver.choose(
-      text, there: there.map(\.device) + others, awaited: awaited.map(\.device))
-    guard let found, !others.contains(where: { $0.isSame(as: found) }) else { return nil }
-    return held.first { $0.device == found } ?? held.first { $0.isSame(found) }
-  }
-
-  /// As the service tells of it.
-  private var device: Device { Device(accessory.device) }
-
-  /// Whether the service has it open, or is about to.
-  private var isHeld: Bool { accessory.state != .failed }
-
-  /// Whether the service doesn't have it, and may or may not get it.
-  private var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
-
-  private func isSame(_ other: Device) -> Bool { device.isSame(as: other) }
-
-  /// What all services have. One that can't be asked is passed over; that it takes no more clients is told beside.
-  private static func all() async -> (held: [HeldDevice], busy: AccessoryError?) {
-    var held: [HeldDevice] = []
-    var busy: AccessoryError?
-    for place in ServicePlace.all() {
-      do throws(AccessoryError) {
-        var client = try await BridgeClient.connect(to: place, patience: .seconds(5))
-        let list = try await client.list()
-        // What is asked then may take as long as the accessory does.
-        client.patience = nil
-        held += list.map { HeldDevice(client: client, accessory: $0) }
-      } catch {
-        guard error.kind == .busy else { continue }
-        busy = AccessoryError(.busy, "the service at \(place) is busy: \(error.message); try again")
-      }
-    }
-    return (held, busy)
+  /// The accessory that `text` means, of those that services have open or are about to; with `all`, also of those that they
+  /// have given up.
+  static func find(_ text: String?, all: Bool = false) async throws -> HeldDevice? {
+    try await HeldAccessory.find(text, at: ServicePlace.all(), all: all, patience: .seconds(5)) {
+      try await KnownDevices.devices(forOpening: text)
+    }.map { HeldDevice(held: $0) }
   }
 
   // MARK: - Calls

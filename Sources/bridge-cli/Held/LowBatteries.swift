@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
-import BridgeService
 
 /// Batteries that get low, as services tell of them.
 enum LowBatteries {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+
+/// The accessories that a program can use: what is there, and the way to open one.
+///
+/// ```swift
+/// let accessories = try await Accessories()
+/// let robot = try await accessories.open("SIM0001")
+/// print(try await robot.battery().level)
+/// await robot.close()
+/// ```
+///
+/// An accessory that a service (`bridge-cli serve`) holds is used through the service, which goes on answering others; any
+/// other is opened here, and is this program's alone until it is closed. A program sees no difference but that.
+public struct Accessories: Sendable {
+  /// Where devices come from.
+  let sources: [any DeviceSource]
+  /// What is known of kinds of devices.
+  let profiles: ProfileStore
+  /// Where services answer.
+  let services: [String]
+
+  /// How long a service may take to tell what it has. A library's user can't see why a program stands still.
+  static let lookPatience = Duration.seconds(5)
+
+  /// Simulators and what the system knows; the profiles of this machine and this user; and the services that answer at the
+  /// usual places, or at `ACCESSORY_BRIDGE_SOCKET` alone where that is set (none where it is "none").
+  ///
+  /// Profiles that can't be read are left out: `ProfileLibrary.load` tells why.
+  public init() async {
+    let library = await SetupQueue(label: "profiles").run { ProfileLibrary.load() }
+    self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store)
+  }
+
+  /// What these sources tell, with these profiles. `services` are the sockets of services, in the order in which they are
+  /// asked; nil for the usual ones, an empty array for none.
+  public init(sources: [any DeviceSource], profiles: ProfileStore = .builtIn, services: [String]? = nil) {
+    self.sources = sources
+    self.profiles = profiles
+    self.services = services ?? ServicePlace.all()
+  }
+
+  // MARK: - What is there
+
+  /// The accessories that are there now. A service that can't be asked is passed over. Throws when a source can't be
+  /// asked.
+  public func list() async throws(AccessoryError) -> [KnownAccessory] {
+    var table = AccessoryTable()
+    for device in try await CombinedSource(sources).devices() { table.add(device, driver(for: device)) }
+    for held in await HeldAccessory.all(at: services, patience: Self.lookPatience).held where held.isHeld {
+      table.hold(held.device, held.accessory.driver, at: held.place)
+    }
+    return table.entries.compactMap(\.shown)
+  }
+
+  /// What comes and goes from now on; first comes what is there. For one consumer.
+  ///
+  /// One that is slow misses nothing that still is: where an accessory changed twice meanwhile, the two are told as one
+  /// change; one that came and went again is not told; of one that went and came again both are told. So nothing piles
+  /// up. Services that start later are followed, too. Throws when a source can't be watched; the sequence itself ends
+  /// when the consumer's task is cancelled.
+  public func changes() async throws(AccessoryError) -> EventStream<AccessoryChange> {
+    var events: [AsyncStream<DeviceEvent>] = []
+    for source in sources { events.append(try await source.events()) }
+    let watch = AccessoryWatch(profiles: profiles)
+    for stream in events { watch.follow(stream) }
+    for place in services { watch.follow(service: place) }
+    return EventStream(AsyncThrowingStream { await watch.next() })
+  }
+
+  /// The name of the driver for a device that is opened here.
+  private func driver(for device: Device) -> String? {
+    Driver.known(for: device, profiles.profile(for: device))?.name
+  }
+
+  // MARK: - Opening
+
+  /// Opens the accessory that `name` means: a serial number, a by-id name, a path, a unique prefix of one, or without a
+  /// name the only one. Through the service where one holds it, here where not.
+  ///
+  /// Throws `notFound`; `misconfigured` when several fit, or no driver is known for it; `busy` when another program has
+  /// it; and what opening it and making contact throw.
+  public func open(_ name: String? = nil) async throws(AccessoryError) -> any Accessory {
+    try await opening(name) { held throws(AccessoryError) in
+      try await ServiceAccessory.open(held, label: name ?? held.device.id)
+    } here: { device throws(AccessoryError) in
+      let profile = profiles.profile(for: device)
+      guard let driver = Driver.known(for: device, profile) else {
+        throw Driver.unknown(for: device, profile, label: name ?? device.path)
+      }
+      let session = try await (profile ?? Self.plain).open(device)
+      return try await driver.open(session, profile: profile)
+    }
+  }
+
+  /// As above, of one that `list` or `changes` has told of.
+  public func open(_ accessory: KnownAccessory) async throws(AccessoryError) -> any Accessory {
+    try await open(accessory.device.path)
+  }
+
+  /// Opens the accessory that `name` means as a stream of bytes in and one out, exactly as it sends and takes them; see
+  /// `open` for names and errors. A service lends it, and sends nothing of its own until the session is closed.
+  public func openSession(_ name: String? = nil) async throws(AccessoryError) -> AccessorySession {
+    try await opening(name) { held throws(AccessoryError) in
+      AccessorySession(try await held.calls(label: name ?? held.device.id).open().transport)
+    } here: { device throws(AccessoryError) in
+      let profile = profiles.profile(for: device)
+      let session = try await (profile ?? Self.plain).open(device)
+      guard device.way == .network, let driver = Driver.known(for: device, profile) else { return session }
+      // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on an await there.
+      let failure: AccessoryError
+      do throws(AccessoryError) {
+        try await driver.greet(over: session)
+        return session
+      } catch { failure = error }
+      await session.close()
+      throw failure
+    }
+  }
+
+  /// How a device is opened that no profile fits.
+  private static let plain = Profile(name: "", rules: [])
+
+  /// Opens by whatever way there is.
+  private func opening<Opened>(
+    _ name: String?, held: (HeldAccessory) async throws(AccessoryError) -> Opened,
+    here: (Device) async throws(AccessoryError) -> Opened
+  ) async throws(AccessoryError) -> Opened {
+    if let found = try await find(name) { return try await held(found) }
+    let known = try await devices(for: name)
+    let device: Device
+    do throws(ResolutionError) {
+      device = try DeviceResolver.resolve(name, among: known)
+    } catch {
+      throw AccessoryError(error)
+    }
+    let failure: AccessoryError
+    do throws(AccessoryError) { return try await here(device) } catch { failure = error }
+    // A service may have taken it meanwhile: it looks for new ones as this program does.
+    guard failure.kind == .busy, let found = try? await find(name) else { throw failure }
+    return try await held(found)
+  }
+
+  private func find(_ name: String?) async throws(AccessoryError) -> HeldAccessory? {
+    do {
+      return try await HeldAccessory.find(name, at: services, patience: Self.lookPatience) {
+        try await devices(for: name)
+      }
+    } catch let error as ResolutionError {
+      throw AccessoryError(error)
+    } catch let error as AccessoryError {
+      throw error
+    } catch {
+      throw AccessoryError(.ioFailure, "\(error)")
+    }
+  }
+
+  /// The devices that `name` may mean. Who names a path needs no source that fails.
+  private func devices(for name: String?) async throws(AccessoryError) -> [Device] {
+    var devices: [Device] = []
+    for source in sources {
+      do throws(AccessoryError) {
+        devices += try await source.devices()
+      } catch {
+        guard name?.contains("/") == true else { throw error }
+      }
+    }
+    return devices
+  }
+}
+
+extension AccessoryError {
+  /// Why a name is not one device.
+  init(_ error: ResolutionError) {
+    switch error {
+    case .noDevices, .noMatch: self.init(.notFound, error.description)
+    case .malformed, .ambiguous: self.init(.misconfigured, error.description)
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+
+/// Follows sources and services for one consumer, and gives the difference between what there is and what the consumer has
+/// been told: so there is nothing that could pile up.
+final class AccessoryWatch: Sendable {
+  private struct State: Sendable {
+    var table = AccessoryTable()
+    /// What the consumer knows, by the entries' numbers, in the order in which it was told.
+    var told: [(id: UInt64, accessory: KnownAccessory)] = []
+    var tasks: [Task<Void, Never>] = []
+
+    /// Tells the consumer one thing that it doesn't know.
+    mutating func nextChange() -> AccessoryChange? {
+      var shown: [UInt64: KnownAccessory] = [:]
+      for entry in table.entries { if let accessory = entry.shown { shown[entry.id] = accessory } }
+      if let index = told.firstIndex(where: { shown[$0.id] == nil }) {
+        return .disappeared(told.remove(at: index).accessory)
+      }
+      for index in told.indices {
+        guard let accessory = shown.removeValue(forKey: told[index].id) else { continue }
+        let old = told[index].accessory
+        if accessory != old {
+          told[index].accessory = accessory
+          return .changed(accessory, from: old)
+        }
+      }
+      // The rest is new; the first that came goes first.
+      guard let (id, accessory) = shown.min(by: { $0.key < $1.key }) else { return nil }
+      told.append((id, accessory))
+      return .appeared(accessory)
+    }
+  }
+
+  private let state = Locked(State())
+  private let profiles: ProfileStore
+  /// Something may be different.
+  private let signals: AsyncStream<Void>
+  private let signal: AsyncStream<Void>.Continuation
+
+  init(profiles: ProfileStore) {
+    self.profiles = profiles
+    (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  deinit { for task in state.withLock({ $0.tasks }) { task.cancel() } }
+
+  // MARK: - The consumer
+
+  /// The next change; nil when the task is cancelled.
+  func next() async -> AccessoryChange? {
+    while !Task.isCancelled {
+      if let change = state.withLock({ $0.nextChange() }) { return change }
+      var signals = signals.makeAsyncIterator()
+      guard await signals.next() != nil else { return nil }
+    }
+    return nil
+  }
+
+  private func change(_ body: (inout AccessoryTable) -> Void) {
+    state.withLock { body(&$0.table) }
+    signal.yield()
+  }
+
+  // MARK: - Sources
+
+  func follow(_ events: AsyncStream<DeviceEvent>) {
+    let profiles = profiles
+    run { [weak self] in
+      func driver(_ device: Device) -> String? { Driver.known(for: device, profiles.profile(for: device))?.name }
+      for await event in events {
+        guard let self else { return }
+        switch event {
+        case .added(let device): change { $0.add(device, driver(device)) }
+        case .changed(let device, let old): change { $0.change(old, to: device, driver(device)) }
+        case .removed(let device): change { $0.remove(device) }
+        }
+      }
+    }
+  }
+
+  // MARK: - Services
+
+  /// Follows the service at a place, and those that start there later.
+  func follow(service place: String) {
+    run { [weak self] in
+      let starts = ServiceStarts(at: place)
+      defer { starts.stop() }
+      for await _ in starts.signals {
+        // It ends with an error when the service does.
+        try? await Self.follow(place) { body in self?.change(body) }
+        guard !Task.isCancelled, let self else { return }
+        change { $0.releaseAll(at: place) }
+      }
+    }
+  }
+
+  private static func follow(
+    _ place: String, _ change: ((inout AccessoryTable) -> Void) -> Void
+  ) async throws(AccessoryError) {
+    for try await event in try await BridgeClient.events(at: place, patience: Accessories.lookPatience) {
+      switch event {
+      case .present(let facts), .connected(let facts):
+        let driver = await driver(of: facts, at: place)
+        change { $0.hold(Device(facts), driver, at: place) }
+      case .disconnected(let facts, _): change { $0.release(facts.path, at: place) }
+      case .ready, .battery, .status, .requestFailed: break
+      }
+    }
+  }
+
+  /// By a connection of its own: one made before that of the events may be to a service that was just ending.
+  private static func driver(of facts: Bridge.Device, at place: String) async -> String? {
+    guard let client = try? await BridgeClient.connect(to: place, patience: Accessories.lookPatience),
+      let list = try? await client.list()
+    else { return nil }
+    return list.first { $0.device.path == facts.path }?.driver
+  }
+
+  private func run(_ body: @escaping @Sendable () async -> Void) {
+    let task = Task { await body() }
+    state.withLock { $0.tasks.append(task) }
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDrivers
+
+// Commands by name through a service, in the drivers' terms.
+
+extension BridgeDevice {
+  /// What it can be told and asked by name, and the driver's name.
+  package func descriptions() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {
+    let reply = try await commands()
+    let commands = reply.commands.compactMap { CommandDescription($0) }
+    guard commands.count == reply.commands.count else { throw nonsense }
+    return (reply.driver, commands)
+  }
+
+  /// Has commands carried out; gives which device it was, and what they were answered.
+  package func perform(
+    _ calls: [CommandCall], isAnswered: Bool
+  ) async throws(AccessoryError) -> (device: Bridge.Device, replies: [CommandReply]) {
+    let reply = try await perform(
+      calls.map { Bridge.CommandCall($0.command.name, $0.values.compactMapValues(\.typed)) }, isAnswered: isAnswered)
+    var replies: [CommandReply] = []
+    for (call, answer) in zip(calls, reply.replies) {
+      let values = answer.values.compactMap { CommandValue($0) }
+      guard values.count == answer.values.count else { throw nonsense }
+      replies.append(CommandReply(call.command, values))
+    }
+    return (reply.device, replies)
+  }
+}

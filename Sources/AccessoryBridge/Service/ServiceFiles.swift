@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDrivers
+
+/// The files of an accessory that a service holds.
+struct ServiceFiles: AccessoryFiles {
+  let accessory: ServiceAccessory
+
+  func entries(of folder: String) async throws(AccessoryError) -> [FileEntry] {
+    try await accessory.checked { () throws(AccessoryError) in try await accessory.calls.entries(of: folder) }
+      .map { FileEntry($0) }
+  }
+
+  func makeFolder(_ path: String) async throws(AccessoryError) {
+    try await accessory.checked { () throws(AccessoryError) in try await accessory.calls.makeFolder(path) }
+  }
+
+  func remove(_ path: String) async throws(AccessoryError) {
+    try await accessory.checked { () throws(AccessoryError) in try await accessory.calls.remove(path) }
+  }
+
+  func getting(_ path: String, limit: Int, into sink: any FileSink) throws(AccessoryError) -> any FileTransfer {
+    ServiceDownload(path: path, limit: limit, sink: sink)
+  }
+
+  func sending(
+    _ source: any FileSource, to path: String, as kind: FileKind?
+  ) throws(AccessoryError) -> any FileTransfer {
+    ServiceUpload(path: path, source: source, kind: kind)
+  }
+}
+
+extension FileTransfer {
+  /// The accessory as one of a service.
+  fileprivate func ours(_ accessory: any Accessory) throws(AccessoryError) -> ServiceAccessory {
+    if let accessory = accessory as? ServiceAccessory { return accessory }
+    throw AccessoryError(
+      .unsupported, "the transfer of \(path) was begun through a service, which doesn't hold \(accessory.label)")
+  }
+}
+
+/// A file that is got through a service. Called again, it begins anew.
+private struct ServiceDownload: FileTransfer {
+  let path: String
+  let limit: Int
+  let sink: any FileSink
+  private(set) var size: Int?
+  private(set) var resumptions = 0
+  private(set) var md5: String?
+
+  init(path: String, limit: Int, sink: any FileSink) { (self.path, self.limit, self.sink) = (path, limit, sink) }
+
+  mutating func run(on accessory: any Accessory, progress: FileProgress?) async throws(AccessoryError) {
+    let accessory = try ours(accessory)
+    let sink = sink
+    var (size, done) = (0, 0)
+    let carried = try await accessory.checked { () throws(AccessoryError) in
+      try await accessory.calls.get(path, limit: limit, patience: .zero) { step throws(AccessoryError) in
+        switch step {
+        case .begin(let count):
+          (size, done) = (count, 0)
+          try await sink.begin(size: count)
+        case .piece(let bytes, let offset):
+          try await sink.insert(bytes, at: offset)
+          done += bytes.count
+        case .interrupted: return
+        }
+        progress?(done, size)
+      }
+    }
+    self.size = size
+    resumptions += carried.resumptions
+    md5 = carried.md5
+  }
+}
+
+/// A file that is sent through a service. Called again, it begins anew: what had arrived, the service has removed.
+private struct ServiceUpload: FileTransfer {
+  let path: String
+  let source: any FileSource
+  let kind: FileKind?
+  private(set) var resumptions = 0
+  private(set) var crc32: UInt32?
+  var size: Int? { source.count }
+  var md5: String? { nil }
+
+  init(path: String, source: any FileSource, kind: FileKind?) {
+    (self.path, self.source, self.kind) = (path, source, kind)
+  }
+
+  mutating func run(on accessory: any Accessory, progress: FileProgress?) async throws(AccessoryError) {
+    let accessory = try ours(accessory)
+    let source = source
+    let checksum = try await source.checksum()
+    let carried = try await accessory.checked { () throws(AccessoryError) in
+      try await accessory.calls.send(
+        to: path, size: source.count, kind: kind.flatMap { .init(rawValue: $0.rawValue) }, crc32: checksum,
+        patience: .zero
+      ) { offset, count throws(AccessoryError) in
+        try await source.bytes(at: offset, count: count)
+      } _: { step in
+        if case .arrived(let count) = step { progress?(count, source.count) }
+      }
+    }
+    resumptions += carried.resumptions
+    crc32 = carried.crc32
+  }
+}

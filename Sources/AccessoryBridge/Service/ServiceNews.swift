@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryIO
+
+/// What a service tells of one accessory, for any number of subscribers, until the accessory goes or the service ends.
+final class ServiceNews: Sendable {
+  private typealias Subscriber = AsyncThrowingStream<AccessoryNews, any Error>.Continuation
+
+  private struct State: Sendable {
+    var subscribers: [UInt64: Subscriber] = [:]
+    var lastKey: UInt64 = 0
+    /// Why there are no more news; `cancelled` where it was closed here.
+    var ended: AccessoryError?
+    var task: Task<Void, Never>?
+  }
+
+  private let state = Locked(State())
+  private let label: String
+
+  /// News that may wait for a subscriber, as with a link.
+  private static let buffer = 256
+
+  private init(_ label: String) { self.label = label }
+
+  /// Begins to follow; returns when nothing is missed any more. Throws `timedOut` when the service takes longer than
+  /// `patience`, and what subscribing throws.
+  static func follow(_ device: BridgeDevice, patience: Duration) async throws(AccessoryError) -> ServiceNews {
+    let events = try await device.events()
+    let news = ServiceNews(device.label)
+    let (isReady, ready) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let task = Task {
+      let error = await news.run(events) { ready.finish() }
+      news.end(error)
+      ready.finish()
+    }
+    let hasEnded = news.state.withLock { state in
+      if state.ended == nil { state.task = task }
+      return state.ended != nil
+    }
+    if hasEnded { task.cancel() }
+    let late = AccessoryError(.timedOut, "the service at \(device.client.place) did not answer Subscribe in time")
+    let timer = IOThread.shared.schedule(at: .now + patience) {
+      news.end(late)
+      ready.finish()
+    }
+    for await _ in isReady {}
+    IOThread.shared.cancel(timer)
+    if Task.isCancelled { news.end(AccessoryError(.cancelled, "opening \(device.label) was cancelled")) }
+    if let ended = news.ended { throw ended }
+    return news
+  }
+
+  private func run(_ events: BridgeEvents, ready: () -> Void) async -> AccessoryError {
+    do throws(AccessoryError) {
+      for try await event in events {
+        switch event {
+        case .ready: ready()
+        case .battery(_, let reading): tell(.battery(reading))
+        case .status(_, let status): tell(.status(status))
+        // It may be another attachment of the same accessory, or the service's way to say that it has gone.
+        case .disconnected(_, let error): return error
+        case .present, .connected, .requestFailed: break
+        }
+      }
+    } catch {
+      return error
+    }
+    return .disconnected(label)
+  }
+
+  /// Why there are no more news, and no use in calls; nil while there are.
+  var ended: AccessoryError? { state.withLock { $0.ended } }
+
+  private func tell(_ news: AccessoryNews) {
+    for subscriber in state.withLock({ Array($0.subscribers.values) }) { subscriber.yield(news) }
+  }
+
+  /// Ends normally for subscribers when it was closed here.
+  private func end(_ error: AccessoryError, isClosed: Bool = false) {
+    let (subscribers, task) = state.withLock { state -> ([UInt64: Subscriber], Task<Void, Never>?) in
+      guard state.ended == nil else { return ([:], nil) }
+      state.ended = error
+      defer { (state.subscribers, state.task) = ([:], nil) }
+      return (state.subscribers, state.task)
+    }
+    task?.cancel()
+    for subscriber in subscribers.values { subscriber.finish(throwing: isClosed ? nil : error) }
+  }
+
+  /// No more news; subscribers end normally.
+  func close() { end(.closed(label), isClosed: true) }
+
+  /// The news from now on. The stream keeps `owner`.
+  func subscribe(for owner: ServiceAccessory) -> EventStream<AccessoryNews> {
+    let (stream, continuation) = AsyncThrowingStream<AccessoryNews, any Error>.makeStream(
+      bufferingPolicy: .bufferingNewest(Self.buffer))
+    let (key, ended) = state.withLock { state -> (UInt64, AccessoryError?) in
+      state.lastKey += 1
+      if state.ended == nil { state.subscribers[state.lastKey] = continuation }
+      return (state.lastKey, state.ended)
+    }
+    if let ended { continuation.finish(throwing: ended.kind == .cancelled ? nil : ended) }
+    continuation.onTermination = { [weak self] _ in withExtendedLifetime(owner) { self?.forget(key) } }
+    return EventStream(stream)
+  }
+
+  private func forget(_ key: UInt64) {
+    let subscriber = state.withLock { $0.subscribers.removeValue(forKey: key) }
+    _ = subscriber  // let go outside the lock
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDiscovery
+import TestSupport
+import Testing
+
+@testable import AccessoryBridge
+
+/// What sources and services tell of, put together.
+@Suite("What is known of accessories") struct AccessoryTableTests {
+  private let mouse: Device = {
+    var usb = USBIdentity(
+      vendorID: 1, productID: 2, bus: 1, address: 3, node: "/dev/bus/usb/001/003", port: "1-1", devpath: "",
+      function: USBClass(code: 0))
+    usb.interfaces = []
+    return Device(path: usb.node, source: .udev, usb: usb)
+  }()
+
+  private func device(_ path: String) -> Device { Device(path: path, source: .udev, serialNumber: "A") }
+  private func services(_ table: AccessoryTable) -> [String?] { table.entries.compactMap(\.shown).map(\.service) }
+
+  @Test func oneDeviceOfSeveralTellersIsOneAccessory() {
+    var table = AccessoryTable()
+    table.hold(device("/dev/a"), "framed", at: "s1")
+    table.add(device("/dev/a"), nil)
+    table.hold(device("/dev/a"), "ev3", at: "s2")
+    #expect(
+      table.entries.compactMap(\.shown) == [KnownAccessory(device: device("/dev/a"), driver: "framed", service: "s1")])
+    table.release("/dev/a", at: "s1")
+    #expect(services(table) == ["s2"])
+    table.releaseAll(at: "s2")
+    #expect(services(table) == [nil])
+    table.remove(device("/dev/a"))
+    #expect(table.entries.isEmpty)
+    // What the system says is gone is gone.
+    table.add(device("/dev/a"), nil)
+    table.hold(device("/dev/a"), nil, at: "s1")
+    table.remove(device("/dev/a"))
+    table.release("/dev/a", at: "s1")
+    #expect(table.entries.isEmpty)
+  }
+
+  @Test func whatIsNoAccessoryIsNotShownUnlessAServiceHoldsIt() {
+    var table = AccessoryTable()
+    table.add(mouse, nil)
+    #expect(services(table) == [])
+    table.hold(mouse, nil, at: "s1")
+    #expect(services(table) == ["s1"])
+  }
+
+  /// A service that tells of more and more.
+  @Test func aServiceCantFillTheMemory() {
+    var table = AccessoryTable()
+    for index in 0..<3_000 { table.hold(device("/dev/\(index)"), nil, at: "s1") }
+    #expect(table.entries.count == AccessoryTable.heldLimit)
+    for _ in 0..<3_000 { table.hold(device("/dev/0"), nil, at: "s1") }
+    #expect(table.entries.count == AccessoryTable.heldLimit && table.entries.allSatisfy { $0.held.count == 1 })
+    table.hold(device("/dev/other"), nil, at: "s2")
+    #expect(table.entries.count == AccessoryTable.heldLimit + 1)
+    table.releaseAll(at: "s1")
+    #expect(services(table) == ["s2"])
+  }
+}
+
+/// Services that make no sense.
+@Suite("A hostile service", .timeLimit(.minutes(2))) struct HostileServiceTests {
+  private static let device =
+    #"{"id":"X1","path":"/dev/null","source":"named","serial":"X1","links":[],"ways":[],"initialized":true}"#
+  private static let list = #"{"accessories":[{"device":\#(device),"state":"attached","tries":0,"driver":"framed"}]}"#
+  private static let ready = #"{"event":"ready","time":1}"#
+  private static let info = #"{"accessory":{"device":\#(device),"state":"attached","tries":0,"driver":"framed"}}"#
+
+  private func open(
+    _ answers: [String: [String]], patience: Duration = .seconds(60)
+  ) async throws -> (ServiceAccessory, CannedService) {
+    let directory = try TemporaryDirectory()
+    let service = try CannedService(at: directory.path + "/socket", ["List": [Self.list]].merging(answers) { $1 })
+    let held = try #require(
+      try await HeldAccessory.find("X1", at: [directory.path + "/socket"], patience: .seconds(60)) { [] })
+    return (try await ServiceAccessory.open(held, label: "X1", patience: patience), service)
+  }
+
+  @Test func aServiceThatIsNeverReady() async throws {
+    for answers in [["Subscribe": []], ["Subscribe": [Self.ready.replacing("ready", with: "present")]]] {
+      let error = await #expect(throws: AccessoryError.self) { try await open(answers, patience: .milliseconds(100)) }
+      #expect(error?.kind == .timedOut || error?.kind == .disconnected)
+    }
+  }
+
+  @Test func aServiceThatAnswersNonsense() async throws {
+    let event = #"{"event":"battery","time":1,"battery":{"level":"low","level_origin":"x","charge":"y","percent":200}}"#
+    let error = await #expect(throws: AccessoryError.self) { try await open(["Subscribe": [event, "{}"]]) }
+    #expect(error?.kind == .badData)
+    let infos = await #expect(throws: AccessoryError.self) {
+      try await open(["Subscribe": ["!" + #"{"parameters":\#(Self.ready),"continues":true}"#], "Info": ["{}"]])
+    }
+    #expect(infos?.kind == .badData)
+  }
+
+  @Test func aServiceThatAnswersNoMore() async throws {
+    let (accessory, service) = try await open(
+      [
+        "Subscribe": ["!" + #"{"parameters":\#(Self.ready),"continues":true}"#], "Info": [Self.info], "Battery": [],
+        "Status": [#"{"device":\#(Self.device)}"#],
+      ], patience: .milliseconds(500))
+    #expect(await kind { () throws(AccessoryError) in _ = try await accessory.status() } == .badData)
+    #expect(await kind { () throws(AccessoryError) in _ = try await accessory.battery() } == .timedOut)
+    // Closed while a call waits.
+    let waiting = Task { await kind { () throws(AccessoryError) in _ = try await accessory.battery() } }
+    await accessory.close()
+    #expect([.cancelled, .timedOut].contains(await waiting.value))
+    service.close()
+  }
+}
