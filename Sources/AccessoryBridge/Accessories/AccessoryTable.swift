@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryDiscovery
 
 /// What sources and services tell of, put together: a device that both know is one accessory.
@@ -30,9 +31,12 @@ struct AccessoryTable: Sendable {
   /// All that there are.
   private(set) var entries: [Entry] = []
   private var lastID: UInt64 = 0
+  /// The paths that each service has told of: what goes beyond the bounds of `ToldDevices` is passed over.
+  private var kept: [String: ToldDevices<Void>] = [:]
+  private let countLimit: Int
 
-  /// Accessories that one service may tell of: a mad one must not fill this program's memory.
-  static let heldLimit = 1_024
+  /// Of each service at most `countLimit` accessories are kept.
+  init(countLimit: Int = ReplyLimits.devices) { self.countLimit = countLimit }
 
   // MARK: - Sources
 
@@ -50,36 +54,64 @@ struct AccessoryTable: Sendable {
   }
 
   /// The system knows that it is gone, whatever services say of it.
-  mutating func remove(_ device: Device) { entries.removeAll { $0.own?.device == device } }
+  mutating func remove(_ device: Device) {
+    for entry in entries where entry.own?.device == device {
+      for held in entry.held { kept[held.place]?.remove(held.device.path) }
+    }
+    entries.removeAll { $0.own?.device == device }
+  }
 
   // MARK: - Services
 
   mutating func hold(_ device: Device, _ driver: String?, at place: String) {
-    release(device.path, at: place, keepsEntry: true)
-    if let index = entries.firstIndex(where: { $0.isSame(device) }) {
-      entries[index].held.append((place, device, driver))
-    } else if entries.count(where: { $0.held.contains { $0.place == place } }) < Self.heldLimit {
-      entries.append(Entry(id: nextID(), held: [(place, device, driver)]))
+    forget(device.path, at: place)
+    let size = device.textByteCount + (driver?.utf8.count ?? 0)
+    if kept[place, default: ToldDevices(countLimit: countLimit)].keep((), for: device.path, size: size) {
+      if let index = entries.firstIndex(where: { $0.isSame(device) }) {
+        entries[index].held.append((place, device, driver))
+      } else {
+        entries.append(Entry(id: nextID(), held: [(place, device, driver)]))
+      }
     }
-    entries.removeAll { $0.own == nil && $0.held.isEmpty }
+    tidyUp()
   }
 
   /// The service has let go what is at this path.
-  mutating func release(_ path: String, at place: String) { release(path, at: place, keepsEntry: false) }
+  mutating func release(_ path: String, at place: String) {
+    forget(path, at: place)
+    tidyUp()
+  }
 
   /// The service has ended.
   mutating func releaseAll(at place: String) {
+    kept[place] = nil
     for index in entries.indices { entries[index].held.removeAll { $0.place == place } }
-    entries.removeAll { $0.own == nil && $0.held.isEmpty }
+    tidyUp()
   }
 
-  private mutating func release(_ path: String, at place: String, keepsEntry: Bool) {
+  /// The entry stays, also where nobody knows it any more.
+  private mutating func forget(_ path: String, at place: String) {
+    guard kept[place]?.remove(path) != nil else { return }
     for index in entries.indices { entries[index].held.removeAll { $0.place == place && $0.device.path == path } }
-    if !keepsEntry { entries.removeAll { $0.own == nil && $0.held.isEmpty } }
   }
+
+  /// Removes what nobody knows.
+  private mutating func tidyUp() { entries.removeAll { $0.own == nil && $0.held.isEmpty } }
 
   private mutating func nextID() -> UInt64 {
     lastID += 1
     return lastID
+  }
+}
+
+extension Device {
+  /// Bytes of its texts and lists, roughly.
+  var textByteCount: Int {
+    let texts = [
+      path, link, driver, name, manufacturer, model, serialNumber, terminal, usb?.node, usb?.port, usb?.damage,
+    ]
+    let interfaces = usb?.interfaces ?? []
+    return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } + links.reduce(0) { $0 + $1.utf8.count + 16 }
+      + interfaces.reduce(0) { $0 + 64 + 16 * $1.description.endpoints.count + ($1.driver?.utf8.count ?? 0) }
   }
 }

@@ -102,23 +102,38 @@ final class AccessoryWatch: Sendable {
   private static func follow(
     _ place: String, _ change: ((inout AccessoryTable) -> Void) -> Void
   ) async throws(AccessoryError) {
+    var present = ToldDevices<Device>()
+    var isReady = false
     for try await event in try await BridgeClient.events(at: place, patience: Accessories.lookPatience) {
       switch event {
       case .present(let facts), .connected(let facts):
-        let driver = await driver(of: facts, at: place)
-        change { $0.hold(Device(facts), driver, at: place) }
-      case .disconnected(let facts, _): change { $0.release(facts.path, at: place) }
-      case .ready, .battery, .status, .requestFailed: break
+        let device = Device(facts)
+        if isReady {
+          let driver = await drivers(at: place)[device.path]
+          change { $0.hold(device, driver, at: place) }
+        } else {
+          _ = present.keep(device, for: device.path, size: device.textByteCount)
+        }
+      case .ready:
+        let drivers = await drivers(at: place)
+        change { table in for device in present.values { table.hold(device, drivers[device.path], at: place) } }
+        (isReady, present) = (true, ToldDevices())
+      case .disconnected(let facts, _):
+        present.remove(facts.path)
+        change { $0.release(facts.path, at: place) }
+      case .battery, .status, .requestFailed: break
       }
     }
   }
 
+  /// The names of the drivers of what a service has, by path.
+  ///
   /// By a connection of its own: one made before that of the events may be to a service that was just ending.
-  private static func driver(of facts: Bridge.Device, at place: String) async -> String? {
+  private static func drivers(at place: String) async -> [String: String] {
     guard let client = try? await BridgeClient.connect(to: place, patience: Accessories.lookPatience),
       let list = try? await client.list()
-    else { return nil }
-    return list.first { $0.device.path == facts.path }?.driver
+    else { return [:] }
+    return Dictionary(list.compactMap { one in one.driver.map { (one.device.path, $0) } }) { first, _ in first }
   }
 
   private func run(_ body: @escaping @Sendable () async -> Void) {
