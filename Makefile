@@ -72,10 +72,11 @@ define run-tests
 	swift build --build-tests $(1)
 	swift test --skip-build $(1) $(2) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
 		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno)' \
-		--skip '^BridgeServiceTests' --skip '^CommandTests' --skip '^LabTests'
+		--skip '^BridgeServiceTests' --skip '^AccessoryBridgeTests' --skip '^CommandTests' --skip '^LabTests'
 	swift test --skip-build $(1) $(2) --filter '^CommandTests'
 	swift test --skip-build $(1) --filter '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno)'
 	swift test --skip-build $(1) --filter '^BridgeServiceTests'
+	swift test --skip-build $(1) --filter '^AccessoryBridgeTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
 	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'

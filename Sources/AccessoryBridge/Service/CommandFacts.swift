@@ -4,7 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// Commands, what they are answered, and files, as a service tells of them.
+// Commands, what they are answered, files and protocols, as a service tells of them.
 
 extension CommandDescription {
   /// The command that a service tells of; nil when it makes no sense.
@@ -68,5 +68,14 @@ extension FileEntry {
   /// The entry that a service tells of.
   package init(_ entry: Bridge.FolderEntry) {
     self.init(entry.name, entry.kind == .file ? .file : .folder, size: entry.size_bytes, md5: entry.md5)
+  }
+}
+
+extension ProtocolDetails {
+  /// The details that a service tells of. A boot id that is none is left out.
+  init(_ details: Bridge.ProtocolDetails) {
+    self.init(
+      name: details.name, bootID: details.boot_id.flatMap { UInt32($0, radix: 16) },
+      largestPayload: details.largest_payload_bytes, window: details.window)
   }
 }

@@ -15,6 +15,9 @@ public final class ServiceAccessory: Accessory {
   /// The socket of the service.
   public var service: String { calls.client.place }
 
+  /// What the service's contact with it has told of its protocol.
+  public let protocolDetails: ProtocolDetails?
+
   let calls: BridgeDevice
   private let told: ServiceNews
 
@@ -22,8 +25,8 @@ public final class ServiceAccessory: Accessory {
   static let patience = Duration.seconds(60)
   static let longPatience = Duration.seconds(600)
 
-  private init(_ calls: BridgeDevice, _ news: ServiceNews) {
-    (self.calls, told) = (calls, news)
+  private init(_ calls: BridgeDevice, _ news: ServiceNews, _ details: ProtocolDetails?) {
+    (self.calls, told, protocolDetails) = (calls, news, details)
     label = calls.label
   }
 
@@ -46,8 +49,7 @@ public final class ServiceAccessory: Accessory {
     // The service may be making contact still.
     let failure: AccessoryError
     do throws(AccessoryError) {
-      _ = try await calls.info()
-      return ServiceAccessory(calls, news)
+      return ServiceAccessory(calls, news, try await calls.info().protocol.map { ProtocolDetails($0) })
     } catch { failure = error }
     news.close()
     client.close()
@@ -78,6 +80,13 @@ public final class ServiceAccessory: Accessory {
   /// Asks for its battery.
   public func battery() async throws(AccessoryError) -> BatteryReading {
     try await checked { () throws(AccessoryError) in try await calls.battery() }.battery.reading
+  }
+
+  /// Sends a request of its protocol as it is; only AF1 has requests of this form.
+  public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
+    try await checked { () throws(AccessoryError) in
+      try await calls.request("0x" + Hexadecimal.string([code]), payload: payload)
+    }.payload
   }
 
   /// What it can be told and asked by name.
