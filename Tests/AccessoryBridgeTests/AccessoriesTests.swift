@@ -25,7 +25,8 @@ import Testing
       #expect(try await accessory.identify().serialNumber == one.device.serialNumber)
       // Open here, it is this program's alone.
       #expect(
-        await kind { () throws(AccessoryError) in _ = try await accessories.openSession(one.device.path) } == .busy)
+        await kind { () throws(AccessoryError) in _ = try await accessories.openSession(one.device.address.description)
+        } == .busy)
       await accessory.close()
     }
     await first.stop()
@@ -94,7 +95,7 @@ import Testing
     #expect(try await changes.next() == .disappeared(own))
     try await first.plugIn()
     guard case .appeared(let again) = try await changes.next() else { throw Hang("the second") }
-    #expect(again.device.serialNumber == "SIM0001" && path == own.device.path)
+    #expect(again.device.serialNumber == "SIM0001" && path == own.device.address.description)
 
     // A consumer that is cancelled gets the end.
     let waiting = Task { () async throws -> AccessoryChange? in
@@ -115,7 +116,7 @@ import Testing
     var changes = try await place.accessories.changes().makeAsyncIterator()
     let service = try place.start("bridge-cli", "attach", path, "--profile", "framed")
     guard case .appeared(let known) = try await changes.next() else { throw Hang("the accessory") }
-    #expect(known.device.path == path && known.driver == "framed" && known.service == place.socket)
+    #expect(known.device.address.description == path && known.driver == "framed" && known.service == place.socket)
     #expect(try await place.accessories.open(path).battery().percent == 57)
     service.signal(SIGKILL)
     #expect(try await changes.next() == .disappeared(known))

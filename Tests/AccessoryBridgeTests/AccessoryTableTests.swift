@@ -14,10 +14,10 @@ import Testing
       vendorID: 1, productID: 2, bus: 1, address: 3, node: "/dev/bus/usb/001/003", port: "1-1", devpath: "",
       function: USBClass(code: 0))
     usb.interfaces = []
-    return Device(path: usb.node, source: .udev, usb: usb)
+    return Device(.usb(usb.node), source: .udev, usb: usb)
   }()
 
-  private func device(_ path: String) -> Device { Device(path: path, source: .udev, serialNumber: "A") }
+  private func device(_ path: String) -> Device { Device(.node(path), source: .udev, serialNumber: "A") }
   private func services(_ table: AccessoryTable) -> [String?] { table.entries.compactMap(\.shown).map(\.service) }
 
   @Test func oneDeviceOfSeveralTellersIsOneAccessory() {
@@ -60,7 +60,7 @@ import Testing
     var long = device("/dev/other")
     long.name = String(repeating: "x", count: ReplyLimits.deviceBytes / 2)
     for path in ["/dev/a", "/dev/b", "/dev/c"] {
-      (long.path, long.terminal) = (path, path)
+      (long.address, long.terminal) = (.terminal(path), path)
       table.hold(long, nil, at: "s2")
     }
     #expect(services(table).count { $0 == "s2" } == 1)

@@ -58,7 +58,7 @@ import Testing
     configuration.device.percent = 57
     if isNetwork { configuration.connection = .network(port: 0) }
     let simulator = EV3Simulator(configuration)
-    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .ev3)
+    try await held.service.hold(Device(try #require(DeviceAddress(try await simulator.plugIn())), source: .named), .ev3)
     let manager = EAAccessoryManager(sources: [], services: [held.place])
     let accessory = try #require(manager.connectedAccessories.first)
     #expect(accessory.protocolStrings == ["COM.LEGO.MINDSTORMS.EV3"] && accessory.name == "EV3")

@@ -23,6 +23,8 @@ public struct Accessories: Sendable {
   let sources: [any DeviceSource]
   /// What is known of kinds of devices.
   let profiles: ProfileStore
+  /// The drivers that profiles name.
+  let drivers: DriverLibrary
   /// Where services answer.
   let services: [String]
 
@@ -32,16 +34,20 @@ public struct Accessories: Sendable {
   /// Simulators and what the system knows; the profiles of this machine and this user; and the services that answer at the
   /// usual places, or at `ACCESSORY_BRIDGE_SOCKET` alone where that is set (none where it is "none").
   ///
-  /// Profiles that can't be read are left out: `ProfileLibrary.load` tells why.
-  public init() async {
-    let library = await SetupQueue(label: "profiles").run { ProfileLibrary.load() }
-    self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store)
+  /// Profiles may name the drivers in `drivers`. Those that can't be read are left out: `ProfileLibrary.load` tells why.
+  public init(drivers: DriverLibrary = .builtIn) async {
+    let library = await SetupQueue(label: "profiles").run { ProfileLibrary.load(drivers: drivers) }
+    self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store, drivers: drivers)
   }
 
   /// What these sources tell, with these profiles. `services` are the sockets of services, in the order in which they are
   /// asked; nil for the usual ones, an empty array for none.
-  public init(sources: [any DeviceSource], profiles: ProfileStore = .builtIn, services: [String]? = nil) {
+  public init(
+    sources: [any DeviceSource], profiles: ProfileStore = .builtIn, drivers: DriverLibrary = .builtIn,
+    services: [String]? = nil
+  ) {
     self.sources = sources
+    self.drivers = drivers
     self.profiles = profiles
     self.services = services ?? ServicePlace.all()
   }
@@ -68,7 +74,7 @@ public struct Accessories: Sendable {
   public func changes() async throws(AccessoryError) -> EventStream<AccessoryChange> {
     var events: [AsyncStream<DeviceEvent>] = []
     for source in sources { events.append(try await source.events()) }
-    let watch = AccessoryWatch(profiles: profiles)
+    let watch = AccessoryWatch(profiles: profiles, drivers: drivers)
     for stream in events { watch.follow(stream) }
     for place in services { watch.follow(service: place) }
     return EventStream(AsyncThrowingStream { await watch.next() })
@@ -76,7 +82,7 @@ public struct Accessories: Sendable {
 
   /// The name of the driver for a device that is opened here.
   private func driver(for device: Device) -> String? {
-    Driver.known(for: device, profiles.profile(for: device))?.name
+    drivers.driver(for: device, profiles.profile(for: device))?.name
   }
 
   // MARK: - Opening
@@ -90,18 +96,13 @@ public struct Accessories: Sendable {
     try await opening(name) { held throws(AccessoryError) in
       try await ServiceAccessory.open(held, label: name ?? held.device.id)
     } here: { device throws(AccessoryError) in
-      let profile = profiles.profile(for: device)
-      guard let driver = Driver.known(for: device, profile) else {
-        throw Driver.unknown(for: device, profile, label: name ?? device.path)
-      }
-      let session = try await (profile ?? Self.plain).open(device)
-      return try await driver.open(session, profile: profile)
+      try await opener(device, name).accessory()
     }
   }
 
   /// As above, of one that `list` or `changes` has told of.
   public func open(_ accessory: KnownAccessory) async throws(AccessoryError) -> any Accessory {
-    try await open(accessory.device.path)
+    try await open(accessory.device.address.description)
   }
 
   /// Opens the accessory that `name` means as a stream of bytes in and one out, exactly as it sends and takes them; see
@@ -110,22 +111,17 @@ public struct Accessories: Sendable {
     try await opening(name) { held throws(AccessoryError) in
       AccessorySession(try await held.calls(label: name ?? held.device.id).open().transport)
     } here: { device throws(AccessoryError) in
-      let profile = profiles.profile(for: device)
-      let session = try await (profile ?? Self.plain).open(device)
-      guard device.way == .network, let driver = Driver.known(for: device, profile) else { return session }
-      // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on an await there.
-      let failure: AccessoryError
-      do throws(AccessoryError) {
-        try await driver.greet(over: session)
-        return session
-      } catch { failure = error }
-      await session.close()
-      throw failure
+      try await opener(device, name).greetedSession()
     }
   }
 
-  /// How a device is opened that no profile fits.
-  private static let plain = Profile(name: "", rules: [])
+  /// How a device is opened here. Who names a path means that, whatever the profile prefers.
+  private func opener(_ device: Device, _ name: String?) -> DeviceOpener {
+    var opener = DeviceOpener(
+      device, profile: profiles.profile(for: device), isChosen: name?.contains("/") == true, drivers: drivers)
+    if let name, name != opener.label { opener.label = "\(name) (\(opener.label))" }
+    return opener
+  }
 
   /// Opens by whatever way there is.
   private func opening<Opened>(

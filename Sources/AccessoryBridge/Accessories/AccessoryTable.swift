@@ -56,7 +56,7 @@ struct AccessoryTable: Sendable {
   /// The system knows that it is gone, whatever services say of it.
   mutating func remove(_ device: Device) {
     for entry in entries where entry.own?.device == device {
-      for held in entry.held { kept[held.place]?.remove(held.device.path) }
+      for held in entry.held { kept[held.place]?.remove(held.device.address.description) }
     }
     entries.removeAll { $0.own?.device == device }
   }
@@ -64,9 +64,9 @@ struct AccessoryTable: Sendable {
   // MARK: - Services
 
   mutating func hold(_ device: Device, _ driver: String?, at place: String) {
-    forget(device.path, at: place)
+    forget(device.address.description, at: place)
     let size = device.textByteCount + (driver?.utf8.count ?? 0)
-    if kept[place, default: ToldDevices(countLimit: countLimit)].keep((), for: device.path, size: size) {
+    if kept[place, default: ToldDevices(countLimit: countLimit)].keep((), for: device.address.description, size: size) {
       if let index = entries.firstIndex(where: { $0.isSame(device) }) {
         entries[index].held.append((place, device, driver))
       } else {
@@ -92,7 +92,9 @@ struct AccessoryTable: Sendable {
   /// The entry stays, also where nobody knows it any more.
   private mutating func forget(_ path: String, at place: String) {
     guard kept[place]?.remove(path) != nil else { return }
-    for index in entries.indices { entries[index].held.removeAll { $0.place == place && $0.device.path == path } }
+    for index in entries.indices {
+      entries[index].held.removeAll { $0.place == place && $0.device.address.description == path }
+    }
   }
 
   /// Removes what nobody knows.
@@ -108,7 +110,8 @@ extension Device {
   /// Bytes of its texts and lists, roughly.
   var textByteCount: Int {
     let texts = [
-      path, link, driver, name, manufacturer, model, serialNumber, terminal, usb?.node, usb?.port, usb?.damage,
+      address.description, link, driver, name, manufacturer, model, serialNumber, terminal, usb?.node, usb?.port,
+      usb?.damage,
     ]
     let interfaces = usb?.interfaces ?? []
     return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } + links.reduce(0) { $0 + $1.utf8.count + 16 }

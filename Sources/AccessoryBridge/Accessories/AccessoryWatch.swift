@@ -38,11 +38,13 @@ final class AccessoryWatch: Sendable {
 
   private let state = Locked(State())
   private let profiles: ProfileStore
+  private let drivers: DriverLibrary
   /// Something may be different.
   private let signals: AsyncStream<Void>
   private let signal: AsyncStream<Void>.Continuation
 
-  init(profiles: ProfileStore) {
+  init(profiles: ProfileStore, drivers: DriverLibrary) {
+    self.drivers = drivers
     self.profiles = profiles
     (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
@@ -69,9 +71,9 @@ final class AccessoryWatch: Sendable {
   // MARK: - Sources
 
   func follow(_ events: AsyncStream<DeviceEvent>) {
-    let profiles = profiles
+    let (profiles, drivers) = (profiles, drivers)
     run { [weak self] in
-      func driver(_ device: Device) -> String? { Driver.known(for: device, profiles.profile(for: device))?.name }
+      func driver(_ device: Device) -> String? { drivers.driver(for: device, profiles.profile(for: device))?.name }
       for await event in events {
         guard let self else { return }
         switch event {
@@ -109,14 +111,16 @@ final class AccessoryWatch: Sendable {
       case .present(let facts), .connected(let facts):
         let device = Device(facts)
         if isReady {
-          let driver = await drivers(at: place)[device.path]
+          let driver = await drivers(at: place)[device.address.description]
           change { $0.hold(device, driver, at: place) }
         } else {
-          _ = present.keep(device, for: device.path, size: device.textByteCount)
+          _ = present.keep(device, for: device.address.description, size: device.textByteCount)
         }
       case .ready:
         let drivers = await drivers(at: place)
-        change { table in for device in present.values { table.hold(device, drivers[device.path], at: place) } }
+        change { table in
+          for device in present.values { table.hold(device, drivers[device.address.description], at: place) }
+        }
         (isReady, present) = (true, ToldDevices())
       case .disconnected(let facts, _):
         present.remove(facts.path)

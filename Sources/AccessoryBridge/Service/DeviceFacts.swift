@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
@@ -8,7 +9,8 @@ extension Device {
   /// The device that a service tells of, as far as it tells.
   package init(_ facts: Bridge.Device) {
     self.init(
-      path: facts.path, link: facts.link, source: Source(rawValue: facts.source) ?? .named, driver: facts.driver,
+      DeviceAddress(facts.path) ?? .node(facts.path), link: facts.link,
+      source: Source(rawValue: facts.source) ?? .named, driver: facts.driver,
       name: facts.name, manufacturer: facts.manufacturer, model: facts.model, serialNumber: facts.serial,
       terminal: facts.terminal, usb: facts.usb.map(USBIdentity.init))
     links = facts.links

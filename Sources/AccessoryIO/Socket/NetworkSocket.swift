@@ -12,7 +12,7 @@ enum NetworkSocket {
   ///
   /// Throws `notFound` for a host that isn't known, `refused` when nobody listens there, `timedOut`, `disconnected`.
   static func connect(to address: NetworkAddress, limit: Duration) throws(AccessoryError) -> FileDescriptor {
-    var failure = AccessoryError(.notFound, "\(address) has no address")
+    var failure = AccessoryError(.notFound, "\(DeviceAddress.tcp(address)) has no address")
     for candidate in try candidates(for: address, flags: 0) {
       do throws(Errno) {
         let descriptor = try create(candidate)
@@ -33,12 +33,13 @@ enum NetworkSocket {
         }
       } catch .connectionRefused {
         failure = AccessoryError(
-          .refused, code: .errno(ECONNREFUSED), "nobody listens at \(address): is it switched on, and the port right?")
+          .refused, code: .errno(ECONNREFUSED),
+          "nobody listens at \(DeviceAddress.tcp(address)): is it switched on, and the port right?")
       } catch .nowInProgress {
         failure = AccessoryError(
-          .timedOut, code: .errno(ETIMEDOUT), "\(address) does not answer: is it on this network?")
+          .timedOut, code: .errno(ETIMEDOUT), "\(DeviceAddress.tcp(address)) does not answer: is it on this network?")
       } catch {
-        failure = AccessoryError(device: error, "connecting to \(address)")
+        failure = AccessoryError(device: error, "connecting to \(DeviceAddress.tcp(address))")
       }
     }
     throw failure
@@ -49,7 +50,7 @@ enum NetworkSocket {
   {
     let address = NetworkAddress(host: host, port: port)
     guard let candidate = try candidates(for: address, flags: AI_PASSIVE).first else {
-      throw AccessoryError(.notFound, "\(address) has no address")
+      throw AccessoryError(.notFound, "\(DeviceAddress.tcp(address)) has no address")
     }
     do throws(Errno) {
       let descriptor = try create(candidate)
@@ -66,7 +67,7 @@ enum NetworkSocket {
         throw error
       }
     } catch {
-      throw AccessoryError(errno: error, "listening at \(address)")
+      throw AccessoryError(errno: error, "listening at \(DeviceAddress.tcp(address))")
     }
   }
 
@@ -108,7 +109,7 @@ enum NetworkSocket {
     var first: UnsafeMutablePointer<addrinfo>?
     let result = getaddrinfo(address.host, String(address.port), &hints, &first)
     guard result == 0 else {
-      throw AccessoryError(.notFound, "\(address): \(String(cString: gai_strerror(result)))")
+      throw AccessoryError(.notFound, "\(DeviceAddress.tcp(address)): \(String(cString: gai_strerror(result)))")
     }
     defer { freeaddrinfo(first) }
     var candidates: [Candidate] = []

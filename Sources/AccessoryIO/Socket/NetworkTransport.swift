@@ -63,7 +63,7 @@ package final class NetworkListener: EventHandler {
       listener.token.withLock { $0 = token }
     } catch {
       SystemCall.close(descriptor)
-      throw AccessoryError(errno: error, "listening at \(listener.address)")
+      throw AccessoryError(errno: error, "listening at \(DeviceAddress.tcp(listener.address))")
     }
     return listener
   }

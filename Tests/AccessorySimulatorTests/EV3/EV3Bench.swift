@@ -43,7 +43,8 @@ struct EV3Bench {
 
   /// Opens the brick at `path` as any program would.
   static func open(_ path: String, options: EV3Exchange.Options = patient) async throws -> EV3Brick {
-    let session = try await DeviceOpener(Device(DeviceAddress(path)!, source: .named), profile: .ev3).session()
+    let session = try await DeviceOpener(Device(DeviceAddress(path) ?? .node(path), source: .named), profile: .ev3)
+      .session()
     return try await EV3Brick.open(session, options: options)
   }
 

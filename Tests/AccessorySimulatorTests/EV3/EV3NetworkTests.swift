@@ -124,7 +124,9 @@ import Testing
 
   @Test func anotherAnswer() async throws {
     let listener = try await server("HTTP/1.1 400 Bad Request\r\n\r\n")
-    let error = await #expect(throws: AccessoryError.self) { try await EV3Bench.open(listener.address.description) }
+    let error = await #expect(throws: AccessoryError.self) {
+      try await EV3Bench.open(DeviceAddress.tcp(listener.address).description)
+    }
     #expect(error?.kind == .badData)
     listener.close()
   }
@@ -154,7 +156,7 @@ import Testing
         error = failure
       }
     }
-    #expect(error?.message.contains("nobody listens at \(address)") == true)
+    #expect(error?.message.contains("nobody listens at \(DeviceAddress.tcp(address))") == true)
     let unknown = await #expect(throws: AccessoryError.self) {
       try await DescriptorTransport.open(NetworkAddress(host: "no-such-host.invalid", port: 1))
     }
