@@ -37,6 +37,27 @@ import Testing
 
   // MARK: - Good answers
 
+  /// What STATUS has told is asked for once; a progress that isn't told is unknown, and keeps its name.
+  @Test func values() async throws {
+    let (accessory, _, scripted) = try await open { request in
+      switch request.command {
+      case .hello: .reply([4, 3, 2, 1, 0, 16, 2, 0])
+      case .status: .reply([1, 7, 0, 0xFF])
+      default: .silence
+      }
+    }
+    #expect(
+      try await accessory.values() == [
+        AccessoryValue("state", .state, nil, .choice(word: "busy", number: 1)),
+        AccessoryValue("fault_code", .problem, number: 7),
+        AccessoryValue("progress", .ratio, .percent, number: nil),
+        AccessoryValue("boot_id", .identity, nil, .text("01020304")),
+        AccessoryValue("largest_payload", .dataSize, .byte, number: 4_096),
+        AccessoryValue("window", .count, number: 2),
+      ])
+    #expect(scripted.requests.value.map(\.command) == [.hello, .status])
+  }
+
   @Test func commandsOnTheWire() async throws {
     let (accessory, _, scripted) = try await open { request in
       switch request.command {

@@ -106,16 +106,3 @@ extension Bridge {
     }
   }
 }
-
-extension AccessoryState {
-  /// The state's name in the interface and in JSON documents.
-  package var word: String {
-    switch self {
-    case .idle: "idle"
-    case .busy: "busy"
-    case .paused: "paused"
-    case .fault: "fault"
-    case .notInitialized: "not_initialized"
-    }
-  }
-}

@@ -17,4 +17,15 @@ public enum AccessoryState: UInt8, Sendable, Hashable, CaseIterable {
   public init(wire byte: UInt8) {
     self = AccessoryState(rawValue: byte) ?? .notInitialized
   }
+
+  /// The state's name in the service's interface and in JSON documents.
+  package var word: String {
+    switch self {
+    case .idle: "idle"
+    case .busy: "busy"
+    case .paused: "paused"
+    case .fault: "fault"
+    case .notInitialized: "not_initialized"
+    }
+  }
 }

@@ -40,12 +40,24 @@ public struct BatteryReading: Sendable, Hashable {
     case derived
   }
 
+  /// One of a battery's temperatures.
+  public struct Temperature: Sendable, Hashable {
+    /// What is as warm; nil where only its place in the list tells it from others.
+    public var name: String?
+    /// Thousandths of a degree Celsius; nil where it isn't known.
+    public var millidegrees: Int?
+
+    /// A temperature in thousandths of a degree Celsius.
+    public init(_ millidegrees: Int?, name: String? = nil) {
+      self.millidegrees = millidegrees
+      self.name = name
+    }
+  }
+
   /// Percent, 0…100; nil when the accessory doesn't say. Never guessed from the level.
   public var percent: UInt8?
   /// The level; `unknown` when nothing tells.
   public var level: Level
-  /// Whether the accessory told the level, or it follows from the percent.
-  public var levelOrigin: Origin
   /// Millivolts; nil when the accessory doesn't say.
   public var millivolts: Int?
   /// Milliamperes, negative while discharging; nil when the accessory doesn't say.
@@ -53,22 +65,56 @@ public struct BatteryReading: Sendable, Hashable {
   /// What the battery is doing.
   public var charge: Charge
 
+  /// Seconds until it is empty if it goes on so; nil when the accessory doesn't say.
+  public var secondsToEmpty: Int?
+  /// Seconds until it is full if it goes on so; nil when the accessory doesn't say.
+  public var secondsToFull: Int?
+  /// Its temperatures; empty when the accessory doesn't say.
+  public var temperatures: [Temperature] = []
+  /// Millivolts of its cells, in their order, nil for one that isn't known; empty when the accessory doesn't say.
+  public var cellMillivolts: [Int?] = []
+  /// Milliampere hours that are in it; nil when the accessory doesn't say.
+  public var remainingMilliampereHours: Int?
+  /// Milliampere hours that are in it when it is full; nil when the accessory doesn't say.
+  public var fullMilliampereHours: Int?
+  /// How often it was charged; nil when the accessory doesn't say.
+  public var cycles: Int?
+  /// What it can hold compared with a new one, percent, 0…100; nil when the accessory doesn't say.
+  public var healthPercent: UInt8?
+  /// What is wrong with it, by name; empty when nothing is, nil when the accessory doesn't say.
+  public var faults: [String]?
+  /// What it warns of, by name; empty when of nothing, nil when the accessory doesn't say.
+  public var warnings: [String]?
+
+  /// The fields that weren't told, but worked out from something that was.
+  public var derived: Set<Field> = []
+
+  /// Whether the accessory told the level, or it follows from the percent.
+  public var levelOrigin: Origin {
+    get { derived.contains(.level) ? .derived : .reported }
+    set {
+      if newValue == .derived { derived.insert(.level) } else { derived.remove(.level) }
+    }
+  }
+
   /// A reading. When the level is unknown and the percent isn't, the level is derived from it.
   public init(
     percent: UInt8? = nil, level: Level = .unknown, millivolts: Int? = nil, milliamperes: Int? = nil,
     charge: Charge = .unknown
   ) {
     self.percent = percent
+    self.level = level
     self.millivolts = millivolts
     self.milliamperes = milliamperes
     self.charge = charge
-    if level == .unknown, let percent {
-      self.level = Level(percent: percent)
-      levelOrigin = .derived
-    } else {
-      self.level = level
-      levelOrigin = .reported
-    }
+    deriveLevel()
+  }
+
+  /// Where nothing tells the level and the percent is known, derives the level from that.
+  public mutating func deriveLevel() {
+    guard level == .unknown, let percent else { return }
+    level = Level(percent: percent)
+    derived.insert(.level)
   }
 }
 

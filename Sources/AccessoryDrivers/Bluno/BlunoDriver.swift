@@ -39,6 +39,25 @@ extension BlunoRobot: Accessory {
     throw AccessoryError(.unsupported, "\(label) is a Bluno, which doesn't tell its battery")
   }
 
+  /// Asks the radio, in AT mode, how strong its connection is and how strongly it sends; where it doesn't answer, neither
+  /// is known.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    var (strength, power): (Int?, Int?)
+    do throws(AccessoryError) {
+      strength = Int(try await text(of: .signalStrength))
+      power = Int(try await text(of: .power))
+      try await leaveATMode()
+    } catch {
+      guard error.kind == .timedOut else { throw error }
+    }
+    return [
+      // It says 0 where there is no connection.
+      AccessoryValue(
+        "signal_strength", .signalStrength, .decibelMilliwatt, number: strength.flatMap { $0 == 0 ? nil : Double($0) }),
+      AccessoryValue("transmit_power", .signalStrength, .decibelMilliwatt, number: power.map(Double.init)),
+    ]
+  }
+
   /// Everything that it says is something that only this driver knows.
   public nonisolated func news() -> EventStream<AccessoryNews> { texts().converted { _ in .other } }
 }

@@ -22,6 +22,8 @@ public protocol Accessory: Sendable {
   func batteryAndNews() async throws(AccessoryError) -> (
     reading: BatteryReading, news: EventStream<AccessoryNews>
   )
+  /// Asks for all that it measures beside its status and its battery: as it is now, what isn't known without content.
+  func values() async throws(AccessoryError) -> [AccessoryValue]
 
   /// What making contact has told of its protocol; nil where its protocol has nothing of the kind.
   var protocolDetails: ProtocolDetails? { get }
@@ -60,6 +62,11 @@ extension Accessory {
     throw AccessoryError(.unsupported, "\(label) doesn't tell its battery")
   }
 
+  /// It tells no values.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    throw AccessoryError(.unsupported, "\(label) tells no values: only what status and battery show")
+  }
+
   /// One after the other: what it tells while it is being asked is in the news, too.
   public func batteryAndNews() async throws(AccessoryError) -> (
     reading: BatteryReading, news: EventStream<AccessoryNews>
@@ -94,6 +101,8 @@ public enum AccessoryNews: Sendable, Hashable {
   case battery(BatteryReading)
   /// Its status changed.
   case status(AccessoryStatus)
+  /// Some of its values, as they are now.
+  case values([AccessoryValue])
   /// Something that only its driver knows.
   case other
 }

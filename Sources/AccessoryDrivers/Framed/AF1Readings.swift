@@ -41,3 +41,21 @@ extension BatteryReading {
     self.init(percent: reply.percent, level: level, millivolts: reply.millivolts.map(Int.init), charge: charge)
   }
 }
+
+extension FramedAccessory {
+  /// Asks for its status, in which a number is a value; and tells what HELLO has told. Throws what `status` throws.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    let reply = try await ask(.status, as: AF1StatusReply.self, largestReply: 16)
+    let state: AccessoryValue.Content? =
+      reply.state == .notInitialized ? nil : .choice(word: reply.state.word, number: Int(reply.state.rawValue))
+    let (hello, exchange) = (link.exchange.hello, link.exchange)
+    return [
+      AccessoryValue("state", .state, nil, state),
+      AccessoryValue("fault_code", .problem, number: Double(reply.faultCode)),
+      AccessoryValue("progress", .ratio, .percent, number: reply.progress.map(Double.init)),
+      AccessoryValue("boot_id", .identity, nil, hello.map { .text(Hexadecimal.string($0.bootID)) }),
+      AccessoryValue("largest_payload", .dataSize, .byte, number: Double(exchange.largestPayload)),
+      AccessoryValue("window", .count, number: hello.map { Double($0.window) }),
+    ]
+  }
+}

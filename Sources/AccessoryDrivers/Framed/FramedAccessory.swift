@@ -84,7 +84,7 @@ public struct FramedAccessory: Sendable {
   /// Closes the link; returns when the device is free for others.
   public func close() async { await link.close() }
 
-  private func ask<Reply: AF1Payload>(
+  func ask<Reply: AF1Payload>(
     _ command: AF1Command, as type: Reply.Type, largestReply: Int? = nil
   ) async throws(AccessoryError) -> Reply {
     try decode(try await link.request(AF1Request(command, largestReply: largestReply)), of: command, as: type)

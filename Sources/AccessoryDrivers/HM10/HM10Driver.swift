@@ -38,6 +38,31 @@ extension HM10Module: Accessory {
     BatteryReading(percent: try await batteryPercent())
   }
 
+  /// Tells whether and to whom it is connected; where it isn't, asks for its role and how strongly it sends. What it
+  /// refuses isn't known: a clone refuses most.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    let isConnected = isConnected
+    let role = isConnected ? nil : try await known(.role).flatMap { HM10Role(rawValue: $0) }
+    let power = isConnected ? nil : try await known(.power).flatMap { HM10Power(rawValue: $0) }
+    return [
+      AccessoryValue("connected", .state, nil, .flag(isConnected)),
+      AccessoryValue("peer", .identity, nil, isConnected ? peer.map { .text("\($0)") } : nil),
+      AccessoryValue("role", .state, nil, role.map { .choice(word: "\($0)", number: $0.rawValue) }),
+      AccessoryValue(
+        "transmit_power", .signalStrength, .decibelMilliwatt, number: power.map { Double($0.decibels) }),
+    ]
+  }
+
+  /// What a setting is; nil where the module refuses to tell.
+  private func known(_ setting: HM10Setting) async throws(AccessoryError) -> Int? {
+    do throws(AccessoryError) {
+      return try await value(of: setting)
+    } catch {
+      guard error.kind == .refused else { throw error }
+      return nil
+    }
+  }
+
   /// Connections and their ends are changes of its status; all else only its own events tell.
   public func news() -> EventStream<AccessoryNews> {
     link.news { event in

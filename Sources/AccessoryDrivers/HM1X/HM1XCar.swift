@@ -20,6 +20,8 @@ public actor HM1XCar {
 
   /// The frame that was sent last.
   public private(set) var frame: HM1XFrame
+  /// Whether a frame has been sent.
+  private(set) var isTold = false
 
   /// The car's name for people.
   public nonisolated var label: String { link.label }
@@ -47,6 +49,7 @@ public actor HM1XCar {
   public func send(_ frame: HM1XFrame) async throws(AccessoryError) {
     self.frame = frame
     _ = try await link.request(LineRequest(frame.encoded(for: receiver), name: "a frame"))
+    isTold = true
   }
 
   /// Steers and accelerates with the lights as they are, −255…255 each. With a `time` the frame is sent again and again

@@ -29,6 +29,17 @@ extension HM1XCar: Accessory {
     throw AccessoryError(.unsupported, "\(label) is an HM-1X car, which doesn't tell its battery")
   }
 
+  /// What the car was told last, which is all that is known of it: derived, and unknown until it was told something.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    let told = isTold ? frame : nil
+    return [
+      AccessoryValue("steering", number: told.map { Double($0.steering) }, isDerived: true),
+      AccessoryValue("acceleration", number: told.map { Double($0.acceleration) }, isDerived: true),
+      AccessoryValue("headlights", .state, nil, told.map { .flag($0.headlights) }, isDerived: true),
+      AccessoryValue("brake_lights", .state, nil, told.map { .flag($0.brakeLights) }, isDerived: true),
+    ]
+  }
+
   /// A car tells nothing of its own accord; only its going is told.
   public nonisolated func news() -> EventStream<AccessoryNews> { link.news() }
 

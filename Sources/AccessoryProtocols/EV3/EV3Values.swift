@@ -171,14 +171,14 @@ public struct EV3Warnings: OptionSet, Sendable, Hashable {
   /// It is busy.
   public static let busy = EV3Warnings(rawValue: 0x80)
 
+  /// Each with its name.
+  public static let named: [(warning: EV3Warnings, name: String)] = [
+    (.temperature, "temperature"), (.current, "current"), (.voltage, "voltage"), (.memory, "memory"),
+    (.dispatcher, "program"), (.batteryLow, "battery-low"), (.busy, "busy"),
+  ]
+
   /// The names of those that are set.
-  public var names: [String] {
-    let all: [(EV3Warnings, String)] = [
-      (.temperature, "temperature"), (.current, "current"), (.voltage, "voltage"), (.memory, "memory"),
-      (.dispatcher, "program"), (.batteryLow, "battery-low"), (.busy, "busy"),
-    ]
-    return all.filter { contains($0.0) }.map(\.1)
-  }
+  public var names: [String] { Self.named.filter { contains($0.warning) }.map(\.name) }
 }
 
 /// What a motor does, and where it is.

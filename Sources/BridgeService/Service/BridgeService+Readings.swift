@@ -29,7 +29,8 @@ extension BridgeService {
     switch news {
     case .battery(let reading): note(reading, attachment, isEvent: true)
     case .status(let status): note(status, attachment, isEvent: true)
-    case .other: break
+    // There is no method of the interface for values yet.
+    case .values, .other: break
     }
   }
 

@@ -2,13 +2,13 @@
 
 import AccessoryCore
 import AccessoryDiscovery
-import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 import TestSupport
 import Testing
 
+@testable import AccessoryDrivers
 @testable import AccessorySimulator
 
 /// A pretended brick from end to end: the real driver and the real link at the other end of a terminal or a socket.
@@ -27,6 +27,40 @@ import Testing
     #expect(identity.firmwareRevision == "V1.09H")
     #expect(identity.hardwareRevision == "V0.60")
     await bench.close()
+  }
+
+  /// What it measures, with units, of what is plugged in; what isn't there has no value.
+  @Test(arguments: EV3Bench.Way.allCases) func values(way: EV3Bench.Way) async throws {
+    let bench = try await EV3Bench.open(way) {
+      $0.device.warnings = [.batteryLow]
+      $0.device.sensors[.four]?.values = [.nan]
+    }
+    let values = try await bench.brick.values()
+    func value(_ name: String) -> AccessoryValue? { values.first { $0.name == name } }
+    #expect(Set(values.map(\.name)).count == values.count)
+    #expect(value("internal_current") == AccessoryValue("internal_current", .current, .ampere, number: 0.18))
+    #expect(value("motor_current")?.number == 0)
+    #expect(value("memory_free") == AccessoryValue("memory_free", .dataSize, .kilobyte, number: 8_192))
+    #expect(value("sleep_time") == AccessoryValue("sleep_time", .duration, .minute, number: 30))
+    #expect(value("firmware_version") == AccessoryValue("firmware_version", .identity, nil, .text("V1.09H")))
+    #expect(value("warning_battery_low")?.content == .flag(true) && value("warning_busy")?.content == .flag(false))
+    #expect(
+      value("port_1_device") == AccessoryValue("port_1_device", .identity, nil, .choice(word: "touch", number: 16)))
+    #expect(value("port_1") == AccessoryValue("port_1", number: 0))
+    #expect(value("port_2") == nil && value("port_2_device") == nil)
+    #expect(value("port_3") == AccessoryValue("port_3", .ratio, .percent, number: 12))
+    #expect(value("port_4") == AccessoryValue("port_4", .distance, .centimetre, number: nil))
+    #expect(value("port_a_device")?.content == .choice(word: "large motor", number: 7))
+    await bench.close()
+  }
+
+  @Test(arguments: [
+    ("D/s ", AccessoryValue.Quantity.rotation, MeasurementUnit.degreePerSecond), (" C", .temperature, .celsius),
+  ])
+  func unitsOfTheFirmware(symbol: String, quantity: AccessoryValue.Quantity, unit: MeasurementUnit) {
+    let meaning = EV3Brick.meaning(of: symbol)
+    #expect(meaning.quantity == quantity && meaning.unit == unit)
+    #expect(EV3Brick.meaning(of: "  ").unit == nil && EV3Brick.meaning(of: "N").unit == "N")
   }
 
   @Test func throughTheRegistry() async throws {

@@ -127,6 +127,19 @@ import Testing
     await bench.close()
   }
 
+  /// The radio's: a strength of 0 is that of no connection.
+  @Test func values() async throws {
+    let bench = try await Bench.open()
+    _ = try await bench.perform("set-power power=-23")
+    #expect(
+      try await bench.robot.values() == [
+        AccessoryValue("signal_strength", .signalStrength, .decibelMilliwatt, number: nil),
+        AccessoryValue("transmit_power", .signalStrength, .decibelMilliwatt, number: -23),
+      ])
+    #expect(await !bench.simulator.device.isInATMode)
+    await bench.close()
+  }
+
   @Test func inTheTermsOfAll() async throws {
     let bench = try await Bench.open { $0.name = "Rob" }
     let accessory: any Accessory = bench.robot

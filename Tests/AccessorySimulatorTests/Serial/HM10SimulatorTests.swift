@@ -68,6 +68,26 @@ import Testing
     await bench.close()
   }
 
+  /// What it can be asked, and what it can't while it is connected.
+  @Test func values() async throws {
+    let bench = try await Bench.open { $0.module.isCentral = true }
+    #expect(
+      try await bench.module.values() == [
+        AccessoryValue("connected", .state, nil, .flag(false)), AccessoryValue("peer", .identity, nil, nil),
+        AccessoryValue("role", .state, nil, .choice(word: "central", number: 1)),
+        AccessoryValue("transmit_power", .signalStrength, .decibelMilliwatt, number: 0),
+      ])
+    try await bench.module.set(.notify, to: 1)
+    try await bench.module.connect(to: Self.first, isDual: false)
+    #expect(
+      try await bench.module.values() == [
+        AccessoryValue("connected", .state, nil, .flag(true)),
+        AccessoryValue("peer", .identity, nil, .text("\(Self.first)")), AccessoryValue("role", .state, nil, nil),
+        AccessoryValue("transmit_power", .signalStrength, .decibelMilliwatt, number: nil),
+      ])
+    await bench.close()
+  }
+
   /// Of the two commands for the version, either may be the one that is answered.
   @Test(arguments: HM10Command.VersionForm.allCases) func version(form: HM10Command.VersionForm) async throws {
     var options = Bench.patient

@@ -53,6 +53,17 @@ import Testing
     try HM1XFrame(steering: steering, acceleration: acceleration, headlights: head, brakeLights: brake)
   }
 
+  /// All that is known of a car is what it was told, and before that nothing.
+  @Test func values() async throws {
+    let bench = try await Bench.open()
+    let unknown = try await bench.car.values()
+    #expect(unknown.map(\.name) == ["steering", "acceleration", "headlights", "brake_lights"])
+    #expect(unknown.allSatisfy { $0.content == nil && $0.isDerived })
+    try await bench.perform("headlights on=yes + drive steering=58 acceleration=-186")
+    #expect(try await bench.car.values().map(\.content) == [.number(58), .number(-186), .flag(true), .flag(false)])
+    await bench.close()
+  }
+
   /// A window and a mask find every frame, those full of colons, too.
   @Test func everyCommand() async throws {
     let bench = try await Bench.open()

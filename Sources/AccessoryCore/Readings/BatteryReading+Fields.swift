@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension BatteryReading {
+  /// The fields of a reading, by the names that they have in the service's interface and in JSON documents.
+  public enum Field: String, Sendable, Hashable, CaseIterable {
+    /// The fields as the properties of a reading have them.
+    case percent, level
+    case voltage = "voltage_mv"
+    case current = "current_ma"
+    case charge
+    case timeToEmpty = "time_to_empty_s"
+    case timeToFull = "time_to_full_s"
+    case temperatures
+    case cells = "cells_mv"
+    case remainingCapacity = "remaining_mah"
+    case fullCapacity = "full_mah"
+    case cycles
+    case health = "health_percent"
+    case faults, warnings
+
+    /// What the field can be in its unit, where it is one whole number; nil where it isn't.
+    public var range: ClosedRange<Int>? {
+      switch self {
+      case .percent, .health: ReadingLimits.percent
+      case .voltage, .current: ReadingLimits.electrical
+      case .timeToEmpty, .timeToFull: ReadingLimits.seconds
+      case .remainingCapacity, .fullCapacity: ReadingLimits.capacity
+      case .cycles: ReadingLimits.cycles
+      case .level, .charge, .temperatures, .cells, .faults, .warnings: nil
+      }
+    }
+  }
+
+  /// A field that is one whole number, in the unit that its property names; nil for others, and where it isn't known.
+  /// What is set to a number out of the field's range is unknown then.
+  public subscript(field: Field) -> Int? {
+    get {
+      switch field {
+      case .percent: percent.map(Int.init)
+      case .voltage: millivolts
+      case .current: milliamperes
+      case .timeToEmpty: secondsToEmpty
+      case .timeToFull: secondsToFull
+      case .remainingCapacity: remainingMilliampereHours
+      case .fullCapacity: fullMilliampereHours
+      case .cycles: cycles
+      case .health: healthPercent.map(Int.init)
+      case .level, .charge, .temperatures, .cells, .faults, .warnings: nil
+      }
+    }
+    set {
+      let value = newValue.flatMap { field.range?.contains($0) == true ? $0 : nil }
+      switch field {
+      case .percent: percent = value.flatMap { UInt8(exactly: $0) }
+      case .voltage: millivolts = value
+      case .current: milliamperes = value
+      case .timeToEmpty: secondsToEmpty = value
+      case .timeToFull: secondsToFull = value
+      case .remainingCapacity: remainingMilliampereHours = value
+      case .fullCapacity: fullMilliampereHours = value
+      case .cycles: cycles = value
+      case .health: healthPercent = value.flatMap { UInt8(exactly: $0) }
+      case .level, .charge, .temperatures, .cells, .faults, .warnings: break
+      }
+    }
+  }
+
+  /// The reading within `ReadingLimits`: numbers beyond them are unknown, lists and names are cut.
+  public var bounded: BatteryReading {
+    var reading = self
+    for field in Field.allCases where field.range != nil { reading[field] = self[field] }
+    reading.cellMillivolts = cellMillivolts.prefix(ReadingLimits.cells).map {
+      ReadingLimits.within($0, ReadingLimits.electrical)
+    }
+    reading.temperatures = temperatures.prefix(ReadingLimits.temperatures).map {
+      Temperature(
+        ReadingLimits.within($0.millidegrees, ReadingLimits.millidegrees),
+        name: $0.name.map { ReadingLimits.cut($0, to: ReadingLimits.nameBytes) })
+    }
+    reading.faults = faults.map(ReadingLimits.names)
+    reading.warnings = warnings.map(ReadingLimits.names)
+    return reading
+  }
+}

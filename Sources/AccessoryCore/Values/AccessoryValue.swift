@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that an accessory measures or tells, beside its status and its battery.
+public struct AccessoryValue: Sendable, Hashable {
+  /// What a value is.
+  public enum Content: Sendable, Hashable {
+    /// A number, in the value's unit.
+    case number(Double)
+    /// A text: an accessory's own is shown escaped.
+    case text(String)
+    /// Yes or no.
+    case flag(Bool)
+    /// One of several words, with the number by which the accessory knows it.
+    case choice(word: String, number: Int)
+
+    /// The number `digits` divided by ten `places` times, with no more digits than it needs: what is measured in steps of
+    /// 0.1 is 3.3 and not 3.3000000000000003.
+    public static func decimal(_ digits: Int, places: Int) -> Content {
+      // Powers of ten up to the 22nd are exact, and division rounds once.
+      var power = 1.0
+      for _ in 0..<min(places.magnitude, 22) { power *= 10 }
+      return .number(places < 0 ? Double(digits) * power : Double(digits) / power)
+    }
+  }
+
+  /// What it is called: no other value of the accessory is called so. By convention lower-case letters, digits and
+  /// underscores.
+  public var name: String
+  /// What it is a measure of; nil where it is none.
+  public var quantity: Quantity?
+  /// In what a number is measured; nil where it is none, or has no unit.
+  public var unit: MeasurementUnit?
+  /// What it is; nil where that isn't known.
+  public var content: Content?
+  /// Whether it wasn't told, but worked out from something that was, or is what the accessory was told to do.
+  public var isDerived: Bool
+
+  /// A value of these parts.
+  public init(
+    _ name: String, _ quantity: Quantity? = nil, _ unit: MeasurementUnit? = nil, _ content: Content?,
+    isDerived: Bool = false
+  ) {
+    self.name = name
+    self.quantity = quantity
+    self.unit = unit
+    self.content = content
+    self.isDerived = isDerived
+  }
+
+  /// A number, or nil where it isn't known; what is infinite or no number isn't.
+  public init(
+    _ name: String, _ quantity: Quantity? = nil, _ unit: MeasurementUnit? = nil, number: Double?,
+    isDerived: Bool = false
+  ) {
+    let content = number.flatMap { $0.isFinite ? Content.number($0) : nil }
+    self.init(name, quantity, unit, content, isDerived: isDerived)
+  }
+
+  /// The number; nil where it is none, or not known. That of a word is its number.
+  public var number: Double? {
+    switch content {
+    case .number(let number): number
+    case .choice(_, let number): Double(number)
+    case .text, .flag, nil: nil
+    }
+  }
+
+  /// The value within `ReadingLimits`: names and texts are cut, a number that is none is unknown.
+  public var bounded: AccessoryValue {
+    let bounded: Content? =
+      switch content {
+      case .number(let number): number.isFinite ? .number(number) : nil
+      case .text(let text): .text(ReadingLimits.cut(text, to: ReadingLimits.textBytes))
+      case .choice(let word, let number):
+        .choice(word: ReadingLimits.cut(word, to: ReadingLimits.textBytes), number: number)
+      case .flag, nil: content
+      }
+    return AccessoryValue(
+      ReadingLimits.cut(name, to: ReadingLimits.nameBytes),
+      quantity.map { Quantity(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.quantityBytes)) },
+      unit.map { MeasurementUnit(rawValue: ReadingLimits.cut($0.rawValue, to: ReadingLimits.unitBytes)) },
+      bounded, isDerived: isDerived)
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The values of an accessory, each with the time at which it was read. At most `ReadingLimits.values`, each within the
+/// limits, no two of one name.
+public struct ValuesReading: Sendable, Hashable {
+  /// A value that was read.
+  public struct Entry: Sendable, Hashable {
+    /// The value.
+    public var value: AccessoryValue
+    /// When it was read.
+    public var time: MonotonicTime
+
+    /// A value that was read at a time.
+    public init(_ value: AccessoryValue, at time: MonotonicTime) {
+      self.value = value
+      self.time = time
+    }
+
+    /// How old it is; never negative.
+    public func age(_ now: MonotonicTime) -> Duration { max(.zero, now - time) }
+  }
+
+  /// The values, in the order in which they were first told.
+  public private(set) var entries: [Entry] = []
+  private var places: [String: Int] = [:]
+
+  /// No values.
+  public init() {}
+
+  /// Values that were read at one time.
+  public init(_ values: [AccessoryValue], at time: MonotonicTime) { take(values, at: time) }
+
+  /// The values alone.
+  public var values: [AccessoryValue] { entries.map(\.value) }
+
+  /// The value of this name; nil where there is none.
+  public subscript(name: String) -> Entry? { places[name].map { entries[$0] } }
+
+  /// Takes these values in the place of earlier ones of their names, and keeps the others. Gives those that are new or not
+  /// what they were. What is beyond the limit is left out.
+  @discardableResult
+  public mutating func take(_ values: [AccessoryValue], at time: MonotonicTime) -> [AccessoryValue] {
+    var changed: [AccessoryValue] = []
+    for value in values {
+      let value = value.bounded
+      if let place = places[value.name] {
+        if entries[place].value != value { changed.append(value) }
+        entries[place] = Entry(value, at: time)
+      } else if entries.count < ReadingLimits.values {
+        places[value.name] = entries.count
+        entries.append(Entry(value, at: time))
+        changed.append(value)
+      }
+    }
+    return changed
+  }
+}
