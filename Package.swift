@@ -95,12 +95,18 @@ let package = Package(
     .target(
       name: "AccessoryTesting", dependencies: ["AccessoryCore", "AccessoryLink", "AccessoryIO", "AccessoryProtocols"]),
     .target(name: "Console", dependencies: ["AccessoryCore", "AccessoryIO"]),
+    .target(
+      name: "CommandOutput",
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "Console",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .executableTarget(
       name: "bridge-cli",
       dependencies: [
         "AccessoryCore",
-        "AccessoryBridge", "AccessoryControl", "BridgeService", "Console", "AccessoryDrivers", "AccessoryDiscovery",
-        "AccessorySimulator",
+        "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
+        "AccessoryDiscovery", "AccessorySimulator",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -118,6 +124,12 @@ let package = Package(
         "OwnGadget",
       ]),
     .testTarget(name: "ConsoleTests", dependencies: ["AccessoryCore", "Console", "AccessoryIO"]),
+    .testTarget(
+      name: "CommandOutputTests",
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryTesting", "CommandOutput",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(name: "AccessoryCoreTests", dependencies: ["AccessoryCore"]),
     .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryCore", "AccessoryProtocols"]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import CommandOutput
 import Glibc
 import Synchronization
 
@@ -53,7 +54,7 @@ enum Interruption {
       let before = received.exchange(signal, ordering: .relaxed)
       if before != 0, before != SIGPIPE {
         TerminalGuard.restoreEverything()
-        _exit(128 + signal)
+        _exit(ExitStatus.of(signal: signal))
       }
       work.cancel()
     }

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 import ArgumentParser
+import CommandOutput
 import Glibc
 
 @main
@@ -30,7 +31,7 @@ enum Main {
       try QuietTasks.begin()
     } catch {
       guard let command = try? BridgeCLI.parseAsRoot() else {
-        Output.error(error.message)
+        ErrorReport(error).tell(asJSON: false, program: BridgeCLI.name)
         Glibc.exit(EX_IOERR)
       }
       Glibc.exit(Failure.report(error, of: command))
@@ -67,7 +68,7 @@ enum Main {
 
 struct BridgeCLI: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "bridge-cli",
+    commandName: name,
     abstract: "Talks to accessories on serial lines.",
     discussion: """
       EXAMPLES
@@ -108,6 +109,9 @@ struct BridgeCLI: AsyncParsableCommand {
       Serve.self, Attach.self,
       Detach.self, Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
     ])
+
+  /// What the command is called in its errors, too.
+  static let name = "bridge-cli"
 
   static let version = "0.1.0"
 }

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryLink
+import CommandOutput
 import Glibc
 import SystemPackage
 

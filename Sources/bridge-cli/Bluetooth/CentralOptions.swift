@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryProtocols
 import ArgumentParser
+import CommandOutput
 
 /// A module that scans and connects, opened for a command.
 struct OpenModule {

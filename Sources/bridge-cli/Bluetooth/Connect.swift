@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
+import CommandOutput
 import Console
 
 struct Connect: AsyncParsableCommand, JSONCommand {
@@ -302,7 +303,7 @@ final class ConnectSession: Sendable {
 }
 
 struct ConnectionDocument: Encodable {
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let event: String
   let address: String
   var message: String?

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryProtocols
+import CommandOutput
 import Glibc
 
 /// The list of devices that a scan finds, drawn again and again on a terminal.

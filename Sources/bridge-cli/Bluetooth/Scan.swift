@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryProtocols
 import ArgumentParser
+import CommandOutput
 
 struct Scan: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -89,13 +90,13 @@ struct NeighbourDocument: Encodable {
 }
 
 struct ScanEventDocument: Encodable {
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let event: String
   let device: NeighbourDocument
 }
 
 struct ScanDocument: Encodable {
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let event = "ended"
   let device: DeviceDocument
   let devices: [NeighbourDocument]

@@ -6,6 +6,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import ArgumentParser
 import BridgeService
+import CommandOutput
 import Glibc
 import Logging
 

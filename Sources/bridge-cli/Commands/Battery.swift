@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
+import CommandOutput
 
 struct Battery: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -58,7 +59,7 @@ struct Battery: AsyncParsableCommand, JSONCommand {
 
   private func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil) {
     if output.json {
-      Output.json(BatteryDocument(device: device, battery: WithNulls(.init(reading)), age_ms: age))
+      Output.json(BatteryDocument(device, reading, age: age))
     } else {
       Output.line(BatteryView.line(reading))
     }

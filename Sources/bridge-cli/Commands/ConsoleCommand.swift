@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import ArgumentParser
+import CommandOutput
 
 struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -64,7 +65,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     let isInteractive = TerminalGuard.isThere && !output.json
     if mode == .keys, !isInteractive {
-      throw UsageError(description: "--keys needs a terminal: keys come from there")
+      throw UsageError("--keys needs a terminal: keys come from there")
     }
     let log = try log.map { path throws(AccessoryError) in try ConsoleLog(path) }
     defer { log?.close() }

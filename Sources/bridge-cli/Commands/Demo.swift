@@ -8,6 +8,7 @@ import AccessoryLink
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
+import CommandOutput
 import Console
 
 struct Demo: AsyncParsableCommand {
@@ -74,7 +75,7 @@ struct Demo: AsyncParsableCommand {
     stage.scene("Who and how are you?")
     let identity = try await accessory.identify()
     stage.say("identity      \(identity.manufacturer), \(identity.name), firmware \(identity.firmwareRevision)")
-    stage.say("status        \(try await accessory.status().stateName)")
+    stage.say("status        \(try await accessory.status().state.word)")
     let events = accessory.events()
     stage.say("battery       \(BatteryView.line(try await accessory.battery()))")
 

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 import ArgumentParser
+import CommandOutput
 
 struct Doctor: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -31,7 +32,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       show(reports)
     }
     if let finding = reports.flatMap(\.findings).first(where: { $0.kind != nil }), let kind = finding.kind {
-      throw ExitCode(Failure.exitStatus(kind))
+      throw ExitCode(ExitStatus.of(kind))
     }
   }
 
@@ -89,7 +90,7 @@ struct DoctorDocument: Encodable {
     let kind: OrNull<String>
   }
 
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let ports: [Report]
 
   init(_ reports: [PortReport]) {

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
+import CommandOutput
 
 // The files of accessories.
 

@@ -8,6 +8,7 @@ import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 import BridgeService
+import CommandOutput
 
 struct Info: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -70,11 +71,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
     _ identity: AccessoryIdentity?
   ) {
     if output.json {
-      return Output.json(
-        InfoDocument(
-          device: device, line: OrNull(line.map(LineDocument.init)),
-          protocol: OrNull(details.map(InfoDocument.ProtocolDetails.init)),
-          identity: OrNull(identity.map(Bridge.Identity.init))))
+      return Output.json(InfoDocument(device, line: line, protocol: details, identity: identity))
     }
     var rows = rows + (line.map(LineView.facts) ?? [])
     if let details {
@@ -87,7 +84,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
         ("Boot id", details.boot_id.map { SafeText.escape($0) } ?? "- (the accessory doesn't know HELLO)"),
       ]
     }
-    Table.facts(rows + (identity?.facts ?? [])).forEach(Output.line)
+    Table.facts(rows + (identity.map(StatusView.facts) ?? [])).forEach(Output.line)
   }
 
   private func showWithoutOpening() async throws {
@@ -95,10 +92,7 @@ struct Info: AsyncParsableCommand, JSONCommand {
     let device = target.device
     let access = await PortAccess.look(at: [device]).first
     if output.json {
-      return Output.json(
-        InfoDocument(
-          device: DeviceDocument(device, access: access), line: OrNull(nil), protocol: OrNull(nil),
-          identity: OrNull(nil)))
+      return Output.json(InfoDocument(DeviceDocument(device, access: access)))
     }
     Table.facts(DeviceView.facts(device, driver: target.driver?.name, access)).forEach(Output.line)
   }

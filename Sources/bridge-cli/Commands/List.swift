@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 import ArgumentParser
+import CommandOutput
 
 struct List: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -35,7 +36,7 @@ struct List: AsyncParsableCommand, JSONCommand {
     }
     let accesses = await PortAccess.look(at: devices)
     if output.json {
-      return Output.json(ListDocument(devices: zip(devices, accesses).map { DeviceDocument($0, access: $1) }))
+      return Output.json(DeviceListDocument(zip(devices, accesses).map { DeviceDocument($0, access: $1) }))
     }
     guard !devices.isEmpty else {
       return wait != nil ? () : Output.note("No accessory found. A pretended one: bridge-cli simulate framed")
@@ -43,12 +44,12 @@ struct List: AsyncParsableCommand, JSONCommand {
     var table = Table(["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"])
     for (device, access) in zip(devices, accesses) {
       table.add([
-        text(device.serialNumber), text(device.name), text(device.model), text(device.driver),
-        device.usb?.product ?? "-", text(device.transports.map(\.rawValue).joined(separator: ",")), word(access),
+        Table.cell(device.serialNumber), Table.cell(device.name), Table.cell(device.model), Table.cell(device.driver),
+        device.usb?.product ?? "-", Table.cell(device.transports.map(\.rawValue).joined(separator: ",")), word(access),
         SafeText.escape(device.address.description), device.source.rawValue,
       ])
     }
-    table.lines.forEach(Output.line)
+    table.lines().forEach(Output.line)
   }
 
   /// Those that are there when the first has come; none when none has within the time.
@@ -72,11 +73,6 @@ struct List: AsyncParsableCommand, JSONCommand {
     }
     try Task.checkCancellation()
     return try await source.devices().filter { all || $0.mayBeAccessory }
-  }
-
-  private func text(_ value: String?) -> String {
-    guard let value, !value.isEmpty else { return "-" }
-    return SafeText.escape(value, limit: 32)
   }
 
   private func word(_ access: PortAccess) -> String {

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
+import CommandOutput
 
 /// Commands by name, with arguments by name: what drivers describe.
 struct NamedRequest {
@@ -60,7 +61,7 @@ struct NamedRequest {
     do throws(CommandSyntaxError) {
       return try CommandCall.read(words, of: commands)
     } catch {
-      throw UsageError(description: "\(label): \(error)")
+      throw UsageError("\(label): \(error)")
     }
   }
 
@@ -69,41 +70,16 @@ struct NamedRequest {
     do {
       return try await body()
     } catch let error as AccessoryError where error.kind == .misconfigured {
-      throw UsageError(description: error.message)
+      throw UsageError(error.message)
     }
   }
 
   private static func show(
     _ replies: [CommandReply], _ device: DeviceDocument, _ output: OutputOptions, isAnswered: Bool
   ) {
-    if output.json {
-      return Output.json(CommandsDocument(device: device, replies: isAnswered ? replies.map { .init($0) } : []))
-    }
-    for reply in replies where !reply.values.isEmpty { Output.line(text(reply)) }
-  }
-
-  /// "motor-read speed=50 % tacho=90 °"; of a command with one result only that.
-  private static func text(_ reply: CommandReply) -> String {
-    let values = zip(reply.command.results, reply.values).map { result, value in
-      (result.name, CommandText.value(value) + (result.unit.map { value == .nothing ? "" : " \($0)" } ?? ""))
-    }
-    if values.count == 1 { return values[0].1 }
-    return values.map { "\($0): \($1)" }.joined(separator: ", ")
-  }
-}
-
-/// Values for people.
-enum CommandText {
-  static func value(_ value: CommandValue) -> String {
-    switch value {
-    case .whole(let number): "\(number)"
-    case .number(let number): "\(number)"
-    case .text(let text): SafeText.escape(text)
-    case .list(let values): values.isEmpty ? "none" : values.map(Self.value).joined(separator: ", ")
-    case .bytes(let bytes): Hexadecimal.string(bytes)
-    case .flag(let isSet): isSet ? "yes" : "no"
-    case .nothing: "-"
-    }
+    let answers = replies.map { CommandAnswer($0) }
+    if output.json { return Output.json(AnswersDocument(device, isAnswered ? answers : [])) }
+    for answer in answers where !answer.values.isEmpty { Output.line(ValueView.line(answer.values)) }
   }
 }
 

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
+import CommandOutput
 import Glibc
 
 struct ProfileCommand: AsyncParsableCommand {
@@ -54,7 +55,7 @@ struct ProfileList: AsyncParsableCommand, JSONCommand {
         SafeText.escape(profile.description ?? "-", limit: 80),
       ])
     }
-    table.lines.forEach(Output.line)
+    table.lines().forEach(Output.line)
     for problem in library.problems { Output.note("not used: " + SafeText.escape(problem.description, limit: 1_000)) }
   }
 }

@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
+import CommandOutput
 
 struct RemoteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -43,7 +44,7 @@ extension RemoteChange {
       do {
         try change(&remote)
       } catch let error as BlunoError {
-        throw UsageError(description: "\(error)")
+        throw UsageError("\(error)")
       }
       let changed = remote
       try await queue.run { () throws(AccessoryError) in try file.save(changed) }
@@ -60,11 +61,11 @@ extension RemoteChange {
         SafeText.escape(task.name, limit: BlunoRemoteFile.nameLimit),
       ])
     }
-    tasks.lines.forEach(Output.line)
+    tasks.lines().forEach(Output.line)
     Output.line("")
     var keys = Table(["key", "sends"])
     for key in BlunoKey.allCases { keys.add([key.rawValue, Self.text(remote.bytes(for: key))]) }
-    keys.lines.forEach(Output.line)
+    keys.lines().forEach(Output.line)
     if remote.endsLines { Output.line("\nEvery message ends in a line feed.") }
   }
 
@@ -74,7 +75,7 @@ extension RemoteChange {
 
   /// The number of a task that there is.
   fileprivate static func check(_ isThere: Bool, _ number: Int) throws {
-    if !isThere { throw UsageError(description: "there is no task \(number): bridge-cli remote show shows all") }
+    if !isThere { throw UsageError("there is no task \(number): bridge-cli remote show shows all") }
   }
 }
 
@@ -252,7 +253,7 @@ struct RemoteDocument: Encodable {
     let name: String
   }
 
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let file: String
   let tasks: [Task]
   let keys: [String: String]

@@ -5,6 +5,7 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryProtocols
 import ArgumentParser
+import CommandOutput
 
 struct Request: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -125,8 +126,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
     if output.json {
       return Output.json(
         RequestDocument(
-          device: device, command: parts.command.name.lowercased(), command_byte: parts.command.rawValue,
-          reply: .init(payload_hex: Hexadecimal.string(reply), payload_bytes: reply.count)))
+          device, command: parts.command.name.lowercased(), byte: parts.command.rawValue, reply: reply))
     }
     let style = Style.standardOutput
     Output.line(Hexadecimal.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
@@ -147,7 +147,7 @@ struct Request: AsyncParsableCommand, JSONCommand {
       return try await body()
     } catch let error as AccessoryError where error.kind == .misconfigured {
       // The accessory's limit is known only now, but what exceeds it is what the user typed.
-      throw UsageError(description: error.message)
+      throw UsageError(error.message)
     }
   }
 }

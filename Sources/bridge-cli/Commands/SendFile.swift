@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryProtocols
 import ArgumentParser
+import CommandOutput
 
 struct SendFile: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(

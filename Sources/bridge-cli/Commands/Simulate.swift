@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
+import CommandOutput
 
 struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
+import CommandOutput
 
 struct SimulateEV3: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(

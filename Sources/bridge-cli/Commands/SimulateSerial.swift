@@ -5,6 +5,7 @@ import AccessoryDiscovery
 import AccessoryIO
 import AccessorySimulator
 import ArgumentParser
+import CommandOutput
 import Glibc
 
 /// Options of all accessories that are pretended on a pseudo-terminal.

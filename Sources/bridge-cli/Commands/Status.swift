@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
+import CommandOutput
 
 struct Status: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -35,30 +36,8 @@ struct Status: AsyncParsableCommand, JSONCommand {
     _ status: AccessoryStatus, _ identity: AccessoryIdentity, _ device: DeviceDocument, age: Int? = nil
   ) {
     if output.json {
-      return Output.json(
-        StatusDocument(device: device, status: WithNulls(.init(status)), identity: .init(identity), age_ms: age))
+      return Output.json(StatusDocument(device, status, identity, age: age))
     }
-    Table.facts(
-      [
-        ("State", status.stateName),
-        ("Fault", status.faultCode.map(String.init) ?? "none"),
-        ("Progress", status.progress.map { "\($0) %" } ?? "-"),
-      ] + identity.facts
-    ).forEach(Output.line)
-  }
-}
-
-extension AccessoryStatus {
-  /// The state's name, in the field's usual form.
-  var stateName: String { state.word }
-}
-
-extension AccessoryIdentity {
-  /// The strings, made harmless, with their names.
-  var facts: [(String, String)] {
-    [
-      ("Manufacturer", manufacturer), ("Name", name), ("Model", model), ("Serial", serialNumber),
-      ("Firmware", firmwareRevision), ("Hardware", hardwareRevision),
-    ].map { ($0, $1.isEmpty ? "-" : SafeText.escape($1)) }
+    Table.facts(StatusView.facts(status) + StatusView.facts(identity)).forEach(Output.line)
   }
 }

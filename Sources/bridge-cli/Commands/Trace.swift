@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import ArgumentParser
+import CommandOutput
 
 struct Trace: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -50,7 +51,7 @@ struct Trace: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     if let source, RecordingFile.isRegular(source) {
       guard record == nil, poll == nil, !listen else {
-        throw UsageError(description: "\(source) is a recording: --record, --poll and --listen are for a device")
+        throw UsageError("\(source) is a recording: --record, --poll and --listen are for a device")
       }
       return try RecordingFile.decode(source, as: line.driver.map { TraceFraming(driver: $0) }) { view.show($0) }
     }

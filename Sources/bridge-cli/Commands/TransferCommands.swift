@@ -5,6 +5,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryProtocols
 import ArgumentParser
+import CommandOutput
 import Glibc
 
 /// Options of commands that carry files.

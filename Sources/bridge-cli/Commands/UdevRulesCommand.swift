@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
+import CommandOutput
 
 struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(

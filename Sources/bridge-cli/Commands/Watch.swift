@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
+import AccessoryControl
 import AccessoryDiscovery
 import AccessoryIO
 import ArgumentParser
-import Glibc
+import BridgeService
+import CommandOutput
 
 struct Watch: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
@@ -55,60 +56,34 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   private func watch(_ command: EventCommand?) async throws {
     for await event in try await KnownDevices.source().events() {
       switch event {
-      case .added(let device) where isShown(device): await tell("connected", device, command)
+      case .added(let device) where isShown(device): await tell(.connected, device, command)
       case .changed(let device, let old):
         switch (isShown(old), isShown(device)) {
-        case (true, true): await show("changed", device)
-        case (false, true): await tell("connected", device, command)
-        case (true, false): await tell("disconnected", old, command)
+        case (true, true): await show(.changed, device)
+        case (false, true): await tell(.connected, device, command)
+        case (true, false): await tell(.disconnected, old, command)
         case (false, false): break
         }
-      case .removed(let device) where isShown(device): await tell("disconnected", device, command)
+      case .removed(let device) where isShown(device): await tell(.disconnected, device, command)
       default: break
       }
     }
     throw CancellationError()
   }
 
-  private func tell(_ event: String, _ device: Device, _ command: EventCommand?) async {
+  private func tell(_ event: DeviceEventName, _ device: Device, _ command: EventCommand?) async {
     await show(event, device)
-    await command?.run(.init(event: event, device: device))
+    await command?.run(.init(event: event.rawValue, device: device))
   }
 
   private func isShown(_ device: Device) -> Bool { all || device.mayBeAccessory }
 
-  private func show(_ event: String, _ device: Device) async {
+  private func show(_ event: DeviceEventName, _ device: Device) async {
     if output.json {
       // What is gone can't be looked at.
-      let access = event == "disconnected" ? nil : await PortAccess.look(at: [device]).first
-      return Output.json(
-        WatchDocument(event: event, time: WallClock.seconds, device: DeviceDocument(device, access: access)))
+      let access = event == .disconnected ? nil : await PortAccess.look(at: [device]).first
+      return Output.json(DeviceEventDocument(event, at: WallClock.seconds, DeviceDocument(device, access: access)))
     }
-    let style = Style.standardOutput
-    let padded = event + String(repeating: " ", count: "disconnected".count - event.count)
-    let name = device.name.map { "  " + SafeText.escape($0, limit: 32) } ?? ""
-    let id = SafeText.escape(device.id, limit: 32)
-    Output.line(
-      "\(style.dim(WallClock.timeOfDay))  \(event == "disconnected" ? style.red(padded) : style.green(padded))  "
-        + "\(style.bold(id))\(name)\(device.usb.map { "  " + $0.product } ?? "")  \(SafeText.escape(device.address.description))"
-    )
-  }
-}
-
-/// The time of day.
-enum WallClock {
-  /// Seconds since 1970, UTC.
-  static var seconds: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1_000
-  }
-
-  /// "14:03:59" where we are.
-  static var timeOfDay: String {
-    var now = time(nil)
-    var parts = tm()
-    localtime_r(&now, &parts)
-    return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { ($0 < 10 ? "0" : "") + String($0) }.joined(separator: ":")
+    Output.line(DeviceEventView.line(event, Bridge.Device(device)))
   }
 }

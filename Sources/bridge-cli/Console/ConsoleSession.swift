@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 import AccessoryLink
+import CommandOutput
 import Console
 import Glibc
 

@@ -4,6 +4,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 import AccessoryLink
+import CommandOutput
 import Console
 
 /// A console without a person at a terminal: lines come from a pipe and go to the accessory, what comes goes to standard
@@ -162,7 +163,7 @@ final class PlainConsole {
     guard input == .hex else { return try await send(line + eol.bytes) }
     let text = String(decoding: line, as: UTF8.self)
     guard let bytes = Hex.bytes(text.filter { !$0.isWhitespace }) else {
-      throw UsageError(description: "\(text) is not hexadecimal, two digits a byte, like 68656c6c6f")
+      throw UsageError("\(text) is not hexadecimal, two digits a byte, like 68656c6c6f")
     }
     try await send(bytes)
   }
@@ -204,7 +205,7 @@ final class PlainConsole {
 
 /// Something that happened at a console.
 struct ConsoleDocument: Encodable {
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let event: String
   let time: Double
   let device: OrNull<DeviceDocument>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryIO
+import CommandOutput
 import Glibc
 
 /// What happens to a terminal at which a person types: a stop gives it back to the shell, and what follows takes it again.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryDrivers
+import CommandOutput
 
 struct ProfileDocument: Encodable {
   let name: String
@@ -31,13 +32,13 @@ struct ProfileProblemDocument: Encodable {
 }
 
 struct ProfileListDocument: Encodable {
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let profiles: [ProfileDocument]
   let problems: [ProfileProblemDocument]
 }
 
 struct ProfileShowDocument: Encodable {
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let profile: ProfileDocument
   let yaml: String
 }
@@ -57,12 +58,12 @@ struct ProfileCheckDocument: Encodable {
     }
   }
 
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let files: [File]
 }
 
 struct UdevRulesDocument: Encodable {
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let rules: String
   /// Those that the rules are for.
   let profiles: [String]

@@ -4,10 +4,11 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
+import CommandOutput
 
 /// One entry of a trace.
 struct TraceDocument: Encodable {
-  let schema = schemaName
+  let schema = DocumentSchema.name
   let time: Double
   let kind: String
   /// Null of lost bytes, which went both ways.
@@ -19,7 +20,7 @@ struct TraceDocument: Encodable {
   private(set) var lost_bytes = OrNull<Int>(nil)
   /// What the protocol is called, and what the frame says in its terms.
   private(set) var `protocol` = OrNull<String>(nil)
-  private(set) var fields = OrNull<[String: CommandValueDocument]>(nil)
+  private(set) var fields = OrNull<[String: ValueDocument]>(nil)
 
   init(_ entry: TraceEntry) {
     time = Double(entry.time.inNanoseconds) / 1e9
@@ -51,7 +52,7 @@ struct TraceDocument: Encodable {
       payload_hex = OrNull(isWhole ? Hexadecimal.string(words.payload) : nil)
       frame_hex = OrNull(isWhole ? Hexadecimal.string(words.bytes) : nil)
       fields = OrNull(
-        Dictionary(words.fields.map { ($0.name, CommandValueDocument(value: $0.value)) }, uniquingKeysWith: { $1 }))
+        Dictionary(words.fields.map { ($0.name, ValueDocument($0.value)) }, uniquingKeysWith: { $1 }))
     }
   }
 

@@ -4,6 +4,7 @@ import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
+import CommandOutput
 
 // Files, through the service.
 

@@ -6,6 +6,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
+import CommandOutput
 import Console
 
 /// An accessory that a service holds, and the way to ask it.

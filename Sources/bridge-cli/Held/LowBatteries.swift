@@ -5,6 +5,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import CommandOutput
 
 /// Batteries that get low, as services tell of them.
 enum LowBatteries {

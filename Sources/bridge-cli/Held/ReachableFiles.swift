@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryDrivers
+import CommandOutput
 
 /// An accessory's files, be the accessory open here or held by a service.
 protocol ReachableFiles: Sendable {

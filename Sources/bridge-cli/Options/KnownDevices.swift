@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryDiscovery
+import CommandOutput
 import Glibc
 
 /// Where the command looks for devices.
@@ -21,7 +22,7 @@ enum KnownDevices {
       case Substring(Device.Source.udev.rawValue): return UdevSource()
       default:
         throw UsageError(
-          description: "ACCESSORY_BRIDGE_SOURCES is simulator, udev, or both with a comma; not \(name)")
+          "ACCESSORY_BRIDGE_SOURCES is simulator, udev, or both with a comma; not \(name)")
       }
     }
   }

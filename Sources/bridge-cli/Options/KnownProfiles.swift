@@ -3,6 +3,7 @@
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
+import CommandOutput
 
 /// The profiles that the command goes by.
 enum KnownProfiles {

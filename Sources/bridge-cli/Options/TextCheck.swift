@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import CommandOutput
 import Glibc
 
 /// Arguments and variables that aren't UTF-8. Swift would replace what can't be read in them, and so open another file, or
@@ -16,7 +17,7 @@ enum TextCheck {
     for index in 1..<max(1, Int(CommandLine.argc)) {
       guard let argument = CommandLine.unsafeArgv[index], !isText(argument) else { continue }
       throw UsageError(
-        description: "\(shown(argument)) is not UTF-8: name the file or the socket otherwise, or go by a link to it")
+        "\(shown(argument)) is not UTF-8: name the file or the socket otherwise, or go by a link to it")
     }
     for name in variables {
       guard let value = getenv(name), !isText(value) else { continue }

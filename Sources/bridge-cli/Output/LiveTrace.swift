@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 import AccessoryLink
+import CommandOutput
 import Glibc
 import Synchronization
 

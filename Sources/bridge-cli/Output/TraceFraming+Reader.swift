@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryLink
+import CommandOutput
 
 extension TraceFraming {
   /// What reads these frames; nil where nobody does, and the bytes are shown.

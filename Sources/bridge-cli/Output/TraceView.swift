@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryLink
+import CommandOutput
 
 /// A trace, a line an entry.
 struct TraceView: Sendable {

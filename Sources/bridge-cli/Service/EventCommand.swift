@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import CommandOutput
 import Dispatch
 import Glibc
 

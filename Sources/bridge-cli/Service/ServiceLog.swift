@@ -3,6 +3,7 @@
 import AccessoryCore
 import ArgumentParser
 import BridgeService
+import CommandOutput
 import Glibc
 import Logging
 

@@ -3,6 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
+import CommandOutput
 import Glibc
 
 /// What a rule of udev runs (RUN), where no systemd starts the service.
@@ -10,7 +11,7 @@ enum UdevCall {
   /// The device that udev's environment names. Throws `UsageError` when there is none.
   static func device(_ variable: (String) -> String?) throws -> String? {
     guard let path = variable("DEVNAME"), path.hasPrefix("/dev/"), !path.split(separator: "/").contains("..") else {
-      throw UsageError(description: "--udev is for rules of udev: there is no DEVNAME in the environment")
+      throw UsageError("--udev is for rules of udev: there is no DEVNAME in the environment")
     }
     // The service hears of the rest itself.
     return ["remove", "unbind", "offline"].contains(variable("ACTION")) ? nil : path

@@ -5,10 +5,17 @@ import AccessoryIO
 import Console
 import Glibc
 
-/// How far a transfer is: on one line of a terminal, or as documents for a program; nothing where nobody looks.
-final class ProgressBar: Sendable {
-  private enum Form: Sendable {
-    case bar, documents, nothing
+/// How far a transfer is: on one line of a terminal, or as documents for a program; nothing where nobody looks. Any thread
+/// may call it.
+package final class ProgressBar: Sendable {
+  /// How it is shown.
+  enum Form: Sendable {
+    /// On a line of the terminal at standard error.
+    case bar
+    /// As documents on standard output.
+    case documents
+    /// Not at all.
+    case nothing
   }
 
   private struct State: Sendable {
@@ -19,17 +26,32 @@ final class ProgressBar: Sendable {
 
   private let form: Form
   private let clock: any TimerClock
+  private let columns: @Sendable () -> Int
+  private let write: @Sendable (String) -> Void
   private let state = Locked(State())
   /// A terminal need not be written to more often.
   private static let interval = Duration.milliseconds(100)
 
-  init(json: Bool, clock: any TimerClock = IOThread.shared) {
-    form = json ? .documents : Style.standardError.isTerminal ? .bar : .nothing
-    self.clock = clock
+  /// Documents with `json`, otherwise a bar, if standard error is a terminal.
+  package convenience init(json: Bool, clock: any TimerClock = IOThread.shared) {
+    self.init(
+      json ? .documents : Style.standardError.isTerminal ? .bar : .nothing, clock: clock,
+      columns: { Self.terminalColumns }, write: { json ? Output.line($0) : Self.draw($0) })
   }
 
-  /// So much is done. A document is printed for every whole percent; the line is drawn when it is time.
-  func show(_ done: Int, _ total: Int) {
+  /// `columns` is asked at each drawing. `write` gets documents as lines without their ends, and what draws the bar.
+  init(
+    _ form: Form, clock: any TimerClock, columns: @escaping @Sendable () -> Int,
+    write: @escaping @Sendable (String) -> Void
+  ) {
+    self.form = form
+    self.clock = clock
+    self.columns = columns
+    self.write = write
+  }
+
+  /// So many bytes are done. A document is printed for every whole percent; the line is drawn when it is time.
+  package func show(_ done: Int, _ total: Int) {
     let now = clock.now
     let percent = ProgressText.percent(done, total)
     let pace = state.withLock { state -> TransferPace? in
@@ -44,15 +66,17 @@ final class ProgressBar: Sendable {
     let (rate, left) = (pace.rate, pace.timeLeft(of: total))
     switch form {
     case .nothing: break
-    case .documents: Output.json(ProgressDocument(done: done, total: total, percent: percent, rate: rate, left: left))
+    case .documents:
+      let document = ProgressDocument(done: done, total: total, percent: percent, rate: rate, left: left)
+      if let line = DocumentText.line(document) { write(line) }
     case .bar:
-      let line = ProgressText.line(done: done, total: total, rate: rate, timeLeft: left, columns: Self.columns)
+      let line = ProgressText.line(done: done, total: total, rate: rate, timeLeft: left, columns: columns())
       write("\r\(line)\u{1B}[K")
     }
   }
 
   /// Makes place for other lines. What comes later has a pace of its own.
-  func clear() {
+  package func clear() {
     let isDrawn = state.withLock { state in
       defer { (state.drawn, state.percent) = (nil, -1) }
       state.pace.interrupt()
@@ -62,12 +86,12 @@ final class ProgressBar: Sendable {
   }
 
   /// Columns of the terminal at this moment, as it may change its size.
-  private static var columns: Int {
+  private static var terminalColumns: Int {
     var size = winsize()
     return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
   }
 
-  private func write(_ text: String) {
+  private static func draw(_ text: String) {
     let bytes = Array(text.utf8)
     // What a terminal doesn't take of this is no loss.
     _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// What a raw request was answered.
+package struct RequestDocument: Encodable {
+  let schema = DocumentSchema.name
+  let device: DeviceDocument
+  let command: String
+  let command_byte: UInt8
+  let reply: Bridge.Request.Answer
+
+  /// The answer to a request: the command's name and byte, and the payload that came.
+  package init(_ device: DeviceDocument, command: String, byte: UInt8, reply payload: [UInt8]) {
+    self.device = device
+    self.command = command
+    command_byte = byte
+    reply = Bridge.Request.Answer(payload)
+  }
+}
+
+/// What commands with names were answered.
+package struct AnswersDocument: Encodable {
+  struct Reply: Encodable {
+    let command: String
+    let values: [Value]
+  }
+
+  struct Value: Encodable {
+    let name: String
+    let unit: OrNull<String>
+    let value: ValueDocument
+  }
+
+  let schema = DocumentSchema.name
+  let device: DeviceDocument
+  let replies: [Reply]
+
+  /// The answers, in the order of the commands; none where none was waited for.
+  package init(_ device: DeviceDocument, _ answers: [CommandAnswer]) {
+    self.device = device
+    replies = answers.map { answer in
+      Reply(
+        command: answer.command,
+        values: answer.values.map { Value(name: $0.name, unit: OrNull($0.unit), value: ValueDocument($0.value)) })
+    }
+  }
+}
+
+/// A value as JSON has it, within other documents: bytes in hexadecimal.
+package struct ValueDocument: Encodable {
+  private let value: PlainValue
+
+  /// The document of a value.
+  package init(_ value: PlainValue) { self.value = value }
+
+  /// Writes the value by itself.
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch value {
+    case .whole(let number): try container.encode(number)
+    case .number(let number): try container.encode(number)
+    case .text(let text): try container.encode(text)
+    case .list(let values): try container.encode(values.map { ValueDocument($0) })
+    case .bytes(let bytes): try container.encode(Hexadecimal.string(bytes))
+    case .flag(let isSet): try container.encode(isSet)
+    case .nothing: try container.encodeNil()
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+
+/// A device, within other documents.
+package struct DeviceDocument: Encodable, Sendable {
+  let id, path, source: String
+  let link, driver, name, manufacturer, model, serial, terminal: OrNull<String>
+  let links, ways: [String]
+  let initialized: Bool
+  let usb: OrNull<USBDocument>
+  /// Null where it wasn't looked at: the command itself has the device open then, or a service told of it.
+  let access: OrNull<AccessDocument>
+
+  /// What is known of a device; `access` is what this command saw itself, whatever `device` says of it.
+  package init(_ device: Bridge.Device, access: Bridge.Access? = nil) {
+    id = device.id
+    path = device.path
+    source = device.source
+    link = OrNull(device.link)
+    driver = OrNull(device.driver)
+    name = OrNull(device.name)
+    manufacturer = OrNull(device.manufacturer)
+    model = OrNull(device.model)
+    serial = OrNull(device.serial)
+    terminal = OrNull(device.terminal)
+    links = device.links
+    ways = device.ways
+    initialized = device.initialized
+    usb = OrNull(device.usb.map(USBDocument.init))
+    self.access = OrNull(access.map(AccessDocument.init))
+  }
+}
+
+/// Whether a device may be opened, and who has it.
+struct AccessDocument: Encodable, Sendable {
+  let permitted: Bool
+  let refusal, holder: OrNull<String>
+
+  init(_ access: Bridge.Access) {
+    permitted = access.permitted
+    refusal = OrNull(access.refusal)
+    holder = OrNull(access.holder)
+  }
+}
+
+/// What a device says of itself on USB.
+struct USBDocument: Encodable, Sendable {
+  struct Interface: Encodable {
+    let number, alternate_setting, `class`, subclass, `protocol`: UInt8
+    let class_name, driver: OrNull<String>
+    let endpoints: [Bridge.USBEndpoint]
+
+    init(_ interface: Bridge.USBInterface) {
+      number = interface.number
+      alternate_setting = interface.alternate_setting
+      `class` = interface.class
+      subclass = interface.subclass
+      `protocol` = interface.protocol
+      class_name = OrNull(interface.class_name)
+      driver = OrNull(interface.driver)
+      endpoints = interface.endpoints
+    }
+  }
+
+  let vendor_id, product_id: UInt16
+  let bus, address: Int
+  let node, port: String
+  let speed_mbps: OrNull<Double>
+  let configuration: OrNull<UInt8>
+  let interfaces: [Interface]
+  let damage: OrNull<String>
+
+  init(_ usb: Bridge.USB) {
+    vendor_id = usb.vendor_id
+    product_id = usb.product_id
+    bus = usb.bus
+    address = usb.address
+    node = usb.node
+    port = usb.port
+    speed_mbps = OrNull(usb.speed_mbps)
+    configuration = OrNull(usb.configuration)
+    interfaces = usb.interfaces.map(Interface.init)
+    damage = OrNull(usb.damage)
+  }
+}

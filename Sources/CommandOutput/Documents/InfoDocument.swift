@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// All that is known of a device, its line and its protocol.
+package struct InfoDocument: Encodable {
+  struct ProtocolDetails: Encodable {
+    let name: String
+    let boot_id: OrNull<String>
+    let largest_payload_bytes: Int
+    let window: Int
+
+    init(_ details: Bridge.ProtocolDetails) {
+      name = details.name
+      boot_id = OrNull(details.boot_id)
+      largest_payload_bytes = details.largest_payload_bytes
+      window = details.window
+    }
+  }
+
+  let schema = DocumentSchema.name
+  let device: DeviceDocument
+  let line: OrNull<LineDocument>
+  let `protocol`: OrNull<ProtocolDetails>
+  let identity: OrNull<Bridge.Identity>
+
+  /// What is known; nil where it isn't, as of a device that was not opened.
+  package init(
+    _ device: DeviceDocument, line: Bridge.Line? = nil, protocol details: Bridge.ProtocolDetails? = nil,
+    identity: AccessoryIdentity? = nil
+  ) {
+    self.device = device
+    self.line = OrNull(line.map(LineDocument.init))
+    `protocol` = OrNull(details.map(ProtocolDetails.init))
+    self.identity = OrNull(identity.map(Bridge.Identity.init))
+  }
+}
+
+/// A serial line.
+struct LineDocument: Encodable {
+  let baud: UInt32
+  let data_bits, stop_bits: Int
+  let parity, flow_control: String
+  let lowers_lines_on_close: Bool
+  let modem_lines: OrNull<[String: Bool]>
+  let low_latency, rs485: OrNull<Bool>
+  let latency_timer_ms: OrNull<Int>
+
+  init(_ line: Bridge.Line) {
+    baud = line.baud
+    data_bits = line.data_bits
+    stop_bits = line.stop_bits
+    parity = line.parity
+    flow_control = line.flow_control
+    lowers_lines_on_close = line.lowers_lines_on_close
+    modem_lines = OrNull(line.modem_lines)
+    low_latency = OrNull(line.low_latency)
+    rs485 = OrNull(line.rs485)
+    latency_timer_ms = OrNull(line.latency_timer_ms)
+  }
+}

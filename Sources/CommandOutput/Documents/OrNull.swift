@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A value, or null: synthesised coding would leave it out.
+package struct OrNull<Value: Encodable>: Encodable {
+  /// The value; nil for null.
+  package let value: Value?
+
+  /// The value, or null for nil.
+  package init(_ value: Value?) { self.value = value }
+
+  /// Writes the value or null.
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if let value { try container.encode(value) } else { try container.encodeNil() }
+  }
+}
+
+extension OrNull: Sendable where Value: Sendable {}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// How far a transfer is, one at each whole percent.
+package struct ProgressDocument: Encodable {
+  struct Progress: Encodable {
+    let done_bytes, size_bytes, percent: Int
+    let bytes_per_second, seconds_left: OrNull<Double>
+  }
+
+  let schema = DocumentSchema.name
+  let progress: Progress
+
+  /// Bytes, percent, bytes a second, and the time until all is done; nil while the pace isn't known.
+  package init(done: Int, total: Int, percent: Int, rate: Double?, left: Duration?) {
+    progress = Progress(
+      done_bytes: done, size_bytes: total, percent: percent, bytes_per_second: OrNull(rate?.rounded()),
+      seconds_left: OrNull(left.map { Double($0.inNanoseconds / 1_000_000) / 1_000 }))
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// An error.
+package struct ErrorDocument: Encodable {
+  struct Details: Encodable {
+    let kind, message: String
+    let errno: OrNull<CInt>
+    let refusal: OrNull<UInt8>
+    let exit_status: CInt
+  }
+
+  let schema = DocumentSchema.name
+  let error: Details
+
+  /// The document of what is told.
+  package init(_ report: ErrorReport) {
+    var (errno, refusal): (CInt?, UInt8?)
+    switch report.code {
+    case .errno(let number): errno = number
+    case .refusal(let reason): refusal = reason
+    case .libusb, nil: break
+    }
+    error = Details(
+      kind: report.kind, message: report.message, errno: OrNull(errno), refusal: OrNull(refusal),
+      exit_status: report.exitStatus)
+  }
+}

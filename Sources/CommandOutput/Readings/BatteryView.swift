@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Console
+
+/// A battery for people.
+package enum BatteryView {
+  /// "57 %  ███████████░░░░░░░░░  normal  3.712 V  discharging", without what isn't known; the bar only at a terminal.
+  package static func line(_ reading: BatteryReading, _ style: Style = .standardOutput) -> String {
+    var parts: [String] = []
+    if let percent = reading.percent {
+      parts.append(style.bold("\(percent) %"))
+      if style.isTerminal { parts.append(paint(LevelBar.text(percent), reading.level, style)) }
+    }
+    parts.append(paint(reading.level == .unknown ? "level unknown" : reading.level.rawValue, reading.level, style))
+    if let millivolts = reading.millivolts { parts.append(DecimalText.thousandths(millivolts) + " V") }
+    if let milliamperes = reading.milliamperes { parts.append(DecimalText.thousandths(milliamperes) + " A") }
+    if reading.charge != .unknown {
+      parts.append(reading.charge == .notCharging ? "not charging" : reading.charge.rawValue)
+    }
+    return parts.joined(separator: "  ")
+  }
+
+  private static func paint(_ text: String, _ level: BatteryReading.Level, _ style: Style) -> String {
+    switch level {
+    case .critical, .low: style.red(text)
+    case .normal: style.yellow(text)
+    case .high, .full: style.green(text)
+    case .unknown: text
+    }
+  }
+}

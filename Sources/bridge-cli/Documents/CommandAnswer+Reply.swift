@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import CommandOutput
+
+extension CommandAnswer {
+  /// What a driver's command was answered.
+  init(_ reply: CommandReply) {
+    self.init(
+      reply.command.name,
+      zip(reply.command.results, reply.values).map { NamedValue($0.name, unit: $0.unit, $1) })
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import CommandOutput
+
+/// The commands that a driver takes, with their arguments.
+struct CommandListDocument: Encodable {
+  struct Command: Encodable {
+    struct Argument: Encodable {
+      let name, form: String
+      let unit: OrNull<String>
+      let standard: OrNull<ValueDocument>
+    }
+
+    struct Result: Encodable {
+      let name: String
+      let unit: OrNull<String>
+    }
+
+    let name, summary: String
+    let arguments: [Argument]
+    let results: [Result]
+  }
+
+  let schema = DocumentSchema.name
+  let driver: String
+  let commands: [Command]
+
+  init(_ driver: String, _ commands: [CommandDescription]) {
+    self.driver = driver
+    self.commands = commands.map { command in
+      Command(
+        name: command.name, summary: command.summary,
+        arguments: command.arguments.map {
+          .init(
+            name: $0.name, form: $0.kind.shortForm, unit: OrNull($0.unit),
+            standard: OrNull($0.standard.map { ValueDocument($0) }))
+        }, results: command.results.map { .init(name: $0.name, unit: OrNull($0.unit)) })
+    }
+  }
+}

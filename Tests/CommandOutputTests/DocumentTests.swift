@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import CommandOutput
+import Testing
+
+/// Documents, letter for letter: what is published keeps its names, and null stands where nothing is known.
+@Suite struct DocumentTests {
+  private let bare = DeviceDocument(Samples.bare)
+  private let end = #""schema":"accessory-bridge/1""#
+
+  @Test func devices() {
+    #expect(DocumentText.line(bare) == Samples.bareText)
+    #expect(
+      DocumentText.line(
+        DeviceDocument(Samples.lamp, access: Bridge.Access(permitted: false, refusal: "no", holder: "cat (pid 7)")))
+        == joined(
+          #"{"access":{"holder":"cat (pid 7)","permitted":false,"refusal":"no"},"driver":"framed","id":"L1","#,
+          #""initialized":false,"link":"./lamp","links":["/dev/serial/by-id/lamp"],"manufacturer":"Acme","#,
+          #""model":"L/9","name":"Lamp","path":"/dev/ttyACM0","serial":"L1","source":"udev","#,
+          #""terminal":"/dev/ttyACM0","usb":{"address":5,"bus":1,"configuration":1,"damage":"cut off","#,
+          #""interfaces":[{"alternate_setting":0,"class":2,"class_name":"CDC","driver":"cdc_acm","#,
+          #""endpoints":[{"address":129,"direction":"in","interval":10,"max_packet_bytes":64,"transfer":"bulk"}],"#,
+          #""number":0,"protocol":1,"subclass":2}],"node":"/dev/bus/usb/001/005","port":"1-2","product_id":67,"#,
+          #""speed_mbps":1.5,"vendor_id":9025},"ways":["tty","usb"]}"#))
+  }
+
+  /// What a service says of access is not what this command saw.
+  @Test func accessIsTheCommandsOwn() {
+    var device = Samples.bare
+    device.access = Bridge.Access(permitted: true)
+    #expect(DocumentText.line(DeviceDocument(device)) == Samples.bareText)
+  }
+
+  @Test func usbWithoutItsRest() {
+    var device = Samples.bare
+    device.usb = Bridge.USB(
+      vendor_id: 1, product_id: 2, bus: 3, address: 4, node: "n", port: "p",
+      interfaces: [
+        Bridge.USBInterface(number: 0, alternate_setting: 1, class: 255, subclass: 0, protocol: 0, endpoints: [])
+      ])
+    let usb =
+      joined(
+        #""usb":{"address":4,"bus":3,"configuration":null,"damage":null,"interfaces":[{"alternate_setting":1,"#,
+        #""class":255,"class_name":null,"driver":null,"endpoints":[],"number":0,"protocol":0,"subclass":0}],"#,
+        #""node":"n","port":"p","product_id":2,"speed_mbps":null,"vendor_id":1}"#)
+    #expect(
+      DocumentText.line(DeviceDocument(device)) == Samples.bareText.replacing(#""usb":null"#, with: usb))
+  }
+
+  @Test func lists() {
+    #expect(DocumentText.line(DeviceListDocument([])) == #"{"devices":[],\#(end)}"#)
+    #expect(
+      DocumentText.line(DeviceListDocument([bare, bare]))
+        == #"{"devices":[\#(Samples.bareText),\#(Samples.bareText)],\#(end)}"#)
+  }
+
+  @Test(
+    arguments: [(.connected, "connected"), (.changed, "changed"), (.disconnected, "disconnected")]
+      as [(DeviceEventName, String)])
+  func events(name: DeviceEventName, word: String) {
+    #expect(
+      DocumentText.line(DeviceEventDocument(name, at: 1_795_337_583.125, bare))
+        == #"{"device":\#(Samples.bareText),"event":"\#(word)",\#(end),"time":1795337583.125}"#)
+  }
+
+  @Test func batteries() {
+    #expect(
+      DocumentText.line(BatteryDocument(bare, BatteryReading()))
+        == joined(
+          #"{"battery":{"charge":"unknown","current_ma":null,"level":"unknown","level_origin":"reported","#,
+          #""percent":null,"voltage_mv":null},"device":\#(Samples.bareText),\#(end)}"#))
+    let full = BatteryReading(percent: 57, millivolts: 3_712, milliamperes: -180, charge: .notCharging)
+    #expect(
+      DocumentText.line(BatteryDocument(bare, full, age: 1_500))
+        == joined(
+          #"{"age_ms":1500,"battery":{"charge":"not_charging","current_ma":-180,"level":"normal","#,
+          #""level_origin":"derived","percent":57,"voltage_mv":3712},"device":\#(Samples.bareText),\#(end)}"#))
+  }
+
+  @Test func states() {
+    #expect(
+      DocumentText.line(StatusDocument(bare, AccessoryStatus(state: .idle), AccessoryIdentity(name: "Lamp")))
+        == joined(
+          #"{"device":\#(Samples.bareText),"identity":{"firmware":"","hardware":"","manufacturer":"","model":"","#,
+          #""name":"Lamp","serial":""},\#(end),"status":{"fault_code":null,"progress_percent":null,"state":"idle"}}"#))
+    let fault = AccessoryStatus(state: .fault, faultCode: 9, progress: 3)
+    #expect(
+      DocumentText.line(StatusDocument(bare, fault, AccessoryIdentity(), age: 0))
+        == joined(
+          #"{"age_ms":0,"device":\#(Samples.bareText),"identity":{"firmware":"","hardware":"","manufacturer":"","#,
+          #""model":"","name":"","serial":""},\#(end),"#,
+          #""status":{"fault_code":9,"progress_percent":3,"state":"fault"}}"#))
+  }
+
+  @Test func information() {
+    #expect(
+      DocumentText.line(InfoDocument(bare))
+        == #"{"device":\#(Samples.bareText),"identity":null,"line":null,"protocol":null,\#(end)}"#)
+    let line = Bridge.Line(
+      baud: 9_600, data_bits: 8, stop_bits: 1, parity: "none", flow_control: "none", lowers_lines_on_close: true,
+      modem_lines: ["dtr": true, "cts": false])
+    let details = Bridge.ProtocolDetails(name: "AF1", boot_id: "0000002a", largest_payload_bytes: 256, window: 4)
+    #expect(
+      DocumentText.line(
+        InfoDocument(bare, line: line, protocol: details, identity: AccessoryIdentity(manufacturer: "Acme")))
+        == joined(
+          #"{"device":\#(Samples.bareText),"identity":{"firmware":"","hardware":"","manufacturer":"Acme","model":"","#,
+          #""name":"","serial":""},"line":{"baud":9600,"data_bits":8,"flow_control":"none","latency_timer_ms":null,"#,
+          #""low_latency":null,"lowers_lines_on_close":true,"modem_lines":{"cts":false,"dtr":true},"parity":"none","#,
+          #""rs485":null,"stop_bits":1},"protocol":{"boot_id":"0000002a","largest_payload_bytes":256,"name":"AF1","#,
+          #""window":4},\#(end)}"#))
+  }
+
+  @Test func answers() {
+    #expect(
+      DocumentText.line(RequestDocument(bare, command: "echo", byte: 0x7E, reply: [0xAA, 0]))
+        == joined(
+          #"{"command":"echo","command_byte":126,"device":\#(Samples.bareText),"#,
+          #""reply":{"payload_bytes":2,"payload_hex":"aa00"},\#(end)}"#))
+    #expect(
+      DocumentText.line(AnswersDocument(bare, [])) == #"{"device":\#(Samples.bareText),"replies":[],\#(end)}"#)
+    let answer = CommandAnswer(
+      "motor-read",
+      [
+        NamedValue("speed", unit: "%", .whole(50)),
+        NamedValue("ports", .list([.text("A"), .number(0.5), .flag(true)])),
+        NamedValue("raw", .bytes([1, 2])), NamedValue("tacho", unit: "°", .nothing),
+      ])
+    #expect(
+      DocumentText.line(AnswersDocument(bare, [answer]))
+        == joined(
+          #"{"device":\#(Samples.bareText),"replies":[{"command":"motor-read","values":["#,
+          #"{"name":"speed","unit":"%","value":50},{"name":"ports","unit":null,"value":["A",0.5,true]},"#,
+          #"{"name":"raw","unit":null,"value":"0102"},{"name":"tacho","unit":"°","value":null}]}],\#(end)}"#))
+  }
+
+  /// What a terminal would act on is written as escapes; the meaning stays.
+  @Test func hostileTexts() throws {
+    let text = "a\u{1B}[31m\u{202E}\"\\/\u{10FFFF}"
+    let line = try #require(DocumentText.line([text]))
+    #expect(line == #"["a\u001b[31m\u202e\"\\/\udbff\udfff"]"#)
+    #expect(try JSON(Array(line.utf8)) == .array([.string(text)]))
+  }
+
+  @Test func numbersThatAreNone() {
+    #expect(DocumentText.line([Double.nan]) == nil)
+    #expect(DocumentText.line([ValueDocument(.number(.infinity))]) == nil)
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import CommandOutput
+
+/// What the tests print.
+enum Samples {
+  /// A terminal that can do colour, one that can't, and no terminal.
+  static let coloured = Style(isTerminal: true, hasColour: true)
+  static let terminal = Style(isTerminal: true, hasColour: false)
+  static let pipe = Style(isTerminal: false, hasColour: false)
+
+  /// A device of which hardly anything is known.
+  static let bare = Bridge.Device(id: "/dev/ttyS0", path: "/dev/ttyS0", source: "named")
+
+  /// A device of which everything is known.
+  static let lamp = Bridge.Device(
+    id: "L1", path: "/dev/ttyACM0", source: "udev", link: "./lamp", driver: "framed", name: "Lamp",
+    manufacturer: "Acme",
+    model: "L/9", serial: "L1", terminal: "/dev/ttyACM0", links: ["/dev/serial/by-id/lamp"], ways: ["tty", "usb"],
+    initialized: false,
+    usb: Bridge.USB(
+      vendor_id: 0x2341, product_id: 0x43, bus: 1, address: 5, node: "/dev/bus/usb/001/005", port: "1-2",
+      speed_mbps: 1.5, configuration: 1,
+      interfaces: [
+        Bridge.USBInterface(
+          number: 0, alternate_setting: 0, class: 2, subclass: 2, protocol: 1, class_name: "CDC", driver: "cdc_acm",
+          endpoints: [
+            Bridge.USBEndpoint(address: 0x81, interval: 10, direction: "in", transfer: "bulk", max_packet_bytes: 64)
+          ])
+      ], damage: "cut off"))
+
+  /// The document of `bare`, as it stands in others.
+  static let bareText =
+    joined(
+      #"{"access":null,"driver":null,"id":"/dev/ttyS0","initialized":true,"link":null,"links":[],"#,
+      #""manufacturer":null,"model":null,"name":null,"path":"/dev/ttyS0","serial":null,"source":"named","#,
+      #""terminal":null,"usb":null,"ways":[]}"#)
+}
+
+/// A long text, in pieces that fit a line.
+func joined(_ pieces: String...) -> String { pieces.joined() }
