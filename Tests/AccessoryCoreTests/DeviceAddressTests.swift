@@ -16,6 +16,7 @@ import Testing
     #expect(DeviceAddress(text) == address)
     #expect(address.description == text)
     #expect(address.node == (text.hasPrefix("/") ? text : nil))
+    #expect(address.file == address.node)
   }
 
   /// Names of accessories, relative paths, and what only begins like an address.

@@ -51,6 +51,9 @@ public enum DeviceAddress: Sendable, Hashable {
     }
   }
 
+  /// The path of the file that is opened, which says who may: the node, where there is one. Nil for a place on the network.
+  public var file: String? { node }
+
   /// Where the kernel keeps the nodes of USB devices (usbfs).
   private static let usbNodes = "/dev/bus/usb/"
 

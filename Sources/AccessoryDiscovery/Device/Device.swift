@@ -20,8 +20,8 @@ public struct Device: Sendable, Hashable {
     case udev
   }
 
-  /// Where it is opened, with links resolved: its terminal where it has one, otherwise its endpoints or a place on the
-  /// network.
+  /// Where it is opened, with links resolved: its terminal where it has one, otherwise its endpoints, or the
+  /// address that its user named.
   public var address: DeviceAddress
   /// A link that its owner keeps to the node.
   public var link: String?

@@ -72,7 +72,8 @@ public enum DeviceResolver {
       return only
     }
     if text.isEmpty { throw .noMatch("\"\"") }
-    if let address = DeviceAddress(text), address.node == nil {
+    // With a scheme, it is an address and nothing else; a path may be a link, and is looked at below.
+    if !text.hasPrefix("/"), let address = DeviceAddress(text) {
       return devices.first { $0.address == address } ?? Device(address, source: .named)
     }
     if text.contains("/") {

@@ -45,8 +45,9 @@ enum PortDiagnosis {
     let mayGroup = file.st_mode & (S_IRGRP | S_IWGRP) == S_IRGRP | S_IWGRP
     // Nobody should join root's group, which the nodes of usbfs belong to.
     guard mayGroup, file.st_gid != 0, let group = group(file.st_gid) else {
-      return "may be opened by its owner only: run this as that user, or let a udev rule give it to you, which "
-        + "bridge-cli doctor \(path) writes for a device on USB"
+      let advice = "may be opened by its owner only: run this as that user"
+      guard file.st_mode & S_IFMT == S_IFCHR else { return advice }
+      return advice + ", or let a udev rule give it to you, which bridge-cli doctor \(path) writes for a device on USB"
     }
     if isMember(of: file.st_gid) {
       return "belongs to group \(group.name), which you are in, yet it can't be opened"

@@ -28,7 +28,7 @@ public struct PortReport: Sendable, Hashable {
     public var kind: AccessoryError.Kind?
   }
 
-  /// The device node, or the place on the network.
+  /// Where the device is opened, as a text: the path of its node, or its address.
   public var path: String
   /// What was found, in the order in which opening would meet it.
   public var findings: [Finding]
@@ -38,13 +38,13 @@ public struct PortReport: Sendable, Hashable {
   public init(_ address: DeviceAddress, isSimulated: Bool = false) {
     path = address.description
     findings = []
-    guard address.node != nil else {
+    guard let place = address.file else {
       add("device", .ok, "\(path) is a place on the network: only opening it tells whether somebody is there")
       return
     }
     var file = stat()
-    guard stat(path, &file) == 0 else {
-      let error = PortDiagnosis.error(opening: path, label: path, Errno(rawValue: errno))
+    guard stat(place, &file) == 0 else {
+      let error = PortDiagnosis.error(opening: place, label: path, Errno(rawValue: errno))
       add("device", .problem, error.message, error.kind)
       return
     }
@@ -53,7 +53,7 @@ public struct PortReport: Sendable, Hashable {
       return
     }
     add("device", .ok, "\(path) is there")
-    lookAtPermission()
+    lookAtPermission(place)
     lookAtHolder(file, isSimulated: isSimulated)
     if address.transport == .terminal { lookAtLockFile() }
   }
@@ -65,11 +65,11 @@ public struct PortReport: Sendable, Hashable {
     findings.append(Finding(subject: subject, severity: severity, message: message, kind: kind))
   }
 
-  private mutating func lookAtPermission() {
-    if access(path, R_OK | W_OK) == 0 {
+  private mutating func lookAtPermission(_ place: String) {
+    if access(place, R_OK | W_OK) == 0 {
       add("permission", .ok, "you may read and write it")
     } else {
-      let error = PortDiagnosis.error(opening: path, label: path, Errno(rawValue: errno))
+      let error = PortDiagnosis.error(opening: place, label: path, Errno(rawValue: errno))
       add("permission", .problem, error.message, error.kind)
     }
   }
