@@ -11,31 +11,45 @@ import Testing
     ("tcp:192.168.0.7:5555", .tcp(NetworkAddress(host: "192.168.0.7", port: 5_555))),
     ("tcp:[fe80::1]:5555", .tcp(NetworkAddress(host: "fe80::1", port: 5_555))),
     ("rfc2217:box:2217", .rfc2217(NetworkAddress(host: "box", port: 2_217))),
+    ("unix:/run/lamp.sock", .unix("/run/lamp.sock")),
+    ("unix:/a b:c", .unix("/a b:c")),
   ])
   func aTextAndItsAddress(text: String, address: DeviceAddress) {
     #expect(DeviceAddress(text) == address)
     #expect(address.description == text)
     #expect(address.node == (text.hasPrefix("/") ? text : nil))
-    #expect(address.file == address.node)
+    let isFile = text.hasPrefix("/") || text.hasPrefix("unix:")
+    #expect(address.file == (isFile ? String(text.trimmingPrefix("unix:")) : nil))
+    #expect(DeviceAddress(text, in: "/anywhere") == address)
   }
 
   /// Names of accessories, relative paths, and what only begins like an address.
   @Test(arguments: [
     "", "SIM0001", "ttyACM0", "./acc", "tcp", "tcp:", "tcp:host", "tcp:host:", "tcp::5555", "tcp:host:0",
     "tcp:host:65536", "tcp:a:b:5", "tcp:a b:5", "tcp:a/b:5", "TCP:host:5", "udp:host:5", "rfc2217:host",
-    "usb:1209:0001",
+    "usb:1209:0001", "unix", "unix:", "unix:lamp.sock", "unix:./lamp.sock", "UNIX:/lamp.sock", "unix:/a\0b",
   ])
   func whatIsNoAddress(text: String) {
     #expect(DeviceAddress(text) == nil)
   }
 
+  /// A socket's path may be relative where somebody types it.
+  @Test func inAFolder() {
+    #expect(DeviceAddress("unix:lamp.sock", in: "/home/me") == .unix("/home/me/lamp.sock"))
+    #expect(DeviceAddress("unix:./lamp.sock", in: "/home/me") == .unix("/home/me/lamp.sock"))
+    #expect(DeviceAddress("unix:../lamp.sock", in: "/home/me") == .unix("/home/me/../lamp.sock"))
+    for text in ["", "unix:", "unix:a\0b", "lamp.sock", "./acc", "tcp:host"] {
+      #expect(DeviceAddress(text, in: "/home/me") == nil, "\(text)")
+    }
+  }
+
   @Test func theirTransports() {
     let place = NetworkAddress(host: "box", port: 1)
     let addresses: [DeviceAddress] = [
-      .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .tcp(place), .rfc2217(place),
+      .terminal("/dev/ttyS0"), .usb("/dev/bus/usb/001/002"), .tcp(place), .rfc2217(place), .unix("/x"),
     ]
     #expect(addresses.map(\.transport) == TransportKind.allCases)
-    #expect(addresses.map(\.transport.rawValue) == ["tty", "usb", "tcp", "rfc2217"])
+    #expect(addresses.map(\.transport.rawValue) == ["tty", "usb", "tcp", "rfc2217", "unix"])
   }
 
   @Test func theirOrder() {

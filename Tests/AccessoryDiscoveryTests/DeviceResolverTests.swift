@@ -104,6 +104,23 @@ import Testing
     #expect(try resolve(directory.path + "/circle").address.node == directory.path + "/circle")
   }
 
+  // MARK: - Sockets
+
+  @Test func socketsByTheirPaths() throws {
+    let lamp = Device(.unix("/run/lamp.sock"), source: .simulator, serialNumber: "L1")
+    for text in ["unix:/run/lamp.sock", "lamp.sock", "L1"] { #expect(try resolve(text, Self.red, lamp) == lamp) }
+    let other = try resolve("unix:/run/other.sock", Self.red, lamp)
+    #expect(other == Device(.unix("/run/other.sock"), source: .named))
+    #expect(other.transports == [.unix] && other.terminal == nil && other.id == "unix:/run/other.sock")
+    let folder = linkTarget("/proc/self/cwd") ?? ""
+    #expect(try resolve("unix:./x.sock", lamp).address == .unix(folder + "/x.sock"))
+    // The path alone is that of a terminal; and who must not look at files has no folder.
+    #expect(throws: ResolutionError.noMatch("/run/no-such-lamp.sock")) { try resolve("/run/no-such-lamp.sock", lamp) }
+    #expect(throws: ResolutionError.noMatch("unix:./x.sock")) {
+      try DeviceResolver.resolve("unix:./x.sock", among: [lamp], lookingAtFiles: false)
+    }
+  }
+
   // MARK: - USB
 
   private static func usb(_ address: Int, terminal: String? = nil, serial: String?, links: [String] = []) -> Device {

@@ -3,7 +3,8 @@
 /// Where a device is opened: the one value that says which transport leads to it.
 ///
 /// As a text, for people and on the control socket, an address is the path of a node (`/dev/ttyACM0`,
-/// `/dev/bus/usb/001/005`) or a scheme and a place (`tcp:HOST:PORT`). `init(_:)` reads what `description` writes.
+/// `/dev/bus/usb/001/005`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`). `init(_:in:)` reads what `description`
+/// writes.
 public enum DeviceAddress: Sendable, Hashable {
   /// A serial port or another terminal: the path of its node.
   case terminal(String)
@@ -13,16 +14,20 @@ public enum DeviceAddress: Sendable, Hashable {
   case tcp(NetworkAddress)
   /// A serial port of another machine, by RFC 2217. This version opens none.
   case rfc2217(NetworkAddress)
+  /// A stream socket of this machine, by its path: a connection's bytes are the device's.
+  case unix(String)
 
   /// The address that a text writes out: an absolute path, or a scheme with its place. Nil for anything else, such as a
-  /// serial number or a relative path.
-  public init?(_ text: String) {
+  /// serial number or a relative path. `folder` is where a socket's relative path begins; without it there are none.
+  public init?(_ text: String, in folder: String? = nil) {
     if text.hasPrefix("/") {
       self = .node(text)
     } else if let place = Self.place(in: text, behind: .tcp) {
       self = .tcp(place)
     } else if let place = Self.place(in: text, behind: .rfc2217) {
       self = .rfc2217(place)
+    } else if let path = Self.path(in: text, folder) {
+      self = .unix(path)
     } else {
       return nil
     }
@@ -40,26 +45,39 @@ public enum DeviceAddress: Sendable, Hashable {
     case .usb: .usb
     case .tcp: .tcp
     case .rfc2217: .rfc2217
+    case .unix: .unix
     }
   }
 
-  /// The path of the node that is opened; nil where there is none on this machine.
+  /// The path of the device's node, which is opened; nil where there is none on this machine.
   public var node: String? {
     switch self {
     case .terminal(let path), .usb(let path): path
-    case .tcp, .rfc2217: nil
+    case .tcp, .rfc2217, .unix: nil
     }
   }
 
-  /// The path of the file that is opened, which says who may: the node, where there is one. Nil for a place on the network.
-  public var file: String? { node }
+  /// The path of the file that is opened, which says who may: a node, or a socket. Nil for a place on the network.
+  public var file: String? {
+    if case .unix(let path) = self { path } else { node }
+  }
 
   /// Where the kernel keeps the nodes of USB devices (usbfs).
   private static let usbNodes = "/dev/bus/usb/"
 
   private static func place(in text: String, behind scheme: TransportKind) -> NetworkAddress? {
+    rest(of: text, behind: scheme).flatMap { NetworkAddress($0) }
+  }
+
+  private static func path(in text: String, _ folder: String?) -> String? {
+    guard let path = rest(of: text, behind: .unix), !path.isEmpty, !path.utf8.contains(0) else { return nil }
+    if path.hasPrefix("/") { return path }
+    return folder.map { $0 + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path) }
+  }
+
+  private static func rest(of text: String, behind scheme: TransportKind) -> String? {
     let prefix = scheme.rawValue + ":"
-    return text.hasPrefix(prefix) ? NetworkAddress(String(text.dropFirst(prefix.count))) : nil
+    return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : nil
   }
 }
 
@@ -67,11 +85,12 @@ extension DeviceAddress: Comparable, CustomStringConvertible {
   /// The order of their texts, for lists.
   public static func < (a: DeviceAddress, b: DeviceAddress) -> Bool { a.description < b.description }
 
-  /// The path of the node, or `tcp:HOST:PORT`.
+  /// The path of the node, or a scheme and a place, like `tcp:HOST:PORT`.
   public var description: String {
     switch self {
     case .terminal(let path), .usb(let path): path
     case .tcp(let place), .rfc2217(let place): "\(transport.rawValue):\(place)"
+    case .unix(let path): "\(transport.rawValue):\(path)"
     }
   }
 }
@@ -86,4 +105,6 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case tcp
   /// A serial port of another machine, by RFC 2217.
   case rfc2217
+  /// A connection to a stream socket of this machine.
+  case unix
 }

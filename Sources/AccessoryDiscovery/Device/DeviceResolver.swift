@@ -44,7 +44,7 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
 public enum DeviceResolver {
   /// Finds the one of `devices` that `text` means:
   /// - a path: of its terminal, of its usbfs node (which chooses that way in), or of a link to one of them,
-  /// - `tcp:HOST:PORT`, which needs not be known,
+  /// - `tcp:HOST:PORT` or `unix:PATH`, which need not be known,
   /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, the numbers in hexadecimal,
   /// - a serial number, a name, a name below /dev, a link's name (by-id, by-path) with or without its directory,
   /// - a beginning of one of these names that no other has.
@@ -73,7 +73,7 @@ public enum DeviceResolver {
     }
     if text.isEmpty { throw .noMatch("\"\"") }
     // With a scheme, it is an address and nothing else; a path may be a link, and is looked at below.
-    if !text.hasPrefix("/"), let address = DeviceAddress(text) {
+    if !text.hasPrefix("/"), let address = DeviceAddress(text, in: lookingAtFiles ? workingFolder : nil) {
       return devices.first { $0.address == address } ?? Device(address, source: .named)
     }
     if text.contains("/") {
@@ -194,9 +194,14 @@ public enum DeviceResolver {
 
   /// The path from the root on, without following links.
   private static func absolute(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    guard !path.hasPrefix("/"), let folder = workingFolder else { return path }
+    return folder + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+  }
+
+  private static var workingFolder: String? {
+    guard let folder = getcwd(nil, 0) else { return nil }
     defer { free(folder) }
-    return String(cString: folder) + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+    return String(cString: folder)
   }
 
   /// The path with all links followed; nil when nothing is there. May block.

@@ -59,6 +59,8 @@ public struct DeviceOpener: Sendable {
       transport = try await USBTransport.open(settings.usb.configuration(path: path, label: label), io: io)
     case .tcp(let place):
       transport = try await DescriptorTransport.open(place, label: label, io: io)
+    case .unix(let path):
+      transport = try await DescriptorTransport.open(unix: path, label: label, io: io)
     case .rfc2217:
       throw AccessoryError(.unsupported, "\(label): serial ports of other machines (RFC 2217) can't be opened yet")
     }

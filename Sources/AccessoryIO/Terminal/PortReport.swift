@@ -33,7 +33,7 @@ public struct PortReport: Sendable, Hashable {
   /// What was found, in the order in which opening would meet it.
   public var findings: [Finding]
 
-  /// Looks at the port, or the node of usbfs, at `address`. May block: call it where that is allowed. A simulated port is
+  /// Looks at the port, the node of usbfs, or the socket at `address`. May block: call it where that is allowed. A simulated port is
   /// one that its simulator has open, which is as it should be.
   public init(_ address: DeviceAddress, isSimulated: Bool = false) {
     path = address.description
@@ -46,6 +46,15 @@ public struct PortReport: Sendable, Hashable {
     guard stat(place, &file) == 0 else {
       let error = PortDiagnosis.error(opening: place, label: path, Errno(rawValue: errno))
       add("device", .problem, error.message, error.kind)
+      return
+    }
+    if case .unix = address {
+      guard file.st_mode & S_IFMT == S_IFSOCK else {
+        add("device", .problem, "\(path) is no socket", .misconfigured)
+        return
+      }
+      add("device", .ok, "\(path) is there: only opening it tells whether somebody listens")
+      lookAtPermission(place)
       return
     }
     guard file.st_mode & S_IFMT == S_IFCHR else {
