@@ -11,7 +11,17 @@ import Testing
     let sample = try await SampleServer()
     let interface = try InterfaceDescription(Bridge.text)
     let client = try await sample.client()
+    // For the calls that concern the line of what is lent.
+    let (opened, transport) = try await sample.client().upgrade(Bridge.Open())
+    let output = try #require(interface.methods["Open"]).output
+    #expect(interface.firstProblem(in: try #require(try JSON(encoding: opened).fields), output) == nil)
+    let loan = JSON.string(try #require(opened.loan))
     let parameters: [String: [String: JSON]] = [
+      "LineFacts": ["loan": loan], "ChangeLine": ["loan": loan, "parity": .string("even")],
+      "ModemLines": ["loan": loan],
+      "SetModemLines": ["loan": loan, "modem_lines": .object(["dtr": .bool(true)])],
+      "SetBreak": ["loan": loan, "on": .bool(true)],
+      "Purge": ["loan": loan, "received": .bool(true), "unsent": .bool(false)],
       "Request": ["command": .string("echo"), "payload_hex": .string("00ff")], "Attach": ["device": .string("X1")],
       "Expect": ["device": .string("X1")],
       "Perform": [
@@ -47,6 +57,7 @@ import Testing
       let last = try #require(messages.last.flatMap { ReplyMessage($0) })
       #expect(!last.continues && failed(last.outcome, "accessorybridge.Bridge.Cancelled"))
     }
+    await transport.close()
     await sample.server.close()
   }
 

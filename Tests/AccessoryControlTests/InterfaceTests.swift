@@ -16,8 +16,9 @@ import Testing
     #expect(interface.name == Bridge.name)
     #expect(
       interface.methods.keys.sorted() == [
-        "Attach", "Battery", "Commands", "Detach", "Expect", "GetFile", "Info", "List", "ListFolder", "MakeFolder",
-        "Open", "Perform", "Remove", "Request", "SendFile", "Status", "Subscribe", "SupplyFile", "Trace",
+        "Attach", "Battery", "ChangeLine", "Commands", "Detach", "Expect", "GetFile", "Info", "LineFacts", "List",
+        "ListFolder", "MakeFolder", "ModemLines", "Open", "Perform", "Purge", "Remove", "Request", "SendFile",
+        "SetBreak", "SetModemLines", "Status", "Subscribe", "SupplyFile", "Trace",
       ])
   }
 

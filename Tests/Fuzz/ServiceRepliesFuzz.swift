@@ -196,6 +196,15 @@ private let methods: [(answer: String, read: @Sendable ([UInt8]) -> Void)] = [
     #"{"device":\#(device),"command":"c","command_byte":1,"reply":{"payload_hex":"00","payload_bytes":1}}"#,
     { read($0, Bridge.Request.self) { _ = $0.reply.payload } }
   ),
+  (
+    #"{"device":\#(device),"loan":"l","line":\#(line)}"#,
+    {
+      read($0, Bridge.Open.self) {
+        guard let line = $0.line else { return }
+        precondition((0...64).contains(line.data_bits + line.stop_bits), "a character of that length")
+      }
+    }
+  ),
 ]
 
 /// Called by libFuzzer with each input.

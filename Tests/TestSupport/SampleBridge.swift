@@ -23,6 +23,8 @@ package final class SampleBridge: BridgeHandler {
   package init() {}
 
   package let seen = Watched(Seen())
+  /// The line beside the bytes that are lent.
+  package let line = MemoryLine(label: "X1")
   package let information = ServiceInformation(
     vendor: "Tests", product: "Sample", version: "1", url: "https://example.org/")
 
@@ -242,14 +244,33 @@ package final class SampleBridge: BridgeHandler {
     }
   }
 
-  /// Lends a loop-back.
+  package func onLine<Method: LineMethod>(
+    _ call: Method, from caller: Caller
+  ) async throws(CallError) -> Method.Reply {
+    let (lent, returned) = (seen.value.lent, seen.value.returned)
+    guard lent > returned, call.loan == "loan \(lent)" else {
+      throw CallError(AccessoryError(.notFound, "there is no such loan"))
+    }
+    do throws(AccessoryError) {
+      return try await call.perform(on: line)
+    } catch {
+      throw CallError(error, device: "X1")
+    }
+  }
+
+  /// Lends a loop-back, and a line in memory.
   package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened {
     try check(call.device, caller)
     if seen.value.lent > seen.value.returned {
       throw CallError(AccessoryError(.busy, "X1 is lent"), device: "X1", holder: "client 12")
     }
-    seen.update { $0.lent += 1 }
-    return Opened(Bridge.Open.Reply(device: Self.device)) { [seen] transport in
+    let number = seen.update { seen -> Int in
+      seen.lent += 1
+      return seen.lent
+    }
+    let reply = Bridge.Open.Reply(
+      device: Self.device, loan: "loan \(number)", line: Bridge.Line(line.state.value.facts))
+    return Opened(reply) { [seen] transport in
       let readable = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
       transport.input.onReadable { readable.continuation.yield() }
       transport.output.onSpace { readable.continuation.yield() }

@@ -15,6 +15,7 @@ extension Bridge {
     package var low_latency, rs485, rs485_rts_on_send: Bool?
     package var rs485_delay_before_ms, rs485_delay_after_ms: UInt32?
     package var latency_timer_ms: Int?
+    package var rs485_rts_after_send, rs485_receives_while_sending: Bool?
 
     package init(
       baud: UInt32, data_bits: Int, stop_bits: Int, parity: String, flow_control: String, lowers_lines_on_close: Bool,

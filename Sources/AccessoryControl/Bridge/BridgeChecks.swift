@@ -38,6 +38,8 @@ package enum ReplyLimits {
   package static let devices = 4_096
   /// Bytes of texts that a client keeps of the devices of one service.
   package static let deviceBytes = 16 << 20
+  /// Bits of a character, of each kind.
+  package static let bits = 0...32
 
   /// Throws when there is a value and it is out of `limits`; so is a floating-point value that is no number.
   static func check<Number: Comparable>(
@@ -78,6 +80,21 @@ extension Bridge.DeviceReply: CheckedReply {
   package func check() throws(ReplyNumberError) { try device.check() }
 }
 
+extension Bridge.Line: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try ReplyLimits.check(data_bits, ReplyLimits.bits, "data_bits")
+    try ReplyLimits.check(stop_bits, ReplyLimits.bits, "stop_bits")
+    try ReplyLimits.check(latency_timer_ms, ReplyLimits.count, "latency_timer_ms")
+  }
+}
+
+extension Bridge.Open.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try device.check()
+    try line?.check()
+  }
+}
+
 extension Bridge.List.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) { for accessory in accessories { try accessory.check() } }
 }
@@ -89,11 +106,7 @@ extension Bridge.Attach.Reply: CheckedReply {
 extension Bridge.GetInfo.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try accessory.check()
-    if let line {
-      try ReplyLimits.check(counts: [
-        "data_bits": line.data_bits, "stop_bits": line.stop_bits, "latency_timer_ms": line.latency_timer_ms,
-      ])
-    }
+    try line?.check()
     if let details = `protocol` {
       try ReplyLimits.check(counts: [
         "largest_payload_bytes": details.largest_payload_bytes, "window": details.window,

@@ -153,7 +153,18 @@ extension Bridge {
 
   package struct Open: ControlMethod {
     package static let method = "accessorybridge.Bridge.Open"
-    package typealias Reply = DeviceReply
+
+    package struct Reply: Codable, Sendable, Hashable {
+      package var device: Device
+      package var loan: String?
+      package var line: Line?
+
+      package init(device: Device, loan: String? = nil, line: Line? = nil) {
+        self.device = device
+        self.loan = loan
+        self.line = line
+      }
+    }
 
     package var device: String?
     package init(device: String? = nil) { self.device = device }

@@ -81,14 +81,15 @@ package struct BridgeDevice: Sendable {
   private static let looks = 200
   private static let pause = Duration.milliseconds(10)
 
-  /// Has the service lend it: its raw bytes, on a connection of their own, until that is closed. Throws `busy` when somebody
-  /// else has borrowed it.
+  /// Has the service lend it: its raw bytes, on a connection of their own, until that is closed, and its line. Throws `busy`
+  /// when somebody else has borrowed it.
   package func open() async throws(AccessoryError) -> (device: Bridge.Device, transport: any Transport) {
     let connection = try await ControlClient.connect(to: client.place, timeout: client.patience ?? .seconds(5))
     for look in 1... {
       do throws(ControlError) {
         let (reply, transport) = try await connection.upgrade(
-          Bridge.Open(device: path), label: label, timeout: client.patience)
+          Bridge.Open(device: path), label: label, timeout: client.patience
+        ) { reply in LentLine(of: self, reply) }
         return (reply.device, transport)
       } catch {
         // Given back by this program, and the service hasn't noticed yet.

@@ -182,11 +182,11 @@ actor ClientConnection: EventHandler, IOActor {
 
   // MARK: - The end
 
-  /// Gives the connection away, for raw bytes of an accessory of this name. Throws when it is gone.
-  func upgrade(_ name: String?) throws(AccessoryError) -> DescriptorTransport {
+  /// Gives the connection away, for raw bytes of an accessory of this name on this line. Throws when it is gone.
+  func upgrade(_ name: String?, _ line: LentLine?) throws(AccessoryError) -> DescriptorTransport {
     if let failure { throw failure }
     failure = AccessoryError(.busy, "the connection to \(label) carries an accessory's bytes")
-    return socket.transport(label: name ?? label)
+    return socket.transport(label: name ?? label, line: line)
   }
 
   /// Closes; calls that wait end with `cancelled`.

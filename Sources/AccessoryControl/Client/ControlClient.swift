@@ -87,16 +87,17 @@ package final class ControlClient: Sendable {
     return ReplyStream(client: self, queue: queue)
   }
 
-  /// Makes a call after which the connection carries an accessory's bytes, which errors then call `label`. Throws as
-  /// `call(_:timeout:)` does.
+  /// Makes a call after which the connection carries an accessory's bytes, which errors then call `label`. `line` makes
+  /// the line beside these out of the answer. Throws as `call(_:timeout:)` does.
   package func upgrade<Method: ControlMethod>(
-    _ method: Method, label: String? = nil, timeout: Duration? = .seconds(60)
+    _ method: Method, label: String? = nil, timeout: Duration? = .seconds(60),
+    line: (Method.Reply) -> LentLine? = { _ in nil }
   ) async throws(ControlError) -> (reply: Method.Reply, transport: any Transport) {
     let call = CallMessage(method: Method.method, parameters: try parameters(method), upgrade: true)
     do throws(ControlError) {
       let reply = try ReplyMessage.read(try await answer(to: call, timeout: timeout), to: Method.self).reply
       do throws(AccessoryError) {
-        return (reply, try await connection.upgrade(label))
+        return (reply, try await connection.upgrade(label, line(reply)))
       } catch {
         throw .connection(error)
       }

@@ -115,13 +115,18 @@ struct MessageSocket {
   /// Forgets what waits: there is nobody who would take it.
   mutating func discard() { (unsent, first, sentCount, unsentCount) = ([], 0, 0, 0) }
 
-  /// Ends the messages: from now on there are bytes, beginning with those that have come behind the last message.
-  mutating func transport(label: String) -> DescriptorTransport {
+  /// Ends the messages: from now on there are bytes, beginning with those that have come behind the last message. `line`
+  /// is told of their end.
+  mutating func transport(label: String, line: LentLine? = nil) -> DescriptorTransport {
     unwatch()
     let descriptor = descriptor
     let transport = DescriptorTransport(
-      descriptor: descriptor, label: label, timing: .instant, io: io, setup: SetupQueue(label: label)
-    ) { UnixSocket.close(descriptor) }
+      descriptor: descriptor, label: label, timing: .instant, io: io, setup: SetupQueue(label: label), line: line,
+      closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io
+    ) { error in
+      line?.end(error ?? .closed(label))
+      UnixSocket.close(descriptor)
+    }
     // It reads for the first time when the I/O thread has done what it is doing now.
     let rest = splitter.takeRest()
     if !rest.isEmpty { _ = rest.withUnsafeBytes { transport.input.append($0) } }

@@ -22,7 +22,7 @@ package struct Answers<Reply: Codable & Sendable>: Sendable {
 
 /// What `Open` comes to.
 package struct Opened: Sendable {
-  /// Which device it is.
+  /// Which device it is, and what belongs to the loan.
   package let reply: Bridge.Open.Reply
   /// Joins the accessory's bytes with the client's. The client's channel is closed when this returns; when the client
   /// goes, its input ends with `disconnected`. The task is cancelled when the server closes.
@@ -72,4 +72,6 @@ package protocol BridgeHandler: Sendable {
   ) async throws(CallError) -> Bridge.SendFile.Reply
   /// Takes the accessory for the client alone.
   func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened
+  /// Has `call` performed on the line of what the caller has borrowed.
+  func onLine<Method: LineMethod>(_ call: Method, from caller: Caller) async throws(CallError) -> Method.Reply
 }

@@ -93,7 +93,23 @@ struct Dispatcher: Sendable {
       guard call.upgrade, !call.oneway else { throw .invalidParameter("upgrade") }
       let opened = try await handler.open(Self.parameters(call), from: caller)
       return .upgrade(try Self.message(opened.reply), serve: opened.serve)
-    default: throw .methodNotImplemented(call.method)
+    default:
+      guard let method = Self.lineMethods[call.method] else { throw .methodNotImplemented(call.method) }
+      return try await onLine(method, call, caller)
+    }
+  }
+
+  private static let lineMethods: [String: any LineMethod.Type] = [
+    Bridge.GetLineFacts.method: Bridge.GetLineFacts.self, Bridge.ChangeLine.method: Bridge.ChangeLine.self,
+    Bridge.GetModemLines.method: Bridge.GetModemLines.self, Bridge.SetModemLines.method: Bridge.SetModemLines.self,
+    Bridge.SetBreak.method: Bridge.SetBreak.self, Bridge.Purge.method: Bridge.Purge.self,
+  ]
+
+  private func onLine<Method: LineMethod>(
+    _ method: Method.Type, _ call: CallMessage, _ caller: Caller
+  ) async throws(CallError) -> Outcome {
+    try await once(call, caller) { (call: Method, caller) throws(CallError) in
+      try await handler.onLine(call, from: caller)
     }
   }
 

@@ -41,6 +41,8 @@ final class Attachment {
   var holder: String?
   /// Subscribers were told that it is there, and not that it is gone; a loan or a rest in between is not told.
   var isTold = false
+  /// What its holder has borrowed.
+  var loan: Loan?
   /// Ends the loan.
   var revoke: (@Sendable () -> Void)?
 

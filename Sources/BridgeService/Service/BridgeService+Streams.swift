@@ -84,11 +84,17 @@ extension BridgeService {
       returned(key, nil)
       throw CallError(error, device: attachment.device.id)
     }
+    // What can't be read is gone, as the bytes will say.
+    let line = try? await session.line?.facts()
+    let loan = Loan(to: caller, line: session.line)
+    attachment.loan = loan
     attachment.revoke = { session.transport.beginClose() }
     // It may have been let go of, or pulled, meanwhile.
     if attachments[key] !== attachment || isClosing { session.transport.beginClose() }
     if !attachment.machine.isPresent { session.transport.deviceWasRemoved() }
-    return Opened(Bridge.Open.Reply(device: Bridge.Device(attachment.target))) { client in
+    let reply = Bridge.Open.Reply(
+      device: Bridge.Device(attachment.target), loan: loan.secret, line: line.map { Bridge.Line($0) })
+    return Opened(reply) { client in
       let isGone = await Joint.join(session.transport, client)
       await session.close()
       await self.returned(key, isGone ? .disconnected(session.label) : nil)
@@ -112,7 +118,7 @@ extension BridgeService {
   private func returned(_ key: Int, _ error: AccessoryError?) {
     guard let attachment = attachments[key] else { return }
     log.notice("\(attachment.name) is given back by \(attachment.holder ?? "its client")")
-    (attachment.holder, attachment.revoke) = (nil, nil)
+    (attachment.holder, attachment.loan, attachment.revoke) = (nil, nil, nil)
     perform(attachment.machine.returned(error, now: clock.now), on: attachment)
   }
 }

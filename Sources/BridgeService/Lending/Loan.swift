@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryIO
+
+/// What a client has borrowed by `Open`, beside the bytes. Lives within the service's actor, for as long as the loan.
+final class Loan {
+  /// The secret by which the borrower calls it: 128 random bits, which nobody else is told.
+  let secret = Hexadecimal.string(UInt64.random(in: 0 ... .max)) + Hexadecimal.string(UInt64.random(in: 0 ... .max))
+  /// The user who has borrowed it.
+  let user: UInt32
+  /// The line beside the bytes; nil where there is none.
+  var line: (any LineControl)?
+  /// Requests that the line has not answered.
+  var requestCount = 0
+
+  /// Requests that may wait for the line at a time. They are made one after another, and closing waits for them.
+  static let requestLimit = 8
+
+  /// A loan to `caller`.
+  init(to caller: Caller, line: (any LineControl)?) {
+    user = caller.peer.user
+    self.line = line
+  }
+
+  /// Whether `caller` means this one, and may.
+  func isMeant(by secret: String, from caller: Caller) -> Bool {
+    caller.peer.user == user && secret == self.secret
+  }
+}
