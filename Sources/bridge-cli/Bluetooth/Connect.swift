@@ -9,7 +9,7 @@ import ArgumentParser
 import CommandOutput
 import Console
 
-struct Connect: AsyncParsableCommand, JSONCommand {
+struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     abstract: "Connects to a Bluetooth device through an HM-10, and passes bytes on.",
     usage: """
@@ -54,7 +54,8 @@ struct Connect: AsyncParsableCommand, JSONCommand {
   @Flag(help: "Connect as to a device of dual mode.")
   var dual = false
   @OptionGroup var retry: RetryOptions
-  @OptionGroup var line: LineOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   private var target: String { words.last ?? "" }

@@ -7,7 +7,7 @@ import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
 
-struct Scan: AsyncParsableCommand, JSONCommand {
+struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows the Bluetooth devices around an HM-10, the strongest signal first.",
     discussion: """
@@ -26,7 +26,8 @@ struct Scan: AsyncParsableCommand, JSONCommand {
     help: ArgumentHelp("How long to scan, in seconds or with a unit.", valueName: "time"),
     transform: SecondsArgument.read)
   var timeout: SecondsArgument?
-  @OptionGroup var line: LineOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   private static let standardTime = Duration.seconds(5)

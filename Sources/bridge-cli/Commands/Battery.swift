@@ -6,7 +6,7 @@ import AccessoryDrivers
 import ArgumentParser
 import CommandOutput
 
-struct Battery: AsyncParsableCommand, JSONCommand {
+struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows an accessory's battery.",
     discussion: """
@@ -19,7 +19,8 @@ struct Battery: AsyncParsableCommand, JSONCommand {
   @OptionGroup var device: DeviceArgument
   @Flag(help: "Go on: print again whenever the accessory says that something changed.")
   var watch = false
-  @OptionGroup var line: LineOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {

@@ -7,7 +7,7 @@ import AccessoryLink
 import ArgumentParser
 import CommandOutput
 
-struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
+struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "console",
     abstract: "Types to an accessory and shows what it answers.",
@@ -48,7 +48,8 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand {
   var linger: TimeArgument?
   @Flag(help: "From a pipe: when the accessory goes, wait for it, and go on. At a terminal that is so anyway.")
   var reconnect = false
-  @OptionGroup var line: LineOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -7,15 +7,16 @@ import CommandOutput
 
 // The files of accessories.
 
-/// Options of commands about an accessory's files.
-struct FileOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
-  @OptionGroup var line: LineOptions
-  @OptionGroup var output: OutputOptions
+/// A command about an accessory's files.
+protocol FileCommand: AsyncParsableCommand, JSONCommand, LineCommand {
+  /// The accessory, as the user calls it.
+  var device: String { get }
+}
 
+extension FileCommand {
   /// Runs `body` with the accessory's files, be they reached by a service or opened here; then they are closed whatever
   /// happens.
-  func with<Result: Sendable>(_ body: (any ReachableFiles) async throws -> Result) async throws -> Result {
+  func withFiles<Result: Sendable>(_ body: (any ReachableFiles) async throws -> Result) async throws -> Result {
     if let held = try await HeldDevice.find(device, line) {
       try held.requireDriver()
       return try await body(held)
@@ -26,7 +27,7 @@ struct FileOptions: ParsableArguments {
   }
 }
 
-struct Ls: AsyncParsableCommand, JSONCommand {
+struct Ls: FileCommand {
   static let configuration = CommandConfiguration(
     abstract: "Lists a folder of an accessory.",
     discussion: """
@@ -37,12 +38,14 @@ struct Ls: AsyncParsableCommand, JSONCommand {
         bridge-cli ls EV3 ../prjs/tst --json | jq -r '.entries[].name'
       """)
 
-  @OptionGroup var files: FileOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
+  @OptionGroup var output: OutputOptions
   @Argument(help: "The folder.") var path = "./"
-  var output: OutputOptions { files.output }
 
   func run() async throws {
-    try await files.with { files in
+    try await withFiles { files in
       let entries = try await files.entries(of: path)
       if output.json {
         return Output.json(
@@ -61,7 +64,7 @@ struct Ls: AsyncParsableCommand, JSONCommand {
   private static func padded(_ text: String) -> String { String(repeating: " ", count: max(0, 10 - text.count)) + text }
 }
 
-struct Rm: AsyncParsableCommand, JSONCommand {
+struct Rm: FileCommand {
   static let configuration = CommandConfiguration(
     abstract: "Removes a file of an accessory, or a folder that is empty.",
     discussion: """
@@ -69,14 +72,16 @@ struct Rm: AsyncParsableCommand, JSONCommand {
         bridge-cli rm EV3 ../prjs/tst/tst.rbf
       """)
 
-  @OptionGroup var files: FileOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
+  @OptionGroup var output: OutputOptions
   @Argument(help: "The file or folder.") var path: String
-  var output: OutputOptions { files.output }
 
-  func run() async throws { try await files.with { try await $0.remove(path) } }
+  func run() async throws { try await withFiles { try await $0.remove(path) } }
 }
 
-struct Mkdir: AsyncParsableCommand, JSONCommand {
+struct Mkdir: FileCommand {
   static let configuration = CommandConfiguration(
     abstract: "Makes a folder of an accessory.",
     discussion: """
@@ -84,9 +89,11 @@ struct Mkdir: AsyncParsableCommand, JSONCommand {
         bridge-cli mkdir EV3 ../prjs/tst
       """)
 
-  @OptionGroup var files: FileOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
+  @OptionGroup var output: OutputOptions
   @Argument(help: "The folder.") var path: String
-  var output: OutputOptions { files.output }
 
-  func run() async throws { try await files.with { try await $0.makeFolder(path) } }
+  func run() async throws { try await withFiles { try await $0.makeFolder(path) } }
 }

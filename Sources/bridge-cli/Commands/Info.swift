@@ -10,7 +10,7 @@ import ArgumentParser
 import BridgeService
 import CommandOutput
 
-struct Info: AsyncParsableCommand, JSONCommand {
+struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows all that is known of an accessory and its line.",
     discussion: """
@@ -21,7 +21,8 @@ struct Info: AsyncParsableCommand, JSONCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @OptionGroup var line: LineOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   @Flag(help: "Don't open it: only what the system knows.")

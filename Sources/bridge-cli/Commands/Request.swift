@@ -7,7 +7,7 @@ import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
 
-struct Request: AsyncParsableCommand, JSONCommand {
+struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sends commands to an accessory and prints what they are answered.",
     usage: """
@@ -40,7 +40,8 @@ struct Request: AsyncParsableCommand, JSONCommand {
   var list = false
   @Flag(help: "Don't wait until the commands were carried out.")
   var noReply = false
-  @OptionGroup var line: LineOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   /// What the words mean.

@@ -6,7 +6,7 @@ import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
 
-struct SendFile: AsyncParsableCommand, JSONCommand {
+struct SendFile: FileCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sends a file to an accessory.",
     discussion: """
@@ -25,12 +25,14 @@ struct SendFile: AsyncParsableCommand, JSONCommand {
         bridge-cli send-file EV3 tst.rbf ../prjs/tst/tst.rbf
       """)
 
-  @OptionGroup var files: FileOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
+  @OptionGroup var output: OutputOptions
   @Argument(help: "The file here.") var file: String
   @Argument(help: "Where it goes, or what the accessory is to call it.") var path: String?
   @Option(help: "To an AF1 accessory: what the file is; other unless given.") var kind: FileKind?
   @OptionGroup var transfer: TransferOptions
-  var output: OutputOptions { files.output }
 
   func validate() throws {
     if path == "" { throw ValidationError("an empty PATH is none: leave it out, or say where the file goes") }
@@ -39,7 +41,7 @@ struct SendFile: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     let content = try await DiskFile(file)
     let path = path ?? String(file.split(separator: "/").last ?? "")
-    let carried = try await transfer.carry(files) { held, watcher in
+    let carried = try await transfer.carry(self) { held, watcher in
       try await held.send(content, to: path, as: kind, watcher)
     } make: { files in
       try files.sending(content, to: path, as: kind)

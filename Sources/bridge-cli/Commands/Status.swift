@@ -6,7 +6,7 @@ import AccessoryDrivers
 import ArgumentParser
 import CommandOutput
 
-struct Status: AsyncParsableCommand, JSONCommand {
+struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows what an accessory is doing, and who it is.",
     discussion: """
@@ -16,7 +16,8 @@ struct Status: AsyncParsableCommand, JSONCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @OptionGroup var line: LineOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {

@@ -8,7 +8,7 @@ import AccessoryLink
 import ArgumentParser
 import CommandOutput
 
-struct Trace: AsyncParsableCommand, JSONCommand {
+struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows the frames that pass, both ways, decoded.",
     discussion: """
@@ -38,7 +38,8 @@ struct Trace: AsyncParsableCommand, JSONCommand {
   var listen = false
   @Flag(help: "Show all bytes of long frames.")
   var full = false
-  @OptionGroup var line: LineOptions
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -21,14 +21,14 @@ struct TransferOptions: ParsableArguments {
   /// that `make` gives. When the accessory goes meanwhile, it is opened again as soon as it is back, and the transfer goes
   /// on.
   func carry(
-    _ options: FileOptions, held: (HeldDevice, TransferWatcher) async throws -> Carried,
+    _ command: some FileCommand, held: (HeldDevice, TransferWatcher) async throws -> Carried,
     make: (any AccessoryFiles) throws -> any FileTransfer
   ) async throws -> Carried {
     let watcher = TransferWatcher(
-      device: options.device, patience: patience?.duration ?? .seconds(10),
-      bar: ProgressBar(json: options.output.json))
+      device: command.device, patience: patience?.duration ?? .seconds(10),
+      bar: ProgressBar(json: command.output.json))
     defer { watcher.bar.clear() }
-    if let device = try await HeldDevice.find(options.device, options.line) {
+    if let device = try await HeldDevice.find(command.device, command.line) {
       try device.requireDriver()
       return try await held(device, watcher)
     }
@@ -40,7 +40,7 @@ struct TransferOptions: ParsableArguments {
     while true {
       let failure: any Error
       do {
-        return try await options.with { files in
+        return try await command.withFiles { files in
           guard let open = files as? OpenFiles else { throw AccessoryError(.busy, "a service has taken the accessory") }
           (deadline, tries) = (nil, 0)
           policy = open.attachment.profile?.policies.reconnect ?? RetryPolicy()
@@ -79,7 +79,7 @@ extension RetryPolicy {
   }
 }
 
-struct GetFile: AsyncParsableCommand, JSONCommand {
+struct GetFile: FileCommand {
   static let configuration = CommandConfiguration(
     abstract: "Gets a file from an accessory.",
     discussion: """
@@ -91,12 +91,14 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
         bridge-cli get-file EV3 ../prjs/tst/log.rtf ./log.txt --force
       """)
 
-  @OptionGroup var files: FileOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
+  @OptionGroup var transport: TransportOptions
+  @OptionGroup var serial: SerialOptions
+  @OptionGroup var output: OutputOptions
   @Argument(help: "The accessory's file.") var path: String
   @Argument(help: "Where to put it; else under its own name here.") var file: String?
   @Flag(help: "Replace a file that is there.") var force = false
   @OptionGroup var transfer: TransferOptions
-  var output: OutputOptions { files.output }
 
   private var place: String { file ?? String(path.split(separator: "/").last ?? "") }
 
@@ -109,14 +111,14 @@ struct GetFile: AsyncParsableCommand, JSONCommand {
       throw AccessoryError(.misconfigured, "\(place) exists: choose another place, or say --force")
     }
     let content = MemoryFile()
-    let carried = try await transfer.carry(files) { held, watcher in
+    let carried = try await transfer.carry(self) { held, watcher in
       try await held.get(path, into: content, watcher)
     } make: { files in
       try files.getting(path, limit: LocalFile.limit, into: content)
     }
     let bytes = content.bytes
     if let md5 = carried.md5, md5 != MD5.hexadecimal(bytes) {
-      throw AccessoryError(.badData, "\(path) has changed while it was got from \(files.device): get it once more")
+      throw AccessoryError(.badData, "\(path) has changed while it was got from \(device): get it once more")
     }
     try LocalFile.write(bytes, to: place, replacing: force)
     TransferView(carried: carried, path: path, file: place, size: bytes.count, md5: MD5.hexadecimal(bytes)).show(output)
