@@ -11,7 +11,9 @@ import Testing
 /// Does again what a file of steps says; see Tests/Compatibility/README.md for their form.
 struct Replay {
   private let box: Sandbox
-  private var simulators: [Program?] = []
+  private var simulators: [Program] = []
+  /// Those of them that nobody has seen plugged in yet: simulators that follow each other start at once.
+  private var starting: [Program] = []
   /// Programs that go on until the end, by the indices of their steps.
   private var running: [(step: Int, program: Program)] = []
   private var connections: [String: OldConnection] = [:]
@@ -29,17 +31,37 @@ struct Replay {
     return results.value
   }
 
+  /// The same, where no command builds on what another did: each is run in a sandbox of its own, where everything but the
+  /// other commands is there, and all at once.
+  static func runEach(_ steps: [Wire]) async throws -> [Wire] {
+    let others = steps.filter { $0["run"] == nil }
+    // What is printed by a program that is there for all commands shows what all of them did.
+    if others.contains(where: { $0["documents"] != nil || $0["replies"] != nil }) {
+      throw Hang("steps of which only commands have results")
+    }
+    var results = steps
+    try await withThrowingTaskGroup(of: (Int, Wire?).self) { group in
+      for (index, step) in steps.enumerated() where step["run"] != nil {
+        group.addTask { (index, try await run(others + [step]).last) }
+      }
+      for try await (index, result) in group { if let result { results[index] = result } }
+    }
+    return results
+  }
+
   private init(box: Sandbox, steps: [Wire]) { (self.box, self.steps) = (box, steps) }
 
   private mutating func run() async throws -> [Wire] {
     for index in steps.indices {
       let step = here(steps[index])
       do {
+        if step["simulate"] == nil { try await pluggedIn() }
         try await perform(step, index)
       } catch {
         throw Hang("step \(index), \(Growth.text(steps[index]).prefix(200)): \(error)")
       }
     }
+    try await pluggedIn()
     // Who looks on has to have seen all before anything is ended.
     for (step, program) in running {
       if let count = steps[step]["lines"]?.whole { _ = try await program.lines(count) }
@@ -58,8 +80,8 @@ struct Replay {
       try box.directory.write(Array((step["text"]?.text ?? "").utf8), to: name)
     } else if let arguments = step["simulate"]?.texts {
       let program = try box.start(["simulate"] + arguments, limit: Sandbox.longLife)
-      try await program.line { $0.contains(" is plugged in at ") || $0.contains("\"plugged_in\"") }
       simulators.append(program)
+      starting.append(program)
       running.append((index, program))
     } else if let arguments = step["serve"]?.texts {
       let program = try box.start(["serve"] + arguments, limit: Sandbox.longLife)
@@ -75,13 +97,21 @@ struct Replay {
       keep(documents: ended.lines, index)
       set("status", .int(ended.status ?? -1), index)
     } else if let number = step["kill"]?.whole {
-      simulators[number]?.signal(SIGKILL)
-      _ = try await simulators[number]?.end()
+      simulators[number].signal(SIGKILL)
+      _ = try await simulators[number].end()
     } else if step["call"] != nil || step["on"] != nil {
       try await call(step, index)
     } else {
       throw Hang("a step that is known")
     }
+  }
+
+  /// Waits until the simulators that were started are plugged in.
+  private mutating func pluggedIn() async throws {
+    for program in starting {
+      try await program.line { $0.contains(" is plugged in at ") || $0.contains("\"plugged_in\"") }
+    }
+    starting = []
   }
 
   private func run(_ arguments: [String], input: String?, user: String?) async throws -> Program.Transcript {
