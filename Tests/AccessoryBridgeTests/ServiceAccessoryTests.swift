@@ -24,10 +24,18 @@ import Testing
         == BatteryReading(percent: 57, level: .high, millivolts: 4_200, charge: .discharging))
     #expect(try await accessory.status() == AccessoryStatus(state: .idle))
     #expect(try await accessory.identify().serialNumber == "SIM0001")
+    let values = try await accessory.values()
+    #expect(values.first == AccessoryValue("state", .state, nil, .choice(word: "idle", number: 0)))
     #expect(accessory.protocolDetails?.name == "AF1" && accessory.protocolDetails?.bootID != nil)
     #expect(try await accessory.request(AF1Command.echo.rawValue, payload: [1, 0xFF]) == [1, 0xFF])
     #expect(await kind { () throws(AccessoryError) in _ = try await accessory.request(0x7D, payload: []) } == .refused)
     var news = accessory.news().makeAsyncIterator()
+    await simulator.setStatus(AF1StatusReply(state: .idle, progress: 2))
+    #expect(try await news.next() == .status(AccessoryStatus(state: .idle, progress: 2)))
+    #expect(try await accessory.values().contains { $0.name == "progress" && $0.number == 2 })
+    while case .values(let told) = try await news.next() {
+      if told.contains(where: { $0.name == "progress" && $0.number == 2 }) { break }
+    }
     await simulator.setBattery(AF1BatteryReply(level: .low, percent: 8))
     #expect(try await news.next() == .battery(BatteryReading(percent: 8, level: .low)))
     await simulator.setStatus(AF1StatusReply(state: .busy, progress: 3))

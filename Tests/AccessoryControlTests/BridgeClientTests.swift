@@ -22,6 +22,7 @@ import Testing
         == AccessoryIdentity(
           manufacturer: "Maker", name: "Thing", model: "T", serialNumber: "X1", firmwareRevision: "1.2",
           hardwareRevision: "A"))
+    #expect(try await device.values().values.map(\.reading) == SampleBridge.values.map(\.reading))
     #expect(try await device.info().line?.baud == 115_200)
     #expect(try await device.request("echo", payload: [1, 0xFF]).payload == [1, 0xFF])
     #expect(try await device.commands().commands.map(\.name) == ["turn"])
@@ -54,6 +55,38 @@ import Testing
     #expect(gone?.kind == .disconnected)
     let nobody = await #expect(throws: AccessoryError.self) { try await BridgeClient.connect(to: sample.path) }
     #expect(nobody?.kind == .notFound)
+  }
+
+  /// A service that is older than a method is named with its version, and what is to be done about it.
+  @Test func anOlderServiceIsNamed() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/socket"
+    let information = #"{"vendor":"","product":"Accessory Bridge","version":"0.1.0","url":"","interfaces":[]}"#
+    let service = try CannedService(at: path, ["GetInfo": [information]])
+    let client = try await BridgeClient.connect(to: path, patience: .seconds(60))
+    let error = await #expect(throws: AccessoryError.self) { try await client.device("X1").values() }
+    #expect(error?.kind == .unsupported)
+    #expect(
+      error?.message
+        == "the service at \(path) (Accessory Bridge 0.1.0) doesn't know Values: it is older than this program. "
+        + "Install the service of this program's version and start it anew: systemctl restart accessory-bridge, or end "
+        + "bridge-cli serve and start it again")
+    #expect(service.calls.value == ["Values", "GetInfo"])
+    service.close()
+  }
+
+  /// Who wants values of a service that doesn't know them is told all else.
+  @Test func anOlderServiceTellsTheRest() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/socket"
+    let unknown = #"!{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"values"}}"#
+    let service = try CannedService(
+      at: path, ["Subscribe values": [unknown], "Subscribe": [#"{"event":"ready","time":1}"#, "{}"]])
+    let client = try await BridgeClient.connect(to: path, patience: .seconds(60))
+    var events = try await client.device("X1").events(values: true).makeAsyncIterator()
+    #expect(try await events.next() == .ready)
+    #expect(service.calls.value == ["Subscribe", "Subscribe"])
+    service.close()
   }
 
   @Test func filesPassBothWays() async throws {
@@ -91,6 +124,7 @@ import Testing
       told == [
         .present(x1), .ready, .connected(x1), .disconnected(x1, gone), .battery(x1, SampleBridge.battery.reading),
         .status(x1, SampleBridge.status.reading), .requestFailed(x1, gone),
+        .values(x1, SampleBridge.values.map(\.reading)),
       ])
     if device == nil { await sample.server.close() }
     let error = await #expect(throws: AccessoryError.self) { try await iterator.next() }
@@ -179,17 +213,35 @@ import Testing
         #expect(Bridge.Battery(told).reading == told)
       }
     }
+    var whole = BatteryReading(percent: 57, millivolts: 52_000, milliamperes: -1_500, charge: .discharging)
+    (whole.secondsToEmpty, whole.secondsToFull) = (3_600, 60)
+    whole.temperatures = [.init(24_950, name: "MOS"), .init(nil)]
+    whole.cellMillivolts = [3_300, nil]
+    (whole.remainingMilliampereHours, whole.fullMilliampereHours) = (40_000, 100_000)
+    (whole.cycles, whole.healthPercent) = (12, 98)
+    (whole.faults, whole.warnings) = ([], ["cell overvoltage"])
+    whole.derived.insert(.percent)
+    #expect(Bridge.Battery(whole).reading == whole)
+    #expect(
+      try text(Bridge.Battery(whole))
+        == #"{"cells_mv":[3300,null],"charge":"discharging","current_ma":-1500,"cycles":12,"#
+        + #""derived":["level","percent"],"faults":[],"full_mah":100000,"health_percent":98,"level":"normal","#
+        + #""level_origin":"derived","percent":57,"remaining_mah":40000,"#
+        + #""temperatures":[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}],"#
+        + #""time_to_empty_s":3600,"time_to_full_s":60,"voltage_mv":52000,"warnings":["cell overvoltage"]}"#)
+    #expect(try text(WithNulls(Bridge.Battery(whole))) == text(Bridge.Battery(whole)))
     let least = Bridge.Battery(BatteryReading())
     let told = #""charge":"unknown","#
     #expect(try text(least) == #"{\#(told)"level":"unknown","level_origin":"reported"}"#)
     #expect(
       try text(WithNulls(least))
-        == #"{\#(told)"current_ma":null,"level":"unknown","level_origin":"reported","percent":null,"voltage_mv":null}"#)
+        == #"{"cells_mv":null,\#(told)"current_ma":null,"cycles":null,"derived":null,"faults":null,"full_mah":null,"#
+        + #""health_percent":null,"level":"unknown","level_origin":"reported","percent":null,"remaining_mah":null,"#
+        + #""temperatures":null,"time_to_empty_s":null,"time_to_full_s":null,"voltage_mv":null,"warnings":null}"#)
     let most = Bridge.Battery(BatteryReading(percent: 5, millivolts: 3_700, milliamperes: -1, charge: .notCharging))
     #expect(
-      try text(most) == #"{"charge":"not_charging","current_ma":-1,"level":"critical","level_origin":"derived","#
-        + #""percent":5,"voltage_mv":3700}"#)
-    #expect(try text(WithNulls(most)) == text(most))
+      try text(most) == #"{"charge":"not_charging","current_ma":-1,"derived":["level"],"level":"critical","#
+        + #""level_origin":"derived","percent":5,"voltage_mv":3700}"#)
   }
 
   @Test func status() throws {
@@ -202,9 +254,52 @@ import Testing
     #expect(try text(WithNulls(least)) == #"{"fault_code":null,"progress_percent":null,"state":"not_initialized"}"#)
   }
 
+  /// A value of each kind; null is written in documents, and left out in the interface.
+  @Test func values() throws {
+    let told: [(AccessoryValue, String)] = [
+      (
+        AccessoryValue("pv_voltage", .voltage, .volt, number: 36.2),
+        #"{"derived":false,"kind":"number","name":"pv_voltage","number":36.2,"quantity":"voltage","unit":"V"}"#
+      ),
+      (AccessoryValue("count", number: 12), #"{"derived":false,"kind":"number","name":"count","number":12}"#),
+      (
+        AccessoryValue("serial", .identity, nil, .text("X1")),
+        #"{"derived":false,"kind":"text","name":"serial","quantity":"identity","text":"X1"}"#
+      ),
+      (
+        AccessoryValue("relay", nil, nil, .flag(false), isDerived: true),
+        #"{"derived":true,"flag":false,"kind":"flag","name":"relay"}"#
+      ),
+      (
+        AccessoryValue("mode", .state, nil, .choice(word: "bulk", number: 3)),
+        #"{"derived":false,"kind":"choice","name":"mode","number":3,"quantity":"state","text":"bulk"}"#
+      ),
+      (
+        AccessoryValue("pv_power", .power, .watt, nil),
+        #"{"derived":false,"kind":"unknown","name":"pv_power","quantity":"power","unit":"W"}"#
+      ),
+    ]
+    for (value, json) in told {
+      #expect(try text(Bridge.MeasuredValue(value)) == json)
+      #expect(Bridge.MeasuredValue(value).reading == value)
+    }
+    #expect(
+      try text(WithNulls(Bridge.MeasuredValue(told[1].0, age_ms: 7)))
+        == #"{"age_ms":7,"derived":false,"flag":null,"kind":"number","name":"count","number":12,"quantity":null,"#
+        + #""text":null,"unit":null}"#)
+  }
+
   /// What a newer service may say.
   @Test func unknownWords() {
     #expect(Bridge.Battery(level: "x", level_origin: "y", charge: "z").reading == BatteryReading())
     #expect(Bridge.Status(state: "x").reading.state == .notInitialized)
+    var battery = Bridge.Battery(level: "low", level_origin: "reported", charge: "full")
+    battery.derived = ["percent", "z"]
+    #expect(battery.reading.derived == [.percent])
+    var value = Bridge.MeasuredValue(name: "a")
+    (value.kind, value.number) = ("z", 1)
+    #expect(value.reading == AccessoryValue("a", nil, nil, nil))
+    (value.kind, value.text, value.number) = ("choice", "b", 1.5)
+    #expect(value.reading.content == nil)
   }
 }

@@ -27,7 +27,8 @@ final class ServiceHarness: Sendable {
     vendor: "Tests", product: "Service", version: "1", url: "https://example.org/")
 
   private init(
-    _ change: (inout ServiceConfiguration) -> Void, _ profiles: [Profile], _ limits: ControlServer.Limits
+    _ change: (inout ServiceConfiguration) -> Void, _ profiles: [Profile], _ limits: ControlServer.Limits,
+    _ drivers: DriverLibrary
   ) async throws {
     let (log, statuses) = (log, Watched<[String]>([]))
     self.statuses = statuses
@@ -40,7 +41,7 @@ final class ServiceHarness: Sendable {
     var logger = Logger(label: "test") { _ in TestLog(lines: log) }
     logger.logLevel = .trace
     let service = BridgeService(
-      configuration, profiles: ProfileStore(profiles), log: logger,
+      configuration, profiles: ProfileStore(profiles), drivers: drivers, log: logger,
       hooks: ServiceHooks(onStatus: { text in statuses.update { $0.append(text) } }))
     self.service = service
     server = try ControlServer(try ControlSocket.make(at: path), handler: service, limits: limits) {
@@ -51,10 +52,10 @@ final class ServiceHarness: Sendable {
 
   /// Runs a test with a service, and ends it.
   static func with(
-    profiles: [Profile] = [.framed], limits: ControlServer.Limits = .init(),
+    profiles: [Profile] = [.framed], limits: ControlServer.Limits = .init(), drivers: DriverLibrary = .builtIn,
     _ change: (inout ServiceConfiguration) -> Void = { _ in }, _ body: (ServiceHarness) async throws -> Void
   ) async throws {
-    let harness = try await ServiceHarness(change, profiles, limits)
+    let harness = try await ServiceHarness(change, profiles, limits, drivers)
     let result: Result<Void, any Error>
     do { result = .success(try await body(harness)) } catch { result = .failure(error) }
     await harness.end()

@@ -69,14 +69,24 @@ import Testing
     #expect(
       DocumentText.line(BatteryDocument(bare, BatteryReading()))
         == joined(
-          #"{"battery":{"charge":"unknown","current_ma":null,"level":"unknown","level_origin":"reported","#,
-          #""percent":null,"voltage_mv":null},"device":\#(Samples.bareText),\#(end)}"#))
-    let full = BatteryReading(percent: 57, millivolts: 3_712, milliamperes: -180, charge: .notCharging)
+          #"{"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":null,"#,
+          #""faults":null,"full_mah":null,"health_percent":null,"level":"unknown","level_origin":"reported","#,
+          #""percent":null,"remaining_mah":null,"temperatures":null,"time_to_empty_s":null,"time_to_full_s":null,"#,
+          #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),\#(end)}"#))
+    var full = BatteryReading(percent: 57, millivolts: 3_712, milliamperes: -180, charge: .notCharging)
+    (full.secondsToEmpty, full.secondsToFull, full.cellMillivolts) = (60, 0, [3_712, nil])
+    (full.remainingMilliampereHours, full.fullMilliampereHours) = (1, 2)
+    (full.cycles, full.healthPercent, full.faults, full.warnings) = (3, 98, [], ["hot"])
+    full.temperatures = [.init(24_950, name: "MOS"), .init(nil)]
     #expect(
       DocumentText.line(BatteryDocument(bare, full, age: 1_500))
         == joined(
-          #"{"age_ms":1500,"battery":{"charge":"not_charging","current_ma":-180,"level":"normal","#,
-          #""level_origin":"derived","percent":57,"voltage_mv":3712},"device":\#(Samples.bareText),\#(end)}"#))
+          #"{"age_ms":1500,"battery":{"cells_mv":[3712,null],"charge":"not_charging","current_ma":-180,"cycles":3,"#,
+          #""derived":["level"],"faults":[],"full_mah":2,"health_percent":98,"level":"normal","#,
+          #""level_origin":"derived","percent":57,"remaining_mah":1,"#,
+          #""temperatures":[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}],"#,
+          #""time_to_empty_s":60,"time_to_full_s":0,"voltage_mv":3712,"warnings":["hot"]},"#,
+          #""device":\#(Samples.bareText),\#(end)}"#))
   }
 
   @Test func states() {

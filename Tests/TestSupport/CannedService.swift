@@ -22,6 +22,7 @@ public final class CannedService: Sendable {
   /// Answers at `path`. `answers` are the parameters of the answers to each method, by its name without the interface;
   /// all but the last are told to be followed by more, and behind the last of several the connection is closed. What is
   /// not there is answered as a method that doesn't exist. Of an answer that begins with "!" the rest is sent as it is.
+  /// Those of "Method parameter" are for calls that have this parameter.
   public init(at path: String, _ answers: [String: [String]]) throws {
     self.answers = answers
     listener = try UnixSocket.create(blocking: true)
@@ -64,7 +65,8 @@ public final class CannedService: Sendable {
         guard let json = try? JSON(message), let call = try? CallMessage(json) else { return }
         let name = String(call.method.split(separator: ".").last ?? "")
         calls.update { $0.append(name) }
-        guard let texts = answers[name] else {
+        let special = call.parameters.keys.lazy.compactMap { self.answers["\(name) \($0)"] }.first
+        guard let texts = special ?? answers[name] else {
           guard write(ReplyMessage(.methodNotFound(call.method)).bytes, to: client) else { return }
           continue
         }

@@ -42,6 +42,10 @@ package final class SampleBridge: BridgeHandler {
       ]))
   package static let battery = Bridge.Battery(
     level: "normal", level_origin: "reported", charge: "discharging", percent: 57, voltage_mv: 3_700, current_ma: -12)
+  package static let values = [
+    Bridge.MeasuredValue(AccessoryValue("pv_voltage", .voltage, .volt, number: 36.2)),
+    Bridge.MeasuredValue(AccessoryValue("mode", .state, nil, .choice(word: "bulk", number: 3)), age_ms: 1_500),
+  ]
   package static let status = Bridge.Status(state: "idle", progress_percent: 4)
   package static let identity = Bridge.Identity(
     manufacturer: "Maker", name: "Thing", model: "T", serial: "X1", firmware: "1.2", hardware: "A")
@@ -84,6 +88,11 @@ package final class SampleBridge: BridgeHandler {
   {
     try check(call.device, caller)
     return Bridge.GetBattery.Reply(device: Self.device, battery: Self.battery)
+  }
+
+  package func values(_ call: Bridge.GetValues, from caller: Caller) async throws(CallError) -> Bridge.GetValues.Reply {
+    try check(call.device, caller)
+    return Bridge.GetValues.Reply(device: Self.device, values: Self.values)
   }
 
   /// "echo" answers the payload, "wait" first waits, "big" answers as many bytes as its payload says.
@@ -223,7 +232,7 @@ package final class SampleBridge: BridgeHandler {
       try await answers.send(
         Bridge.Event(
           name, time: 1.5 + Double(index), device: Self.device, battery: Self.battery, status: Self.status,
-          problem: Bridge.Problem(.disconnected("X1"))))
+          problem: Bridge.Problem(.disconnected("X1")), values: Self.values))
     }
     guard call.device == nil else { return }
     _ = try? await seen.wait { $0.isReleased }

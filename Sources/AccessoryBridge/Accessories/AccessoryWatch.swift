@@ -125,7 +125,7 @@ final class AccessoryWatch: Sendable {
       case .disconnected(let facts, _):
         present.remove(facts.path)
         change { $0.release(facts.path, at: place) }
-      case .battery, .status, .requestFailed: break
+      case .battery, .status, .values, .requestFailed: break
       }
     }
   }

@@ -6,7 +6,7 @@ import AccessoryDrivers
 
 /// An accessory that a service holds, used through that service: others can use it at the same time.
 ///
-/// While another program has borrowed its bytes, status, battery and identity are what the service last heard, and all else
+/// While another program has borrowed its bytes, status, battery, values and identity are what the service last heard, and all else
 /// throws `busy`. When the accessory goes, or the service ends, every call throws `disconnected` from then on, also when it
 /// comes back: then open it again.
 public final class ServiceAccessory: Accessory {
@@ -80,6 +80,11 @@ public final class ServiceAccessory: Accessory {
   /// Asks for its battery.
   public func battery() async throws(AccessoryError) -> BatteryReading {
     try await checked { () throws(AccessoryError) in try await calls.battery() }.battery.reading
+  }
+
+  /// Asks for all that it measures beside these. Throws `unsupported` also where the service is too old to know of values.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    try await checked { () throws(AccessoryError) in try await calls.values() }.values.map(\.reading)
   }
 
   /// Sends a request of its protocol as it is; only AF1 has requests of this form.

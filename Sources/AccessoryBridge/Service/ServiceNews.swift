@@ -28,7 +28,7 @@ final class ServiceNews: Sendable {
   /// Begins to follow; returns when nothing is missed any more. Throws `timedOut` when the service takes longer than
   /// `patience`, and what subscribing throws.
   static func follow(_ device: BridgeDevice, patience: Duration) async throws(AccessoryError) -> ServiceNews {
-    let events = try await device.events()
+    let events = try await device.events(values: true)
     let news = ServiceNews(device.label)
     let (isReady, ready) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let task = Task {
@@ -60,6 +60,7 @@ final class ServiceNews: Sendable {
         case .ready: ready()
         case .battery(_, let reading): tell(.battery(reading))
         case .status(_, let status): tell(.status(status))
+        case .values(_, let values): tell(.values(values))
         // It may be another attachment of the same accessory, or the service's way to say that it has gone.
         case .disconnected(_, let error): return error
         case .present, .connected, .requestFailed: break

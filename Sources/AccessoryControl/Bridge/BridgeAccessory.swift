@@ -87,6 +87,7 @@ extension Bridge {
   package enum EventName: String, Codable, Sendable, Hashable, CaseIterable {
     case present, ready, connected, disconnected, battery, status
     case requestFailed = "request_failed"
+    case values
   }
 
   package struct Event: Codable, Sendable, Hashable {
@@ -96,10 +97,11 @@ extension Bridge {
     package var battery: Battery?
     package var status: Status?
     package var problem: Problem?
+    package var values: [MeasuredValue]?
 
     package init(
       _ event: EventName, time: Double, device: Device? = nil, battery: Battery? = nil, status: Status? = nil,
-      problem: Problem? = nil
+      problem: Problem? = nil, values: [MeasuredValue]? = nil
     ) {
       self.event = event
       self.time = time
@@ -107,6 +109,7 @@ extension Bridge {
       self.battery = battery
       self.status = status
       self.problem = problem
+      self.values = values
     }
   }
 

@@ -28,8 +28,6 @@ package enum ReplyLimits {
   package static let count = 0...(1 << 53)
   /// Seconds: from 1970 until the year 2106, or since a machine was started.
   package static let seconds = 0...Double(UInt32.max)
-  /// Millivolts and milliamperes: up to a million volts or amperes.
-  package static let electrical = -1_000_000_000...1_000_000_000
   /// Megabits a second.
   package static let speed = 0...1_000_000.0
   /// Percent.
@@ -47,6 +45,11 @@ package enum ReplyLimits {
   ) throws(ReplyNumberError) {
     guard let value, !limits.contains(value) else { return }
     throw ReplyNumberError(field, value)
+  }
+
+  /// Throws when there is a text and it has more bytes than `limit`.
+  static func check(length text: String?, _ limit: Int, _ field: String) throws(ReplyNumberError) {
+    try check(text?.utf8.count, 0...limit, "the length of \(field)")
   }
 
   static func check(counts: [String: Int?]) throws(ReplyNumberError) {
@@ -117,14 +120,6 @@ extension Bridge.GetInfo.Reply: CheckedReply {
 
 // MARK: - Readings and events
 
-extension Bridge.Battery: CheckedReply {
-  package func check() throws(ReplyNumberError) {
-    try ReplyLimits.check(percent, ReplyLimits.percent, "percent")
-    try ReplyLimits.check(voltage_mv, ReplyLimits.electrical, "voltage_mv")
-    try ReplyLimits.check(current_ma, ReplyLimits.electrical, "current_ma")
-  }
-}
-
 extension Bridge.Status: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try ReplyLimits.check(progress_percent, ReplyLimits.percent, "progress_percent")
@@ -153,6 +148,7 @@ extension Bridge.Event: CheckedReply {
     try device?.check()
     try battery?.check()
     try status?.check()
+    try Bridge.MeasuredValue.check(values ?? [])
   }
 }
 

@@ -134,7 +134,13 @@ extension Bridge {
     package typealias Reply = Event
 
     package var device: String?
-    package init(device: String? = nil) { self.device = device }
+    /// Whether values are wanted. Left out when they aren't: services before there were values don't know it.
+    package var values: Bool?
+
+    package init(device: String? = nil, values: Bool = false) {
+      self.device = device
+      self.values = values ? true : nil
+    }
   }
 
   package struct Trace: ControlMethod {

@@ -7,44 +7,6 @@ import AccessoryCore
 // null there, see `WithNulls`.
 
 extension Bridge {
-  package struct Battery: ReadingShape {
-    package enum CodingKeys: String, CodingKey, CaseIterable {
-      case level, level_origin, charge, percent, voltage_mv, current_ma
-    }
-
-    package var level, level_origin, charge: String
-    package var percent: UInt8?
-    package var voltage_mv, current_ma: Int?
-
-    package init(
-      level: String, level_origin: String, charge: String, percent: UInt8? = nil, voltage_mv: Int? = nil,
-      current_ma: Int? = nil
-    ) {
-      self.level = level
-      self.level_origin = level_origin
-      self.charge = charge
-      self.percent = percent
-      self.voltage_mv = voltage_mv
-      self.current_ma = current_ma
-    }
-
-    /// The shape of a reading.
-    package init(_ reading: BatteryReading) {
-      self.init(
-        level: reading.level.rawValue, level_origin: reading.levelOrigin.rawValue, charge: reading.charge.rawValue,
-        percent: reading.percent, voltage_mv: reading.millivolts, current_ma: reading.milliamperes)
-    }
-
-    /// The reading. A word that this version doesn't know is `unknown`.
-    package var reading: BatteryReading {
-      var reading = BatteryReading(
-        percent: percent, level: .init(rawValue: level) ?? .unknown, millivolts: voltage_mv, milliamperes: current_ma,
-        charge: .init(rawValue: charge) ?? .unknown)
-      reading.levelOrigin = .init(rawValue: level_origin) ?? .reported
-      return reading
-    }
-  }
-
   package struct Status: ReadingShape {
     package enum CodingKeys: String, CodingKey, CaseIterable {
       case state, fault_code, progress_percent

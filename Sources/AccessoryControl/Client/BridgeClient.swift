@@ -68,8 +68,21 @@ package struct BridgeClient: Sendable {
     do throws(ControlError) {
       return try await connection.call(method, timeout: patience)
     } catch {
+      if case .answer(let answer) = error, answer.isOfUnknownMethod { throw await tooOld(for: Method.method) }
       throw failure(error)
     }
+  }
+
+  /// The error of a method that the service doesn't know: it is older than this program.
+  private func tooOld(for method: String) async -> AccessoryError {
+    let facts = (try? await connection.call("org.varlink.service.GetInfo", timeout: patience)) ?? [:]
+    let its = ["product", "version"].compactMap { facts[$0]?.text }.filter { !$0.isEmpty }.joined(separator: " ")
+    let name = method.split(separator: ".").last.map(String.init) ?? method
+    return AccessoryError(
+      .unsupported,
+      "the service at \(place)\(its.isEmpty ? "" : " (\(SafeText.escape(its)))") doesn't know \(name): it is older than this "
+        + "program. Install the service of this program's version and start it anew: systemctl restart accessory-bridge, "
+        + "or end bridge-cli serve and start it again")
   }
 
   /// Makes a call with many answers, on a connection of its own, which it takes for itself.
@@ -92,11 +105,19 @@ extension BridgeClient {
     _ method: Bridge.Subscribe, at place: String, patience: Duration?,
     _ failure: @escaping @Sendable (ControlError) -> AccessoryError
   ) async throws(AccessoryError) -> BridgeEvents {
-    let answers = try await stream(method, at: place, patience: patience) { error in
+    let failure: @Sendable (ControlError) -> AccessoryError = { error in
+      guard case .answer(let answer) = error else { return failure(error) }
       // A service that ends in good order says that it gives the call up. This program hasn't.
-      if case .answer(let answer) = error, answer.accessoryError.kind == .cancelled { return .toldNoMore(by: place) }
+      if answer.accessoryError.kind == .cancelled { return .toldNoMore(by: place) }
+      if answer.isOfUnknownParameter("values") { return AccessoryError(.unsupported, "\(place) tells no values") }
       return failure(error)
     }
-    return BridgeEvents(answers: answers, place: place)
+    var events = BridgeEvents(answers: try await stream(method, at: place, patience: patience, failure), place: place)
+    if method.values == true {
+      events.older = { () async throws(AccessoryError) in
+        try await stream(Bridge.Subscribe(device: method.device), at: place, patience: patience, failure)
+      }
+    }
+    return events
   }
 }

@@ -30,12 +30,16 @@ package struct BridgeDevice: Sendable {
     try await call(Bridge.GetBattery(device: path))
   }
 
-  /// What happens to it from now on, on a connection of its own. Ends by `disconnected` when the service goes; that the
-  /// accessory goes is an event.
-  package func events() async throws(AccessoryError) -> BridgeEvents {
-    try await BridgeClient.events(Bridge.Subscribe(device: path), at: client.place, patience: client.patience) {
-      failure($0)
-    }
+  /// What it measures beside these. Throws `unsupported` also where the service is too old to know of values.
+  package func values() async throws(AccessoryError) -> Bridge.GetValues.Reply {
+    try await call(Bridge.GetValues(device: path))
+  }
+
+  /// What happens to it from now on, on a connection of its own; with `values`, those that it tells, too, where the service
+  /// isn't too old to know of them. Ends by `disconnected` when the service goes; that the accessory goes is an event.
+  package func events(values: Bool = false) async throws(AccessoryError) -> BridgeEvents {
+    let method = Bridge.Subscribe(device: path, values: values)
+    return try await BridgeClient.events(method, at: client.place, patience: client.patience) { failure($0) }
   }
 
   /// The bytes that pass from now on, on a connection of its own.

@@ -52,18 +52,26 @@ package struct BridgeEvents: AsyncSequence, Sendable {
 
   let answers: BridgeStream<Bridge.Subscribe>
   let place: String
+  /// Subscribes as to a service that is too old to know of values.
+  var older: Older?
+
+  typealias Older = @Sendable () async throws(AccessoryError) -> BridgeStream<Bridge.Subscribe>
 
   /// Begins to take events.
-  package func makeAsyncIterator() -> Iterator { Iterator(base: answers.makeAsyncIterator(), place: place) }
+  package func makeAsyncIterator() -> Iterator {
+    Iterator(base: answers.makeAsyncIterator(), place: place, older: older)
+  }
 
   /// Takes the events one after another.
   package struct Iterator: AsyncIteratorProtocol {
     var base: BridgeStream<Bridge.Subscribe>.Iterator
     let place: String
     private var isOver = false
+    /// Until the first answer.
+    private var older: Older?
 
-    init(base: BridgeStream<Bridge.Subscribe>.Iterator, place: String) {
-      (self.base, self.place) = (base, place)
+    init(base: BridgeStream<Bridge.Subscribe>.Iterator, place: String, older: Older?) {
+      (self.base, self.place, self.older) = (base, place, older)
     }
 
     /// The next event; nil after an error was thrown.
@@ -73,11 +81,22 @@ package struct BridgeEvents: AsyncSequence, Sendable {
     package mutating func next(isolation actor: isolated (any Actor)?) async throws(AccessoryError) -> BridgeEvent? {
       while !isOver {
         isOver = true
-        guard let answer = try await base.next(isolation: actor) else { throw .toldNoMore(by: place) }
+        guard let answer = try await answer(isolation: actor) else { throw .toldNoMore(by: place) }
         isOver = false
         if let event = BridgeEvent(answer) { return event }
       }
       return nil
+    }
+
+    private mutating func answer(isolation actor: isolated (any Actor)?) async throws(AccessoryError) -> Bridge.Event? {
+      defer { older = nil }
+      do throws(AccessoryError) {
+        return try await base.next(isolation: actor)
+      } catch {
+        guard error.kind == .unsupported, let older else { throw error }
+        base = try await older().makeAsyncIterator()
+        return try await base.next(isolation: actor)
+      }
     }
   }
 }
@@ -105,6 +124,8 @@ package enum BridgeEvent: Sendable, Hashable {
   case status(Bridge.Device, AccessoryStatus)
   /// A request of some client failed.
   case requestFailed(Bridge.Device, AccessoryError)
+  /// These of its values are so now; where they were subscribed to.
+  case values(Bridge.Device, [AccessoryValue])
 
   /// The event that a service tells; nil when it lacks what such an event has.
   init?(_ event: Bridge.Event) {
@@ -127,6 +148,9 @@ package enum BridgeEvent: Sendable, Hashable {
     case .requestFailed:
       guard let problem = event.problem else { return nil }
       self = .requestFailed(device, problem.error(or: .ioFailure))
+    case .values:
+      guard let values = event.values else { return nil }
+      self = .values(device, values.map(\.reading))
     case .ready: return nil
     }
   }

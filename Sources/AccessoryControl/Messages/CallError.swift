@@ -93,6 +93,16 @@ extension CallError {
     return values.compactMap(\.text)
   }
 
+  /// Whether the service doesn't know the method, as one that is older than it.
+  package var isOfUnknownMethod: Bool {
+    ["MethodNotFound", "MethodNotImplemented"].contains { name == "org.varlink.service.\($0)" }
+  }
+
+  /// Whether the service doesn't know this parameter, as one that is older than it.
+  package func isOfUnknownParameter(_ parameter: String) -> Bool {
+    name == "org.varlink.service.InvalidParameter" && parameters["parameter"]?.text == parameter
+  }
+
   /// Who has the device, where the error says so.
   package var holder: String? { parameters["holder"]?.text }
 

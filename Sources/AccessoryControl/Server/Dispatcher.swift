@@ -71,6 +71,7 @@ struct Dispatcher: Sendable {
     case Bridge.GetInfo.method: return try await once(call, caller, handler.info)
     case Bridge.GetStatus.method: return try await once(call, caller, handler.status)
     case Bridge.GetBattery.method: return try await once(call, caller, handler.battery)
+    case Bridge.GetValues.method: return try await once(call, caller, handler.values)
     case Bridge.Request.method:
       try checkBytes("payload_hex", call)
       return try await once(call, caller, handler.request)

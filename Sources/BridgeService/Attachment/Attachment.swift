@@ -49,11 +49,15 @@ final class Attachment {
   var identity: Reading<AccessoryIdentity>?
   var battery: Reading<BatteryReading>?
   var status: Reading<AccessoryStatus>?
+  var values: ValuesReading?
+  /// Which of these are to be told, and when.
+  var valueNews = ValueNews()
 
   let taps: TapHub
   var timer: (deadline: MonotonicTime, token: TimerToken)?
   var pollTimer: TimerToken?
   var idleTimer: TimerToken?
+  var valuesTimer: TimerToken?
   /// What the accessory is being asked.
   private(set) var callCount = 0
   /// Files that are on their way; each is a call, too.

@@ -77,8 +77,17 @@ extension BridgeService {
 
   private func cancelTimers(_ attachment: Attachment) {
     if let timer = attachment.timer { clock.cancel(timer.token) }
-    for token in [attachment.pollTimer, attachment.idleTimer].compactMap({ $0 }) { clock.cancel(token) }
-    (attachment.timer, attachment.pollTimer, attachment.idleTimer) = (nil, nil, nil)
+    attachment.timer = nil
+    cancelTimersOfContact(attachment)
+  }
+
+  /// Those that only matter while it is attached.
+  private func cancelTimersOfContact(_ attachment: Attachment) {
+    for token in [attachment.pollTimer, attachment.idleTimer, attachment.valuesTimer].compactMap({ $0 }) {
+      clock.cancel(token)
+    }
+    (attachment.pollTimer, attachment.idleTimer, attachment.valuesTimer) = (nil, nil, nil)
+    attachment.valueNews.forget()
   }
 
   /// There is a place again: those that were refused one have their turn.
@@ -212,8 +221,7 @@ extension BridgeService {
   /// Closes what is open, or is being opened; the next opening waits for that.
   func close(_ attachment: Attachment) {
     attachment.generation += 1
-    for token in [attachment.pollTimer, attachment.idleTimer].compactMap({ $0 }) { clock.cancel(token) }
-    (attachment.pollTimer, attachment.idleTimer) = (nil, nil)
+    cancelTimersOfContact(attachment)
     attachment.listening?.cancel()
     attachment.listening = nil
     guard let open = attachment.open else {
@@ -251,11 +259,11 @@ extension BridgeService {
   /// Tells those who asked what happened.
   func tell(
     _ name: Bridge.EventName, _ attachment: Attachment, battery: BatteryReading? = nil,
-    status: AccessoryStatus? = nil, problem: AccessoryError? = nil
+    status: AccessoryStatus? = nil, problem: AccessoryError? = nil, values: [Bridge.MeasuredValue]? = nil
   ) {
     let event = Bridge.Event(
       name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
-      status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init))
+      status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init), values: values)
     events.tell(EventHub.Entry(event))
   }
 

@@ -71,8 +71,8 @@ extension BridgeService: BridgeHandler {
     let (held, battery) = try await work(call.device) { _, accessory throws(AccessoryError) in
       try await accessory.battery()
     }
-    note(battery, held, isEvent: false)
-    return Bridge.GetBattery.Reply(device: Bridge.Device(held.target), battery: Bridge.Battery(battery))
+    let reading = note(battery, held, isEvent: false)
+    return Bridge.GetBattery.Reply(device: Bridge.Device(held.target), battery: Bridge.Battery(reading))
   }
 
   private func age(_ time: MonotonicTime) -> Int { Int((clock.now - time).inNanoseconds / 1_000_000) }

@@ -29,8 +29,8 @@ extension BridgeService {
     switch news {
     case .battery(let reading): note(reading, attachment, isEvent: true)
     case .status(let status): note(status, attachment, isEvent: true)
-    // There is no method of the interface for values yet.
-    case .values, .other: break
+    case .values(let values): note(told: values, attachment)
+    case .other: break
     }
   }
 
@@ -39,11 +39,14 @@ extension BridgeService {
     perform(attachment.machine.ended(error, now: clock.now), on: attachment)
   }
 
-  /// Keeps a reading; one that is news is told.
-  func note(_ reading: BatteryReading, _ attachment: Attachment, isEvent: Bool) {
+  /// Keeps a reading; one that is news is told. What a driver tells too much of is cut.
+  @discardableResult
+  func note(_ reading: BatteryReading, _ attachment: Attachment, isEvent: Bool) -> BatteryReading {
+    let reading = reading.bounded
     let isNew = attachment.battery?.value != reading
     attachment.battery = .init(value: reading, time: clock.now)
     if isEvent || isNew { tell(.battery, attachment, battery: reading) }
+    return reading
   }
 
   func note(_ status: AccessoryStatus, _ attachment: Attachment, isEvent: Bool) {

@@ -16,7 +16,7 @@ extension BridgeService {
   ) async throws(CallError) {
     let wanted = try call.device.map { text throws(CallError) in try find(text) }
     let id = wanted?.device.id
-    let (key, stream) = events.subscribe()
+    let (key, stream) = events.subscribe(values: call.values == true)
     defer { events.unsubscribe(key) }
     for attachment in ordered where attachment.isTold {
       guard wanted == nil || wanted === attachment else { continue }

@@ -11,30 +11,39 @@ struct EventHub {
     init(_ event: Bridge.Event) { self.event = event }
   }
 
-  private var subscribers: [Int: AsyncStream<Entry>.Continuation] = [:]
+  private struct Subscriber {
+    let continuation: AsyncStream<Entry>.Continuation
+    let wantsValues: Bool
+  }
+
+  private var subscribers: [Int: Subscriber] = [:]
   private var next = 0
 
   /// Events that a subscriber may be behind; one that is further behind is cut off.
   private static let limit = 4_096
 
-  mutating func subscribe() -> (key: Int, events: AsyncStream<Entry>) {
+  /// Whether somebody wants values.
+  var wantsValues: Bool { subscribers.values.contains { $0.wantsValues } }
+
+  /// Values are only for those who want them: clients that are older than these don't know them.
+  mutating func subscribe(values wantsValues: Bool = false) -> (key: Int, events: AsyncStream<Entry>) {
     let (stream, continuation) = AsyncStream<Entry>.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))
     next += 1
-    subscribers[next] = continuation
+    subscribers[next] = Subscriber(continuation: continuation, wantsValues: wantsValues)
     return (next, stream)
   }
 
-  mutating func unsubscribe(_ key: Int) { subscribers.removeValue(forKey: key)?.finish() }
+  mutating func unsubscribe(_ key: Int) { subscribers.removeValue(forKey: key)?.continuation.finish() }
 
   mutating func tell(_ entry: Entry) {
-    for (key, subscriber) in subscribers {
-      if case .enqueued = subscriber.yield(entry) { continue }
+    for (key, subscriber) in subscribers where entry.event.event != .values || subscriber.wantsValues {
+      if case .enqueued = subscriber.continuation.yield(entry) { continue }
       unsubscribe(key)
     }
   }
 
   mutating func end() {
-    for subscriber in subscribers.values { subscriber.finish() }
+    for subscriber in subscribers.values { subscriber.continuation.finish() }
     subscribers = [:]
   }
 }

@@ -32,6 +32,12 @@ enum JSON: Hashable, Sendable {
     return .object(fields)
   }
 
+  /// The object with the fields of another one.
+  func merging(_ other: JSON) -> JSON {
+    guard case .object(let fields) = self, case .object(let more) = other else { return self }
+    return .object(fields.merging(more) { $1 })
+  }
+
   /// The text, if it is one.
   var text: String? { if case .string(let text) = self { text } else { nil } }
 
