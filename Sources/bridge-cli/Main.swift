@@ -104,7 +104,7 @@ struct BridgeCLI: AsyncParsableCommand {
       """,
     version: version,
     subcommands: [
-      List.self, Watch.self, Info.self, Status.self, Battery.self, Request.self, Ls.self, GetFile.self,
+      List.self, Watch.self, Info.self, Status.self, Battery.self, Values.self, Request.self, Ls.self, GetFile.self,
       SendFile.self, Rm.self, Mkdir.self, ConsoleCommand.self, Scan.self, Connect.self, RemoteCommand.self, Trace.self,
       Serve.self, Attach.self,
       Detach.self, Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import CommandOutput
 import Testing
@@ -43,6 +44,57 @@ import Testing
 
   @Test func noColourOfWhatIsUnknown() {
     #expect(BatteryView.line(BatteryReading(), Samples.coloured) == "level unknown")
+  }
+
+  /// What isn't known has no row.
+  @Test func detailsOfABattery() {
+    #expect(BatteryDetails.facts(BatteryReading(percent: 57, millivolts: 3_712), Samples.pipe).isEmpty)
+    var reading = BatteryReading(percent: 57)
+    (reading.secondsToFull, reading.cycles, reading.healthPercent) = (75, 0, 98)
+    reading.cellMillivolts = [nil, nil]
+    (reading.faults, reading.warnings) = (["short\u{1B}circuit", "hot"], [])
+    reading.remainingMilliampereHours = 1_500
+    reading.derived.insert(.remainingCapacity)
+    func rows(_ style: Style) -> [String] { BatteryDetails.facts(reading, style).map { "\($0): \($1)" } }
+    #expect(
+      rows(Samples.pipe) == [
+        "Time to full: 1 min 15 s", "Cells: 2, not known", "Capacity: 1.5 Ah left", "Cycles: 0", "Health: 98 %",
+        #"Faults: short\u{1b}circuit, hot"#, "Warnings: none", "Derived: remaining_mah",
+      ])
+    #expect(rows(Samples.coloured).contains("Faults: \u{1B}[31mshort\\u{1b}circuit, hot\u{1B}[0m"))
+    reading.remainingMilliampereHours = nil
+    reading.fullMilliampereHours = 2_000
+    #expect(rows(Samples.pipe).contains("Capacity: 2 Ah when full"))
+  }
+
+  /// Cells are listed where all of them fit the line.
+  @Test(arguments: [(nil, false), (33, false), (34, true)] as [(Int?, Bool)])
+  func cells(columns: Int?, isListed: Bool) {
+    var reading = BatteryReading()
+    reading.cellMillivolts = [3_301, nil, 3_345, 3_300]
+    let facts = BatteryDetails.facts(reading, columns: columns, Samples.pipe).map { "\($0): \($1)" }
+    #expect(facts.first == "Cells: 4, 3.300 V to 3.345 V, 45 mV apart, 1 not known")
+    #expect(facts.contains("Cell voltages: 3.301 - 3.345 3.300") == isListed && facts.count == (isListed ? 2 : 1))
+  }
+
+  /// What was measured, with ages and origins where there are such.
+  @Test func measurements() {
+    let power = Bridge.MeasuredValue(AccessoryValue("pv_power", .power, .watt, number: 36.5))
+    let mode = Bridge.MeasuredValue(
+      AccessoryValue("mode", .state, nil, .choice(word: "bulk", number: 3)), age_ms: 1_590)
+    let on = Bridge.MeasuredValue(AccessoryValue("relay", nil, nil, .flag(true), isDerived: true), age_ms: 61_000)
+    let unknown = Bridge.MeasuredValue(AccessoryValue("current", .current, .ampere, nil))
+    #expect(
+      MeasurementView.table([power, unknown], Samples.pipe) == [
+        "name      value  unit", "pv_power  36.5   W", "current   -      A",
+      ])
+    #expect(
+      MeasurementView.table([power, mode, on], Samples.pipe) == [
+        "name      value  unit  age         origin", "pv_power  36.5   W", "mode      bulk         1.5 s",
+        "relay     yes          1 min 01 s  derived",
+      ])
+    #expect(MeasurementView.line(power.reading, width: 10) == "pv_power    36.5 W")
+    #expect(MeasurementView.line(unknown.reading, width: 0) == "current  -")
   }
 
   @Test func status() {

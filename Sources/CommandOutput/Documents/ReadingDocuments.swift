@@ -19,6 +19,20 @@ package struct BatteryDocument: Encodable {
   }
 }
 
+/// What an accessory measures.
+package struct ValuesDocument: Encodable {
+  let schema = DocumentSchema.name
+  let device: DeviceDocument
+  /// Each with its age in milliseconds where it isn't of now.
+  let values: [WithNulls<Bridge.MeasuredValue>]
+
+  /// All values that were asked for, or those that have changed.
+  package init(_ device: DeviceDocument, _ values: [Bridge.MeasuredValue]) {
+    self.device = device
+    self.values = values.map { WithNulls($0) }
+  }
+}
+
 /// What an accessory is doing, and who it is.
 package struct StatusDocument: Encodable {
   let schema = DocumentSchema.name

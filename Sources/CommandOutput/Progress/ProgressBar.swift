@@ -36,7 +36,7 @@ package final class ProgressBar: Sendable {
   package convenience init(json: Bool, clock: any TimerClock = IOThread.shared) {
     self.init(
       json ? .documents : Style.standardError.isTerminal ? .bar : .nothing, clock: clock,
-      columns: { Self.terminalColumns }, write: { json ? Output.line($0) : Self.draw($0) })
+      columns: { TerminalSize.columns(of: STDERR_FILENO) ?? 80 }, write: { json ? Output.line($0) : Self.draw($0) })
   }
 
   /// `columns` is asked at each drawing. `write` gets documents as lines without their ends, and what draws the bar.
@@ -83,12 +83,6 @@ package final class ProgressBar: Sendable {
       return state.drawn != nil
     }
     if isDrawn, form == .bar { write("\r\u{1B}[K") }
-  }
-
-  /// Columns of the terminal at this moment, as it may change its size.
-  private static var terminalColumns: Int {
-    var size = winsize()
-    return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
   }
 
   private static func draw(_ text: String) {

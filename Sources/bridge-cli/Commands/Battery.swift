@@ -5,11 +5,14 @@ import AccessoryCore
 import AccessoryDrivers
 import ArgumentParser
 import CommandOutput
+import Glibc
 
 struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows an accessory's battery.",
     discussion: """
+      What the accessory doesn't say isn't shown, and null in JSON. Cells are listed where the terminal is wide enough.
+
       EXAMPLES
         bridge-cli battery
         bridge-cli battery /dev/ttyUSB0 --json | jq .battery.percent
@@ -63,6 +66,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
       Output.json(BatteryDocument(device, reading, age: age))
     } else {
       Output.line(BatteryView.line(reading))
+      Table.facts(BatteryDetails.facts(reading, columns: TerminalSize.columns(of: STDOUT_FILENO))).forEach(Output.line)
     }
   }
 }

@@ -57,6 +57,11 @@ struct HeldDevice: Sendable {
     return try await calls.battery()
   }
 
+  func values() async throws -> Bridge.GetValues.Reply {
+    try requireDriver()
+    return try await calls.values()
+  }
+
   func status() async throws -> Bridge.GetStatus.Reply {
     try requireDriver()
     return try await calls.status()

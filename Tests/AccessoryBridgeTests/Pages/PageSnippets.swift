@@ -34,6 +34,16 @@ enum PageSnippets {
     }
   }
 
+  /// Documentation/values.md
+  static func values(_ accessory: any Accessory) async throws {
+    for value in try await accessory.values() {
+      if let number = value.number { print(value.name, number, value.unit?.rawValue ?? "") }
+    }
+    for try await event in accessory.news() {
+      if case .values(let told) = event { print(told.count) }  // where the accessory tells them of its own accord
+    }
+  }
+
   /// Documentation/trace.md
   static func frames(_ codec: HeaderCodec, _ records: [TraceRecord]) -> [TraceEntry] {
     let reader = CodecFrameReader(codec) { header, outcome, payload, direction in

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import Console
+
+/// An accessory's values for people.
+package enum MeasurementView {
+  /// A table. It has ages, and what is derived, where there are such.
+  package static func table(
+    _ values: [Bridge.MeasuredValue], _ style: Style = .standardOutput
+  ) -> [String] {
+    let (hasAges, hasDerived) = (values.contains { $0.age_ms != nil }, values.contains { $0.derived == true })
+    var table = Table(["name", "value", "unit"] + (hasAges ? ["age"] : []) + (hasDerived ? ["origin"] : []))
+    for value in values {
+      table.add(
+        [name(value.name), text(value.reading), unit(value.reading)] + (hasAges ? [age(value.age_ms)] : [])
+          + (hasDerived ? [value.derived == true ? "derived" : ""] : []))
+    }
+    return table.lines(style)
+  }
+
+  /// "port_4  50 cm", with room for names of so many characters.
+  package static func line(_ value: AccessoryValue, width: Int) -> String {
+    let name = name(value.name)
+    let unit = unit(value)
+    return name + String(repeating: " ", count: max(0, width - name.count)) + "  " + text(value)
+      + (unit.isEmpty || value.content == nil ? "" : " \(unit)")
+  }
+
+  /// A name, made harmless.
+  package static func name(_ name: String) -> String { SafeText.escape(name) }
+
+  private static func unit(_ value: AccessoryValue) -> String {
+    value.unit.map { SafeText.escape($0.rawValue, limit: 16) } ?? ""
+  }
+
+  private static func text(_ value: AccessoryValue) -> String {
+    switch value.content {
+    case .number(let number): DecimalText.short(number)
+    case .text(let text), .choice(let text, _): SafeText.escape(text, limit: ReadingLimits.textBytes)
+    case .flag(let flag): flag ? "yes" : "no"
+    case nil: "-"
+    }
+  }
+
+  private static func age(_ milliseconds: Int?) -> String {
+    guard let milliseconds else { return "" }
+    if milliseconds < 60_000 { return DecimalText.tenths(ofSeconds: milliseconds) + " s" }
+    return ProgressText.time(.seconds(milliseconds / 1_000))
+  }
+}
