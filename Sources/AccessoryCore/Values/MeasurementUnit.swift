@@ -118,8 +118,10 @@ public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, Expressible
   public static let decibelMilliwatt: MeasurementUnit = "dBm"
   /// Bytes.
   public static let byte: MeasurementUnit = "B"
-  /// Kilobytes.
+  /// 1000 bytes.
   public static let kilobyte: MeasurementUnit = "kB"
+  /// 1024 bytes.
+  public static let kibibyte: MeasurementUnit = "KiB"
   /// Bits a second.
   public static let bitPerSecond: MeasurementUnit = "bit/s"
 
@@ -129,6 +131,6 @@ public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, Expressible
     kilovoltAmpereReactiveHour, ampereHour, milliampereHour, ohm, milliohm, hertz, millisecond, second, minute, hour,
     day, millimetre, centimetre, metre, kilometre, metrePerSecond, kilometrePerHour, degree, degreePerSecond,
     revolutionPerMinute, celsius, kelvin, percent, hectopascal, pascal, bar, lux, microgramPerCubicMetre,
-    partPerMillion, gram, kilogram, litre, decibel, decibelMilliwatt, byte, kilobyte, bitPerSecond,
+    partPerMillion, gram, kilogram, litre, decibel, decibelMilliwatt, byte, kilobyte, kibibyte, bitPerSecond,
   ]
 }

@@ -53,8 +53,8 @@ extension EV3Brick {
         AccessoryValue("motor_current", .current, .ampere, number: Double(measured: power.motorAmperes)),
         AccessoryValue(
           "battery_temperature_rise", .temperatureDifference, .kelvin, number: Double(measured: reply[rise])),
-        AccessoryValue("memory_total", .dataSize, .kilobyte, number: Double(memory.total)),
-        AccessoryValue("memory_free", .dataSize, .kilobyte, number: Double(memory.free)),
+        AccessoryValue("memory_total", .dataSize, .kibibyte, number: Double(memory.total)),
+        AccessoryValue("memory_free", .dataSize, .kibibyte, number: Double(memory.free)),
         AccessoryValue("volume", .ratio, .percent, number: Double(reply[volume])),
         AccessoryValue("sleep_time", .duration, .minute, number: Double(reply[sleep])),
         AccessoryValue("firmware_version", .identity, nil, .text(reply[firmware])),

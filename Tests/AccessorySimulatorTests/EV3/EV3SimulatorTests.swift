@@ -40,7 +40,7 @@ import Testing
     #expect(Set(values.map(\.name)).count == values.count)
     #expect(value("internal_current") == AccessoryValue("internal_current", .current, .ampere, number: 0.18))
     #expect(value("motor_current")?.number == 0)
-    #expect(value("memory_free") == AccessoryValue("memory_free", .dataSize, .kilobyte, number: 8_192))
+    #expect(value("memory_free") == AccessoryValue("memory_free", .dataSize, .kibibyte, number: 8_192))
     #expect(value("sleep_time") == AccessoryValue("sleep_time", .duration, .minute, number: 30))
     #expect(value("firmware_version") == AccessoryValue("firmware_version", .identity, nil, .text("V1.09H")))
     #expect(value("warning_battery_low")?.content == .flag(true) && value("warning_busy")?.content == .flag(false))
