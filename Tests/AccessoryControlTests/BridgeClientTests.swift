@@ -286,7 +286,7 @@ import Testing
     #expect(
       try text(WithNulls(Bridge.MeasuredValue(told[1].0, age_ms: 7)))
         == #"{"age_ms":7,"derived":false,"flag":null,"kind":"number","name":"count","number":12,"quantity":null,"#
-        + #""text":null,"unit":null}"#)
+        + #""stale":null,"text":null,"unit":null}"#)
   }
 
   /// What a newer service may say.

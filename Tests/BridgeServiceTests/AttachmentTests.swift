@@ -320,7 +320,7 @@ import Testing
       }
     }
     let terminal = try await accessory.onPseudoTerminal()
-    try await ServiceHarness.with({ $0.poll = .milliseconds(10) }) { harness in
+    try await ServiceHarness.with({ $0.poll = .every(.milliseconds(10)) }) { harness in
       let file = try harness.announce(terminal.path, serial: "S1")
       try await harness.said("S1 is attached at")
       #expect(try await harness.client().call(Bridge.GetBattery()).battery.percent == 80)

@@ -26,7 +26,7 @@ import Testing
     let end = ContinuousClock.now + .seconds(seconds)
     let tally = Watched<[String: Int]>([:])
     try await ServiceHarness.with(profiles: ProfileStore.builtIn.profiles) {
-      $0.poll = .milliseconds(200)
+      $0.poll = .every(.milliseconds(200))
       $0.reconnect = .init(interval: .milliseconds(10))
     } _: { harness in
       let world = HostileWorld(harness: harness, end: end, tally: tally)

@@ -28,7 +28,7 @@ final class ServiceHarness: Sendable {
 
   private init(
     _ change: (inout ServiceConfiguration) -> Void, _ profiles: [Profile], _ limits: ControlServer.Limits,
-    _ drivers: DriverLibrary
+    _ drivers: DriverLibrary, _ clock: (any TimerClock)?
   ) async throws {
     let (log, statuses) = (log, Watched<[String]>([]))
     self.statuses = statuses
@@ -42,7 +42,7 @@ final class ServiceHarness: Sendable {
     logger.logLevel = .trace
     let service = BridgeService(
       configuration, profiles: ProfileStore(profiles), drivers: drivers, log: logger,
-      hooks: ServiceHooks(onStatus: { text in statuses.update { $0.append(text) } }))
+      hooks: ServiceHooks(onStatus: { text in statuses.update { $0.append(text) } }), clock: clock)
     self.service = service
     server = try ControlServer(try ControlSocket.make(at: path), handler: service, limits: limits) {
       service.noteClients($0)
@@ -53,9 +53,10 @@ final class ServiceHarness: Sendable {
   /// Runs a test with a service, and ends it.
   static func with(
     profiles: [Profile] = [.framed], limits: ControlServer.Limits = .init(), drivers: DriverLibrary = .builtIn,
-    _ change: (inout ServiceConfiguration) -> Void = { _ in }, _ body: (ServiceHarness) async throws -> Void
+    clock: (any TimerClock)? = nil, _ change: (inout ServiceConfiguration) -> Void = { _ in },
+    _ body: (ServiceHarness) async throws -> Void
   ) async throws {
-    let harness = try await ServiceHarness(change, profiles, limits, drivers)
+    let harness = try await ServiceHarness(change, profiles, limits, drivers, clock)
     let result: Result<Void, any Error>
     do { result = .success(try await body(harness)) } catch { result = .failure(error) }
     await harness.end()

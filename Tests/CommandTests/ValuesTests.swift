@@ -41,7 +41,7 @@ import Testing
         document["values"] == [
           [
             "name": "port_4", "kind": "number", "quantity": "distance", "unit": "cm", "number": 50, "text": nil,
-            "flag": nil, "derived": false, "age_ms": nil,
+            "flag": nil, "derived": false, "age_ms": nil, "stale": nil,
           ]
         ])
       let wrong = try await box.run("values", "EV3", "port_5")

@@ -67,6 +67,8 @@ extension Bridge {
     package var problem: Problem?
     package var profile, driver: String?
     package var protocols: [String]?
+    package var readings_age_ms: Int?
+    package var stale: Bool?
 
     package init(
       device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil,

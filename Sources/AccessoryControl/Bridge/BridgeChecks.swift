@@ -76,6 +76,7 @@ extension Bridge.Accessory: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
     try ReplyLimits.check(tries, ReplyLimits.count, "tries")
+    try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
   }
 }
 

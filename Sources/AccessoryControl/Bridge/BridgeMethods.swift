@@ -54,12 +54,15 @@ extension Bridge {
       package var status: Status
       package var identity: Identity
       package var age_ms: Int?
+      /// True where it is older than its limit; left out otherwise.
+      package var stale: Bool?
 
-      package init(device: Device, status: Status, identity: Identity, age_ms: Int? = nil) {
+      package init(device: Device, status: Status, identity: Identity, age_ms: Int? = nil, stale: Bool? = nil) {
         self.device = device
         self.status = status
         self.identity = identity
         self.age_ms = age_ms
+        self.stale = stale
       }
     }
 
@@ -74,11 +77,14 @@ extension Bridge {
       package var device: Device
       package var battery: Battery
       package var age_ms: Int?
+      /// True where it is older than its limit; left out otherwise.
+      package var stale: Bool?
 
-      package init(device: Device, battery: Battery, age_ms: Int? = nil) {
+      package init(device: Device, battery: Battery, age_ms: Int? = nil, stale: Bool? = nil) {
         self.device = device
         self.battery = battery
         self.age_ms = age_ms
+        self.stale = stale
       }
     }
 

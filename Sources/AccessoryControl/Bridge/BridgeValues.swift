@@ -7,13 +7,13 @@ import AccessoryCore
 extension Bridge {
   package struct MeasuredValue: ReadingShape {
     package enum CodingKeys: String, CodingKey, CaseIterable {
-      case name, kind, quantity, unit, number, text, flag, derived, age_ms
+      case name, kind, quantity, unit, number, text, flag, derived, age_ms, stale
     }
 
     package var name, kind: String
     package var quantity, unit, text: String?
     package var number: Double?
-    package var flag, derived: Bool?
+    package var flag, derived, stale: Bool?
     package var age_ms: Int?
 
     /// A value of which nothing is known but its name.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment on the kernel's `CLOCK_MONOTONIC`, in nanoseconds since an arbitrary start.
+/// A moment on the kernel's `CLOCK_MONOTONIC`, in nanoseconds since an arbitrary start; where that is said, on its
+/// `CLOCK_BOOTTIME`. No other clock that is set, late or at all, changes either.
 public struct MonotonicTime: Comparable, Hashable, Sendable {
   /// Nanoseconds since the clock's start.
   public var nanoseconds: Int64

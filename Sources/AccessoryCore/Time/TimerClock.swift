@@ -4,6 +4,9 @@
 public protocol TimerClock: Sendable {
   /// The present.
   var now: MonotonicTime { get }
+  /// The present on a clock that goes on while the machine sleeps (the kernel's `CLOCK_BOOTTIME`): for the ages of what was
+  /// read. Not comparable with `now`.
+  var bootTime: MonotonicTime { get }
   /// Runs `action` once, at `deadline` or soon after, on the I/O thread; it must not block. Callable from any thread.
   func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken
   /// Forgets a scheduled action. Too late is harmless: the action may be running already.
@@ -11,6 +14,9 @@ public protocol TimerClock: Sendable {
 }
 
 extension TimerClock {
+  /// As `now`: a clock whose machine never sleeps.
+  public var bootTime: MonotonicTime { now }
+
   /// Suspends the task until `duration` has passed, on the I/O thread's timer. Returns early when it is cancelled.
   public func sleep(for duration: Duration) async {
     let sleeper = Sleeper()

@@ -8,7 +8,7 @@ extension Driver {
   /// Robots with a Bluno board.
   public static let bluno = Driver(
     name: BlunoRobot.driverName, summary: "robots with a Bluno board", commands: BlunoRobot.commands,
-    frames: { BlunoFrameReader() }
+    polls: [], frames: { BlunoFrameReader() }
   ) {
     session, _, clock throws(AccessoryError) in
     try await BlunoRobot.open(session, clock: clock)

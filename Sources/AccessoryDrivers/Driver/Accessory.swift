@@ -25,6 +25,10 @@ public protocol Accessory: Sendable {
   /// Asks for all that it measures beside its status and its battery: as it is now, what isn't known without content.
   func values() async throws(AccessoryError) -> [AccessoryValue]
 
+  /// Asks what its driver's `poll` asks, and gives the answers as news. Throws when there is no answer at all: `timedOut`
+  /// when it keeps silent, which may be sleep.
+  func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews]
+
   /// What making contact has told of its protocol; nil where its protocol has nothing of the kind.
   var protocolDetails: ProtocolDetails? { get }
   /// Sends a request of its protocol as it is, by the command's number, and gives the reply's payload. Throws

@@ -14,6 +14,11 @@ public struct Driver: Sendable {
   public let commands: [CommandDescription]
   /// Whether its accessories have a radio that searches for others and connects to them: `Accessory.radio`.
   public let hasRadio: Bool
+  /// What its accessories are asked for by themselves while a service holds them; profiles change how often.
+  public let polls: [AccessoryPoll]
+  /// How long what its accessories tell of their own accord is fresh, where they tell it again and again; nil where they
+  /// tell it only when it changes.
+  public let freshness: Duration?
   /// Makes what reads the frames of this protocol in a trace, in its own words; nil where nothing does, and a trace shows
   /// the bytes.
   public let frames: (@Sendable () -> any FrameReader)?
@@ -33,9 +38,11 @@ public struct Driver: Sendable {
   /// A driver of this name. Whatever `greeting` does, `make` does by itself.
   public init(
     name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
+    polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil,
     frames: (@Sendable () -> any FrameReader)? = nil, greeting: Greeting? = nil, make: @escaping Maker
   ) {
     self.greeting = greeting
+    (self.polls, self.freshness) = (polls, freshness)
     self.hasRadio = hasRadio
     self.frames = frames
     self.name = name

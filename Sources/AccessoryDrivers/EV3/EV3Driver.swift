@@ -8,7 +8,7 @@ extension Driver {
   /// LEGO EV3 bricks.
   public static let ev3 = Driver(
     name: EV3Brick.driverName, summary: "LEGO EV3 bricks", commands: EV3Brick.commands,
-    frames: { EV3FrameReader() },
+    polls: [.readings(every: .seconds(60))], frames: { EV3FrameReader() },
     greeting: { session, clock throws(AccessoryError) in
       if session.transport.peer != nil { try await EV3Greeting.exchange(over: session, clock: clock) }
     },

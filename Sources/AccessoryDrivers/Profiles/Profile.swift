@@ -22,6 +22,10 @@ public struct Profile: Sendable, Hashable {
   public var pacing = Pacing.reply
   /// What is done to keep it attached.
   public var policies = AttachmentPolicies()
+  /// How often it is asked by itself.
+  public var polls = PollPolicy()
+  /// Whether commands that change something in it, and bytes that may, can be sent to it by who asks for that.
+  public var allowsWrites = false
 
   /// Bits a second, where the device is a serial line.
   public var baudRate: UInt32 {

@@ -199,6 +199,9 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   /// The present.
   public var now: MonotonicTime { .now }
 
+  /// The present on a clock that goes on while the machine sleeps.
+  public var bootTime: MonotonicTime { .boot }
+
   /// Runs `action` on the I/O thread at `deadline` or soon after.
   public func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken {
     timers.withLock { timers in

@@ -5,9 +5,14 @@ import Glibc
 
 extension MonotonicTime {
   /// The present.
-  public static var now: MonotonicTime {
+  public static var now: MonotonicTime { read(CLOCK_MONOTONIC) }
+
+  /// The present on `CLOCK_BOOTTIME`, which goes on while the machine sleeps.
+  static var boot: MonotonicTime { read(CLOCK_BOOTTIME) }
+
+  private static func read(_ clock: clockid_t) -> MonotonicTime {
     var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
+    clock_gettime(clock, &time)
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 }

@@ -12,6 +12,8 @@ public final class ManualClock: TimerClock {
 
   private struct State: Sendable {
     var now: MonotonicTime
+    /// How long the machine has slept.
+    var slept = Duration.zero
     var entries: [Entry] = []
     var nextID: UInt64 = 0
     var scheduledCount = 0
@@ -24,6 +26,15 @@ public final class ManualClock: TimerClock {
 
   /// The moment the clock shows.
   public var now: MonotonicTime { state.value.now }
+
+  /// The moment on a clock that also counts the time in which the machine slept.
+  public var bootTime: MonotonicTime {
+    let state = state.value
+    return state.now + state.slept
+  }
+
+  /// Lets the machine sleep so long: `now` stands still, `bootTime` doesn't.
+  public func suspend(for duration: Duration) { state.update { $0.slept += duration } }
 
   /// Keeps `action` until the clock is moved to `deadline`. Never runs it at once, not even when it is due already.
   public func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken {

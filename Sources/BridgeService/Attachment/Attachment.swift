@@ -7,7 +7,7 @@ import AccessoryDrivers
 
 /// A device that the service holds or tries to hold, with what is known of it. Lives within the service's actor.
 final class Attachment {
-  /// Something that was read, and when.
+  /// Something that was read, and when: on the clock that counts the machine's sleep, too.
   struct Reading<Value: Sendable>: Sendable {
     var value: Value
     var time: MonotonicTime
@@ -53,9 +53,14 @@ final class Attachment {
   /// Which of these are to be told, and when.
   var valueNews = ValueNews()
 
+  /// What it is asked by itself.
+  var polls = PollSchedule()
+  /// How long what is read of it is fresh.
+  var freshness = Freshness()
+
   let taps: TapHub
   var timer: (deadline: MonotonicTime, token: TimerToken)?
-  var pollTimer: TimerToken?
+  var pollTimer: (deadline: MonotonicTime, token: TimerToken)?
   var idleTimer: TimerToken?
   var valuesTimer: TimerToken?
   /// What the accessory is being asked.
@@ -95,12 +100,29 @@ final class Attachment {
   }
 
   /// As the interface tells it.
-  var facts: Bridge.Accessory {
-    Bridge.Accessory(
+  func facts(now: MonotonicTime) -> Bridge.Accessory {
+    var facts = Bridge.Accessory(
       device: Bridge.Device(target), state: machine.state, tries: machine.tries, holder: holder,
       problem: machine.problem.map(Bridge.Problem.init), profile: profile?.name, driver: driver?.name,
       protocols: protocolStrings)
+    let ages = readingAges(now: now)
+    facts.readings_age_ms = ages.values.max().map(Self.milliseconds)
+    if ages.contains(where: { freshness.isStale($0.key, age: $0.value) }) { facts.stale = true }
+    return facts
   }
+
+  /// How old its status and its battery are, as far as they were ever read.
+  private func readingAges(now: MonotonicTime) -> [AccessoryPoll.Part: Duration] {
+    var ages: [AccessoryPoll.Part: Duration] = [:]
+    ages[.status] = status.map { Self.age($0.time, now: now) }
+    ages[.battery] = battery.map { Self.age($0.time, now: now) }
+    return ages
+  }
+
+  /// Never negative.
+  static func age(_ time: MonotonicTime, now: MonotonicTime) -> Duration { max(.zero, now - time) }
+
+  static func milliseconds(_ duration: Duration) -> Int { Int(duration.inNanoseconds / 1_000_000) }
 
   /// Ends with the next change of the state.
   func change() -> AsyncStream<Void> {

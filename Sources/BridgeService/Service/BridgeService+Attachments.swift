@@ -83,7 +83,7 @@ extension BridgeService {
 
   /// Those that only matter while it is attached.
   private func cancelTimersOfContact(_ attachment: Attachment) {
-    for token in [attachment.pollTimer, attachment.idleTimer, attachment.valuesTimer].compactMap({ $0 }) {
+    for token in [attachment.pollTimer?.token, attachment.idleTimer, attachment.valuesTimer].compactMap({ $0 }) {
       clock.cancel(token)
     }
     (attachment.pollTimer, attachment.idleTimer, attachment.valuesTimer) = (nil, nil, nil)

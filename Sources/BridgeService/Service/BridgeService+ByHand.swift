@@ -111,7 +111,7 @@ extension BridgeService {
       await wait(attachment)
       attachment = attachment.latest
     }
-    return Bridge.Attach.Reply(accessory: attachment.facts, was_attached: wasAttached)
+    return Bridge.Attach.Reply(accessory: attachment.facts(now: clock.bootTime), was_attached: wasAttached)
   }
 
   package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {

@@ -12,14 +12,15 @@ extension BridgeService: BridgeHandler {
   package nonisolated var information: ServiceInformation { configuration.information }
 
   package func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply {
-    Bridge.List.Reply(accessories: ordered.map(\.facts))
+    Bridge.List.Reply(accessories: ordered.map { $0.facts(now: clock.bootTime) })
   }
 
   package func info(_ call: Bridge.GetInfo, from caller: Caller) async throws(CallError) -> Bridge.GetInfo.Reply {
     let attachment = try find(call.device)
     if attachment.machine.state == .lent {
       return Bridge.GetInfo.Reply(
-        accessory: attachment.facts, identity: (attachment.identity?.value).map(Bridge.Identity.init))
+        accessory: attachment.facts(now: clock.bootTime),
+        identity: (attachment.identity?.value).map(Bridge.Identity.init))
     }
     let (held, open) = try await contact(call.device)
     let line: Bridge.Line?
@@ -30,14 +31,15 @@ extension BridgeService: BridgeHandler {
     }
     let details = open.accessory?.protocolDetails.map(Bridge.ProtocolDetails.init)
     let identity = open.accessory == nil ? nil : try await identity(call.device)
-    return Bridge.GetInfo.Reply(accessory: held.facts, line: line, protocol: details, identity: identity)
+    return Bridge.GetInfo.Reply(
+      accessory: held.facts(now: clock.bootTime), line: line, protocol: details, identity: identity)
   }
 
   private func identity(_ device: String?) async throws(CallError) -> Bridge.Identity {
     let clock = clock
     let (_, identity) = try await work(device) { attachment, accessory throws(AccessoryError) in
       let identity = try await accessory.identify()
-      attachment.identity = .init(value: identity, time: clock.now)
+      attachment.identity = .init(value: identity, time: clock.bootTime)
       return identity
     }
     return Bridge.Identity(identity)
@@ -49,7 +51,8 @@ extension BridgeService: BridgeHandler {
       guard let status = attachment.status, let identity = attachment.identity else { throw lent(attachment) }
       return Bridge.GetStatus.Reply(
         device: Bridge.Device(attachment.target), status: Bridge.Status(status.value),
-        identity: Bridge.Identity(identity.value), age_ms: age(status.time))
+        identity: Bridge.Identity(identity.value), age_ms: age(status.time),
+        stale: isStale(.status, status.time, attachment))
     }
     let (held, status) = try await work(call.device) { _, accessory throws(AccessoryError) in
       try await accessory.status()
@@ -65,17 +68,41 @@ extension BridgeService: BridgeHandler {
     let attachment = try find(call.device)
     if attachment.machine.state == .lent {
       guard let battery = attachment.battery else { throw lent(attachment) }
-      return Bridge.GetBattery.Reply(
-        device: Bridge.Device(attachment.target), battery: Bridge.Battery(battery.value), age_ms: age(battery.time))
+      return remembered(battery, attachment)
     }
-    let (held, battery) = try await work(call.device) { _, accessory throws(AccessoryError) in
-      try await accessory.battery()
+    do throws(CallError) {
+      let (held, battery) = try await work(call.device) { _, accessory throws(AccessoryError) in
+        try await accessory.battery()
+      }
+      let reading = note(battery, held, isEvent: false)
+      return Bridge.GetBattery.Reply(device: Bridge.Device(held.target), battery: Bridge.Battery(reading))
+    } catch {
+      // One that tells its battery of its own accord needn't be one that can be asked.
+      guard error.accessoryError.kind == .unsupported, let held = try? find(call.device), let battery = held.battery
+      else {
+        throw error
+      }
+      return remembered(battery, held)
     }
-    let reading = note(battery, held, isEvent: false)
-    return Bridge.GetBattery.Reply(device: Bridge.Device(held.target), battery: Bridge.Battery(reading))
   }
 
-  private func age(_ time: MonotonicTime) -> Int { Int((clock.now - time).inNanoseconds / 1_000_000) }
+  /// What was last heard, with its age.
+  private func remembered(_ battery: Attachment.Reading<BatteryReading>, _ attachment: Attachment)
+    -> Bridge.GetBattery.Reply
+  {
+    Bridge.GetBattery.Reply(
+      device: Bridge.Device(attachment.target), battery: Bridge.Battery(battery.value), age_ms: age(battery.time),
+      stale: isStale(.battery, battery.time, attachment))
+  }
+
+  private func age(_ time: MonotonicTime) -> Int {
+    Attachment.milliseconds(Attachment.age(time, now: clock.bootTime))
+  }
+
+  /// True, or nil: what isn't so isn't told.
+  func isStale(_ part: AccessoryPoll.Part, _ time: MonotonicTime, _ attachment: Attachment) -> Bool? {
+    attachment.freshness.isStale(part, age: Attachment.age(time, now: clock.bootTime)) ? true : nil
+  }
 
   package func request(_ call: Bridge.Request, from caller: Caller) async throws(CallError) -> Bridge.Request.Reply {
     guard let command = AF1Command(word: call.command) else { throw .invalidParameter("command") }

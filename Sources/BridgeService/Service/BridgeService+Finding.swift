@@ -87,7 +87,9 @@ extension BridgeService {
     attachment.beginCall()
     defer { endWork(attachment) }
     do throws(AccessoryError) {
-      return (attachment, try await body(attachment, accessory))
+      let value = try await body(attachment, accessory)
+      showedLife(attachment)
+      return (attachment, value)
     } catch {
       throw CallError(error, device: attachment.device.id)
     }

@@ -19,13 +19,20 @@ extension BridgeService {
     }
     if !attachment.isTold { tell(.connected, attachment) }
     attachment.isTold = true
-    if let accessory = open.accessory { run { await self.ask(accessory, key, generation, identity: true) } }
-    schedulePoll(attachment)
+    let profile = attachment.profile
+    attachment.freshness = Freshness(attachment.driver) { interval(of: $0, profile) }
+    if let accessory = open.accessory {
+      run {
+        await self.ask(accessory, key, generation)
+        await self.beginPolls(key, generation)
+      }
+    }
     noteWork(attachment)
   }
 
   private func heard(_ key: Int, _ generation: Int, _ news: AccessoryNews) {
     guard let attachment = attachments[key], attachment.generation == generation else { return }
+    showedLife(attachment)
     switch news {
     case .battery(let reading): note(reading, attachment, isEvent: true)
     case .status(let status): note(status, attachment, isEvent: true)
@@ -44,28 +51,28 @@ extension BridgeService {
   func note(_ reading: BatteryReading, _ attachment: Attachment, isEvent: Bool) -> BatteryReading {
     let reading = reading.bounded
     let isNew = attachment.battery?.value != reading
-    attachment.battery = .init(value: reading, time: clock.now)
+    attachment.battery = .init(value: reading, time: clock.bootTime)
     if isEvent || isNew { tell(.battery, attachment, battery: reading) }
     return reading
   }
 
   func note(_ status: AccessoryStatus, _ attachment: Attachment, isEvent: Bool) {
     let isNew = attachment.status?.value != status
-    attachment.status = .init(value: status, time: clock.now)
+    attachment.status = .init(value: status, time: clock.bootTime)
     if isEvent || isNew { tell(.status, attachment, status: status) }
   }
 
   /// Asks how the accessory is, so that there is something to tell while it can't be asked. What it doesn't know is
   /// left out.
-  private func ask(_ accessory: any Accessory, _ key: Int, _ generation: Int, identity wantsIdentity: Bool) async {
+  private func ask(_ accessory: any Accessory, _ key: Int, _ generation: Int) async {
     func present() -> Attachment? {
       attachments[key].flatMap { $0.generation == generation && $0.machine.state == .attached ? $0 : nil }
     }
     guard let asked = present() else { return }
     asked.beginCall()
     defer { asked.endCall() }
-    if wantsIdentity, let identity = try? await accessory.identify() {
-      present()?.identity = .init(value: identity, time: clock.now)
+    if let identity = try? await accessory.identify() {
+      present()?.identity = .init(value: identity, time: clock.bootTime)
     }
     if present() != nil, let status = try? await accessory.status(), let attachment = present() {
       note(status, attachment, isEvent: false)
@@ -73,29 +80,6 @@ extension BridgeService {
     if present() != nil, let battery = try? await accessory.battery(), let attachment = present() {
       note(battery, attachment, isEvent: false)
     }
-  }
-
-  private func schedulePoll(_ attachment: Attachment) {
-    guard let poll = configuration.poll, attachment.open?.accessory != nil else { return }
-    let (key, generation) = (attachment.key, attachment.generation)
-    attachment.pollTimer = clock.schedule(at: clock.now + poll) { [weak self] in
-      self?.post { $0.poll(key, generation) }
-    }
-  }
-
-  private func poll(_ key: Int, _ generation: Int) {
-    guard let attachment = attachments[key], attachment.generation == generation,
-      let accessory = attachment.open?.accessory
-    else { return }
-    run {
-      await self.ask(accessory, key, generation, identity: false)
-      await self.polled(key, generation)
-    }
-  }
-
-  private func polled(_ key: Int, _ generation: Int) {
-    guard let attachment = attachments[key], attachment.generation == generation else { return }
-    schedulePoll(attachment)
   }
 
   /// Something is being done with it: the time until it is closed for idleness begins anew.

@@ -32,16 +32,20 @@ extension BridgeService {
 
   /// What was last heard, with its age.
   private func remembered(_ values: ValuesReading, of attachment: Attachment) -> Bridge.GetValues.Reply {
-    Bridge.GetValues.Reply(device: Bridge.Device(attachment.target), values: values.entries.map(measured))
+    Bridge.GetValues.Reply(
+      device: Bridge.Device(attachment.target), values: values.entries.map { measured($0, attachment) })
   }
 
-  private func measured(_ entry: ValuesReading.Entry) -> Bridge.MeasuredValue {
-    Bridge.MeasuredValue(entry.value, age_ms: Int(entry.age(clock.now).inNanoseconds / 1_000_000))
+  private func measured(_ entry: ValuesReading.Entry, _ attachment: Attachment) -> Bridge.MeasuredValue {
+    var value = Bridge.MeasuredValue(
+      entry.value, age_ms: Attachment.milliseconds(entry.age(clock.bootTime)))
+    value.stale = isStale(.values, entry.time, attachment)
+    return value
   }
 
   /// Keeps what it was asked for, which is all that there is; what is not as it was is told.
   private func note(answered values: [AccessoryValue], _ attachment: Attachment) -> ValuesReading {
-    let reading = ValuesReading(values, at: clock.now)
+    let reading = ValuesReading(values, at: clock.bootTime)
     let old = attachment.values
     attachment.values = reading
     tell(valuesNamed: reading.values.filter { old?[$0.name]?.value != $0 }.map(\.name), attachment)
@@ -51,10 +55,18 @@ extension BridgeService {
   /// Keeps what it has told of its own accord, beside what was known of others; all of it is told.
   func note(told values: [AccessoryValue], _ attachment: Attachment) {
     var reading = attachment.values ?? ValuesReading()
-    reading.take(values, at: clock.now)
+    reading.take(values, at: clock.bootTime)
     attachment.values = reading
-    let names = Set(ValuesReading(values, at: clock.now).values.map(\.name))
+    let names = Set(ValuesReading(values, at: clock.bootTime).values.map(\.name))
     tell(valuesNamed: names.filter { reading[$0] != nil }, attachment)
+  }
+
+  /// Keeps what it was polled for, beside what was known of others; what is not as it was is told.
+  func note(polled values: [AccessoryValue], _ attachment: Attachment) {
+    var reading = attachment.values ?? ValuesReading()
+    let changed = reading.take(values, at: clock.bootTime)
+    attachment.values = reading
+    tell(valuesNamed: changed.map(\.name), attachment)
   }
 
   /// Tells subscribers of these values, now or when it is time.
@@ -66,7 +78,7 @@ extension BridgeService {
 
   private func tellValues(_ attachment: Attachment) {
     let entries = attachment.valueNews.take(of: attachment.values, now: clock.now)
-    if !entries.isEmpty { tell(.values, attachment, values: entries.map(measured)) }
+    if !entries.isEmpty { tell(.values, attachment, values: entries.map { measured($0, attachment) }) }
     guard let deadline = attachment.valueNews.deadline, attachment.valuesTimer == nil else { return }
     let (key, generation) = (attachment.key, attachment.generation)
     attachment.valuesTimer = clock.schedule(at: deadline) { [weak self] in

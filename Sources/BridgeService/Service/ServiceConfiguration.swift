@@ -45,8 +45,8 @@ package struct ServiceConfiguration: Sendable {
   package var retry = RetryChange()
   /// How many accessories are attached at most, of all kinds together.
   package var maximumAttached = 256
-  /// How often an accessory is asked for its battery and status; nil: never, only what it tells and what clients ask.
-  package var poll: Duration?
+  /// How often every accessory is polled, whatever profiles and drivers say; nil: as they say.
+  package var poll: PollPolicy.Interval?
   /// The service ends when it had nothing attached and no clients for so long; nil: never.
   package var exitIdle: Duration?
   /// When to say that the search is over; nil: never.

@@ -11,9 +11,16 @@ package struct DeviceDocument: Encodable, Sendable {
   let usb: OrNull<USBDocument>
   /// Null where it wasn't looked at: the command itself has the device open then, or a service told of it.
   let access: OrNull<AccessDocument>
+  /// How long ago the service that holds it read its status and its battery, the older of them; and whether that is longer
+  /// than it should be. Left out where nothing is known of that.
+  let readings_age_ms: Int?
+  let stale: Bool?
 
-  /// What is known of a device; `access` is what this command saw itself, whatever `device` says of it.
-  package init(_ device: Bridge.Device, access: Bridge.Access? = nil) {
+  /// What is known of a device; `access` is what this command saw itself, whatever `device` says of it. `held` is what the
+  /// service tells that holds it.
+  package init(_ device: Bridge.Device, access: Bridge.Access? = nil, held: Bridge.Accessory? = nil) {
+    readings_age_ms = held?.readings_age_ms
+    stale = held?.stale
     id = device.id
     path = device.path
     source = device.source

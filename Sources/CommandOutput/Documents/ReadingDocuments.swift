@@ -10,12 +10,15 @@ package struct BatteryDocument: Encodable {
   let battery: WithNulls<Bridge.Battery>
   /// How old the reading is, where it isn't of now: while another program has the accessory. Left out otherwise.
   let age_ms: Int?
+  /// True where it is older than its limit. Left out otherwise.
+  let stale: Bool?
 
   /// A reading; `age` is in milliseconds, nil where it is of now.
-  package init(_ device: DeviceDocument, _ reading: BatteryReading, age: Int? = nil) {
+  package init(_ device: DeviceDocument, _ reading: BatteryReading, age: Int? = nil, isStale: Bool = false) {
     self.device = device
     battery = WithNulls(Bridge.Battery(reading))
     age_ms = age
+    stale = isStale ? true : nil
   }
 }
 
@@ -41,12 +44,17 @@ package struct StatusDocument: Encodable {
   let identity: Bridge.Identity
   /// As that of `BatteryDocument`.
   let age_ms: Int?
+  let stale: Bool?
 
   /// A status; `age` is in milliseconds, nil where it is of now.
-  package init(_ device: DeviceDocument, _ status: AccessoryStatus, _ identity: AccessoryIdentity, age: Int? = nil) {
+  package init(
+    _ device: DeviceDocument, _ status: AccessoryStatus, _ identity: AccessoryIdentity, age: Int? = nil,
+    isStale: Bool = false
+  ) {
     self.device = device
     self.status = WithNulls(Bridge.Status(status))
     self.identity = Bridge.Identity(identity)
     age_ms = age
+    stale = isStale ? true : nil
   }
 }

@@ -14,7 +14,7 @@ package enum MeasurementView {
     var table = Table(["name", "value", "unit"] + (hasAges ? ["age"] : []) + (hasDerived ? ["origin"] : []))
     for value in values {
       table.add(
-        [name(value.name), text(value.reading), unit(value.reading)] + (hasAges ? [age(value.age_ms)] : [])
+        [name(value.name), text(value.reading), unit(value.reading)] + (hasAges ? [age(value)] : [])
           + (hasDerived ? [value.derived == true ? "derived" : ""] : []))
     }
     return table.lines(style)
@@ -44,9 +44,7 @@ package enum MeasurementView {
     }
   }
 
-  private static func age(_ milliseconds: Int?) -> String {
-    guard let milliseconds else { return "" }
-    if milliseconds < 60_000 { return DecimalText.tenths(ofSeconds: milliseconds) + " s" }
-    return ProgressText.time(.seconds(milliseconds / 1_000))
+  private static func age(_ value: Bridge.MeasuredValue) -> String {
+    value.age_ms.map { AgeView.text($0, isStale: value.stale == true) } ?? ""
   }
 }

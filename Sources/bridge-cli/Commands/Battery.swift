@@ -45,7 +45,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     let events = watch ? try await held.calls.events() : nil
     let reply = try await held.battery()
     held.noteAge(reply.age_ms)
-    show(reply.battery.reading, DeviceDocument(reply.device), age: reply.age_ms)
+    show(reply.battery.reading, DeviceDocument(reply.device), age: reply.age_ms, isStale: reply.stale == true)
     guard let events else { return }
     for try await event in events {
       switch event {
@@ -61,12 +61,13 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     show(reading, DeviceDocument(attachment.device))
   }
 
-  private func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil) {
+  private func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil, isStale: Bool = false) {
     if output.json {
-      Output.json(BatteryDocument(device, reading, age: age))
+      Output.json(BatteryDocument(device, reading, age: age, isStale: isStale))
     } else {
       Output.line(BatteryView.line(reading))
-      Table.facts(BatteryDetails.facts(reading, columns: TerminalSize.columns(of: STDOUT_FILENO))).forEach(Output.line)
+      let details = BatteryDetails.facts(reading, columns: TerminalSize.columns(of: STDOUT_FILENO))
+      Table.facts(details + AgeView.facts(age, isStale: isStale)).forEach(Output.line)
     }
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
+import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
@@ -35,19 +37,25 @@ struct List: AsyncParsableCommand, JSONCommand {
       if devices.isEmpty { Output.note("The search is over: nothing came within \(wait.text).") }
     }
     let accesses = await PortAccess.look(at: devices)
+    let held = await held(devices)
     if output.json {
-      return Output.json(DeviceListDocument(zip(devices, accesses).map { DeviceDocument($0, access: $1) }))
+      return Output.json(
+        DeviceListDocument(zip(devices, accesses).map { DeviceDocument($0, access: $1, held: held[$0.id]) }))
     }
     guard !devices.isEmpty else {
       return wait != nil ? () : Output.note("No accessory found. A pretended one: bridge-cli simulate framed")
     }
-    var table = Table(["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"])
+    let hasAges = held.values.contains { $0.readings_age_ms != nil }
+    var table = Table(
+      ["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"] + (hasAges ? ["READ"] : []))
     for (device, access) in zip(devices, accesses) {
-      table.add([
-        Table.cell(device.serialNumber), Table.cell(device.name), Table.cell(device.model), Table.cell(device.driver),
-        device.usb?.product ?? "-", Table.cell(device.transports.map(\.rawValue).joined(separator: ",")), word(access),
-        SafeText.escape(device.address.description), device.source.rawValue,
-      ])
+      table.add(
+        [
+          Table.cell(device.serialNumber), Table.cell(device.name), Table.cell(device.model), Table.cell(device.driver),
+          device.usb?.product ?? "-", Table.cell(device.transports.map(\.rawValue).joined(separator: ",")),
+          word(access),
+          SafeText.escape(device.address.description), device.source.rawValue,
+        ] + (hasAges ? [age(held[device.id])] : []))
     }
     table.lines().forEach(Output.line)
   }
@@ -73,6 +81,22 @@ struct List: AsyncParsableCommand, JSONCommand {
     }
     try Task.checkCancellation()
     return try await source.devices().filter { all || $0.mayBeAccessory }
+  }
+
+  /// What services tell of these devices that they hold, by the devices' identities. One that doesn't answer is passed over.
+  private func held(_ devices: [Device]) async -> [String: Bridge.Accessory] {
+    guard !devices.isEmpty else { return [:] }
+    var told: [String: Bridge.Accessory] = [:]
+    for one in await HeldAccessory.all(at: ServicePlace.all(), patience: .seconds(2)).held where one.isHeld {
+      for device in devices where one.device.isSame(as: device) { told[device.id] = one.accessory }
+    }
+    return told
+  }
+
+  /// How long ago its readings were read.
+  private func age(_ accessory: Bridge.Accessory?) -> String {
+    guard let accessory, let age = accessory.readings_age_ms else { return "-" }
+    return AgeView.text(age, isStale: accessory.stale == true)
   }
 
   private func word(_ access: PortAccess) -> String {

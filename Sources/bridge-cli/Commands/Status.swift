@@ -25,7 +25,8 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
       let reply = try await held.status()
       held.noteAge(reply.age_ms)
       return show(
-        reply.status.reading, reply.identity.reading, DeviceDocument(reply.device), age: reply.age_ms)
+        reply.status.reading, reply.identity.reading, DeviceDocument(reply.device), age: reply.age_ms,
+        isStale: reply.stale == true)
     }
     try await Attachment.with(device.text, line) { attachment in
       let status = try await attachment.accessory.status()
@@ -34,11 +35,13 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func show(
-    _ status: AccessoryStatus, _ identity: AccessoryIdentity, _ device: DeviceDocument, age: Int? = nil
+    _ status: AccessoryStatus, _ identity: AccessoryIdentity, _ device: DeviceDocument, age: Int? = nil,
+    isStale: Bool = false
   ) {
     if output.json {
-      return Output.json(StatusDocument(device, status, identity, age: age))
+      return Output.json(StatusDocument(device, status, identity, age: age, isStale: isStale))
     }
-    Table.facts(StatusView.facts(status) + StatusView.facts(identity)).forEach(Output.line)
+    let facts = StatusView.facts(status) + StatusView.facts(identity) + AgeView.facts(age, isStale: isStale)
+    Table.facts(facts).forEach(Output.line)
   }
 }

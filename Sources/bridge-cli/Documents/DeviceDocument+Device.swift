@@ -8,8 +8,8 @@ import CommandOutput
 
 extension DeviceDocument {
   /// A device that this command found itself; `access` is left out where it wasn't looked at.
-  init(_ device: Device, access: PortAccess? = nil) {
-    self.init(Bridge.Device(device), access: access.map { Bridge.Access($0) })
+  init(_ device: Device, access: PortAccess? = nil, held: Bridge.Accessory? = nil) {
+    self.init(Bridge.Device(device), access: access.map { Bridge.Access($0) }, held: held)
   }
 }
 

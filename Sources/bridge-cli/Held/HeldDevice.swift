@@ -82,10 +82,12 @@ struct HeldDevice: Sendable {
   /// speed here; that of no line is right for all but the slowest.
   var silence: Duration { LineTiming.instant.silence }
 
-  /// Says that a reading is an old one, because another program has the accessory.
+  /// Says that a reading is an old one, because another program has the accessory, or it can't be asked.
   func noteAge(_ age: Int?) {
     guard let age else { return }
+    let read = "this was read \(AgeView.text(age)) ago"
+    guard accessory.state == .lent else { return Output.note(read) }
     let holder = accessory.holder.map { SafeText.escape($0) } ?? "another program"
-    Output.note("\(holder) has the accessory: this was read \(DecimalText.tenths(ofSeconds: age)) s ago")
+    Output.note("\(holder) has the accessory: \(read)")
   }
 }

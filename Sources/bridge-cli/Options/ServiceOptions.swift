@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryDrivers
 import ArgumentParser
 import BridgeService
 import Logging
@@ -10,9 +11,10 @@ struct ServiceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Answer on a socket at this path.", valueName: "path"))
   var socket: String?
   @Option(
-    help: ArgumentHelp("Ask each accessory for status and battery so often; else only when asked.", valueName: "time"),
-    transform: SecondsArgument.read)
-  var poll: SecondsArgument?
+    help: ArgumentHelp(
+      "Ask each accessory for its readings so long after each answer, or, with off, only when a client asks; else as its "
+        + "profile says.", valueName: "time"), transform: PollArgument.read)
+  var poll: PollArgument?
   @Option(
     help: ArgumentHelp(
       "After an accessory went away, try so often: a number, forever or off; else as its profile says, or 3.",
@@ -45,7 +47,9 @@ struct ServiceOptions: ParsableArguments {
   var logLevel = Logger.Level.info
 
   func validate() throws {
-    if let poll, poll.duration < .milliseconds(100) { throw ValidationError("--poll is at least 100ms") }
+    if let time = poll?.interval.duration, time < .milliseconds(100) {
+      throw ValidationError("--poll is at least 100ms, or off")
+    }
     for interval in [reconnectInterval, retryInterval].compactMap({ $0 }) where interval.duration < .milliseconds(1) {
       throw ValidationError("a pause is at least 1ms")
     }
@@ -55,13 +59,28 @@ struct ServiceOptions: ParsableArguments {
     var configuration = ServiceConfiguration(
       information: ServiceInformation(
         vendor: "Accessory Bridge", product: "bridge-cli", version: BridgeCLI.version, url: "https://example.org/"))
-    configuration.poll = poll?.duration
+    configuration.poll = poll?.interval
     configuration.reconnect = .init(
       tries: reconnectTries?.tries, interval: reconnectInterval?.duration,
       backoffThousandths: reconnectBackoff?.thousandths)
     configuration.retry = .init(
       tries: retryTries?.tries, interval: retryInterval?.duration, backoffThousandths: retryBackoff?.thousandths)
     return configuration
+  }
+}
+
+/// How often to poll, on the command line: "60", "1m", "off".
+struct PollArgument: FormArgument {
+  static let form = "off, or a time, in seconds or with its unit, like 5 or 500ms,"
+  let interval: PollPolicy.Interval
+
+  init?(argument: String) {
+    if argument == "off" {
+      interval = .off
+    } else {
+      guard let time = SecondsArgument(argument: argument) else { return nil }
+      interval = .every(time.duration)
+    }
   }
 }
 

@@ -37,6 +37,9 @@ import Testing
     driver: framed
     protocols: [com.example.gadget, com.example.other]
     pacing: {gap: 20ms}
+    poll: {readings: 90s}
+    sleep: true
+    writes: allowed
     policies:
       reconnect: {enabled: false, tries: forever, interval: 500ms, backoff: 1.5, longest: 1m}
       retry: {tries: 5, interval: 2s, backoff: 2}

@@ -4,6 +4,7 @@
 enum KnownKeys {
   static let profile = [
     "name", "description", "match", "transport", "driver", "protocols", "pacing", "policies",
+    "poll", "sleep", "writes",
   ]
   static let rule = ["usb", "driver", "name", "manufacturer", "model", "serial", "by_id"]
   static let ruleUSB = ["vendor", "product", "interface_class"]

@@ -56,6 +56,11 @@ public struct ProfileReader {
     profile.protocolStrings = fields["protocols"].map { protocolStrings($0) } ?? []
     if let node = fields["pacing"], let pacing = pacing(node) { profile.pacing = pacing }
     if let node = fields["policies"] { profile.policies = policies(node) }
+    if let node = fields["poll"] {
+      profile.polls = polls(node, profile.driver.flatMap { drivers.driver(named: $0) }?.polls)
+    }
+    set(&profile.polls.letsSleep, fields["sleep"].flatMap { flag($0, "sleep") })
+    if let node = fields["writes"] { profile.allowsWrites = writes(node) }
     return name == nil ? nil : profile
   }
 

@@ -18,6 +18,9 @@ public enum ProfileText {
       lines += profile.protocolStrings.map { "  - \(Quoted.whole($0))" }
     }
     lines.append("pacing: \(pacing(profile))")
+    lines.append("poll: \(polls(profile.polls))")
+    lines.append("sleep: \(profile.polls.letsSleep)")
+    lines.append("writes: \(profile.allowsWrites ? "allowed" : "refused")")
     lines.append("policies:")
     lines += attempts("reconnect", profile.policies.reconnect) + attempts("retry", profile.policies.retry)
     lines.append("  max_attached: \(profile.policies.maximumAttached.map(String.init) ?? "any")")
@@ -80,6 +83,13 @@ public enum ProfileText {
     case .gap(let time): "{gap: \(TimeText.text(time))}"
     case .window(let count): "{window: \(count)}"
     }
+  }
+
+  private static func polls(_ policy: PollPolicy) -> String {
+    func text(_ interval: PollPolicy.Interval) -> String { interval.duration.map(TimeText.text) ?? "off" }
+    if policy.named.isEmpty { return policy.all.map(text) ?? "standard" }
+    let named = policy.named.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }
+    return "{\(named.joined(separator: ", "))}"
   }
 
   private static func attempts(_ name: String, _ policy: RetryPolicy) -> [String] {

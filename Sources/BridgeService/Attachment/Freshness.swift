@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+
+/// How long what an accessory has told is fresh. Where nothing tells it again and again, it doesn't get stale: it is as old
+/// as its age says.
+struct Freshness: Sendable, Hashable {
+  /// Nothing that is asked so often is stale before.
+  static let least = Duration.seconds(60)
+  /// A reading may be missed twice.
+  static let intervals = 3
+
+  private var limits: [AccessoryPoll.Part: Duration] = [:]
+
+  /// What is known of a kind that tells nothing again and again.
+  init() {}
+
+  /// By what the driver's accessories tell of their own accord, and how often each of its polls is made.
+  init(_ driver: Driver?, interval: (AccessoryPoll) -> Duration?) {
+    guard let driver else { return }
+    for part in AccessoryPoll.Part.allCases {
+      let intervals = driver.polls.filter { $0.gives.contains(part) }.compactMap(interval)
+      // What several polls give together is whole when the slowest has been answered.
+      let polled = intervals.max().map { max(Self.least, $0 * Self.intervals) }
+      limits[part] = [polled, driver.freshness].compactMap { $0 }.max()
+    }
+  }
+
+  /// Whether a reading of this age is stale.
+  func isStale(_ part: AccessoryPoll.Part, age: Duration) -> Bool { limits[part].map { age > $0 } ?? false }
+}

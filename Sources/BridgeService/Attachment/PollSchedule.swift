@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+
+/// What an attached accessory is asked by itself, and when: one poll at a time, each again when its interval has passed
+/// since it ended, well or not. So polls never pile up, and one that fails is no more frequent. Pure: time comes in.
+struct PollSchedule: Sendable, Hashable {
+  private struct Entry: Sendable, Hashable {
+    let poll: AccessoryPoll
+    let interval: Duration
+    var due: MonotonicTime
+  }
+
+  private var entries: [Entry] = []
+  private let letsSleep: Bool
+  private var running: Int?
+  /// It has stopped answering and is let sleep: it isn't asked until it shows life.
+  private(set) var isAsleep = false
+
+  /// Nothing is asked.
+  init() { letsSleep = false }
+
+  /// Begins. What no other question has asked at the beginning is asked at once, the rest when its interval has passed.
+  init(_ polls: [AccessoryPoll], letsSleep: Bool, interval: (AccessoryPoll) -> Duration?, now: MonotonicTime) {
+    self.letsSleep = letsSleep
+    entries = polls.compactMap { poll in
+      interval(poll).map { Entry(poll: poll, interval: $0, due: poll.gives.contains(.values) ? now : now + $0) }
+    }
+  }
+
+  /// When there is something to ask; nil while it is being asked, or nothing is to be.
+  var deadline: MonotonicTime? { running != nil || isAsleep ? nil : entries.map(\.due).min() }
+
+  /// What is to be asked now: the one that waits for longest. Its end is to be told.
+  mutating func take(now: MonotonicTime) -> AccessoryPoll? {
+    guard let deadline, deadline <= now, let next = entries.firstIndex(where: { $0.due == deadline }) else {
+      return nil
+    }
+    running = next
+    return entries[next].poll
+  }
+
+  /// What was asked is answered, or failed. One that keeps silent may sleep.
+  mutating func ended(_ error: AccessoryError?, now: MonotonicTime) {
+    guard let index = running else { return }
+    running = nil
+    entries[index].due = now + entries[index].interval
+    if error?.kind == .timedOut { isAsleep = letsSleep }
+  }
+
+  /// It has said something: it doesn't sleep.
+  mutating func showedLife(now: MonotonicTime) {
+    guard isAsleep else { return }
+    isAsleep = false
+    for index in entries.indices { entries[index].due = max(entries[index].due, now + entries[index].interval) }
+  }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Console
+
+/// How old a reading is, for people.
+package enum AgeView {
+  /// "1.5 s", "3 min 20 s", "2 h 5 min, stale".
+  package static func text(_ milliseconds: Int, isStale: Bool = false) -> String {
+    let age =
+      milliseconds < 60_000
+      ? DecimalText.tenths(ofSeconds: milliseconds) + " s" : ProgressText.time(.seconds(milliseconds / 1_000))
+    return isStale ? age + ", stale" : age
+  }
+
+  /// A row for `Table.facts` of a reading that is stale; none of one that isn't.
+  package static func facts(_ milliseconds: Int?, isStale: Bool) -> [(String, String)] {
+    isStale ? [("Stale", milliseconds.map { "read \(text($0)) ago" } ?? "yes")] : []
+  }
+}
