@@ -31,12 +31,24 @@ extension ProtocolDescription {
     public var isHidden = false
     /// Whether its values are one list; otherwise a later one takes the place of an earlier one.
     public var isList = false
+    /// How a number stands in a text that is sent; nil: in as few characters as it needs.
+    public var form: TextForm?
     /// What it is instead, depending on another field's raw number, which may come later in the message: the first whose
     /// number fits; none: what stands here.
     public var variants: Variants?
 
     /// A field of this type.
     public init(_ name: String, _ type: FieldType) { (self.name, self.type) = (name, type) }
+  }
+
+  /// How many digits a number has in a text: "000.0" is three in front of the point, one behind it.
+  public struct TextForm: Sendable, Hashable {
+    /// At least so many in front of the point.
+    public var digits: Int
+    /// Exactly so many behind it; 0: there is no point.
+    public var decimals: Int
+    /// So many digits.
+    public init(digits: Int, decimals: Int) { (self.digits, self.decimals) = (digits, decimals) }
   }
 
   /// Rules that depend on another field.

@@ -107,7 +107,7 @@ extension ProtocolDescription {
       case bytes
       /// In so many upper-case hexadecimal digits as its bytes need.
       case hexadecimal
-      /// In decimal, of 1 to 3 digits; for checks of one byte, at the end of a frame only.
+      /// In decimal, of 1 to 3 digits; for checks of one byte, as the last element in front of the end.
       case decimal
     }
 

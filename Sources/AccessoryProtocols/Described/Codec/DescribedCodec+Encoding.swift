@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DescribedCodec {
+  /// Appends one frame to `output`. `payload` is its content as decoding gives it; constants, length and checks in it are
+  /// written anew.
+  ///
+  /// - Throws: `FrameEncodingError` if the framing has no such frame, and leaves `output` as it was.
+  public func encode(
+    _ header: DescribedHeader, payload: RawSpan, into output: inout [UInt8]
+  ) throws(FrameEncodingError) {
+    guard kinds.indices.contains(header.framing), header.body.lowerBound >= 0, header.body.upperBound <= payload.byteCount
+    else { throw .payloadTooShort(byteCount: payload.byteCount, minimum: header.body.upperBound) }
+    let body = payload.extracting(header.body)
+    switch kinds[header.framing] {
+    case .window(let codec): try codec.encode(NoHeader(), payload: payload, into: &output)
+    case .pairs(let block):
+      var frame = [UInt8](copying: body)
+      frame += block.pairs.begin + block.pairs.close + [block.pairs.separator]
+      var sum: UInt8 = 0
+      for byte in frame { sum &+= byte }
+      output += frame + [0 &- sum]
+    case .layout(let plan):
+      var numbers: [Int: Int] = [:]
+      for index in plan.elements.indices {
+        guard case .number(let format) = plan.elements[index].kind else { continue }
+        let offset = plan.offset(of: plan.places[index], bodyEnd: header.body.upperBound)
+        numbers[index] = payload.number(at: offset, format)
+      }
+      try append(plan, numbers, body: body, into: &output)
+    }
+  }
+
+  /// One frame of the framing at place `framing`, with these numbers as its elements, by their places in the layout, and
+  /// this body. Elements without a number are 0.
+  ///
+  /// - Throws: `FrameEncodingError` if the framing has no such frame: the body is too long, or has a byte that ends the
+  ///   frame; a number doesn't fit its element.
+  public func frame(_ framing: Int, _ numbers: [Int: Int] = [:], body: [UInt8]) throws(FrameEncodingError) -> [UInt8] {
+    var output: [UInt8] = []
+    switch kinds[framing] {
+    case .window(let codec): try codec.encode(NoHeader(), payload: body.span.bytes, into: &output)
+    case .pairs:
+      try encode(DescribedHeader(framing: framing, body: 0..<body.count), payload: body.span.bytes, into: &output)
+    case .layout(let plan): try append(plan, numbers, body: body.span.bytes, into: &output)
+    }
+    return output
+  }
+
+  private func append(
+    _ plan: FramingPlan, _ numbers: [Int: Int], body: RawSpan, into output: inout [UInt8]
+  ) throws(FrameEncodingError) {
+    if plan.extent == .fixed, body.byteCount != plan.fixedBody {
+      throw body.byteCount > plan.fixedBody
+        ? .payloadTooLong(byteCount: body.byteCount, limit: plan.fixedBody)
+        : .payloadTooShort(byteCount: body.byteCount, minimum: plan.fixedBody)
+    }
+    var content: [UInt8] = []
+    var digits: [UInt8] = []
+    for (index, element) in plan.elements.enumerated() {
+      switch element.kind {
+      case .constant(let bytes):
+        // In hexadecimal frames those at both ends are not among the digits.
+        if plan.places[index].byteCount > 0 { content += bytes }
+      case .number(let format):
+        guard let bits = format.bits(of: numbers[index] ?? 0) else { throw .unencodableByte(offset: content.count) }
+        content.append(bits: bits, format)
+      case .length(let format, _, _, _):
+        guard let bits = plan.lengthBits(bodyCount: body.byteCount).flatMap(format.bits) else {
+          throw .payloadTooLong(byteCount: body.byteCount, limit: plan.limit)
+        }
+        content.append(bits: bits, format)
+      case .body: content.append(contentsOf: body)
+      case .check(let check):
+        if body.isEmpty && !check.isPresentIfEmpty { continue }
+        guard let check = plan.checks.first(where: { $0.place == plan.places[index] }) else { continue }
+        let bodyEnd = plan.front + body.byteCount
+        let range = plan.coveredStart(check, bodyEnd: bodyEnd)..<plan.coveredEnd(check, bodyEnd: bodyEnd)
+        // A check in front of what it covers would need a second pass; layouts have none.
+        guard range.upperBound <= content.count else { throw .unencodableByte(offset: content.count) }
+        if plan.hexadecimal?.checksCoverDigits == true {
+          digits = plan.digits(of: content)
+          let missing = plan.hexadecimal?.beginsWithOneDigit == true ? 1 : 0
+          let covered = max(0, 2 * range.lowerBound - missing)..<(2 * range.upperBound - missing)
+          check.engine.write(over: digits.span.bytes.extracting(covered), into: &content)
+        } else {
+          let covered = content
+          check.engine.write(over: covered.span.bytes.extracting(range), into: &content)
+        }
+      }
+    }
+    let frame = plan.hexadecimal == nil ? content : plan.start + plan.digits(of: content) + plan.end
+    guard frame.count <= plan.limit else { throw .payloadTooLong(byteCount: frame.count, limit: plan.limit) }
+    guard case .whole(frame.count, _, _) = plan.probe(frame.span.bytes, at: 0) else {
+      // A byte of it ends the frame early, or a digit too many was asked for.
+      throw .unencodableByte(offset: 0)
+    }
+    output += frame
+  }
+}
+
+extension FramingPlan {
+  /// The number in a length field for a body of so many bytes; nil when there is none.
+  func lengthBits(bodyCount: Int) -> Int? {
+    guard let length else { return nil }
+    var number = bodyCount - length.adjust
+    if length.countsDigits { number *= 2 }
+    guard number >= 0 else { return nil }
+    if length.hasNibbleCheck {
+      guard number <= 0xFFF else { return nil }
+      let sum = (number & 0xF) + (number >> 4 & 0xF) + (number >> 8)
+      number |= (0 &- sum & 0xF) << 12
+    }
+    return number
+  }
+
+  /// The upper-case digits of the content.
+  func digits(of content: [UInt8]) -> [UInt8] {
+    var digits: [UInt8] = []
+    digits.reserveCapacity(2 * content.count)
+    for (index, byte) in content.enumerated() {
+      if index == 0, hexadecimal?.beginsWithOneDigit == true {
+        digits.append(HexDigits.digit(byte & 0xF))
+      } else {
+        HexDigits.append(byte, to: &digits)
+      }
+    }
+    return digits
+  }
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds and makes the frames of a described protocol, which may be of several framings on one line.
+///
+/// A frame's payload is its whole content; `DescribedHeader` says where the body is in it. What begins like a frame and is
+/// damaged costs one byte, then the search goes on: a length in a damaged frame is never trusted. A check over the head
+/// alone is looked at before the length behind it is.
+///
+/// Silence behind an unfinished frame shows that its start was noise when a whole checked frame lies behind that start.
+/// The longest frame bounds the memory, beside the bytes of one call. Noise made for it can cost a check of the longest
+/// frame for every byte; frames have at most 4 KiB.
+public struct DescribedCodec: FrameCodec {
+  /// What says besides the payload.
+  public typealias Header = DescribedHeader
+
+  /// The description.
+  public let description: ProtocolDescription
+  /// What has been seen since the codec was made.
+  public private(set) var counters = FrameCounters()
+
+  enum Kind: Sendable {
+    case layout(FramingPlan)
+    case window(WindowCodec)
+    case pairs(PairBlock)
+  }
+
+  let kinds: [Kind]
+  /// The only first byte that frames have; nil when there are several, or any.
+  private let firstByte: UInt8?
+  /// Framings that may stand amid blocks of pairs.
+  private let interruptions: [Int]
+  private let hasPairs: Bool
+  private let limit: Int
+  private var kept: [UInt8] = []
+  /// How many kept bytes there must be before another look can tell more.
+  private var needed = 0
+  /// Bytes of the unfinished frame at the start of `kept` that were searched for its end, by this framing.
+  private var searched = (framing: 0, byteCount: 0)
+  /// A window framing's own codec; it is then the only one.
+  private var window: WindowCodec?
+  private var windowBatch = FrameBatch<NoHeader>()
+
+  /// A codec at the start of a stream.
+  ///
+  /// - Throws: `FramingParameterError` if there can be no such frames.
+  public init(_ description: ProtocolDescription) throws(FramingParameterError) {
+    guard (1...8).contains(description.framings.count) else {
+      throw FramingParameterError("framings", "must be 1 to 8")
+    }
+    self.description = description
+    var kinds: [Kind] = []
+    for framing in description.framings {
+      switch framing.form {
+      case .layout, .hexadecimal: kinds.append(.layout(try FramingPlan(framing)))
+      case .window(let pattern, let mask):
+        guard description.framings.count == 1 else {
+          throw FramingParameterError("window", "must be the only framing of its protocol")
+        }
+        let codec = try WindowCodec(pattern: pattern, mask: mask)
+        window = codec
+        kinds.append(.window(codec))
+      case .pairs(let pairs): kinds.append(.pairs(try PairBlock(pairs, limit: framing.limit)))
+      }
+    }
+    self.kinds = kinds
+    limit = description.framings.reduce(0) { max($0, $1.limit) }
+    hasPairs = kinds.contains { if case .pairs = $0 { true } else { false } }
+    interruptions = description.framings.indices.filter { description.framings[$0].interrupts }
+    let starts = kinds.map { kind in
+      switch kind {
+      case .layout(let plan): plan.start.first
+      case .pairs(let block): block.pairs.begin.first
+      case .window: nil as UInt8?
+      }
+    }
+    firstByte = starts.allSatisfy { $0 == starts[0] } ? starts[0] : nil
+  }
+
+  /// Whether bytes are kept that may begin a frame.
+  public var hasUnfinishedFrame: Bool { window?.hasUnfinishedFrame ?? !kept.isEmpty }
+
+  /// How many bytes are kept: fewer than the longest frame has.
+  public var unfinishedByteCount: Int { window?.unfinishedByteCount ?? kept.count }
+
+  /// Takes the next bytes of the stream and appends to `batch` every frame that they complete.
+  public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<DescribedHeader>) {
+    if window != nil { return decodeWindows(into: &batch) { $0.decode(bytes, into: &$1) } }
+    if kept.isEmpty && (!hasPairs || interruptions.isEmpty) {
+      let stop = scan(bytes, into: &batch)
+      kept.append(contentsOf: bytes.extracting(stop..<bytes.byteCount))
+      return
+    }
+    kept.append(contentsOf: bytes)
+    if kept.count >= needed { rescan(into: &batch) }
+  }
+
+  /// Tells that the line has been silent. A frame that is whole and checked behind an unfinished one is delivered, and
+  /// what is in front of it is noise then.
+  public mutating func idle(into batch: inout FrameBatch<DescribedHeader>) {
+    if window != nil { return }
+    guard kept.count > 1 else { return }
+    let bytes = kept
+    for start in 1..<bytes.count {
+      for (index, kind) in kinds.enumerated() {
+        guard case .layout(let plan) = kind, !plan.start.isEmpty, !plan.checks.isEmpty,
+          case .whole = plan.probe(bytes.span.bytes, at: start), !description.framings[index].interrupts
+        else { continue }
+        counters.skippedBytes += UInt64(start)
+        drop(start)
+        return rescan(into: &batch)
+      }
+    }
+  }
+
+  /// Gives up the unfinished frame, and looks for others in the bytes behind its start.
+  public mutating func expire(into batch: inout FrameBatch<DescribedHeader>) {
+    if window != nil { return decodeWindows(into: &batch) { $0.expire(into: &$1) } }
+    guard !kept.isEmpty else { return }
+    counters.skippedBytes += 1
+    drop(1)
+    rescan(into: &batch)
+  }
+
+  /// Forgets everything but the counters.
+  public mutating func reset() {
+    window?.reset()
+    drop(kept.count)
+  }
+
+  // MARK: - The search
+
+  private mutating func rescan(into batch: inout FrameBatch<DescribedHeader>) {
+    takeInterruptions(into: &batch)
+    let stop: Int
+    do {
+      // A local reference, gone before the bytes change.
+      let bytes = kept
+      stop = scan(bytes.span.bytes, into: &batch)
+    }
+    // What was learned of the unfinished frame stays true.
+    kept.removeFirst(stop)
+  }
+
+  private mutating func drop(_ count: Int) {
+    kept.removeFirst(count)
+    (needed, searched) = (0, (0, 0))
+  }
+
+  /// Takes all frames out of `bytes`, and returns the index of the first byte that must be kept.
+  private mutating func scan(_ bytes: RawSpan, into batch: inout FrameBatch<DescribedHeader>) -> Int {
+    let count = bytes.byteCount
+    var index = 0
+    var earlier = searched
+    (searched, needed) = ((0, 0), 0)
+    while index < count {
+      if let firstByte, bytes.byte(uncheckedAt: index) != firstByte {
+        let next = ByteSearch.firstIndex(of: firstByte, in: bytes, from: index)
+        counters.skippedBytes += UInt64(next - index)
+        index = next
+        earlier = (0, 0)
+        continue
+      }
+      var wanted: (framing: Int, byteCount: Int)?
+      var outcome: FrameOutcome?
+      var step = 1
+      framings: for framing in kinds.indices {
+        switch probe(framing, bytes, at: index, searched: framing == earlier.framing ? earlier.byteCount : 0) {
+        case .none: continue
+        case .needs(let count):
+          wanted = (framing, count)
+          break framings
+        case .whole(let byteCount, let start, let end):
+          deliver(framing, bytes, index..<(index + byteCount), start..<end, into: &batch)
+          step = byteCount
+          outcome = .whole
+          break framings
+        case .broken(let reason):
+          // The first that begins like this says what is wrong; another framing may still fit.
+          if outcome == nil { outcome = reason }
+          if case .pairs(let block) = kinds[framing], reason == .payloadDamaged {
+            step = block.damagedByteCount(bytes, at: index)
+          }
+        }
+      }
+      if outcome != .whole, let wanted {
+        needed = wanted.byteCount
+        searched = (wanted.framing, count - index)
+        return index
+      }
+      earlier = (0, 0)
+      if outcome != .whole {
+        counters.skippedBytes += UInt64(step)
+        switch outcome {
+        case .payloadDamaged?: counters.payloadErrors += 1
+        case .tooLong?: counters.tooLong += 1
+        case nil: break
+        default: counters.headerErrors += 1
+        }
+      }
+      index += step
+    }
+    return index
+  }
+
+  private func probe(_ framing: Int, _ bytes: RawSpan, at index: Int, searched: Int) -> FrameProbe {
+    switch kinds[framing] {
+    case .layout(let plan): plan.probe(bytes, at: index, searched: searched)
+    case .pairs(let block): block.probe(bytes, at: index)
+    case .window: .none
+    }
+  }
+
+  private mutating func deliver(
+    _ framing: Int, _ bytes: RawSpan, _ range: Range<Int>, _ body: Range<Int>,
+    into batch: inout FrameBatch<DescribedHeader>
+  ) {
+    counters.frames += 1
+    let header = DescribedHeader(framing: framing, body: body)
+    guard case .layout(let plan) = kinds[framing], plan.hexadecimal != nil else {
+      return batch.append(.whole, header, payload: bytes.extracting(range))
+    }
+    let digits = bytes.extracting((range.lowerBound + plan.start.count)..<(range.upperBound - plan.end.count))
+    guard let content = plan.content(ofDigits: digits) else { return }
+    batch.append(.whole, header, payload: content.span.bytes)
+  }
+
+  /// Takes frames that may stand amid blocks of pairs out of the kept bytes, wherever they are but at the place of a
+  /// block's closing byte, which can look like the start of one.
+  private mutating func takeInterruptions(into batch: inout FrameBatch<DescribedHeader>) {
+    guard hasPairs, !interruptions.isEmpty else { return }
+    for framing in interruptions {
+      guard case .layout(let plan) = kinds[framing], let first = plan.start.first else { continue }
+      var index = 0
+      while index < kept.count {
+        let bytes = kept
+        index = ByteSearch.firstIndex(of: first, in: bytes.span.bytes, from: index)
+        guard index < bytes.count else { break }
+        if case .whole(let count, let start, let end) = plan.probe(bytes.span.bytes, at: index),
+          !isClosingByte(index, of: bytes)
+        {
+          deliver(framing, bytes.span.bytes, index..<(index + count), start..<end, into: &batch)
+          kept.removeSubrange(index..<(index + count))
+          searched = (0, 0)
+        } else {
+          index += 1
+        }
+      }
+    }
+  }
+
+  private func isClosingByte(_ index: Int, of bytes: [UInt8]) -> Bool {
+    for kind in kinds {
+      guard case .pairs(let block) = kind else { continue }
+      let label = block.pairs.close + [block.pairs.separator]
+      if index >= label.count, Array(bytes[(index - label.count)..<index]) == label { return true }
+    }
+    return false
+  }
+
+  private mutating func decodeWindows(
+    into batch: inout FrameBatch<DescribedHeader>, _ body: (inout WindowCodec, inout FrameBatch<NoHeader>) -> Void
+  ) {
+    guard var codec = window else { return }
+    window = nil
+    windowBatch.removeAll()
+    body(&codec, &windowBatch)
+    let header = DescribedHeader(framing: 0, body: 0..<codec.pattern.count)
+    for index in 0..<windowBatch.count {
+      let range = windowBatch.payloadRange(at: index)
+      batch.append(
+        windowBatch.outcome(at: index), header, payload: windowBatch.payloadStore.span.bytes.extracting(range))
+    }
+    counters = codec.counters
+    window = codec
+  }
+}

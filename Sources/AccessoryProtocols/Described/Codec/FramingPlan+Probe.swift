@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What may begin at a place of the stream.
+enum FrameProbe {
+  /// No frame of this framing.
+  case none
+  /// Perhaps one: so many bytes from here must be there to tell more.
+  case needs(Int)
+  /// A frame of so many bytes of the stream, whose body is there in its content.
+  case whole(byteCount: Int, bodyStart: Int, bodyEnd: Int)
+  /// Something that looks like the start of one, and isn't.
+  case broken(FrameOutcome)
+}
+
+extension FramingPlan {
+  /// Looks at what begins at `start` of `bytes`. `searched`: bytes from there in which `end` was not found before.
+  func probe(_ bytes: RawSpan, at origin: Int, searched: Int = 0) -> FrameProbe {
+    let available = bytes.byteCount - origin
+    for (offset, byte) in start.enumerated() {
+      if offset == available { return .needs(start.count) }
+      if bytes.byte(at: origin + offset) != byte { return .none }
+    }
+    if hexadecimal != nil { return probeDigits(bytes, at: origin, searched: searched) }
+    switch extent {
+    case .fixed: return finish(bytes, at: origin, bodyCount: fixedBody)
+    case .counted:
+      guard available >= front else { return .needs(front) }
+      let frame = bytes.extracting(origin..<bytes.byteCount)
+      for check in checks where check.isInFront && !isGood(check, frame, bodyEnd: front) { return .broken(.malformed) }
+      guard let count = bodyCount(frame) else { return .broken(.malformed) }
+      return finish(bytes, at: origin, bodyCount: count)
+    case .terminated:
+      guard let stop = endIndex(bytes, at: origin, from: max(front, searched)) else {
+        return available >= limit ? .broken(.tooLong) : .needs(available + 1)
+      }
+      let total = stop - origin + end.count
+      guard total <= limit else { return .broken(.tooLong) }
+      let digits = hasDecimalCheck ? decimalDigits(bytes, before: stop) : 0
+      let bodyEnd = total - back - digits
+      guard bodyEnd >= front else { return .broken(.malformed) }
+      return verified(bytes.extracting(origin..<(origin + total)), bodyEnd: bodyEnd)
+    }
+  }
+
+  private func finish(_ bytes: RawSpan, at origin: Int, bodyCount: Int) -> FrameProbe {
+    let total = front + bodyCount + back - (bodyCount == 0 ? missingIfEmpty : 0)
+    guard total <= limit else { return .broken(.tooLong) }
+    guard bytes.byteCount - origin >= total else { return .needs(total) }
+    return verified(bytes.extracting(origin..<(origin + total)), bodyEnd: front + bodyCount)
+  }
+
+  private func verified(_ frame: RawSpan, bodyEnd: Int) -> FrameProbe {
+    guard hasConstants(frame, bodyEnd: bodyEnd) else { return .broken(.malformed) }
+    for check in checks where !isGood(check, frame, bodyEnd: bodyEnd) { return .broken(.payloadDamaged) }
+    return .whole(byteCount: frame.byteCount, bodyStart: front, bodyEnd: bodyEnd)
+  }
+
+  // MARK: - Parts
+
+  /// The body's bytes, as the length says; nil when it can't be.
+  private func bodyCount(_ content: RawSpan) -> Int? {
+    guard let length, let field = content.number(at: length.offset, length.format) else { return nil }
+    var number = field
+    if length.hasNibbleCheck {
+      var sum = 0
+      for shift in [0, 4, 8, 12] { sum += number >> shift & 0xF }
+      guard sum & 0xF == 0 else { return nil }
+      number &= 0xFFF
+    }
+    // More than any frame may have is as wrong as any other number, and can't overflow then.
+    guard (0...4 * ProtocolDescription.Limit.frame).contains(number) else { return nil }
+    if length.countsDigits {
+      guard number.isMultiple(of: 2) else { return nil }
+      number /= 2
+    }
+    let count = number + length.adjust
+    return count >= 0 ? count : nil
+  }
+
+  private func endIndex(_ bytes: RawSpan, at origin: Int, from offset: Int) -> Int? {
+    // What is searched for may have begun before what was searched.
+    var index = origin + max(front, offset - end.count + 1)
+    let stop = min(bytes.byteCount, origin + limit)
+    while index + end.count <= stop {
+      index = ByteSearch.firstIndex(of: end[0], in: bytes.extracting(0..<stop), from: index)
+      guard index + end.count <= stop else { return nil }
+      if (1..<end.count).allSatisfy({ bytes.byte(at: index + $0) == end[$0] }) { return index }
+      index += 1
+    }
+    return nil
+  }
+
+  private func decimalDigits(_ bytes: RawSpan, before stop: Int) -> Int {
+    var count = 0
+    while count < 3, stop - count - 1 >= 0, (0x30...0x39).contains(bytes.byte(at: stop - count - 1)) { count += 1 }
+    return count
+  }
+
+  private func hasConstants(_ content: RawSpan, bodyEnd: Int) -> Bool {
+    for constant in constants {
+      // What stands behind decimal digits, or behind a check that isn't there, is at the end.
+      let offset = offset(of: constant.place, bodyEnd: bodyEnd)
+      let start =
+        constant.bytes == end && constant.place.offset + constant.place.byteCount == back && constant.place.isBehind
+        ? content.byteCount - end.count : offset
+      guard start >= 0, start + constant.bytes.count <= content.byteCount else { return false }
+      for (index, byte) in constant.bytes.enumerated() where content.byte(at: start + index) != byte { return false }
+    }
+    return true
+  }
+
+  func offset(of place: Place, bodyEnd: Int) -> Int { place.isBehind ? bodyEnd + place.offset : place.offset }
+
+  private func isGood(_ check: Check, _ content: RawSpan, bodyEnd: Int, digits: RawSpan? = nil) -> Bool {
+    if bodyEnd == front, !check.engine.check.isPresentIfEmpty { return true }
+    let first = coveredStart(check, bodyEnd: bodyEnd)
+    let last = coveredEnd(check, bodyEnd: bodyEnd)
+    let place = offset(of: check.place, bodyEnd: bodyEnd)
+    let count = hasDecimalCheck && check.engine.check.notation == .decimal
+      ? content.byteCount - end.count - place : check.place.byteCount
+    guard first <= last, last <= content.byteCount, count >= 0, place + count <= content.byteCount else { return false }
+    let written = content.extracting(place..<(place + count))
+    if let digits, let hexadecimal, hexadecimal.checksCoverDigits {
+      let missing = hexadecimal.beginsWithOneDigit ? 1 : 0
+      let range = max(0, 2 * first - missing)..<(2 * last - missing)
+      return range.upperBound <= digits.byteCount && check.engine.isGood(written, over: digits.extracting(range))
+    }
+    return check.engine.isGood(written, over: content.extracting(first..<last))
+  }
+
+  /// Where what a check covers begins: at an element, or at the body's start.
+  func coveredStart(_ check: Check, bodyEnd: Int) -> Int {
+    check.engine.check.covers.lowerBound == body ? front : offset(of: check.first, bodyEnd: bodyEnd)
+  }
+
+  /// Where it ends.
+  func coveredEnd(_ check: Check, bodyEnd: Int) -> Int {
+    check.engine.check.covers.upperBound == body
+      ? bodyEnd : offset(of: check.last, bodyEnd: bodyEnd) + check.last.byteCount
+  }
+
+  // MARK: - Digits
+
+  private func probeDigits(_ bytes: RawSpan, at origin: Int, searched: Int) -> FrameProbe {
+    let available = bytes.byteCount - origin
+    var index = origin + max(start.count, searched)
+    let stop = min(bytes.byteCount, origin + limit)
+    while index < stop, HexDigits.value(bytes.byte(at: index)) != nil { index += 1 }
+    for (offset, byte) in end.enumerated() {
+      if index + offset >= stop { return available >= limit ? .broken(.tooLong) : .needs(index + offset - origin + 1) }
+      if bytes.byte(at: index + offset) != byte { return .broken(.malformed) }
+    }
+    let digits = bytes.extracting((origin + start.count)..<index)
+    guard let content = content(ofDigits: digits) else { return .broken(.malformed) }
+    let span = content.span.bytes
+    var bodyEnd = span.byteCount - back
+    if length != nil {
+      guard span.byteCount >= front, let count = bodyCount(span) else { return .broken(.malformed) }
+      guard front + count == bodyEnd + (count == 0 ? missingIfEmpty : 0) else { return .broken(.malformed) }
+      bodyEnd = front + count
+    } else if bodyEnd + missingIfEmpty == front {
+      bodyEnd = front
+    }
+    guard bodyEnd >= front, extent != .fixed || bodyEnd - front == fixedBody, hasConstants(span, bodyEnd: bodyEnd) else {
+      return .broken(.malformed)
+    }
+    for check in checks where !isGood(check, span, bodyEnd: bodyEnd, digits: digits) { return .broken(.payloadDamaged) }
+    return .whole(byteCount: index + end.count - origin, bodyStart: front, bodyEnd: bodyEnd)
+  }
+
+  /// The bytes that digits stand for; nil when their number doesn't fit.
+  func content(ofDigits digits: RawSpan) -> [UInt8]? {
+    let isOdd = hexadecimal?.beginsWithOneDigit == true
+    guard digits.byteCount.isMultiple(of: 2) != isOdd else { return nil }
+    var content: [UInt8] = []
+    content.reserveCapacity(digits.byteCount / 2 + 1)
+    var offset = 0
+    if isOdd {
+      guard let value = HexDigits.value(digits.byte(at: 0)) else { return nil }
+      content.append(UInt8(value))
+      offset = 1
+    }
+    while offset < digits.byteCount {
+      guard let byte = HexDigits.byte(digits, at: offset) else { return nil }
+      content.append(UInt8(byte))
+      offset += 2
+    }
+    return content
+  }
+}
+
+extension RawSpan {
+  /// The whole number of this form at `offset`; nil when it goes beyond the bytes or beyond 63 bits, or isn't one.
+  func number(at offset: Int, _ format: ProtocolDescription.NumberFormat) -> Int? {
+    let count = format.byteCount
+    guard offset >= 0, count >= 1, count <= 8, offset <= byteCount - count else { return nil }
+    var raw: UInt64 = 0
+    for index in 0..<count {
+      raw |= UInt64(byte(uncheckedAt: offset + index)) << UInt64(format.order.shift(ofByte: index, of: count))
+    }
+    return format.whole(raw)
+  }
+}
+
+extension ProtocolDescription.NumberFormat {
+  /// What bits mean as a whole number; nil beyond 63 bits, for digits above 9, and for floating point.
+  func whole(_ raw: UInt64) -> Int? {
+    let unused = UInt64(64 - 8 * byteCount)
+    switch encoding {
+    case .unsigned: return Int(exactly: raw)
+    case .signed: return Int(Int64(bitPattern: raw << unused) >> Int64(unused))
+    case .signMagnitude:
+      let sign = UInt64(1) << (63 - unused)
+      let amount = Int(raw & (sign - 1))
+      return raw & sign != 0 ? -amount : amount
+    case .bcd:
+      var (value, rest, factor) = (0, raw, 1)
+      while rest != 0 {
+        guard rest & 0xF <= 9 else { return nil }
+        value += Int(rest & 0xF) * factor
+        rest >>= 4
+        if rest != 0 { factor *= 10 }
+      }
+      return value
+    case .float: return nil
+    }
+  }
+
+  /// The bits of a whole number; nil when they are not enough for it.
+  func bits(of number: Int) -> UInt64? {
+    let width = 8 * byteCount
+    switch encoding {
+    case .unsigned: return number >= 0 && (width == 64 || number >> width == 0) ? UInt64(number) : nil
+    case .signed:
+      guard width == 64 || (-1 << (width - 1)..<1 << (width - 1)).contains(number) else { return nil }
+      return UInt64(bitPattern: Int64(number)) & (width == 64 ? .max : (1 << UInt64(width)) - 1)
+    case .signMagnitude:
+      guard number.magnitude < 1 << UInt(width - 1) else { return nil }
+      return UInt64(number.magnitude) | (number < 0 ? 1 << UInt64(width - 1) : 0)
+    case .bcd:
+      guard number >= 0 else { return nil }
+      var (bits, rest, shift) = (UInt64(0), number, 0)
+      while rest != 0 {
+        guard shift < width else { return nil }
+        bits |= UInt64(rest % 10) << UInt64(shift)
+        rest /= 10
+        shift += 4
+      }
+      return bits
+    case .float: return nil
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Appends the lowest bytes of `bits` in the order of `format`.
+  mutating func append(bits: UInt64, _ format: ProtocolDescription.NumberFormat) {
+    for index in 0..<format.byteCount {
+      append(UInt8(truncatingIfNeeded: bits >> UInt64(format.order.shift(ofByte: index, of: format.byteCount))))
+    }
+  }
+}

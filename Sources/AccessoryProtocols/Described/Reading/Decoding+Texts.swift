@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+extension Decoding {
+  private mutating func addText(_ field: ProtocolDescription.Field, _ text: some Collection<UInt8>) {
+    if let (value, raw) = field.meaning(ofText: text) { add(field, value, raw: raw) } else { addProblem(field) }
+  }
+
+  // MARK: - Labels and values
+
+  /// Reads the values of the labels that are known; other labels are passed over.
+  mutating func readPairs(
+    _ body: ProtocolDescription.PairsBody, of content: RawSpan, framing: ProtocolDescription.Framing
+  ) {
+    let bytes = [UInt8](copying: content)
+    let lineEnd: [UInt8]
+    if let own = body.lineEnd {
+      lineEnd = own
+    } else if case .pairs(let pairs) = framing.form {
+      lineEnd = pairs.begin
+    } else {
+      return
+    }
+    for line in bytes.pieces(between: lineEnd) {
+      guard let place = line.firstPlace(of: body.separator) else { continue }
+      let label = String(decoding: line[..<place].trimmed.prefix(ProtocolDescription.Limit.text), as: UTF8.self)
+      guard let field = body.fields[label] else { continue }
+      addText(field, line[(place + body.separator.count)...])
+    }
+  }
+
+  // MARK: - Columns
+
+  mutating func readColumns(_ columns: ProtocolDescription.Columns, of text: [UInt8]) {
+    let pieces: [ArraySlice<UInt8>]
+    switch columns.separation {
+    case .places: pieces = []
+    case .blanks: pieces = text.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }
+    case .byte(let byte): pieces = text.split(separator: byte, omittingEmptySubsequences: false)
+    }
+    for column in columns.columns {
+      if columns.separation == .places {
+        if column.place + column.count <= text.count {
+          addText(column.field, text[column.place..<(column.place + column.count)])
+        } else if !column.isOptional {
+          addProblem(column.field)
+        }
+      } else if pieces.indices.contains(column.place) {
+        addText(column.field, pieces[column.place])
+      } else if !column.isOptional {
+        addProblem(column.field)
+      }
+    }
+  }
+
+  // MARK: - Patterns
+
+  mutating func readPattern(_ pattern: ProtocolDescription.TextPattern, of text: [UInt8]) {
+    var rest = text[...]
+    var isLost = false
+    for (index, part) in pattern.parts.enumerated() {
+      switch part {
+      case .literal(let literal):
+        if !isLost, rest.starts(with: literal) { rest = rest.dropFirst(literal.count) } else { isLost = true }
+      case .field(let field):
+        var end = rest.endIndex
+        if index + 1 < pattern.parts.count, case .literal(let next) = pattern.parts[index + 1] {
+          guard let place = Array(rest).firstPlace(of: next) else {
+            isLost = true
+            addProblem(field)
+            continue
+          }
+          end = rest.startIndex + place
+        }
+        if isLost { addProblem(field) } else { addText(field, rest[..<end]) }
+        rest = rest[end...]
+      }
+    }
+    if isLost { result.problems += 1 }
+  }
+}
+
+extension [UInt8] {
+  /// Where these bytes first are.
+  func firstPlace(of wanted: [UInt8]) -> Int? {
+    guard !wanted.isEmpty, count >= wanted.count else { return nil }
+    return (0...(count - wanted.count)).first { start in
+      wanted.indices.allSatisfy { self[start + $0] == wanted[$0] }
+    }
+  }
+
+  /// What lies between these bytes, without empty pieces.
+  func pieces(between separator: [UInt8]) -> [[UInt8]] {
+    var pieces: [[UInt8]] = []
+    var start = 0
+    var index = 0
+    while index < count {
+      if index + separator.count <= count, separator.indices.allSatisfy({ self[index + $0] == separator[$0] }) {
+        if index > start { pieces.append(Array(self[start..<index])) }
+        index += separator.count
+        start = index
+      } else {
+        index += 1
+      }
+    }
+    if start < count { pieces.append(Array(self[start...])) }
+    return pieces
+  }
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// A message that is being read: what was found, and where the reading is.
+struct Decoding {
+  var result: DecodedMessage
+  private let known: [String: Int]
+  private var places: [String: Int] = [:]
+  private var valueCount = 0
+  /// Numbers whose meaning depends on another field: by the place of their value, and its place in the list.
+  private var undecided: [(place: Int, element: Int?, field: ProtocolDescription.Field, bits: UInt64)] = []
+  private var offset = 0
+
+  init(_ message: Int, _ known: [String: Int]) {
+    result = DecodedMessage(message: message)
+    self.known = known
+  }
+
+  // MARK: - Values
+
+  /// Adds a value, to the list of its name if it is one of several.
+  mutating func add(_ field: ProtocolDescription.Field, _ value: PlainValue, raw: Int?, isElement: Bool = false) {
+    guard valueCount < ProtocolDescription.Limit.values else { return result.problems += 1 }
+    valueCount += 1
+    let isList = isElement || field.isList
+    if let place = places[field.name] {
+      if isList, case .list(let list) = result.values[place].value {
+        // Taken out first, so that appending doesn't copy the list.
+        var list = list
+        result.values[place].value = .nothing
+        list.append(value)
+        result.values[place].value = .list(list)
+      } else {
+        result.values[place].value = value
+      }
+      result.values[place].raw = raw
+    } else {
+      places[field.name] = result.values.count
+      result.values.append(
+        DescribedValue(
+          field.name, isList ? .list([value]) : value, unit: field.unit, quantity: field.quantity,
+          isHidden: field.isHidden, raw: raw))
+    }
+  }
+
+  /// Adds a field that could not be read.
+  mutating func addProblem(_ field: ProtocolDescription.Field, isElement: Bool = false) {
+    result.problems += 1
+    add(field, .nothing, raw: nil, isElement: isElement)
+  }
+
+  private func raw(of name: String) -> Int? { places[name].flatMap { result.values[$0].raw } ?? known[name] }
+
+  /// Gives numbers whose meaning depends on another field that meaning.
+  mutating func settleVariants() {
+    for item in undecided {
+      guard let variants = item.field.variants, let number = raw(of: variants.by), let rule = variants.rules[number],
+        case .number(var format) = item.field.type
+      else { continue }
+      format.encoding = rule.encoding
+      let value = format.whole(item.bits).map { item.field.meaning(of: $0, rule: rule) } ?? .nothing
+      if let element = item.element {
+        guard case .list(var list) = result.values[item.place].value, list.indices.contains(element) else { continue }
+        list[element] = value
+        result.values[item.place].value = .list(list)
+      } else {
+        result.values[item.place].value = value
+      }
+    }
+  }
+
+  // MARK: - Bytes
+
+  /// Reads fields one after another.
+  mutating func readAll(_ steps: [ProtocolDescription.Step], of body: RawSpan) {
+    _ = read(steps, of: body, depth: 0, end: body.byteCount)
+  }
+
+  /// False when the body ended before the steps did.
+  private mutating func read(
+    _ steps: [ProtocolDescription.Step], of body: RawSpan, depth: Int, end: Int
+  ) -> Bool {
+    for step in steps {
+      switch step {
+      case .skip(let count):
+        guard offset + count <= end else {
+          result.problems += 1
+          return false
+        }
+        offset += count
+      case .field(let field):
+        guard read(field, of: body, isElement: depth > 0, end: end) else {
+          addProblem(field, isElement: depth > 0)
+          return false
+        }
+      case .tail(let steps):
+        guard offset < end else { return true }
+        return read(steps, of: body, depth: depth, end: end)
+      case .when(let field, let least, let steps):
+        guard let number = raw(of: field), number >= least else { continue }
+        guard read(steps, of: body, depth: depth, end: end) else { return false }
+      case .group(let steps, let times):
+        guard depth < ProtocolDescription.Limit.nesting, repeated(steps, times, of: body, depth: depth, end: end) else {
+          return false
+        }
+      }
+    }
+    return true
+  }
+
+  private mutating func repeated(
+    _ steps: [ProtocolDescription.Step], _ times: ProtocolDescription.Times, of body: RawSpan, depth: Int, end: Int
+  ) -> Bool {
+    var count = ProtocolDescription.Limit.repetitions
+    var stop = end
+    var isToEnd = false
+    switch times {
+    case .fixed(let number): count = min(count, number)
+    case .field(let name):
+      guard let number = raw(of: name), (0...count).contains(number) else {
+        result.problems += 1
+        return false
+      }
+      count = number
+    case .toEnd: isToEnd = true
+    case .prefixedBytes:
+      guard offset < end, offset + 1 + Int(body.byte(at: offset)) <= end else {
+        result.problems += 1
+        return false
+      }
+      stop = offset + 1 + Int(body.byte(at: offset))
+      offset += 1
+      isToEnd = true
+    }
+    // An empty list is known to be empty.
+    if case .field(let field)? = steps.first, places[field.name] == nil, count == 0 || isToEnd && offset >= stop {
+      places[field.name] = result.values.count
+      result.values.append(
+        DescribedValue(field.name, .list([]), unit: field.unit, quantity: field.quantity, isHidden: field.isHidden))
+    }
+    for _ in 0..<count {
+      if isToEnd && offset >= stop { return true }
+      let before = offset
+      guard read(steps, of: body, depth: depth + 1, end: stop) else { return false }
+      if offset == before { return true }
+    }
+    return true
+  }
+
+  /// False when there are not enough bytes for it.
+  private mutating func read(
+    _ field: ProtocolDescription.Field, of body: RawSpan, isElement: Bool, end: Int
+  ) -> Bool {
+    switch field.type {
+    case .number(let format): return read(field, format, of: body, isElement: isElement, end: end)
+    case .scattered(let places, let sign):
+      guard let raw = body.scattered(places, sign: sign) else { return false }
+      add(field, field.meaning(of: raw), raw: raw, isElement: isElement)
+    case .packedDate(let order):
+      guard offset + 2 <= end else { return false }
+      let raw = Int(body.integer(at: offset, byteCount: 2, order))
+      offset += 2
+      add(field, Self.date(raw), raw: raw, isElement: isElement)
+    case .bytes(let count):
+      guard offset + count <= end else { return false }
+      add(field, .bytes([UInt8](copying: body.extracting(offset..<(offset + count)))), raw: nil, isElement: isElement)
+      offset += count
+    case .text(let count, let padding):
+      guard offset + count <= end else { return false }
+      addText(field, body.extracting(offset..<(offset + count)), padding, isElement)
+      offset += count
+    case .restOfText(let padding):
+      addText(field, body.extracting(offset..<end), padding, isElement)
+      offset = end
+    case .terminatedText:
+      let stop = ByteSearch.firstIndex(of: 0, in: body.extracting(0..<end), from: offset)
+      guard stop < end else { return false }
+      addText(field, body.extracting(offset..<stop), [], isElement)
+      offset = stop + 1
+    case .prefixedText:
+      guard offset < end else { return false }
+      let count = Int(body.byte(at: offset))
+      guard offset + 1 + count <= end else { return false }
+      addText(field, body.extracting((offset + 1)..<(offset + 1 + count)), [], isElement)
+      offset += 1 + count
+    case .decimal, .hexadecimal, .bitText, .word, .plainText: return false
+    }
+    return true
+  }
+
+  private mutating func read(
+    _ field: ProtocolDescription.Field, _ format: ProtocolDescription.NumberFormat, of body: RawSpan, isElement: Bool,
+    end: Int
+  ) -> Bool {
+    let count = format.byteCount
+    guard offset + count <= end else { return false }
+    var bits: UInt64 = 0
+    for index in 0..<count {
+      bits |= UInt64(body.byte(at: offset + index)) << UInt64(format.order.shift(ofByte: index, of: count))
+    }
+    if field.bits?.staysHere != true { offset += count }
+    if format.encoding == .float {
+      let number = count == 4 ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))) : Double(bitPattern: bits)
+      add(field, field.meaning(of: number), raw: nil, isElement: isElement)
+      return true
+    }
+    guard let whole = format.whole(bits) else {
+      addProblem(field, isElement: isElement)
+      return true
+    }
+    let raw = field.taken(from: whole)
+    add(field, field.meaning(of: raw), raw: raw, isElement: isElement)
+    if field.variants != nil, let place = places[field.name] {
+      var element: Int?
+      if case .list(let list) = result.values[place].value { element = list.count - 1 }
+      undecided.append((place, element, field, bits))
+    }
+    return true
+  }
+
+  private mutating func addText(
+    _ field: ProtocolDescription.Field, _ bytes: RawSpan, _ padding: [UInt8], _ isElement: Bool
+  ) {
+    var text = [UInt8](copying: bytes.extracting(0..<min(bytes.byteCount, ProtocolDescription.Limit.text)))
+    while let last = text.last, padding.contains(last) { text.removeLast() }
+    let string = String(decoding: text, as: UTF8.self)
+    let isKnown = !string.isEmpty && !field.unknownTexts.contains(string)
+    add(field, isKnown ? .text(string) : .nothing, raw: nil, isElement: isElement)
+  }
+
+  /// `2022-03-28`; nothing for a day that can't be.
+  static func date(_ raw: Int) -> PlainValue {
+    let (day, month, year) = (raw & 0x1F, raw >> 5 & 0xF, 2000 + raw >> 9)
+    guard (1...31).contains(day), (1...12).contains(month) else { return .nothing }
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return .text("\(year)-\(two(month))-\(two(day))")
+  }
+
+  // MARK: - Tags
+
+  /// Reads values behind their tags. What follows a tag that isn't known can't be read, as its length isn't known.
+  mutating func readTags(_ tags: [UInt8: [ProtocolDescription.Step]], of body: RawSpan) {
+    while offset < body.byteCount {
+      guard let steps = tags[body.byte(at: offset)] else { return result.problems += 1 }
+      offset += 1
+      guard read(steps, of: body, depth: 0, end: body.byteCount) else { return }
+    }
+  }
+}
+
+extension RawSpan {
+  /// The number in these bits, the most significant first; nil when there are not so many bytes.
+  func scattered(_ places: [ProtocolDescription.BitPlace], sign: ProtocolDescription.BitPlace?) -> Int? {
+    var value = 0
+    for place in places {
+      guard place.byte < byteCount else { return nil }
+      value = value << place.count | Int(byte(at: place.byte)) >> place.lowest & (1 << place.count - 1)
+    }
+    guard let sign else { return value }
+    guard sign.byte < byteCount else { return nil }
+    return byte(at: sign.byte) >> UInt8(sign.lowest) & 1 == 1 ? -value : value
+  }
+}

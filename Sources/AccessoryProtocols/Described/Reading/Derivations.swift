@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+extension ProtocolDescription {
+  /// The values that follow from others, in their order. `value` gives what is known by its name; values that were
+  /// derived before are known, too.
+  public func derivedValues(from value: (String) -> PlainValue?) -> [DescribedValue] {
+    var results: [DescribedValue] = []
+    for derivation in derived {
+      func known(_ name: String) -> PlainValue? { results.last { $0.name == name }?.value ?? value(name) }
+      // A value that can't be worked out from anything that was read isn't there at all.
+      guard derivation.rule.sources.contains(where: { known($0) != nil }) else { continue }
+      let result = derivation.rule.value(known) ?? .nothing
+      results.append(DescribedValue(derivation.name, result, unit: derivation.unit, quantity: derivation.quantity))
+    }
+    return results
+  }
+}
+
+extension ProtocolDescription.Derivation.Rule {
+  /// The names of the values from which it follows.
+  public var sources: [String] {
+    switch self {
+    case .first(let names), .sum(let names): names
+    case .percent(let a, let b), .difference(let a, let b), .product(let a, let b): [a, b]
+    case .least(let name), .greatest(let name), .negated(let name), .chargeBySign(let name, _), .word(_, let name, _):
+      [name]
+    }
+  }
+
+  /// The value; nil when it is unknown.
+  func value(_ known: (String) -> PlainValue?) -> PlainValue? {
+    func number(_ name: String) -> Double? { known(name)?.asNumber }
+    switch self {
+    case .first(let names):
+      for name in names {
+        if let value = known(name), value != .nothing, value != .list([]) { return value }
+      }
+      return nil
+    case .percent(let part, let whole):
+      guard let part = number(part), let whole = number(whole), whole != 0 else { return nil }
+      return Self.finite(part / whole * 100)
+    case .difference(let first, let second):
+      guard let first = number(first), let second = number(second) else { return nil }
+      return Self.finite(first - second)
+    case .product(let first, let second):
+      guard let first = number(first), let second = number(second) else { return nil }
+      return Self.finite(first * second)
+    case .sum(let names):
+      var sum = 0.0
+      for name in names {
+        if case .list(let list)? = known(name) {
+          for element in list {
+            guard let number = element.asNumber else { return nil }
+            sum += number
+          }
+        } else {
+          guard let number = number(name) else { return nil }
+          sum += number
+        }
+      }
+      return Self.finite(sum)
+    case .least(let name): return Self.numbers(known(name)).min().map { .number($0) }
+    case .greatest(let name): return Self.numbers(known(name)).max().map { .number($0) }
+    case .negated(let name): return number(name).map { .number(-$0) }
+    case .chargeBySign(let name, let deadBand):
+      guard let current = number(name) else { return nil }
+      if abs(current) <= deadBand { return .text("not_charging") }
+      return .text(current > 0 ? "charging" : "discharging")
+    case .word(let word, let name, let flag):
+      switch known(name) {
+      case .flag(true)? where flag == nil: return .text(word)
+      case .list(let list)? where flag != nil: return list.contains(.text(flag ?? "")) ? .text(word) : nil
+      case .text(let text)? where flag == text: return .text(word)
+      default: return nil
+      }
+    }
+  }
+
+  private static func numbers(_ value: PlainValue?) -> [Double] {
+    guard case .list(let list)? = value else { return [] }
+    return list.compactMap(\.asNumber)
+  }
+
+  /// A number to nine digits behind the point, as sums of decimal fractions have errors far behind those.
+  private static func finite(_ number: Double) -> PlainValue? {
+    guard number.isFinite else { return nil }
+    guard abs(number) < 1e6 else { return .number(number) }
+    return .number((number * 1e9).rounded() / 1e9)
+  }
+}
+
+extension PlainValue {
+  /// The number that it is; nil for anything else.
+  public var asNumber: Double? {
+    switch self {
+    case .whole(let number): Double(number)
+    case .number(let number): number
+    default: nil
+    }
+  }
+}

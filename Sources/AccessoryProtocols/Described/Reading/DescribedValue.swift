@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// A value that was read from an accessory by a description.
+public struct DescribedValue: Sendable, Hashable {
+  /// What it is called.
+  public var name: String
+  /// What it is: a number in its unit, a text, a truth, a list; `nothing` when the accessory doesn't know it, or sent what
+  /// can't be.
+  public var value: PlainValue
+  /// What it is counted in.
+  public var unit: String?
+  /// What it measures.
+  public var quantity: String?
+  /// Whether it is for the description's own use.
+  public var isHidden: Bool
+  /// The number that was sent, before offset and scale; nil for texts. Of lists the last one's.
+  public var raw: Int?
+
+  /// A value of these parts.
+  public init(
+    _ name: String, _ value: PlainValue, unit: String? = nil, quantity: String? = nil, isHidden: Bool = false,
+    raw: Int? = nil
+  ) {
+    (self.name, self.value, self.unit, self.quantity) = (name, value, unit, quantity)
+    (self.isHidden, self.raw) = (isHidden, raw)
+  }
+}
+
+/// What a message says.
+public struct DecodedMessage: Sendable, Hashable {
+  /// The message, by its place in the description.
+  public var message: Int
+  /// Its values in their order; no name is there twice.
+  public var values: [DescribedValue] = []
+  /// Fields that could not be read: the message ended before them, or what was sent can't be. They are unknown.
+  public var problems = 0
+
+  /// The value of this name.
+  public subscript(name: String) -> DescribedValue? { values.first { $0.name == name } }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+extension ProtocolDescription.Field {
+  /// What a number that was sent means; `nothing` when that it isn't known, or when it is too large for any meaning.
+  func meaning(of raw: Int, rule: ProtocolDescription.Variants.Rule? = nil) -> PlainValue {
+    if unknownNumbers.contains(raw) { return .nothing }
+    if !flags.isEmpty {
+      return .list(flags.keys.sorted().filter { $0 < 63 && raw >> $0 & 1 == 1 }.compactMap { flags[$0].map { .text($0) } })
+    }
+    if !words.isEmpty { return words[raw].map { .text($0) } ?? .nothing }
+    if isTruth { return .flag(raw != 0) }
+    let scale = rule?.scale ?? scale
+    let (sum, overflows) = raw.addingReportingOverflow(rule?.offset ?? offset)
+    guard !overflows else { return .nothing }
+    let (product, isTooLarge) = sum.multipliedReportingOverflow(by: scale.numerator)
+    guard !isTooLarge else { return .nothing }
+    if scale.denominator == 1 { return .whole(product) }
+    // The nearest number to the quotient, as both are exact below 2⁵³.
+    return .number(Double(product) / Double(scale.denominator))
+  }
+
+  /// The same of a number with a fraction.
+  func meaning(of number: Double) -> PlainValue {
+    guard number.isFinite else { return .nothing }
+    if let whole = Int(exactly: number), unknownNumbers.contains(whole) { return .nothing }
+    if scale == .one && offset == 0 { return .number(number) }
+    return .number((number + Double(offset)) * Double(scale.numerator) / Double(scale.denominator))
+  }
+
+  /// Takes the field's bits out of a raw number.
+  func taken(from raw: Int) -> Int {
+    guard let bits, bits.lowest < 64 else { return raw }
+    let shifted = UInt64(bitPattern: Int64(raw)) >> UInt64(bits.lowest)
+    return bits.count >= 63 ? Int(truncatingIfNeeded: shifted) : Int(shifted & (1 << UInt64(bits.count) - 1))
+  }
+
+  // MARK: - Texts
+
+  /// What a text that was sent means, and its raw number if it is one; nil when it is no text of the field's type.
+  func meaning(ofText text: some Collection<UInt8>) -> (value: PlainValue, raw: Int?)? {
+    let trimmed = text.trimmed
+    let string = String(decoding: trimmed.prefix(ProtocolDescription.Limit.text), as: UTF8.self)
+    if unknownTexts.contains(string) { return (.nothing, nil) }
+    switch type {
+    case .decimal(let suffix):
+      guard let number = DecimalNumber(trimmed.dropping(suffix: suffix)) else { return nil }
+      return (meaning(of: number), number.decimals == 0 ? number.mantissa : nil)
+    case .hexadecimal:
+      guard let number = Self.hexadecimal(trimmed) else { return nil }
+      return (meaning(of: taken(from: number)), number)
+    case .bitText(let firstIsHighest):
+      guard (1...62).contains(trimmed.count), trimmed.allSatisfy({ $0 == 0x30 || $0 == 0x31 }) else { return nil }
+      var raw = 0
+      for (place, digit) in trimmed.enumerated() where digit == 0x31 {
+        raw |= 1 << (firstIsHighest ? trimmed.count - 1 - place : place)
+      }
+      return (meaning(of: taken(from: raw)), raw)
+    case .word(let numbers):
+      // The case of letters varies from firmware to firmware.
+      guard let raw = numbers.first(where: { $0.key.lowercased() == string.lowercased() })?.value else { return nil }
+      return (hasMeaningOfNumbers ? meaning(of: raw) : .text(string), raw)
+    case .plainText: return (string.isEmpty ? .nothing : .text(string), nil)
+    default: return nil
+    }
+  }
+
+  private var hasMeaningOfNumbers: Bool { isTruth || !words.isEmpty || !flags.isEmpty || !unknownNumbers.isEmpty }
+
+  private func meaning(of number: DecimalNumber) -> PlainValue {
+    if number.decimals == 0 { return meaning(of: number.mantissa) }
+    let (mantissa, overflows) = number.mantissa.multipliedReportingOverflow(by: scale.numerator)
+    let (divisor, isTooLarge) = number.divisor.multipliedReportingOverflow(by: scale.denominator)
+    guard !overflows, !isTooLarge else { return .nothing }
+    if offset != 0 {
+      return .number((number.value + Double(offset)) * Double(scale.numerator) / Double(scale.denominator))
+    }
+    return .number(Double(mantissa) / Double(divisor))
+  }
+
+  private static func hexadecimal(_ text: [UInt8]) -> Int? {
+    let digits = text.starts(with: [0x30, 0x78]) || text.starts(with: [0x30, 0x58]) ? text[2...] : text[...]
+    guard (1...15).contains(digits.count) else { return nil }
+    var value = 0
+    for digit in digits {
+      guard let half = HexDigits.value(digit) else { return nil }
+      value = value << 4 | half
+    }
+    return value
+  }
+}
+
+/// A decimal number as a text has it, without rounding.
+struct DecimalNumber {
+  /// All digits with the sign.
+  var mantissa: Int
+  /// How many of them are behind the point, 0…9.
+  var decimals: Int
+
+  /// Reads an optional sign, digits, and an optional point with digits; nil for anything else, and beyond 15 digits.
+  init?(_ text: some Collection<UInt8>) {
+    var rest = text[...]
+    let isNegative = rest.first == UInt8(ascii: "-")
+    if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+    var (mantissa, decimals, digits, hasPoint) = (0, 0, 0, false)
+    for byte in rest {
+      if byte == UInt8(ascii: "."), !hasPoint {
+        hasPoint = true
+        continue
+      }
+      guard (0x30...0x39).contains(byte), digits < 15 else { return nil }
+      mantissa = mantissa * 10 + Int(byte) - 0x30
+      digits += 1
+      if hasPoint { decimals += 1 }
+    }
+    guard digits > 0, decimals <= 9 else { return nil }
+    (self.mantissa, self.decimals) = (isNegative ? -mantissa : mantissa, decimals)
+  }
+
+  /// 10 to the power of `decimals`.
+  var divisor: Int { (0..<decimals).reduce(1) { power, _ in power * 10 } }
+  /// The number.
+  var value: Double { Double(mantissa) / Double(divisor) }
+}
+
+extension Collection<UInt8> {
+  /// Without blanks, tabs, line ends and zeros at both ends.
+  var trimmed: [UInt8] {
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A || byte == 0 }
+    var bytes = Array(drop(while: isBlank))
+    while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+    return bytes
+  }
+
+  /// Without this text at its end, and blanks in front of that.
+  func dropping(suffix: String) -> [UInt8] {
+    let bytes = Array(self)
+    guard !suffix.isEmpty, bytes.count >= suffix.utf8.count, bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+    else { return bytes }
+    return bytes.dropLast(suffix.utf8.count).trimmed
+  }
+}

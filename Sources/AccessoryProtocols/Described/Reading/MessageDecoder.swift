@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// Tells which message a frame is, and what it says.
+public struct MessageDecoder: Sendable {
+  /// The description.
+  public let description: ProtocolDescription
+  private let plans: [FramingPlan?]
+  /// The messages of each framing, by their places.
+  private let candidates: [[Int]]
+
+  /// A decoder of the frames of `codec`.
+  public init(_ codec: DescribedCodec) {
+    let description = codec.description
+    self.description = description
+    plans = codec.kinds.map { if case .layout(let plan) = $0 { plan } else { nil } }
+    candidates = codec.kinds.indices.map { framing in
+      description.messages.indices.filter { description.messages[$0].framing == framing }
+    }
+  }
+
+  /// The number of an element of a frame, by its place in the layout; nil where it has none.
+  public func number(_ element: Int, _ header: DescribedHeader, _ content: RawSpan) -> Int? {
+    guard plans.indices.contains(header.framing), let plan = plans[header.framing],
+      plan.elements.indices.contains(element)
+    else { return nil }
+    switch plan.elements[element].kind {
+    case .number(let format), .length(let format, _, _, _):
+      return content.number(at: plan.offset(of: plan.places[element], bodyEnd: header.body.upperBound), format)
+    default: return nil
+    }
+  }
+
+  /// The message that a frame is, by its place; nil where the description has none for it. Allocates nothing.
+  public func message(_ header: DescribedHeader, _ content: RawSpan) -> Int? {
+    guard candidates.indices.contains(header.framing) else { return nil }
+    for message in candidates[header.framing] where fits(message, header, content) { return message }
+    return nil
+  }
+
+  private func fits(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> Bool {
+    for condition in description.messages[message].conditions {
+      guard let number = number(condition.element, header, content),
+        condition.values.contains(number) != condition.isNegated
+      else { return false }
+    }
+    return true
+  }
+
+  /// What a message says. `known` are raw numbers of fields that were read before, in other messages.
+  public func decode(
+    _ message: Int, _ header: DescribedHeader, _ content: RawSpan, known: [String: Int] = [:]
+  ) -> DecodedMessage {
+    let body = header.body.upperBound <= content.byteCount ? content.extracting(header.body) : RawSpan()
+    var decoding = Decoding(message, known)
+    switch description.messages[message].body {
+    case .nothing: break
+    case .fields(let steps): decoding.readAll(steps, of: body)
+    case .tags(let tags): decoding.readTags(tags, of: body)
+    case .pairs(let pairs): decoding.readPairs(pairs, of: body, framing: description.framings[header.framing])
+    case .columns(let columns): decoding.readColumns(columns, of: [UInt8](copying: body))
+    case .pattern(let pattern): decoding.readPattern(pattern, of: [UInt8](copying: body))
+    }
+    decoding.settleVariants()
+    return decoding.result
+  }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// The body of a message that is being written.
+struct BodyWriting {
+  var body: [UInt8] = []
+  private let values: [String: PlainValue]
+  /// Fields whose number is the count of others, and that count.
+  private var counts: [String: Int] = [:]
+  /// What was written of numbers of which several fields have bits.
+  private var pending: UInt64 = 0
+
+  init(values: [String: PlainValue], steps: [ProtocolDescription.Step]) {
+    self.values = values
+    count(steps)
+  }
+
+  /// Zeros up to this count of bytes.
+  mutating func pad(to count: Int) {
+    if body.count < count { body += [UInt8](repeating: 0, count: count - body.count) }
+  }
+
+  func hasValue(in steps: [ProtocolDescription.Step]) -> Bool {
+    steps.contains { step in
+      switch step {
+      case .field(let field): values[field.name] != nil || counts[field.name] != nil
+      case .group(let steps, _), .tail(let steps), .when(_, _, let steps): hasValue(in: steps)
+      case .skip: false
+      }
+    }
+  }
+
+  /// How many times a group is written: as its longest list has values.
+  private func length(of steps: [ProtocolDescription.Step]) -> Int {
+    var length = 0
+    for step in steps {
+      switch step {
+      case .field(let field):
+        if case .list(let list)? = values[field.name], field.flags.isEmpty { length = max(length, list.count) }
+      case .group(let steps, _), .tail(let steps), .when(_, _, let steps): length = max(length, self.length(of: steps))
+      case .skip: break
+      }
+    }
+    return min(length, ProtocolDescription.Limit.repetitions)
+  }
+
+  private mutating func count(_ steps: [ProtocolDescription.Step]) {
+    for step in steps {
+      switch step {
+      case .group(let steps, .field(let name)):
+        counts[name] = max(counts[name] ?? 0, length(of: steps))
+        count(steps)
+      case .group(let steps, _), .tail(let steps): count(steps)
+      case .when(let field, let least, let steps):
+        if values[field] == nil { counts[field] = hasValue(in: steps) ? least : 0 }
+        count(steps)
+      case .field, .skip: break
+      }
+    }
+  }
+
+  private func value(_ field: ProtocolDescription.Field, _ index: Int?) -> PlainValue? {
+    if values[field.name] == nil, let count = counts[field.name] { return .whole(count) }
+    guard let index, case .list(let list)? = values[field.name], field.flags.isEmpty else { return values[field.name] }
+    return list.indices.contains(index) ? list[index] : nil
+  }
+
+  /// Writes steps one after another; `index`: the repetition that they are in.
+  mutating func write(_ steps: [ProtocolDescription.Step], index: Int? = nil) {
+    for step in steps {
+      switch step {
+      case .skip(let count): body += [UInt8](repeating: 0, count: count)
+      case .field(let field): write(field, value(field, field.isList && index == nil ? 0 : index))
+      case .tail(let steps): if hasValue(in: steps) { write(steps, index: index) }
+      case .when(let field, let least, let steps):
+        let number = counts[field] ?? values[field]?.asNumber.flatMap { Int(exactly: $0) } ?? 0
+        if number >= least { write(steps, index: index) }
+      case .group(let steps, let times):
+        guard body.count <= ProtocolDescription.Limit.frame else { return }
+        switch times {
+        case .fixed(let count): for index in 0..<count { write(steps, index: index) }
+        case .field(let name):
+          let count = counts[name] ?? 0
+          for index in 0..<count { write(steps, index: index) }
+        case .toEnd: for index in 0..<length(of: steps) { write(steps, index: index) }
+        case .prefixedBytes:
+          let place = body.count
+          body.append(0)
+          for index in 0..<length(of: steps) { write(steps, index: index) }
+          body[place] = UInt8(clamping: body.count - place - 1)
+        }
+      }
+    }
+  }
+
+  private mutating func write(_ field: ProtocolDescription.Field, _ value: PlainValue?) {
+    switch field.type {
+    case .number(let format): write(field, format, value)
+    case .scattered(let places, let sign): scatter(field.raw(for: value) ?? 0, places, sign)
+    case .packedDate(let order):
+      body.append(bits: UInt64(Self.date(value)), ProtocolDescription.NumberFormat(byteCount: 2, order: order))
+    case .bytes(let count):
+      var bytes: [UInt8] = []
+      if case .bytes(let given)? = value { bytes = given }
+      body += bytes.prefix(count) + [UInt8](repeating: 0, count: max(0, count - bytes.count))
+    case .text(let count, let padding):
+      let text = Self.text(value).prefix(count)
+      body += text + [UInt8](repeating: padding.first ?? 0, count: count - text.count)
+    case .restOfText: body += Self.text(value)
+    case .terminatedText: body += Self.text(value).filter { $0 != 0 } + [0]
+    case .prefixedText:
+      let text = Self.text(value).prefix(255)
+      body += [UInt8(text.count)] + text
+    case .decimal, .hexadecimal, .bitText, .word, .plainText: body += TextWriting.text(field, value)
+    }
+  }
+
+  private mutating func write(
+    _ field: ProtocolDescription.Field, _ format: ProtocolDescription.NumberFormat, _ value: PlainValue?
+  ) {
+    if format.encoding == .float {
+      let number = (value?.asNumber ?? 0) * Double(field.scale.denominator) / Double(field.scale.numerator)
+      let bits = format.byteCount == 4 ? UInt64(Float(number).bitPattern) : number.bitPattern
+      return body.append(bits: bits, format)
+    }
+    var format = format
+    var rule: ProtocolDescription.Variants.Rule?
+    if let variants = field.variants {
+      rule = values[variants.by]?.asNumber.flatMap { Int(exactly: $0) }.flatMap { variants.rules[$0] }
+      if let rule { format.encoding = rule.encoding }
+    }
+    let raw = field.raw(for: value, rule: rule) ?? 0
+    guard let part = field.bits else {
+      // What doesn't fit is sent as the nearest that does.
+      return body.append(bits: format.bits(of: raw) ?? format.bits(of: format.nearest(to: raw)) ?? 0, format)
+    }
+    let mask: UInt64 = part.count >= 64 ? .max : 1 << UInt64(part.count) - 1
+    pending |= (UInt64(truncatingIfNeeded: raw) & mask) << UInt64(min(part.lowest, 63))
+    guard !part.staysHere else { return }
+    body.append(bits: pending, format)
+    pending = 0
+  }
+
+  private mutating func scatter(
+    _ raw: Int, _ places: [ProtocolDescription.BitPlace], _ sign: ProtocolDescription.BitPlace?
+  ) {
+    var rest = raw.magnitude
+    for place in places.reversed() {
+      pad(to: place.byte + 1)
+      body[place.byte] |= UInt8(truncatingIfNeeded: (rest & (1 << UInt(place.count) - 1)) << UInt(place.lowest))
+      rest >>= UInt(place.count)
+    }
+    guard let sign, raw < 0 else { return }
+    pad(to: sign.byte + 1)
+    body[sign.byte] |= 1 << UInt8(sign.lowest)
+  }
+
+  private static func text(_ value: PlainValue?) -> [UInt8] {
+    if case .text(let text)? = value { Array(text.utf8.prefix(ProtocolDescription.Limit.text)) } else { [] }
+  }
+
+  private static func date(_ value: PlainValue?) -> Int {
+    guard case .text(let text)? = value else { return 0 }
+    let parts = text.split(separator: "-").compactMap { Int($0) }
+    guard parts.count == 3, (2000...2127).contains(parts[0]), (1...12).contains(parts[1]), (1...31).contains(parts[2])
+    else { return 0 }
+    return (parts[0] - 2000) << 9 | parts[1] << 5 | parts[2]
+  }
+}
+
+extension ProtocolDescription.NumberFormat {
+  /// The number of this form that is nearest to `number`.
+  func nearest(to number: Int) -> Int {
+    let width = min(8 * byteCount, 63)
+    switch encoding {
+    case .unsigned: return min(max(0, number), width == 63 ? .max : 1 << width - 1)
+    case .signed:
+      let top = 8 * byteCount >= 64 ? Int.max : 1 << (width - 1) - 1
+      return min(max(-top - 1, number), top)
+    case .signMagnitude:
+      let top = 8 * byteCount >= 64 ? Int.max : 1 << (width - 1) - 1
+      return min(max(-top, number), top)
+    case .bcd: return min(max(0, number), (0..<min(2 * byteCount, 18)).reduce(0) { value, _ in value * 10 + 9 })
+    case .float: return number
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// Makes the frames of messages, as an accessory sends them: the way back of `MessageDecoder`, by the same fields. Lengths,
+/// counts and checks follow from the values.
+public struct MessageEncoder: Sendable {
+  /// The description.
+  public var description: ProtocolDescription { codec.description }
+  private let codec: DescribedCodec
+
+  /// An encoder of frames of `codec`.
+  public init(_ codec: DescribedCodec) { self.codec = codec }
+
+  /// One frame of a message.
+  ///
+  /// - Parameters:
+  ///   - message: The message's place in the description.
+  ///   - values: Values by their fields' names, as decoding gives them. A field without a value is sent as unknown where
+  ///     it has a number or text for that, else as 0 or as an empty text.
+  ///   - elements: Numbers of the frame's elements by their places; those that the message's conditions name come from
+  ///     these.
+  /// - Throws: `FrameEncodingError` if there is no such frame.
+  public func frame(
+    _ message: Int, _ values: [String: PlainValue], elements: [Int: Int] = [:]
+  ) throws(FrameEncodingError) -> [UInt8] {
+    let described = description.messages[message]
+    var numbers = elements
+    for condition in described.conditions where !condition.isNegated {
+      if let number = elements[condition.element], condition.values.contains(number) { continue }
+      numbers[condition.element] = condition.values.first
+    }
+    return try codec.frame(described.framing, numbers, body: body(message, values))
+  }
+
+  /// What a frame of the message carries.
+  public func body(_ message: Int, _ values: [String: PlainValue]) -> [UInt8] {
+    let described = description.messages[message]
+    switch described.body {
+    case .nothing:
+      if case .layout(let plan) = codec.kinds[described.framing] { return [UInt8](repeating: 0, count: plan.fixedBody) }
+      return []
+    case .fields(let steps):
+      var writing = BodyWriting(values: values, steps: steps)
+      writing.write(steps)
+      if case .layout(let plan) = codec.kinds[described.framing], plan.extent == .fixed {
+        // What the fields leave of a body of a fixed size is zeros.
+        writing.pad(to: plan.fixedBody)
+      } else if case .window(let window) = codec.kinds[described.framing] {
+        writing.pad(to: window.pattern.count)
+        return zip(writing.body, zip(window.pattern, window.mask)).map { $0 & ~$1.1 | $1.0 }
+      }
+      return writing.body
+    case .tags(let tags):
+      var writing = BodyWriting(values: values, steps: tags.keys.sorted().flatMap { tags[$0] ?? [] })
+      for tag in tags.keys.sorted() {
+        guard let steps = tags[tag], writing.hasValue(in: steps) else { continue }
+        writing.body.append(tag)
+        writing.write(steps)
+      }
+      return writing.body
+    case .pairs(let pairs): return self.pairs(pairs, values, framing: described.framing)
+    case .columns(let columns): return TextWriting.columns(columns, values)
+    case .pattern(let pattern):
+      return pattern.parts.flatMap { part in
+        switch part {
+        case .literal(let bytes): bytes
+        case .field(let field): TextWriting.text(field, values[field.name])
+        }
+      }
+    }
+  }
+
+  private func pairs(
+    _ body: ProtocolDescription.PairsBody, _ values: [String: PlainValue], framing: Int
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for label in body.fields.keys.sorted() {
+      guard let field = body.fields[label], let value = values[field.name] else { continue }
+      let line = Array(label.utf8) + body.separator + TextWriting.text(field, value)
+      if let end = body.lineEnd {
+        bytes += line + end
+      } else if case .pairs(let block) = codec.kinds[framing] {
+        bytes += block.pairs.begin + line
+      }
+    }
+    return bytes
+  }
+}
+
+extension ProtocolDescription.Field {
+  /// The number that is sent for a value; nil when there is none, as the value is no number, or none that the field knows.
+  func raw(for value: PlainValue?, rule: ProtocolDescription.Variants.Rule? = nil) -> Int? {
+    switch value {
+    case nil, .nothing?: return unknownNumbers.first
+    case .flag(let flag)?: return flag ? 1 : 0
+    case .text(let word)?: return words.first { $0.value == word }?.key
+    case .list(let list)?:
+      var raw = 0
+      for element in list {
+        guard case .text(let name) = element, let bit = flags.first(where: { $0.value == name })?.key, bit < 63 else {
+          continue
+        }
+        raw |= 1 << bit
+      }
+      return raw
+    case .whole(let number)?: return unscaled(Double(number), rule)
+    case .number(let number)?: return unscaled(number, rule)
+    case .bytes?: return nil
+    }
+  }
+
+  private func unscaled(_ number: Double, _ rule: ProtocolDescription.Variants.Rule?) -> Int? {
+    let scale = rule?.scale ?? scale
+    let raw = (number * Double(scale.denominator) / Double(scale.numerator)).rounded() - Double(rule?.offset ?? offset)
+    return Int(exactly: raw)
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// Writes values as text.
+enum TextWriting {
+  /// A value as the field's text.
+  static func text(_ field: ProtocolDescription.Field, _ value: PlainValue?) -> [UInt8] {
+    switch value {
+    case nil, .nothing?:
+      if let unknown = field.unknownTexts.first { return Array(unknown.utf8) }
+      if field.unknownNumbers.isEmpty, case .plainText = field.type { return [] }
+    default: break
+    }
+    switch field.type {
+    case .decimal(let suffix): return Array((decimal(field, value) + suffix).utf8)
+    case .hexadecimal:
+      let digits = String(UInt(bitPattern: field.raw(for: value) ?? 0), radix: 16, uppercase: true)
+      return Array(("0x" + String(repeating: "0", count: max(0, (field.form?.digits ?? 0) - digits.count)) + digits).utf8)
+    case .bitText(let firstIsHighest):
+      let raw = UInt64(truncatingIfNeeded: field.raw(for: value) ?? 0)
+      let count = min(62, max(field.form?.digits ?? 0, (field.flags.keys.max() ?? 0) + 1))
+      return (0..<count).map { place in
+        let bit = UInt64(firstIsHighest ? count - 1 - place : place)
+        return raw >> bit & 1 == 1 ? UInt8(ascii: "1") : UInt8(ascii: "0")
+      }
+    case .word(let words):
+      if case .text(let word)? = value, words[word] != nil { return Array(word.utf8) }
+      let raw = field.raw(for: value)
+      // Of several words for one number the first by the alphabet, so that it is always the same.
+      return Array((words.filter { $0.value == raw }.keys.sorted().first ?? "").utf8)
+    default:
+      if case .text(let text)? = value { return Array(text.utf8.prefix(ProtocolDescription.Limit.text)) }
+      return []
+    }
+  }
+
+  /// A number with its digits, as exact as the field says, or as the value is.
+  private static func decimal(_ field: ProtocolDescription.Field, _ value: PlainValue?) -> String {
+    guard let form = field.form else {
+      if let raw = field.raw(for: value), isWhole(field, value, raw) { return String(raw) }
+      guard let number = value?.asNumber else { return "0" }
+      let unscaled = number * Double(field.scale.denominator) / Double(field.scale.numerator) - Double(field.offset)
+      return "\(unscaled)"
+    }
+    let factor = (0..<min(form.decimals, 9)).reduce(1.0) { power, _ in power * 10 }
+    let number = (value?.asNumber ?? 0) * Double(field.scale.denominator) / Double(field.scale.numerator)
+    let scaled = ((number - Double(field.offset)) * factor).rounded()
+    guard let whole = Int(exactly: scaled) else { return "0" }
+    let digits = String(whole.magnitude)
+    let padded = String(repeating: "0", count: max(0, form.digits + form.decimals - digits.count)) + digits
+    let point = form.decimals == 0 ? "" : "." + padded.suffix(form.decimals)
+    return (whole < 0 ? "-" : "") + padded.dropLast(form.decimals) + point
+  }
+
+  private static func isWhole(_ field: ProtocolDescription.Field, _ value: PlainValue?, _ raw: Int) -> Bool {
+    guard let number = value?.asNumber else { return true }
+    return field.meaning(of: raw).asNumber == number
+  }
+
+  /// Columns side by side. Columns that nobody describes are 0.
+  static func columns(_ columns: ProtocolDescription.Columns, _ values: [String: PlainValue]) -> [UInt8] {
+    var text: [UInt8] = []
+    var pieces: [Int: [UInt8]] = [:]
+    for column in columns.columns where !column.isOptional || values[column.field.name] != nil {
+      let piece = self.text(column.field, values[column.field.name])
+      if columns.separation == .places {
+        let end = column.place + column.count
+        if text.count < end { text += [UInt8](repeating: 0x20, count: end - text.count) }
+        let padded = [UInt8](repeating: 0x30, count: max(0, column.count - piece.count)) + piece
+        text.replaceSubrange(column.place..<end, with: padded.suffix(column.count))
+      } else {
+        pieces[column.place] = piece
+      }
+    }
+    guard columns.separation != .places, let last = pieces.keys.max() else { return text }
+    var separator = UInt8(ascii: " ")
+    if case .byte(let byte) = columns.separation { separator = byte }
+    for place in 0...last { text += (place == 0 ? [] : [separator]) + (pieces[place] ?? [0x30]) }
+    return text
+  }
+}
