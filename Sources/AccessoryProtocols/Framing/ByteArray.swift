@@ -53,4 +53,11 @@ extension RawSpan {
   func halfWord(uncheckedAt offset: Int) -> UInt32 {
     UInt32(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
   }
+
+  /// Whether these are its first bytes.
+  package func starts(with bytes: [UInt8]) -> Bool {
+    guard byteCount >= bytes.count else { return false }
+    for (offset, wanted) in bytes.enumerated() where byte(uncheckedAt: offset) != wanted { return false }
+    return true
+  }
 }

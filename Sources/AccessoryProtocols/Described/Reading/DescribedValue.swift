@@ -37,6 +37,9 @@ public struct DecodedMessage: Sendable, Hashable {
   /// Fields that could not be read: the message ended before them, or what was sent can't be. They are unknown.
   public var problems = 0
 
+  /// A message that says nothing yet.
+  public init(message: Int) { self.message = message }
+
   /// The value of this name.
   public subscript(name: String) -> DescribedValue? { values.first { $0.name == name } }
 }

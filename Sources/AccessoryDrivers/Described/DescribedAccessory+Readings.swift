@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryLink
+import AccessoryProtocols
+
+extension DescribedAccessory {
+  /// How long is waited for what the accessory sends by itself, unless the description has a longer time limit.
+  public static let patience = Duration.seconds(3)
+
+  /// What contact has told of it.
+  public var protocolDetails: ProtocolDetails? {
+    ProtocolDetails(
+      name: description.name, largestPayload: description.framings.map(\.limit).max() ?? 0, window: 1)
+  }
+
+  /// Asks who it is, as far as its protocol says that.
+  public func identify() async throws(AccessoryError) -> AccessoryIdentity {
+    guard tells(DescribedPart.isIdentity) else { return AccessoryIdentity() }
+    try await refresh(DescribedPart.isIdentity)
+    let (reported, derived) = picture.values(now: clock.now)
+    return AccessoryIdentity(described: reported + derived)
+  }
+
+  /// Asks what it is doing, as far as its protocol says that.
+  public func status() async throws(AccessoryError) -> AccessoryStatus {
+    guard tells(DescribedPart.isStatus) else { return AccessoryStatus(state: .notInitialized) }
+    try await refresh(DescribedPart.isStatus)
+    let (reported, derived) = picture.values(now: clock.now)
+    return AccessoryStatus(described: reported + derived)
+  }
+
+  /// Asks for its battery. Throws `unsupported` when its protocol says nothing of one.
+  public func battery() async throws(AccessoryError) -> BatteryReading {
+    guard tells(DescribedPart.isBattery) else {
+      throw AccessoryError(.unsupported, "\(label) speaks \(description.name), which tells nothing of a battery")
+    }
+    try await refresh(DescribedPart.isBattery)
+    let (reported, derived) = picture.values(now: clock.now)
+    return BatteryReading(described: reported, derived: derived)
+  }
+
+  /// Asks for everything that its plan asks, and gives what is neither status nor battery nor identity.
+  public func values() async throws(AccessoryError) -> [AccessoryValue] {
+    @Sendable func isValue(_ name: String) -> Bool {
+      !DescribedPart.isBattery(name) && !DescribedPart.isStatus(name) && !DescribedPart.isIdentity(name)
+    }
+    guard tells(isValue) else {
+      throw AccessoryError(.unsupported, "\(label) tells no values: only what status and battery show")
+    }
+    try await refresh(isValue)
+    let (reported, derived) = picture.values(now: clock.now)
+    return AccessoryValue.all(described: reported, derived: derived)
+  }
+
+  /// What the accessory sends by itself: its battery or its status when the message has something of it, else its values.
+  public func news() -> EventStream<AccessoryNews> {
+    let (picture, clock, description) = (picture, clock, description)
+    return link.news { message in
+      picture.take(message, at: clock.now)
+      let (reported, derived) = picture.values(now: clock.now)
+      let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
+      if names.contains(where: DescribedPart.isBattery) {
+        return .battery(BatteryReading(described: reported, derived: derived))
+      }
+      if names.contains(where: DescribedPart.isStatus) { return .status(AccessoryStatus(described: reported + derived)) }
+      let values = AccessoryValue.all(described: message.values, derived: [])
+      return values.isEmpty ? .other : .values(values)
+    }
+  }
+
+  // MARK: - What is asked for
+
+  private func tells(_ isWanted: (String) -> Bool) -> Bool {
+    description.derived.contains { isWanted($0.name) }
+      || description.messages.contains { $0.fields.contains { !$0.isHidden && isWanted($0.name) } }
+  }
+
+  /// Makes the requests of the plan whose replies have something of this, in the plan's order; where there are none, waits
+  /// for what the accessory sends by itself.
+  private func refresh(_ isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
+    let wanted = description.sources(of: isWanted)
+    var asked: Set<Int> = []
+    for request in description.plannedRequests where asked.insert(request).inserted {
+      guard let reply = description.requests[request].reply,
+        description.needed(reply).contains(where: { wanted.contains($0) })
+      else { continue }
+      try await ask(request)
+    }
+    if asked.isEmpty || !picture.knows(isWanted, now: clock.now) { try await awaitNews(of: isWanted) }
+  }
+
+  /// Waits until something of this is known. Nothing comes of it when the accessory doesn't know it itself.
+  private func awaitNews(of isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
+    guard description.messages.contains(where: \.isPushed) else { return }
+    let (picture, clock) = (picture, clock)
+    let events = link.events()
+    guard !picture.knows(isWanted, now: clock.now) else { return }
+    let waiter = Task { () -> AccessoryError? in
+      do throws(AccessoryError) {
+        var iterator = events.makeAsyncIterator()
+        while let message = try await iterator.next() {
+          picture.take(message, at: clock.now)
+          if picture.knows(isWanted, now: clock.now) { break }
+        }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let limit = max(Self.patience, .nanoseconds(description.plan.timeout))
+    let token = clock.schedule(at: clock.now + limit) { waiter.cancel() }
+    let failure = await withTaskCancellationHandler {
+      await waiter.value
+    } onCancel: {
+      waiter.cancel()
+    }
+    clock.cancel(token)
+    if let failure { throw failure }
+    if Task.isCancelled { throw AccessoryError(.cancelled, "a request to \(label) was cancelled") }
+    guard picture.knows({ _ in true }, now: clock.now) else {
+      throw AccessoryError(
+        .timedOut, "\(label) sent nothing that \(description.name) accessories send by themselves for \(limit)")
+    }
+  }
+}
+
+extension ProtocolDescription {
+  /// The requests that the plan makes for readings, in its order.
+  var plannedRequests: [Int] { plan.polls.flatMap(\.requests) + (plan.identify.map { [$0] } ?? []) }
+
+  /// The names of fields that a reply has, hidden ones too.
+  func needed(_ message: Int) -> [String] { messages[message].fields.map(\.name) }
+
+  /// The names of fields from which the wanted values come, directly or by derivation.
+  func sources(of isWanted: (String) -> Bool) -> Set<String> {
+    var names: Set<String> = []
+    for message in messages { for field in message.fields where isWanted(field.name) { names.insert(field.name) } }
+    // Derived values come in order, so what a later one needs is found from the last on.
+    for derivation in derived.reversed() where isWanted(derivation.name) || names.contains(derivation.name) {
+      names.formUnion(derivation.rule.sources)
+    }
+    // Counts of a reply's pieces come from other replies.
+    for message in messages where message.fields.contains(where: { names.contains($0.name) }) {
+      if let count = message.pieces?.count { names.insert(count) }
+    }
+    return names
+  }
+
+  /// The names of values that follow from these.
+  func names(derivedFrom names: Set<String>) -> [String] {
+    var known = names
+    for derivation in derived where derivation.rule.sources.contains(where: known.contains) {
+      known.insert(derivation.name)
+    }
+    return Array(known.subtracting(names))
+  }
+}

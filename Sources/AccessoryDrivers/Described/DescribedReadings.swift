@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+// What a description's names mean in the terms that all accessories share.
+
+/// The parts that a described value can be one of.
+enum DescribedPart {
+  static let battery = "battery."
+  static let status = "status."
+  static let identity = "identity."
+
+  /// Names of the battery that are part of its reading; others are values.
+  static let batteryNames: Set<String> = [
+    "percent", "voltage", "current", "temperature", "temperatures", "cells", "remaining", "full", "cycles", "health",
+    "charging", "level", "time_to_empty", "time_to_full", "faults", "warnings",
+  ]
+  static let statusNames: Set<String> = ["state", "fault", "progress"]
+  static let identityNames: Set<String> = ["manufacturer", "name", "model", "serial", "firmware", "hardware"]
+
+  static func isBattery(_ name: String) -> Bool {
+    name.hasPrefix("battery.temperature.") || isPart(name, battery, batteryNames)
+  }
+  static func isStatus(_ name: String) -> Bool { isPart(name, status, statusNames) }
+  static func isIdentity(_ name: String) -> Bool { isPart(name, identity, identityNames) }
+
+  private static func isPart(_ name: String, _ prefix: String, _ names: Set<String>) -> Bool {
+    name.hasPrefix(prefix) && names.contains(String(name.dropFirst(prefix.count)))
+  }
+}
+
+extension BatteryReading {
+  /// The reading that described values give. A value that can't be is unknown.
+  init(described reported: [DescribedValue], derived: [DescribedValue]) {
+    self.init()
+    for (values, isDerived) in [(reported, false), (derived, true)] {
+      for value in values where DescribedPart.isBattery(value.name) {
+        if let field = take(value), isDerived { self.derived.insert(field) }
+      }
+    }
+    self = bounded
+    deriveLevel()
+  }
+
+  /// Takes a value; gives the field that it is when it is known.
+  private mutating func take(_ value: DescribedValue) -> Field? {
+    let number = value.value.asNumber
+    switch value.name.dropFirst(DescribedPart.battery.count) {
+    case "percent": return set(.percent, number, 1)
+    case "health": return set(.health, number, 1)
+    case "cycles": return set(.cycles, number, 1)
+    case "voltage": return set(.voltage, number, value.thousandths("V", "mV"))
+    case "current": return set(.current, number, value.thousandths("A", "mA"))
+    case "remaining": return set(.remainingCapacity, number, value.thousandths("Ah", "mAh"))
+    case "full": return set(.fullCapacity, number, value.thousandths("Ah", "mAh"))
+    case "time_to_empty": return set(.timeToEmpty, number, value.secondsFactor)
+    case "time_to_full": return set(.timeToFull, number, value.secondsFactor)
+    case "charging":
+      guard case .text(let word) = value.value, let charge = Charge(rawValue: word) else { return nil }
+      self.charge = charge
+      return .charge
+    case "level":
+      guard case .text(let word) = value.value, let level = Level(rawValue: word) else { return nil }
+      self.level = level
+      return .level
+    case "cells":
+      guard case .list(let list) = value.value else { return nil }
+      cellMillivolts = list.map { Self.scaled($0.asNumber, value.thousandths("V", "mV")) }
+      return .cells
+    case "temperatures":
+      guard case .list(let list) = value.value else { return nil }
+      temperatures += list.map { Temperature(Self.scaled($0.asNumber, 1_000)) }
+      return .temperatures
+    case "temperature":
+      temperatures.append(Temperature(Self.scaled(number, 1_000)))
+      return .temperatures
+    case "faults":
+      faults = value.words
+      return .faults
+    case "warnings":
+      warnings = value.words
+      return .warnings
+    default:
+      let name = value.name.dropFirst("battery.temperature.".count)
+      temperatures.append(Temperature(Self.scaled(number, 1_000), name: String(name)))
+      return .temperatures
+    }
+  }
+
+  private mutating func set(_ field: Field, _ number: Double?, _ factor: Double) -> Field? {
+    guard let number = Self.scaled(number, factor) else { return nil }
+    self[field] = number
+    return self[field] == nil ? nil : field
+  }
+
+  /// The nearest whole number; nil when there is none that fits.
+  private static func scaled(_ number: Double?, _ factor: Double) -> Int? {
+    number.flatMap { Int(exactly: ($0 * factor).rounded()) }
+  }
+}
+
+extension DescribedValue {
+  /// What makes thousandths of it, by its unit; without one it is in the larger.
+  fileprivate func thousandths(_ whole: String, _ thousandth: String) -> Double { unit == thousandth ? 1 : 1_000 }
+
+  fileprivate var secondsFactor: Double {
+    switch unit {
+    case "min": 60
+    case "h": 3_600
+    case "ms": 0.001
+    default: 1
+    }
+  }
+
+  /// The words of a list; nil when they aren't known.
+  fileprivate var words: [String]? {
+    switch value {
+    case .list(let list): list.compactMap { if case .text(let word) = $0 { word } else { nil } }
+    case .text(let word): [word]
+    default: nil
+    }
+  }
+}
+
+extension AccessoryStatus {
+  /// The status that described values give.
+  init(described values: [DescribedValue]) {
+    self.init(state: .notInitialized)
+    for value in values where DescribedPart.isStatus(value.name) {
+      switch (value.name.dropFirst(DescribedPart.status.count), value.value) {
+      case ("state", .text(let word)):
+        state = AccessoryState.allCases.first { "\($0)" == word } ?? .notInitialized
+      case ("fault", let content): faultCode = content.asNumber.flatMap { UInt16(exactly: $0) }.flatMap { $0 == 0 ? nil : $0 }
+      case ("progress", let content):
+        progress = content.asNumber.flatMap { UInt8(exactly: $0.rounded()) }.flatMap { $0 <= 100 ? $0 : nil }
+      default: break
+      }
+    }
+  }
+}
+
+extension AccessoryIdentity {
+  /// The identity that described values give.
+  init(described values: [DescribedValue]) {
+    self.init()
+    for value in values where DescribedPart.isIdentity(value.name) {
+      let text: String
+      switch value.value {
+      case .text(let own): text = own
+      case .whole(let number): text = "\(number)"
+      case .number(let number): text = "\(number)"
+      case .bytes(let bytes): text = Hexadecimal.string(bytes)
+      case .list, .flag, .nothing: continue
+      }
+      switch value.name.dropFirst(DescribedPart.identity.count) {
+      case "manufacturer": manufacturer = text
+      case "name": name = text
+      case "model": model = text
+      case "serial": serialNumber = text
+      case "firmware": firmwareRevision = text
+      default: hardwareRevision = text
+      }
+    }
+  }
+}
+
+extension AccessoryValue {
+  /// The values that are no part of a reading, in their order. Of a list each is one, with its number from 1 on.
+  static func all(described reported: [DescribedValue], derived: [DescribedValue]) -> [AccessoryValue] {
+    var values: [AccessoryValue] = []
+    for (group, isDerived) in [(reported, false), (derived, true)] {
+      for value in group where !value.isHidden {
+        let isReading =
+          DescribedPart.isBattery(value.name) || DescribedPart.isStatus(value.name)
+          || DescribedPart.isIdentity(value.name)
+        if isReading { continue }
+        values += all(value, isDerived)
+      }
+    }
+    return Array(values.prefix(ReadingLimits.values))
+  }
+
+  private static func all(_ value: DescribedValue, _ isDerived: Bool) -> [AccessoryValue] {
+    let name = value.name.replacing(".", with: "_").replacing("-", with: "_")
+    let quantity = value.quantity.map { Quantity(rawValue: $0) } ?? value.unit.flatMap { quantities[$0] }
+    let unit = value.unit.map { MeasurementUnit(rawValue: $0) }
+    func made(_ name: String, _ content: Content?) -> AccessoryValue {
+      AccessoryValue(name, quantity, unit, content, isDerived: isDerived).bounded
+    }
+    switch value.value {
+    case .list(let list):
+      let words = list.compactMap { if case .text(let word) = $0 { word } else { nil } }
+      if words.count == list.count { return [made(name, .text(words.isEmpty ? "none" : words.joined(separator: ", ")))] }
+      return list.enumerated().map { made("\(name)_\($0 + 1)", content($1, nil)) }
+    default: return [made(name, content(value.value, value.raw))]
+    }
+  }
+
+  private static func content(_ value: PlainValue, _ raw: Int?) -> Content? {
+    switch value {
+    case .whole(let number): .number(Double(number))
+    case .number(let number): .number(number)
+    case .text(let text): raw.map { .choice(word: text, number: $0) } ?? .text(text)
+    case .flag(let flag): .flag(flag)
+    case .bytes(let bytes): .text(Hexadecimal.string(bytes))
+    case .list, .nothing: nil
+    }
+  }
+
+  /// What is measured where the unit says it.
+  private static let quantities: [String: Quantity] = [
+    "V": .voltage, "mV": .voltage, "A": .current, "mA": .current, "W": .power, "kW": .power, "VA": .apparentPower,
+    "var": .reactivePower, "Wh": .energy, "kWh": .energy, "Ah": .charge, "mAh": .charge, "Ω": .resistance,
+    "Hz": .frequency, "°C": .temperature, "rpm": .rotation, "m/s": .speed, "km/h": .speed, "s": .duration,
+    "min": .duration, "h": .duration, "ms": .duration, "hPa": .pressure, "bar": .pressure, "lx": .illuminance,
+    "ppm": .carbonDioxide, "dB": .loudness, "dBm": .signalStrength, "m": .distance, "km": .distance, "kg": .mass,
+  ]
+}

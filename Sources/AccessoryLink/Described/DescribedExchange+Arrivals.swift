@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+extension DescribedExchange {
+  /// Sorts a frame: the reply or a part of it, a refusal, something pushed, or nothing that anybody waits for.
+  public mutating func receive(
+    _ batch: FrameBatch<DescribedHeader>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>
+  ) {
+    guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
+    let content = batch.payloadStore.span.bytes.extracting(batch.payloadRange(at: index))
+    var header = batch.header(at: index)
+    if let attempt, let echo = echoedByteCount(attempt, header, content) {
+      header.body = (header.body.lowerBound + echo)..<header.body.upperBound
+    }
+    guard let message = decoder.message(header, content) else {
+      counters.unexpected += 1
+      return
+    }
+    if let waiting = attempt {
+      let request = description.requests[waiting.request.index]
+      if request.reply == message, hasSameElements(waiting.request, request, header, content) {
+        return take(message, header, content, now: now, effects: &effects)
+      }
+      if isRefusal(message, of: request), hasSameElements(waiting.request, request, header, content) {
+        counters.replies += 1
+        counters.refusals += 1
+        return finish(.failure(refusal(message, header, content)), now: now, effects: &effects)
+      }
+    }
+    guard description.messages[message].isPushed else {
+      counters.lateReplies += 1
+      return
+    }
+    counters.events += 1
+    effects.events.append(decode(message, header, content))
+  }
+
+  private mutating func decode(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> DecodedMessage {
+    let decoded = decoder.decode(message, header, content, known: known)
+    unreadableFields += UInt64(decoded.problems)
+    // As many names as the description has fields.
+    for value in decoded.values { if let raw = value.raw { known[value.name] = raw } }
+    return decoded
+  }
+
+  /// How many bytes of the body are the request itself, which the accessory sends back in front of its reply.
+  private func echoedByteCount(_ attempt: Attempt, _ header: DescribedHeader, _ content: RawSpan) -> Int? {
+    let request = description.requests[attempt.request.index]
+    let bytes = attempt.request.bytes
+    guard request.isEchoed, header.body.count >= bytes.count else { return nil }
+    return content.extracting(header.body).starts(with: bytes) ? bytes.count : nil
+  }
+
+  private func hasSameElements(
+    _ sent: DescribedRequest, _ request: ProtocolDescription.Request, _ header: DescribedHeader, _ content: RawSpan
+  ) -> Bool {
+    request.echoes.allSatisfy { echo in
+      guard let number = decoder.number(echo.reply, header, content) else { return false }
+      return number == sent.elements[echo.request] ?? 0
+    }
+  }
+
+  /// A refusal that the request names, or, if it names none, any.
+  private func isRefusal(_ message: Int, of request: ProtocolDescription.Request) -> Bool {
+    request.refusals.isEmpty ? description.messages[message].isRefusal : request.refusals.contains(message)
+  }
+
+  private func refusal(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> AccessoryError {
+    let described = description.messages[message]
+    let name = attempt?.request.name ?? "a request"
+    let number = described.refusalReason.flatMap { decoder.number($0, header, content) }
+    let words = number.flatMap { described.refusalWords[$0] }
+    let reason =
+      switch (words, number) {
+      case (let words?, _): ": \(words)"
+      case (nil, let number?): ", with the number \(number)"
+      case (nil, nil): ""
+      }
+    return AccessoryError(
+      .refused, code: number.flatMap { UInt8(exactly: $0) }.map { .refusal($0) }, "\(label) refuses \(name)\(reason)")
+  }
+
+  // MARK: - Replies in pieces
+
+  private mutating func take(
+    _ message: Int, _ header: DescribedHeader, _ content: RawSpan, now: MonotonicTime,
+    effects: inout Effects<Reply, Event>
+  ) {
+    let decoded = decode(message, header, content)
+    guard let pieces = description.messages[message].pieces else {
+      counters.replies += 1
+      return finish(.success(decoded), now: now, effects: &effects)
+    }
+    guard let number = decoded[pieces.index]?.raw, (0..<ProtocolDescription.Limit.repetitions).contains(number - pieces.first)
+    else {
+      counters.unexpected += 1
+      return
+    }
+    attempt?.pieces[number - pieces.first] = decoded
+    if let field = pieces.count, let things = known[field], (0...ProtocolDescription.Limit.values).contains(things) {
+      let count = (things + pieces.each - 1) / max(1, pieces.each)
+      attempt?.pieceCount = count
+      guard let waiting = attempt else { return }
+      if (0..<count).allSatisfy({ waiting.pieces[$0] != nil }) { return complete(now: now, effects: &effects) }
+      // Every piece gives the next one its time.
+      let deadline = now + patience(for: waiting.request)
+      attempt?.deadline = deadline
+    } else {
+      let deadline = now + .nanoseconds(pieces.silence) + timing.silence
+      attempt?.deadline = deadline
+    }
+  }
+
+  /// Joins the pieces of a reply: lists in the order of the pieces' numbers, of all else the last.
+  mutating func complete(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    guard let waiting = attempt, let first = waiting.pieces.values.first else { return }
+    var joined = DecodedMessage(message: first.message)
+    for number in waiting.pieces.keys.sorted() {
+      guard let piece = waiting.pieces[number] else { continue }
+      joined.problems += piece.problems
+      for value in piece.values {
+        guard let place = joined.values.firstIndex(where: { $0.name == value.name }) else {
+          joined.values.append(value)
+          continue
+        }
+        if case .list(let more) = value.value, case .list(let earlier) = joined.values[place].value {
+          joined.values[place].value = .list(earlier + more)
+        } else {
+          joined.values[place] = value
+        }
+      }
+    }
+    // The last piece may be filled up.
+    if let pieces = description.messages[first.message].pieces, let field = pieces.count, let things = known[field] {
+      for place in joined.values.indices {
+        if case .list(let list) = joined.values[place].value, list.count > things, things >= 0 {
+          joined.values[place].value = .list(Array(list.prefix(things)))
+        }
+      }
+    }
+    counters.replies += 1
+    finish(.success(joined), now: now, effects: &effects)
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+extension DescribedExchange {
+  private func described(_ request: DescribedRequest) -> ProtocolDescription.Request {
+    description.requests[request.index]
+  }
+
+  /// Sends the request whose turn it is.
+  mutating func sendNext(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    guard case .ready = phase else { return }
+    isSpaceAwaited = false
+    while attempt == nil, nextSending <= now, !queue.isEmpty {
+      if effects.isBlocked {
+        isSpaceAwaited = true
+        return
+      }
+      guard let (id, request) = queue.popFirst() else { return }
+      counters.requests += 1
+      effects.write(request.bytes)
+      let onWire = timing.time(of: request.bytes.count)
+      guard described(request).reply != nil else {
+        nextSending = now + onWire + .nanoseconds(description.plan.gap)
+        effects.completions.append((id, .success(nil)))
+        continue
+      }
+      attempt = Attempt(id: id, request: request, deadline: now + patience(for: request))
+    }
+  }
+
+  /// How long an answer may take: as the description says, and the time on the wire.
+  func patience(for request: DescribedRequest) -> Duration {
+    let described = described(request)
+    let reply = described.reply.map { description.framings[description.messages[$0].framing].limit } ?? 0
+    return .nanoseconds(described.timeout ?? description.plan.timeout)
+      + timing.time(of: request.bytes.count + min(reply, 1_024))
+  }
+
+  /// The request is over: the next one may go after the gap.
+  mutating func finish(_ result: Result<Reply, AccessoryError>, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    guard let done = attempt else { return }
+    attempt = nil
+    nextSending = now + .nanoseconds(description.plan.gap)
+    if let id = done.id {
+      effects.completions.append((id, result))
+    } else {
+      counters.lateReplies += 1
+    }
+    sendNext(now: now, effects: &effects)
+  }
+
+  // MARK: - Time
+
+  /// Makes contact when the accessory has had time to wake, sends again what nobody answered, or gives it up; then sends
+  /// what may be sent now.
+  public mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    if case .waking(let time) = phase, time <= now {
+      phase = .ready
+      if let id = opening { effects.completions.append((id, .success(nil))) }
+      opening = nil
+    }
+    if let waiting = attempt, waiting.deadline <= now {
+      if !waiting.pieces.isEmpty, waiting.pieceCount == nil {
+        // Silence is how this reply ends.
+        return complete(now: now, effects: &effects)
+      }
+      // The answer may lie behind the beginning of a frame that never came to its end.
+      codec.expire(into: &scratch)
+      let found = scratch
+      scratch.removeAll()
+      for index in 0..<found.count { receive(found, at: index, now: now, effects: &effects) }
+      tryAgain(now: now, effects: &effects)
+    }
+    sendNext(now: now, effects: &effects)
+  }
+
+  private mutating func tryAgain(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    guard var waiting = attempt, waiting.deadline <= now else { return }
+    counters.timeouts += 1
+    // What writes may have been done already.
+    if waiting.id != nil, !described(waiting.request).isWrite, waiting.tries < description.plan.tries {
+      waiting.tries += 1
+      waiting.pieces = [:]
+      if !effects.isBlocked {
+        counters.retries += 1
+        effects.write(waiting.request.bytes)
+      }
+      waiting.deadline = now + max(patience(for: waiting.request), .nanoseconds(description.plan.retryGap))
+      attempt = waiting
+      return
+    }
+    let times = waiting.tries == 1 ? "once" : "\(waiting.tries) times"
+    let error = AccessoryError(
+      .timedOut, "\(label) does not answer \(waiting.request.name), which was sent \(times)")
+    finish(.failure(error), now: now, effects: &effects)
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryProtocols
+
+/// How requests and replies of a described protocol are exchanged: one request at a time, its reply by its message and by
+/// the elements that both must share; what nobody asked for is an event if the description says that it is pushed.
+///
+/// A reply may come in several frames, in any order; they are joined. Of a frame that nobody waits for nothing is kept.
+public struct DescribedExchange: Exchange {
+  /// A described request.
+  public typealias Request = DescribedRequest
+  /// What the reply says; nil for requests that nothing answers.
+  public typealias Reply = DecodedMessage?
+  /// What the accessory says by itself.
+  public typealias Event = DecodedMessage
+
+  /// How frames are cut.
+  public var codec: DescribedCodec
+  /// What has been counted so far.
+  public internal(set) var counters = LinkCounters()
+  /// Fields of replies and events that could not be read: they were missing, or said what can't be.
+  public internal(set) var unreadableFields: UInt64 = 0
+
+  let label: String
+  let description: ProtocolDescription
+  let decoder: MessageDecoder
+  var timing = LineTiming.instant
+  var queue: RequestQueue<DescribedRequest>
+  var attempt: Attempt?
+  /// Raw numbers that were read, by their fields: counts in replies refer to earlier ones.
+  var known: [String: Int] = [:]
+  /// When the next request may be sent.
+  var nextSending = MonotonicTime(nanoseconds: .min)
+  /// Who waits for the accessory to wake up.
+  var opening: RequestID?
+  var phase = Phase.closed
+  var scratch = FrameBatch<DescribedHeader>()
+
+  enum Phase: Sendable {
+    case closed
+    case waking(until: MonotonicTime)
+    case ready
+    case ended(AccessoryError)
+  }
+
+  /// A request on its way.
+  struct Attempt: Sendable {
+    /// Nil when it was cancelled, and only its reply is waited for.
+    var id: RequestID?
+    var request: DescribedRequest
+    var tries = 1
+    var deadline: MonotonicTime
+    /// What has come of a reply in several frames, by their numbers.
+    var pieces: [Int: DecodedMessage] = [:]
+    /// How many there will be; nil: until the line is silent.
+    var pieceCount: Int?
+  }
+
+  /// Rules for a new opening. `queueLimit` requests may wait for their turn. Throws `misconfigured` if there can be no such
+  /// frames, which a description that was read from a file never has.
+  public init(
+    _ description: ProtocolDescription, label: String, queueLimit: Int = 64
+  ) throws(AccessoryError) {
+    self.label = label
+    self.description = description
+    do throws(FramingParameterError) {
+      codec = try DescribedCodec(description)
+    } catch {
+      throw AccessoryError(.misconfigured, "the protocol \(description.name) can't have such frames: \(error)")
+    }
+    decoder = MessageDecoder(codec)
+    queue = RequestQueue(limit: queueLimit)
+  }
+
+  /// Learns how long bytes take.
+  public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
+
+  /// When the accessory is awake, a request is to be sent again or given up, or the next one may go.
+  public var deadline: MonotonicTime? {
+    if case .waking(let time) = phase { return time }
+    if let attempt { return attempt.deadline }
+    return !queue.isEmpty && !isSpaceAwaited ? nextSending : nil
+  }
+
+  /// Whether the next request waits for nothing but the transport.
+  var isSpaceAwaited = false
+
+  /// Wakes the accessory if its description says how; contact is made then. Nothing else is sent.
+  public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    if case .ended(let error) = phase { return effects.completions.append((id, .failure(error))) }
+    guard let wake = description.plan.wake else {
+      phase = .ready
+      return effects.completions.append((id, .success(nil)))
+    }
+    effects.write(wake.bytes)
+    phase = .waking(until: now + .nanoseconds(wake.pause) + timing.time(of: wake.bytes.count))
+    opening = id
+  }
+
+  /// Takes a request, behind those that wait. It is completed with `busy` when too many wait.
+  public mutating func submit(
+    _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>
+  ) {
+    switch phase {
+    case .ended(let error): return effects.completions.append((id, .failure(error)))
+    case .closed:
+      let error = AccessoryError(.ioFailure, "\(label) has not been asked for contact")
+      return effects.completions.append((id, .failure(error)))
+    case .waking, .ready: break
+    }
+    queue.admit(id, request, for: label, counters: &counters, effects: &effects)
+    sendNext(now: now, effects: &effects)
+  }
+
+  /// Gives a request up. If it was sent, its reply is awaited and dropped, as it could be taken for that of the next one.
+  public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    if attempt?.id == id {
+      attempt?.id = nil
+    } else if opening == id {
+      opening = nil
+    } else if !queue.remove(id) {
+      return
+    }
+    effects.completions.append((id, .failure(AccessoryError(.cancelled, "a request to \(label) was cancelled"))))
+  }
+
+  /// Fails everything that waits, and all that comes.
+  public mutating func end(_ error: AccessoryError, effects: inout Effects<Reply, Event>) {
+    if case .ended = phase { return }
+    phase = .ended(error)
+    for id in [opening, attempt?.id].compactMap({ $0 }) + queue.removeAll() {
+      effects.completions.append((id, .failure(error)))
+    }
+    (opening, attempt) = (nil, nil)
+    (effects.output, effects.messages) = ([], [])
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes the bytes of described requests.
+public struct RequestWriter: Sendable {
+  private let codec: DescribedCodec
+  private let description: ProtocolDescription
+
+  /// A writer of requests of the codec's description.
+  public init(_ codec: DescribedCodec) { (self.codec, description) = (codec, codec.description) }
+
+  /// The bytes of a request, and the numbers of its frame's elements by their places.
+  ///
+  /// - Parameters:
+  ///   - request: The request's place in the description.
+  ///   - arguments: Raw numbers by the arguments' names; one that is missing is its standard, or 0.
+  /// - Throws: `FrameEncodingError` if there is no such frame.
+  public func bytes(
+    _ request: Int, _ arguments: [String: Int] = [:]
+  ) throws(FrameEncodingError) -> (bytes: [UInt8], elements: [Int: Int]) {
+    let described = description.requests[request]
+    var arguments = arguments
+    for argument in described.arguments where arguments[argument.name] == nil {
+      arguments[argument.name] = argument.standard ?? 0
+    }
+    switch described.sends {
+    case .bytes(let parts):
+      var numbers: [Int: Int] = [:]
+      return (Self.write(parts, described, arguments, into: &numbers), [:])
+    case .frame(let framing, let elements, let parts):
+      var numbers = elements
+      let body = Self.write(parts, described, arguments, into: &numbers)
+      return (try codec.frame(framing, numbers, body: body), numbers)
+    }
+  }
+
+  private static func write(
+    _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ arguments: [String: Int],
+    into numbers: inout [Int: Int]
+  ) -> [UInt8] {
+    var body: [UInt8] = []
+    for part in parts {
+      switch part {
+      case .bytes(let bytes): body += bytes
+      case .element(let place, let name): numbers[place] = arguments[name]
+      case .argument(let name):
+        guard let raw = arguments[name], let argument = request.arguments.first(where: { $0.name == name }) else {
+          continue
+        }
+        if let format = argument.format {
+          body.append(bits: format.bits(of: raw) ?? 0, format)
+        } else {
+          body += Array(String(raw).utf8)
+        }
+      }
+    }
+    return body
+  }
+}
