@@ -131,7 +131,8 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "AccessoryCoreTests", dependencies: ["AccessoryCore"]),
-    .testTarget(name: "AccessoryProtocolsTests", dependencies: ["AccessoryCore", "AccessoryProtocols"]),
+    .testTarget(
+      name: "AccessoryProtocolsTests", dependencies: ["AccessoryCore", "AccessoryProtocols", "TestSupport"]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .target(name: "CFakeUSB", path: "Tests/CFakeUSB"),
     .target(

@@ -14,8 +14,9 @@ struct DescribedFrameReader: FrameReader {
 
   /// Nil if there can be no such frames, which a description that was read from a file never has.
   init?(_ description: ProtocolDescription) {
-    guard let codec = try? DescribedCodec(description) else { return nil }
-    (fromDevice, toDevice) = (FrameSide(.fromDevice, codec), FrameSide(.toDevice, codec))
+    guard let codec = try? DescribedCodec(description), let other = try? DescribedCodec(description, side: .accessory)
+    else { return nil }
+    (fromDevice, toDevice) = (FrameSide(.fromDevice, codec), FrameSide(.toDevice, other))
     words = DescribedWords(codec)
   }
 

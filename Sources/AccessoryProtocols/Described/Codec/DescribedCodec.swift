@@ -24,7 +24,17 @@ public struct DescribedCodec: FrameCodec {
     case pairs(PairBlock)
   }
 
+  /// Whose frames are looked for first, where both sides' begin alike.
+  public enum Side: Sendable, Hashable {
+    /// Those of the accessory, as a host does.
+    case host
+    /// Those of the host, as an accessory does.
+    case accessory
+  }
+
   let kinds: [Kind]
+  /// The framings' places in the order in which they are tried.
+  private let order: [Int]
   /// The only first byte that frames have; nil when there are several, or any.
   private let firstByte: UInt8?
   /// Framings that may stand amid blocks of pairs.
@@ -40,10 +50,10 @@ public struct DescribedCodec: FrameCodec {
   private var window: WindowCodec?
   private var windowBatch = FrameBatch<NoHeader>()
 
-  /// A codec at the start of a stream.
+  /// A codec at the start of a stream, for one side of the line.
   ///
   /// - Throws: `FramingParameterError` if there can be no such frames.
-  public init(_ description: ProtocolDescription) throws(FramingParameterError) {
+  public init(_ description: ProtocolDescription, side: Side = .host) throws(FramingParameterError) {
     guard (1...8).contains(description.framings.count) else {
       throw FramingParameterError("framings", "must be 1 to 8")
     }
@@ -63,6 +73,11 @@ public struct DescribedCodec: FrameCodec {
       }
     }
     self.kinds = kinds
+    let own = Set(
+      side == .host
+        ? description.messages.map(\.framing)
+        : description.requests.compactMap { if case .frame(let framing, _, _) = $0.sends { framing } else { nil } })
+    order = kinds.indices.filter(own.contains) + kinds.indices.filter { !own.contains($0) }
     limit = description.framings.reduce(0) { max($0, $1.limit) }
     hasPairs = kinds.contains { if case .pairs = $0 { true } else { false } }
     interruptions = description.framings.indices.filter { description.framings[$0].interrupts }
@@ -163,7 +178,7 @@ public struct DescribedCodec: FrameCodec {
       var wanted: (framing: Int, byteCount: Int)?
       var outcome: FrameOutcome?
       var step = 1
-      framings: for framing in kinds.indices {
+      framings: for framing in order {
         switch probe(framing, bytes, at: index, searched: framing == earlier.framing ? earlier.byteCount : 0) {
         case .none: continue
         case .needs(let count):

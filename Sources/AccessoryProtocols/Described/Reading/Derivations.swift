@@ -100,4 +100,17 @@ extension PlainValue {
     default: nil
     }
   }
+
+  /// The value as descriptions write it where they say what is expected.
+  public var asExampleText: String {
+    switch self {
+    case .whole(let number): "\(number)"
+    case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
+    case .text(let text): text
+    case .flag(let flag): flag ? "true" : "false"
+    case .bytes(let bytes): Hexadecimal.string(bytes)
+    case .list(let list): list.map(\.asExampleText).joined(separator: ", ")
+    case .nothing: "unknown"
+    }
+  }
 }

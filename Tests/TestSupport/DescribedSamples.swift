@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import AccessoryProtocols
+import AccessoryProtocols
 
-typealias Element = ProtocolDescription.Element
-typealias Number = ProtocolDescription.NumberFormat
-typealias Check = ProtocolDescription.Check
-typealias Field = ProtocolDescription.Field
-typealias Framing = ProtocolDescription.Framing
+private typealias Element = ProtocolDescription.Element
+private typealias Number = ProtocolDescription.NumberFormat
+private typealias Check = ProtocolDescription.Check
+private typealias Field = ProtocolDescription.Field
+private typealias Framing = ProtocolDescription.Framing
 
 /// Descriptions as the reader of files would make them, of protocols that differ in what they need.
-enum Samples {
-  static let u8 = Number(byteCount: 1)
-  static let u16 = Number(byteCount: 2)
-  static let i16 = Number(byteCount: 2, encoding: .signed)
+public enum Samples {
+  private static let u8 = Number(byteCount: 1)
+  private static let u16 = Number(byteCount: 2)
+  private static let i16 = Number(byteCount: 2, encoding: .signed)
 
-  static func field(
+  private static func field(
     _ name: String, _ format: Number, over denominator: Int = 1, offset: Int = 0, unit: String? = nil,
     unknown: [Int] = [], hidden: Bool = false
   ) -> Field {
@@ -24,7 +24,7 @@ enum Samples {
     return field
   }
 
-  static let jbd: ProtocolDescription = {
+  public static let jbd: ProtocolDescription = {
     var jbd = ProtocolDescription(name: "jbd")
     func layout(_ middle: Element, covers: ClosedRange<Int>) -> ProtocolDescription.Form {
       .layout([
@@ -64,11 +64,24 @@ enum Samples {
     refused.conditions = [.init(2, [0])]
     refused.conditions[0].isNegated = true
     refused.isRefusal = true
+    refused.refusalReason = 2
+    refused.refusalWords = [0x80: "this register isn't known"]
     jbd.messages = [basic, cells, refused]
+    func request(_ name: String, _ register: Int, reply: Int) -> ProtocolDescription.Request {
+      var request = ProtocolDescription.Request(
+        name: name, sends: .frame(framing: 1, elements: [1: 0xA5, 2: register], body: []))
+      request.reply = reply
+      request.echoes = [.init(request: 2, reply: 1)]
+      return request
+    }
+    jbd.requests = [request("basic", 3, reply: 0), request("cells", 4, reply: 1)]
+    jbd.plan.timeout = 500_000_000
+    jbd.plan.tries = 3
+    jbd.plan.gap = 20_000_000
     return jbd
   }()
 
-  static let vedirect: ProtocolDescription = {
+  public static let vedirect: ProtocolDescription = {
     var vedirect = ProtocolDescription(name: "vedirect")
     var block = Framing(name: "block", form: .pairs(.init(begin: [13, 10], separator: 9, close: Array("Checksum".utf8))))
     block.limit = 1_024
@@ -101,7 +114,7 @@ enum Samples {
     return vedirect
   }()
 
-  static let pylontech: ProtocolDescription = {
+  public static let pylontech: ProtocolDescription = {
     var pylontech = ProtocolDescription(name: "pylontech")
     var digits = ProtocolDescription.Hexadecimal()
     (digits.checksCoverDigits, digits.lengthCountsDigits) = (true, true)
@@ -143,7 +156,7 @@ enum Samples {
     return pylontech
   }()
 
-  static let pi30: ProtocolDescription = {
+  public static let pi30: ProtocolDescription = {
     var pi30 = ProtocolDescription(name: "pi30")
     var check = Check(.frame(.crc(.crc16XMODEM)), covers: 0...1)
     check.bumped = [0x28, 0x0D, 0x0A]
@@ -172,7 +185,7 @@ enum Samples {
   }()
 
   /// AF1's frames.
-  static let af1: ProtocolDescription = {
+  public static let af1: ProtocolDescription = {
     var af1 = ProtocolDescription(name: "af1")
     let little16 = Number(byteCount: 2, order: .littleEndian)
     var payload = Check(.frame(.crc(.crc32ISOHDLC)), covers: 6...6, order: .littleEndian)
@@ -197,7 +210,7 @@ enum Samples {
   }()
 
   /// HM-1X's control frames.
-  static let hm1x: ProtocolDescription = {
+  public static let hm1x: ProtocolDescription = {
     var hm1x = ProtocolDescription(name: "hm1x")
     hm1x.framings = [
       Framing(name: "frame", form: .window(pattern: [0, 0, 0, 0x3A], mask: [0xC0, 0x80, 0x80, 0xFF]))
@@ -226,7 +239,7 @@ enum Samples {
   }()
 
   /// Bluno's speeds, `<120>`.
-  static let bluno: ProtocolDescription = {
+  public static let bluno: ProtocolDescription = {
     var bluno = ProtocolDescription(name: "bluno")
     var framing = Framing(
       name: "speed",
@@ -242,7 +255,7 @@ enum Samples {
   }()
 
   /// A sensor of particles in the air: 42 4D, a length, thirteen numbers, their plain sum.
-  static let pms5003: ProtocolDescription = {
+  public static let pms5003: ProtocolDescription = {
     var pms = ProtocolDescription(name: "pms5003")
     pms.framings = [
       Framing(
@@ -258,7 +271,48 @@ enum Samples {
       .field(field("pm1", u16)), .field(field("pm2_5", u16)), .field(field("pm10", u16)), .skip(6),
       .group([.field(field("particles", u16))], .fixed(6)), .skip(2),
     ])
+    reading.isPushed = true
     pms.messages = [reading]
     return pms
+  }()
+
+  /// Daly's BMS: cells come in several frames, whose number another reply tells.
+  public static let daly: ProtocolDescription = {
+    var daly = ProtocolDescription(name: "daly")
+    func framing(_ name: String) -> Framing {
+      Framing(
+        name: name,
+        form: .layout([
+          Element("start", .constant([0xA5])), Element("address", .number(u8)), Element("id", .number(u8)),
+          Element("count", .constant([8])), Element("data", .body(8)), Element("check", .check(Check(.frame(.sum8), covers: 0...4))),
+        ]))
+    }
+    daly.framings = [framing("frame")]
+    func message(_ name: String, _ id: Int, _ steps: [ProtocolDescription.Step]) -> ProtocolDescription.Message {
+      var message = ProtocolDescription.Message(name: name, framing: 0)
+      message.conditions = [.init(1, [1]), .init(2, [id])]
+      message.body = .fields(steps)
+      return message
+    }
+    var cells = message(
+      "cells", 0x95,
+      [
+        .field(field("number", u8, hidden: true)), .group([.field(field("battery.cells", u16, over: 1000, unit: "V"))], .fixed(3)),
+      ])
+    cells.pieces = ProtocolDescription.Pieces(index: "number")
+    cells.pieces?.first = 1
+    cells.pieces?.count = "cell_count"
+    cells.pieces?.each = 3
+    daly.messages = [
+      message("counts", 0x94, [.field(field("cell_count", u8)), .field(field("sensor_count", u8))]), cells,
+    ]
+    func request(_ name: String, _ id: Int, reply: Int) -> ProtocolDescription.Request {
+      var request = ProtocolDescription.Request(
+        name: name, sends: .frame(framing: 0, elements: [1: 0x40, 2: id], body: [.bytes([UInt8](repeating: 0, count: 8))]))
+      request.reply = reply
+      return request
+    }
+    daly.requests = [request("counts", 0x94, reply: 0), request("cells", 0x95, reply: 1)]
+    return daly
   }()
 }

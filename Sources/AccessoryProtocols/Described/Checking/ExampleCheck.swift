@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// Runs the examples of a description: whether its requests send what they say, and what is received means what they say.
+public struct ExampleCheck: Sendable {
+  /// An example that doesn't hold.
+  public struct Problem: Sendable, Hashable {
+    /// Its place among the description's examples.
+    public var example: Int
+    /// The line of the file that it is in, from 1; 0 when it isn't from a file.
+    public var line: Int
+    /// What was expected and what came, for people.
+    public var message: String
+  }
+
+  private let description: ProtocolDescription
+  private let codec: DescribedCodec
+  private let decoder: MessageDecoder
+  private let writer: RequestWriter
+
+  /// A check of this description. Throws `FramingParameterError` if there can be no such frames.
+  public init(_ description: ProtocolDescription) throws(FramingParameterError) {
+    self.description = description
+    codec = try DescribedCodec(description)
+    decoder = MessageDecoder(codec)
+    writer = RequestWriter(codec)
+  }
+
+  /// What doesn't hold, in the order of the examples; up to three things an example.
+  public func problems() -> [Problem] {
+    var known: [String: Int] = [:]
+    return description.examples.indices.flatMap { index in
+      problems(description.examples[index], known: &known).prefix(3).map {
+        Problem(example: index, line: description.examples[index].line, message: $0)
+      }
+    }
+  }
+
+  /// What an example reads, by the names of the values; for simulators, which answer with it.
+  public func values(_ example: Int) -> (message: Int, values: [String: PlainValue], elements: [Int: Int])? {
+    var known: [String: Int] = [:]
+    let read = read(description.examples[example].received, known: &known)
+    guard let first = read.frames.first else { return nil }
+    return (first.message, read.values.mapValues(\.value), first.elements)
+  }
+
+  // MARK: - One example
+
+  private func problems(_ example: ProtocolDescription.Example, known: inout [String: Int]) -> [String] {
+    var problems: [String] = []
+    var sentElements: [Int: Int] = [:]
+    if let request = example.request {
+      do throws(FrameEncodingError) {
+        let (bytes, elements) = try writer.bytes(request, example.arguments)
+        sentElements = elements
+        if let sent = example.sent, sent != bytes {
+          problems.append(
+            "\(description.requests[request].name) sends \(Hexadecimal.string(bytes)), not \(Hexadecimal.string(sent))")
+        }
+      } catch {
+        problems.append("\(description.requests[request].name) can't be sent: \(error)")
+      }
+    }
+    let read = read(example.received, known: &known)
+    let answers = read.frames.filter { frame in
+      guard let request = example.request else { return true }
+      let described = description.requests[request]
+      return described.reply == frame.message
+        && described.echoes.allSatisfy { frame.elements[$0.reply] == sentElements[$0.request] ?? 0 }
+    }
+    if example.isRefused {
+      if let answer = answers.first(where: { !description.messages[$0.message].isRefusal }) {
+        problems.append("it reads as \(description.messages[answer.message].name), and was to be refused")
+      }
+      return problems
+    }
+    if answers.isEmpty, !example.received.isEmpty {
+      let others = read.frames.map { description.messages[$0.message].name }
+      let wanted = example.request.flatMap { description.requests[$0].reply }.map { description.messages[$0].name }
+      if others.isEmpty {
+        problems.append("no frame of this protocol is in it: \(complaint())")
+      } else {
+        problems.append("it reads as \(others.joined(separator: ", ")), not as \(wanted ?? "a message")")
+      }
+      return problems
+    }
+    var values = read.values.mapValues(\.value)
+    for derived in description.derivedValues(from: { values[$0] }) { values[derived.name] = derived.value }
+    for (name, expected) in example.expected.sorted(by: { $0.key < $1.key }) {
+      guard let value = values[name] else {
+        problems.append("\(name) is not in it: there is \(values.keys.sorted().prefix(12).joined(separator: ", "))")
+        continue
+      }
+      if !Self.isSame(value, expected) {
+        problems.append("\(name) is \(value.asExampleText), not \(expected)")
+      }
+    }
+    return problems
+  }
+
+  private func complaint() -> String { "its beginning, its length or its check is not as the framings say" }
+
+  private static func isSame(_ value: PlainValue, _ expected: String) -> Bool {
+    if value.asExampleText == expected { return true }
+    // 12.30 is 12.3.
+    guard let number = value.asNumber, let wanted = Double(expected) else { return false }
+    return number == wanted
+  }
+
+  private struct Frame {
+    var message: Int
+    var elements: [Int: Int]
+  }
+
+  /// All that can be read from these bytes; lists of several frames are joined where the message comes in pieces.
+  private func read(_ bytes: [UInt8], known: inout [String: Int]) -> (frames: [Frame], values: [String: DescribedValue]) {
+    var codec = codec
+    var batch = FrameBatch<DescribedHeader>()
+    codec.decode(bytes.span.bytes, into: &batch)
+    codec.idle(into: &batch)
+    var (frames, values): ([Frame], [String: DescribedValue]) = ([], [:])
+    for index in 0..<batch.count {
+      let (header, content) = (batch.header(at: index), batch.payloadBytes(at: index))
+      guard let message = decoder.message(header, content.span.bytes) else { continue }
+      var elements: [Int: Int] = [:]
+      for element in 0..<64 { elements[element] = decoder.number(element, header, content.span.bytes) }
+      frames.append(Frame(message: message, elements: elements))
+      let decoded = decoder.decode(message, header, content.span.bytes, known: known)
+      for value in decoded.values {
+        if let raw = value.raw { known[value.name] = raw }
+        if description.messages[message].pieces != nil, case .list(let more) = value.value,
+          case .list(let earlier)? = values[value.name]?.value
+        {
+          values[value.name]?.value = .list(earlier + more)
+        } else {
+          values[value.name] = value
+        }
+      }
+      if let pieces = description.messages[message].pieces, let field = pieces.count, let things = known[field] {
+        for (name, value) in values {
+          if case .list(let list) = value.value, list.count > things, things >= 0 {
+            values[name]?.value = .list(Array(list.prefix(things)))
+          }
+        }
+      }
+    }
+    return (frames, values)
+  }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryProtocols
+
+/// A pretended accessory whose protocol a file describes: it answers the requests of the description, and sends what the
+/// accessory sends by itself, with values that can be set.
+///
+/// Until they are set, the values are those of the description's examples.
+public struct DescribedDevice: SerialDevice {
+  /// What it tells of itself.
+  public enum News: Sendable, Hashable {
+    /// It was asked this.
+    case asked(String)
+    /// It was asked something that the description doesn't have.
+    case unknownRequest
+    /// It can't send this message with the values that it has.
+    case unsendable(String)
+  }
+
+  /// What it does in time.
+  public enum Moment: Sendable, Hashable {
+    /// Sends this message, by its place.
+    case push(Int)
+    /// The battery loses a little.
+    case drain
+  }
+
+  /// A label for queues; which driver speaks with it is in its announcement.
+  public static var driver: String { "described" }
+
+  /// The protocol.
+  public let description: ProtocolDescription
+  /// What it says: values by their fields' names.
+  public private(set) var values: [String: PlainValue] = [:]
+  /// By what it is known.
+  public var serialNumber: String
+  /// Time between two messages of what it sends by itself.
+  public var period = Duration.seconds(1)
+  /// Time in which the battery loses one percent; nil: it loses nothing.
+  public var drainInterval: Duration?
+
+  var codec: DescribedCodec
+  let encoder: MessageEncoder
+  let decoder: MessageDecoder
+  private var batch = FrameBatch<DescribedHeader>()
+  /// Numbers of frames' elements by their messages, as the examples have them.
+  private var elements: [Int: [Int: Int]] = [:]
+  /// Bytes that may begin a request without framing.
+  private var pending: [UInt8] = []
+
+  /// An accessory that speaks this protocol. Throws `misconfigured` if there can be no such frames.
+  public init(_ description: ProtocolDescription, serialNumber: String) throws(AccessoryError) {
+    self.description = description
+    self.serialNumber = serialNumber
+    do throws(FramingParameterError) {
+      codec = try DescribedCodec(description, side: .accessory)
+      let check = try ExampleCheck(description)
+      for example in description.examples.indices.reversed() {
+        let described = description.examples[example]
+        guard !described.isRefused, let read = check.values(example) else { continue }
+        values.merge(read.values) { _, earlier in earlier }
+        elements[read.message] = read.elements
+      }
+    } catch {
+      throw AccessoryError(.misconfigured, "the protocol \(description.name) can't have such frames: \(error)")
+    }
+    encoder = MessageEncoder(codec)
+    decoder = MessageDecoder(codec)
+  }
+
+  /// Bytes are taken as they come.
+  public var pause: Duration? { nil }
+
+  /// By what others find it.
+  public var announcement: Announcement {
+    Announcement(path: "", driver: description.name, name: description.name, model: description.name, serial: serialNumber)
+  }
+
+  // MARK: - Values
+
+  /// Sets a value. Throws `misconfigured` for a name that no message of the description has.
+  public mutating func set(_ name: String, to value: PlainValue) throws(AccessoryError) {
+    let names = Set(description.messages.flatMap(\.fieldNames))
+    guard names.contains(name) else {
+      throw AccessoryError(
+        .misconfigured, "\(description.name) has no field \(SafeText.escape(name)): there is \(names.sorted().joined(separator: ", "))")
+    }
+    values[name] = value
+  }
+
+  /// Sets how full the battery is, in percent: the field for that, or the remaining capacity where there is none. False
+  /// when the protocol has neither.
+  @discardableResult
+  public mutating func set(percent: Int) -> Bool {
+    let names = Set(description.messages.flatMap(\.fieldNames))
+    if names.contains("battery.percent") {
+      values["battery.percent"] = .whole(percent)
+      return true
+    }
+    guard names.contains("battery.remaining"), let full = values["battery.full"]?.asNumber else { return false }
+    values["battery.remaining"] = .number(full * Double(percent) / 100)
+    return true
+  }
+
+  /// How full the battery is; nil where that isn't known.
+  public var percent: Int? {
+    if let percent = values["battery.percent"]?.asNumber { return Int(exactly: percent.rounded()) }
+    guard let remaining = values["battery.remaining"]?.asNumber, let full = values["battery.full"]?.asNumber, full > 0
+    else { return nil }
+    return Int(exactly: (remaining / full * 100).rounded())
+  }
+
+  // MARK: - What happens
+
+  /// Begins to send what it sends by itself.
+  public mutating func start() -> [SerialEffect<Self>] {
+    codec.reset()
+    pending = []
+    var effects: [SerialEffect<Self>] = []
+    for (index, message) in description.messages.enumerated() where message.isPushed {
+      effects.append(.after(.milliseconds(50), .push(index)))
+    }
+    if let drainInterval { effects.append(.after(drainInterval, .drain)) }
+    return effects
+  }
+
+  /// A message is due, or the battery has lost something.
+  public mutating func happen(_ moment: Moment) -> [SerialEffect<Self>] {
+    switch moment {
+    case .push(let message): return send(message, for: nil) + [.after(period, .push(message))]
+    case .drain:
+      if let percent, percent > 0 { set(percent: percent - 1) }
+      return drainInterval.map { [.after($0, .drain)] } ?? []
+    }
+  }
+
+  /// Answers what arrives.
+  public mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
+    batch.removeAll()
+    codec.decode(bytes.span.bytes, into: &batch)
+    var effects: [SerialEffect<Self>] = []
+    let arrived = batch
+    for index in 0..<arrived.count {
+      effects += answer(arrived.header(at: index), arrived.payloadBytes(at: index))
+    }
+    guard description.requests.contains(where: { if case .bytes = $0.sends { true } else { false } }) else {
+      return effects
+    }
+    pending += bytes
+    while let (request, count, arguments) = unframedRequest() {
+      let sent = Array(pending.prefix(count))
+      pending.removeFirst(count)
+      effects += answer(request, arguments, [:], sent)
+    }
+    return effects
+  }
+
+  private mutating func answer(_ header: DescribedHeader, _ content: [UInt8]) -> [SerialEffect<Self>] {
+    for (index, request) in description.requests.enumerated() {
+      guard case .frame(header.framing, let fixed, let parts) = request.sends,
+        fixed.allSatisfy({ decoder.number($0.key, header, content.span.bytes) == $0.value }),
+        RequestMatch.fits(parts, request, Array(content[header.body]))
+      else { continue }
+      var numbers: [Int: Int] = [:]
+      for element in 0..<64 { numbers[element] = decoder.number(element, header, content.span.bytes) }
+      var sent: [UInt8] = []
+      try? codec.encode(header, payload: content, into: &sent)
+      return answer(index, [:], numbers, sent)
+    }
+    guard let refusal = description.messages.firstIndex(where: \.isRefusal) else { return [.tell(.unknownRequest)] }
+    return [.tell(.unknownRequest)] + send(refusal, for: nil)
+  }
+
+  private func answer(
+    _ index: Int, _ arguments: [String: Int], _ numbers: [Int: Int], _ sent: [UInt8]
+  ) -> [SerialEffect<Self>] {
+    let request = description.requests[index]
+    var effects: [SerialEffect<Self>] = [.tell(.asked(request.name))]
+    if request.isEchoed { effects.append(.send(sent)) }
+    if let reply = request.reply { effects += send(reply, for: (request, numbers)) }
+    return effects
+  }
+
+  /// The frames of a message, as an answer or unasked.
+  private func send(
+    _ message: Int, for asked: (request: ProtocolDescription.Request, numbers: [Int: Int])?
+  ) -> [SerialEffect<Self>] {
+    let described = description.messages[message]
+    var elements = elements[message] ?? [:]
+    if let asked { for echo in asked.request.echoes { elements[echo.reply] = asked.numbers[echo.request] } }
+    for condition in described.conditions where condition.isNegated {
+      // A refusal says that something isn't as it should be.
+      if let number = elements[condition.element], !condition.values.contains(number) { continue }
+      elements[condition.element] =
+        described.refusalWords.keys.min() ?? (0...255).first { !condition.values.contains($0) }
+    }
+    var effects: [SerialEffect<Self>] = []
+    for values in pieces(described) {
+      do throws(FrameEncodingError) {
+        effects.append(.send(try encoder.frame(message, values, elements: elements)))
+      } catch {
+        return [.tell(.unsendable(described.name))]
+      }
+    }
+    return effects
+  }
+
+  /// The values of each frame of a message.
+  private func pieces(_ message: ProtocolDescription.Message) -> [[String: PlainValue]] {
+    guard let pieces = message.pieces else { return [values] }
+    var things = pieces.count.flatMap { values[$0]?.asNumber }.flatMap { Int(exactly: $0) } ?? 0
+    for name in message.fieldNames {
+      if case .list(let list)? = values[name], pieces.count == nil || things == 0 { things = max(things, list.count) }
+    }
+    let each = max(1, pieces.each)
+    return (0..<max(1, min(255, (things + each - 1) / each))).map { number in
+      var part = values
+      part[pieces.index] = .whole(pieces.first + number)
+      for name in message.fieldNames {
+        if case .list(let list)? = values[name] { part[name] = .list(Array(list.dropFirst(number * each).prefix(each))) }
+      }
+      return part
+    }
+  }
+
+  /// The request without framing that the pending bytes begin with; bytes that begin none are dropped.
+  private mutating func unframedRequest() -> (request: Int, byteCount: Int, arguments: [String: Int])? {
+    while !pending.isEmpty {
+      var isBegun = false
+      for (index, request) in description.requests.enumerated() {
+        guard case .bytes(let parts) = request.sends else { continue }
+        switch RequestMatch.match(parts, request, pending) {
+        case .whole(let count): return (index, count, [:])
+        case .begun: isBegun = true
+        case .other: continue
+        }
+      }
+      if isBegun && pending.count < 256 { return nil }
+      pending.removeFirst()
+    }
+    return nil
+  }
+}
+
+extension ProtocolDescription.Message {
+  /// The names of its fields.
+  var fieldNames: [String] { fields.map(\.name) }
+}
