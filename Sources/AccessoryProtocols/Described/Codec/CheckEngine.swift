@@ -4,10 +4,16 @@
 struct CheckEngine: Sendable {
   let check: ProtocolDescription.Check
   private let engine: ChecksumEngine?
+  private let byteCount: Int
+  private let order: ByteOrder
+  /// Whether it is written as its bytes, none of which is changed: then it is compared as a number.
+  private let isPlain: Bool
 
   init(_ check: ProtocolDescription.Check) {
     self.check = check
     if case .frame(let checksum) = check.algorithm { engine = ChecksumEngine(checksum) } else { engine = nil }
+    (byteCount, order) = (check.algorithm.byteCount, check.order)
+    isPlain = check.notation == .bytes && check.bumped.isEmpty
   }
 
   /// Bytes that it takes in a frame; 0 for decimal digits, whose number isn't fixed.
@@ -35,6 +41,9 @@ struct CheckEngine: Sendable {
   /// Whether the check in `written` is that of `covered`.
   func isGood(_ written: RawSpan, over covered: RawSpan) -> Bool {
     let value = value(over: covered)
+    if isPlain {
+      return written.byteCount == byteCount && written.integer(at: 0, byteCount: byteCount, order) == value
+    }
     if check.notation == .decimal {
       var number = 0
       for offset in 0..<written.byteCount { number = number * 10 + Int(written.byte(at: offset)) - 0x30 }

@@ -16,9 +16,9 @@ extension FramingPlan {
   /// Looks at what begins at `start` of `bytes`. `searched`: bytes from there in which `end` was not found before.
   func probe(_ bytes: RawSpan, at origin: Int, searched: Int = 0) -> FrameProbe {
     let available = bytes.byteCount - origin
-    for (offset, byte) in start.enumerated() {
+    for offset in 0..<start.count {
       if offset == available { return .needs(start.count) }
-      if bytes.byte(at: origin + offset) != byte { return .none }
+      if bytes.byte(uncheckedAt: origin + offset) != start[offset] { return .none }
     }
     if hexadecimal != nil { return probeDigits(bytes, at: origin, searched: searched) }
     switch extent {
@@ -26,9 +26,11 @@ extension FramingPlan {
     case .counted:
       guard available >= front else { return .needs(front) }
       let frame = bytes.extracting(origin..<bytes.byteCount)
-      for check in checks where check.isInFront && !isGood(check, frame, bodyEnd: front) { return .broken(.malformed) }
+      if hasChecksInFront {
+        for check in checks where check.isInFront && !isGood(check, frame, bodyEnd: front) { return .broken(.malformed) }
+      }
       guard let count = bodyCount(frame) else { return .broken(.malformed) }
-      return finish(bytes, at: origin, bodyCount: count)
+      return finish(bytes, at: origin, bodyCount: count, isFrontGood: true)
     case .terminated:
       guard let stop = endIndex(bytes, at: origin, from: max(front, searched)) else {
         return available >= limit ? .broken(.tooLong) : .needs(available + 1)
@@ -42,16 +44,18 @@ extension FramingPlan {
     }
   }
 
-  private func finish(_ bytes: RawSpan, at origin: Int, bodyCount: Int) -> FrameProbe {
+  private func finish(_ bytes: RawSpan, at origin: Int, bodyCount: Int, isFrontGood: Bool = false) -> FrameProbe {
     let total = front + bodyCount + back - (bodyCount == 0 ? missingIfEmpty : 0)
     guard total <= limit else { return .broken(.tooLong) }
     guard bytes.byteCount - origin >= total else { return .needs(total) }
-    return verified(bytes.extracting(origin..<(origin + total)), bodyEnd: front + bodyCount)
+    return verified(bytes.extracting(origin..<(origin + total)), bodyEnd: front + bodyCount, isFrontGood: isFrontGood)
   }
 
-  private func verified(_ frame: RawSpan, bodyEnd: Int) -> FrameProbe {
-    guard hasConstants(frame, bodyEnd: bodyEnd) else { return .broken(.malformed) }
-    for check in checks where !isGood(check, frame, bodyEnd: bodyEnd) { return .broken(.payloadDamaged) }
+  private func verified(_ frame: RawSpan, bodyEnd: Int, isFrontGood: Bool = false) -> FrameProbe {
+    guard constants.isEmpty || hasConstants(frame, bodyEnd: bodyEnd) else { return .broken(.malformed) }
+    for check in checks where !(isFrontGood && check.isInFront) && !isGood(check, frame, bodyEnd: bodyEnd) {
+      return .broken(.payloadDamaged)
+    }
     return .whole(byteCount: frame.byteCount, bodyStart: front, bodyEnd: bodyEnd)
   }
 
@@ -112,12 +116,11 @@ extension FramingPlan {
   func offset(of place: Place, bodyEnd: Int) -> Int { place.isBehind ? bodyEnd + place.offset : place.offset }
 
   private func isGood(_ check: Check, _ content: RawSpan, bodyEnd: Int, digits: RawSpan? = nil) -> Bool {
-    if bodyEnd == front, !check.engine.check.isPresentIfEmpty { return true }
+    if bodyEnd == front, !check.isPresentIfEmpty { return true }
     let first = coveredStart(check, bodyEnd: bodyEnd)
     let last = coveredEnd(check, bodyEnd: bodyEnd)
     let place = offset(of: check.place, bodyEnd: bodyEnd)
-    let count = hasDecimalCheck && check.engine.check.notation == .decimal
-      ? content.byteCount - end.count - place : check.place.byteCount
+    let count = check.isDecimal ? content.byteCount - end.count - place : check.place.byteCount
     guard first <= last, last <= content.byteCount, count >= 0, place + count <= content.byteCount else { return false }
     let written = content.extracting(place..<(place + count))
     if let digits, let hexadecimal, hexadecimal.checksCoverDigits {
@@ -130,13 +133,12 @@ extension FramingPlan {
 
   /// Where what a check covers begins: at an element, or at the body's start.
   func coveredStart(_ check: Check, bodyEnd: Int) -> Int {
-    check.engine.check.covers.lowerBound == body ? front : offset(of: check.first, bodyEnd: bodyEnd)
+    check.coversFromBody ? front : offset(of: check.first, bodyEnd: bodyEnd)
   }
 
   /// Where it ends.
   func coveredEnd(_ check: Check, bodyEnd: Int) -> Int {
-    check.engine.check.covers.upperBound == body
-      ? bodyEnd : offset(of: check.last, bodyEnd: bodyEnd) + check.last.byteCount
+    check.coversToBody ? bodyEnd : offset(of: check.last, bodyEnd: bodyEnd) + check.last.byteCount
   }
 
   // MARK: - Digits

@@ -4,7 +4,10 @@
 ///
 /// Places count from the content's first byte: the frame's for plain layouts; for hexadecimal ones that of the bytes that
 /// the digits stand for, and then the constants at both ends aren't part of the content.
-struct FramingPlan: Sendable {
+///
+/// A class, as are its checks: codecs look at them for every frame, and one reference is passed on faster than a dozen
+/// arrays.
+final class FramingPlan: Sendable {
   /// How a frame's end is found.
   enum Extent: Sendable, Hashable {
     /// It has so many bytes of content.
@@ -32,14 +35,26 @@ struct FramingPlan: Sendable {
     var countsDigits: Bool
   }
 
-  struct Check: Sendable {
-    var engine: CheckEngine
-    /// Nil: the body's beginning (`place.isBehind` of the element that it covers first can't be before it).
-    var first: Place
-    var last: Place
-    var place: Place
-    /// The body is among what it covers, or behind it.
-    var isInFront: Bool
+  final class Check: Sendable {
+    let engine: CheckEngine
+    let isPresentIfEmpty: Bool
+    let isDecimal: Bool
+    /// The first and the last of the elements that it covers; not looked at where that is the body.
+    let first: Place
+    let last: Place
+    let coversFromBody: Bool
+    let coversToBody: Bool
+    let place: Place
+    /// Whether it and all that it covers is in front of the body.
+    let isInFront: Bool
+
+    init(_ engine: CheckEngine, first: Place, last: Place, place: Place, at index: Int, body: Int) {
+      (self.engine, self.first, self.last, self.place) = (engine, first, last, place)
+      let check = engine.check
+      (isPresentIfEmpty, isDecimal) = (check.isPresentIfEmpty, check.notation == .decimal)
+      (coversFromBody, coversToBody) = (check.covers.lowerBound == body, check.covers.upperBound == body)
+      isInFront = index < body && check.covers.upperBound < body
+    }
   }
 
   let framing: ProtocolDescription.Framing
@@ -61,6 +76,7 @@ struct FramingPlan: Sendable {
   let length: Length?
   let checks: [Check]
   let hasDecimalCheck: Bool
+  let hasChecksInFront: Bool
   /// Constants that are not at the start; they are compared when all of the frame is there.
   let constants: [(place: Place, bytes: [UInt8])]
   let limit: Int
@@ -120,6 +136,7 @@ struct FramingPlan: Sendable {
     guard front + back + fixedBody <= limit, !start.isEmpty || extent == .terminated || !engines.allSatisfy({ $0 == nil })
     else { throw FramingParameterError("layout", "must have a start or a check, and be no longer than max") }
     checks = try Self.checks(elements, engines, places, body: bodies[0], isHexadecimal: hexadecimal != nil)
+    hasChecksInFront = checks.contains(where: \.isInFront)
     constants = elements.indices.compactMap { index in
       guard case .constant(let bytes) = elements[index].kind, index > 0, places[index].byteCount > 0 else { return nil }
       return (places[index], bytes)
@@ -191,8 +208,8 @@ struct FramingPlan: Sendable {
       else { throw FramingParameterError("check", "must cover elements of its frame, and not itself") }
       checks.append(
         Check(
-          engine: engine, first: places[covers.lowerBound], last: places[covers.upperBound], place: places[index],
-          isInFront: index < body && covers.upperBound < body))
+          engine, first: places[covers.lowerBound], last: places[covers.upperBound], place: places[index], at: index,
+          body: body))
     }
     return checks
   }
