@@ -83,10 +83,11 @@ struct BridgeCLI: AsyncParsableCommand {
       there is just one accessory, or one whose protocol is known.
 
       ENVIRONMENT
-        ACCESSORY_BRIDGE_SOURCES   where to look for accessories: simulator, udev, or simulator,udev as usual
-        ACCESSORY_BRIDGE_SOCKET    where the service answers, or none
-        ACCESSORY_BRIDGE_PROFILES  folders of profiles, with colons between them, in place of those of the system and \
+        ACCESSORY_BRIDGE_SOURCES    where to look for accessories: simulator, udev, or simulator,udev as usual
+        ACCESSORY_BRIDGE_SOCKET     where the service answers, or none
+        ACCESSORY_BRIDGE_PROFILES   folders of profiles, with colons between them, in place of those of the system and \
       the user
+        ACCESSORY_BRIDGE_PROTOCOLS  likewise, of protocols' descriptions
 
       EXIT STATUS
         0   done

@@ -24,11 +24,13 @@ public enum Samples {
     return field
   }
 
+  /// JBD's BMS: the check of a reply doesn't cover the register.
   public static let jbd: ProtocolDescription = {
     var jbd = ProtocolDescription(name: "jbd")
     func layout(_ middle: Element, covers: ClosedRange<Int>) -> ProtocolDescription.Form {
       .layout([
-        Element("start", .constant([0xDD])), covers.lowerBound == 2 && middle.name == "direction"
+        Element("start", .constant([0xDD])),
+        covers.lowerBound == 2 && middle.name == "direction"
           ? middle : Element("register", .number(u8)),
         covers.lowerBound == 2 && middle.name == "direction" ? Element("register", .number(u8)) : middle,
         Element("length", .length(u8, of: 4...4, adjust: 0, nibbleCheck: false)), Element("data", .body(nil)),
@@ -81,9 +83,11 @@ public enum Samples {
     return jbd
   }()
 
+  /// VE.Direct: blocks of text with hexadecimal messages amid.
   public static let vedirect: ProtocolDescription = {
     var vedirect = ProtocolDescription(name: "vedirect")
-    var block = Framing(name: "block", form: .pairs(.init(begin: [13, 10], separator: 9, close: Array("Checksum".utf8))))
+    var block = Framing(
+      name: "block", form: .pairs(.init(begin: [13, 10], separator: 9, close: Array("Checksum".utf8))))
     block.limit = 1_024
     var digits = ProtocolDescription.Hexadecimal()
     digits.beginsWithOneDigit = true
@@ -114,6 +118,7 @@ public enum Samples {
     return vedirect
   }()
 
+  /// Pylontech's batteries: everything in hexadecimal digits.
   public static let pylontech: ProtocolDescription = {
     var pylontech = ProtocolDescription(name: "pylontech")
     var digits = ProtocolDescription.Hexadecimal()
@@ -141,7 +146,8 @@ public enum Samples {
       .field(field("sensors", u8, hidden: true)),
       .group([.field(field("battery.temperatures", u16, over: 10, offset: -2731))], .field("sensors")),
       .field(field("battery.current", i16, over: 10)), .field(field("battery.voltage", u16, over: 1000)),
-      .field(small), .field(field("more", u8, hidden: true)), .field(field("full_16", u16, over: 1000, unknown: [0xFFFF])),
+      .field(small), .field(field("more", u8, hidden: true)),
+      .field(field("full_16", u16, over: 1000, unknown: [0xFFFF])),
       .field(field("battery.cycles", u16)),
       .when(
         field: "more", atLeast: 3,
@@ -156,6 +162,7 @@ public enum Samples {
     return pylontech
   }()
 
+  /// PI30 inverters: text with a binary check.
   public static let pi30: ProtocolDescription = {
     var pi30 = ProtocolDescription(name: "pi30")
     var check = Check(.frame(.crc(.crc16XMODEM)), covers: 0...1)
@@ -284,7 +291,8 @@ public enum Samples {
         name: name,
         form: .layout([
           Element("start", .constant([0xA5])), Element("address", .number(u8)), Element("id", .number(u8)),
-          Element("count", .constant([8])), Element("data", .body(8)), Element("check", .check(Check(.frame(.sum8), covers: 0...4))),
+          Element("count", .constant([8])), Element("data", .body(8)),
+          Element("check", .check(Check(.frame(.sum8), covers: 0...4))),
         ]))
     }
     daly.framings = [framing("frame")]
@@ -297,7 +305,8 @@ public enum Samples {
     var cells = message(
       "cells", 0x95,
       [
-        .field(field("number", u8, hidden: true)), .group([.field(field("battery.cells", u16, over: 1000, unit: "V"))], .fixed(3)),
+        .field(field("number", u8, hidden: true)),
+        .group([.field(field("battery.cells", u16, over: 1000, unit: "V"))], .fixed(3)),
       ])
     cells.pieces = ProtocolDescription.Pieces(index: "number")
     cells.pieces?.first = 1
@@ -308,7 +317,8 @@ public enum Samples {
     ]
     func request(_ name: String, _ id: Int, reply: Int) -> ProtocolDescription.Request {
       var request = ProtocolDescription.Request(
-        name: name, sends: .frame(framing: 0, elements: [1: 0x40, 2: id], body: [.bytes([UInt8](repeating: 0, count: 8))]))
+        name: name,
+        sends: .frame(framing: 0, elements: [1: 0x40, 2: id], body: [.bytes([UInt8](repeating: 0, count: 8))]))
       request.reply = reply
       return request
     }

@@ -18,6 +18,16 @@ extension DescribedAccessory {
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     guard tells(DescribedPart.isIdentity) else { return AccessoryIdentity() }
     try await refresh(DescribedPart.isIdentity)
+    // What its plan doesn't ask, as it never changes. Not every model answers, and then it isn't asked for more.
+    for request in description.requestsForIdentity {
+      do throws(AccessoryError) {
+        try await ask(request)
+      } catch {
+        if error.kind == .refused { continue }
+        guard error.kind == .timedOut else { throw error }
+        break
+      }
+    }
     let (reported, derived) = picture.values(now: clock.now)
     return AccessoryIdentity(described: reported + derived)
   }
@@ -63,7 +73,9 @@ extension DescribedAccessory {
       if names.contains(where: DescribedPart.isBattery) {
         return .battery(BatteryReading(described: reported, derived: derived))
       }
-      if names.contains(where: DescribedPart.isStatus) { return .status(AccessoryStatus(described: reported + derived)) }
+      if names.contains(where: DescribedPart.isStatus) {
+        return .status(AccessoryStatus(described: reported + derived))
+      }
       let values = AccessoryValue.all(described: message.values, derived: [])
       return values.isEmpty ? .other : .values(values)
     }
@@ -81,12 +93,22 @@ extension DescribedAccessory {
   private func refresh(_ isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
     let wanted = description.sources(of: isWanted)
     var asked: Set<Int> = []
+    // Not every model has everything: what is refused is unknown, unless all is.
+    var refusal: AccessoryError?
+    var isAnswered = false
     for request in description.plannedRequests where asked.insert(request).inserted {
       guard let reply = description.requests[request].reply,
         description.needed(reply).contains(where: { wanted.contains($0) })
       else { continue }
-      try await ask(request)
+      do throws(AccessoryError) {
+        try await ask(request)
+        isAnswered = true
+      } catch {
+        guard error.kind == .refused else { throw error }
+        refusal = error
+      }
     }
+    if let refusal, !isAnswered { throw refusal }
     if asked.isEmpty || !picture.knows(isWanted, now: clock.now) { try await awaitNews(of: isWanted) }
   }
 
@@ -128,6 +150,18 @@ extension DescribedAccessory {
 extension ProtocolDescription {
   /// The requests that the plan makes for readings, in its order.
   var plannedRequests: [Int] { plan.polls.flatMap(\.requests) + (plan.identify.map { [$0] } ?? []) }
+
+  /// Requests without arguments that aren't planned and tell who the accessory is.
+  var requestsForIdentity: [Int] {
+    let planned = Set(plannedRequests)
+    return requests.indices.filter { index in
+      let request = requests[index]
+      guard let reply = request.reply, request.arguments.isEmpty, !request.isWrite, !planned.contains(index) else {
+        return false
+      }
+      return messages[reply].fields.contains { DescribedPart.isIdentity($0.name) }
+    }
+  }
 
   /// The names of fields that a reply has, hidden ones too.
   func needed(_ message: Int) -> [String] { messages[message].fields.map(\.name) }

@@ -9,7 +9,9 @@ extension Driver {
   public init(_ description: ProtocolDescription) {
     self.init(
       name: description.name, summary: description.summary, commands: description.commands,
-      frames: { (DescribedFrameReader(description) as (any FrameReader)?) ?? DescribedFrameReader.none(description.name) }
+      frames: {
+        (DescribedFrameReader(description) as (any FrameReader)?) ?? DescribedFrameReader.none(description.name)
+      }
     ) { session, profile, clock throws(AccessoryError) in
       try await DescribedAccessory.open(session, description, clock: clock)
     }
@@ -36,7 +38,9 @@ extension DescribedAccessory {
     var replies: [CommandReply] = []
     for (call, request) in zip(calls, requests) {
       let reply = try await ask(request.index, request.arguments)
-      let values = description.results(of: description.requests[request.index]).map { reply?[$0.name]?.value ?? .nothing }
+      let values = description.results(of: description.requests[request.index]).map {
+        reply?[$0.name]?.value ?? .nothing
+      }
       replies.append(CommandReply(call.command, values))
     }
     return replies

@@ -131,7 +131,8 @@ extension AccessoryStatus {
       switch (value.name.dropFirst(DescribedPart.status.count), value.value) {
       case ("state", .text(let word)):
         state = AccessoryState.allCases.first { "\($0)" == word } ?? .notInitialized
-      case ("fault", let content): faultCode = content.asNumber.flatMap { UInt16(exactly: $0) }.flatMap { $0 == 0 ? nil : $0 }
+      case ("fault", let content):
+        faultCode = content.asNumber.flatMap { UInt16(exactly: $0) }.flatMap { $0 == 0 ? nil : $0 }
       case ("progress", let content):
         progress = content.asNumber.flatMap { UInt8(exactly: $0.rounded()) }.flatMap { $0 <= 100 ? $0 : nil }
       default: break
@@ -191,7 +192,9 @@ extension AccessoryValue {
     switch value.value {
     case .list(let list):
       let words = list.compactMap { if case .text(let word) = $0 { word } else { nil } }
-      if words.count == list.count { return [made(name, .text(words.isEmpty ? "none" : words.joined(separator: ", ")))] }
+      if words.count == list.count {
+        return [made(name, .text(words.isEmpty ? "none" : words.joined(separator: ", ")))]
+      }
       return list.enumerated().map { made("\(name)_\($0 + 1)", content($1, nil)) }
     default: return [made(name, content(value.value, value.raw))]
     }

@@ -8,15 +8,18 @@ import AccessoryDiscovery
 /// It is a value that is passed to whoever looks a driver up: to the reader of profiles, which name a driver, to
 /// `DeviceOpener`, to the service, to `EAAccessoryManager`.
 public struct DriverLibrary: Sendable {
-  /// In the order in which they are shown.
+  /// In the order in which they are shown. Those of described protocols aren't among them.
   public private(set) var drivers: [Driver]
+  /// The described protocols, whose names are drivers' names, too: none unless they are set.
+  public var protocols: DescriptionLibrary
 
   /// The drivers that come with this package.
-  public static let builtIn = DriverLibrary([.framed, .ev3, .hm10, .bluno, .hm1x])
+  public static let builtIn = DriverLibrary([.framed, .ev3, .hm10, .bluno, .hm1x], protocols: .builtIn)
 
-  /// These drivers; of those that have one name, the last.
-  public init(_ drivers: [Driver] = []) {
+  /// These drivers, of those that have one name the last, and these described protocols.
+  public init(_ drivers: [Driver] = [], protocols: DescriptionLibrary = .none) {
     self.drivers = []
+    self.protocols = protocols
     for driver in drivers { register(driver) }
   }
 
@@ -29,8 +32,13 @@ public struct DriverLibrary: Sendable {
     }
   }
 
-  /// The driver of this name.
-  public func driver(named name: String) -> Driver? { drivers.first { $0.name == name } }
+  /// All drivers, those of described protocols too, whose files are read for this.
+  public var all: [Driver] { drivers + protocols.names.compactMap { driver(named: $0) } }
+
+  /// The driver of this name: one of `drivers`, or that of the described protocol that is called so.
+  public func driver(named name: String) -> Driver? {
+    drivers.first { $0.name == name } ?? protocols.described(name).map { Driver($0.description) }
+  }
 
   /// The driver that is known to speak with `device`: the one that its profile names, or, where no profile fits, the one
   /// that it was announced with.
@@ -38,6 +46,7 @@ public struct DriverLibrary: Sendable {
   /// Nil when none is known. There is no default: such a device is opened as bytes, and nothing is sent to it but what
   /// its user or a client writes. Another protocol's greeting can make a robot drive off.
   public func driver(for device: Device, _ profile: Profile?) -> Driver? {
+    if let described = profile?.described { return Driver(described.description) }
     let name = if let profile { profile.driver } else { device.driver }
     return name.flatMap { driver(named: $0) }
   }
@@ -65,10 +74,11 @@ public struct DriverLibrary: Sendable {
   }
 
   /// The names, with commas between them: "framed, ev3, hm10".
-  public var names: String { drivers.map(\.name).joined(separator: ", ") }
+  public var names: String { (drivers.map(\.name) + protocols.names).joined(separator: ", ") }
 
   /// All drivers with what they are for: "framed (AF1), ev3 (LEGO EV3 bricks), …".
   public var summary: String {
-    drivers.map { $0.summary.isEmpty ? $0.name : "\($0.name) (\($0.summary))" }.joined(separator: ", ")
+    (drivers.map { $0.summary.isEmpty ? $0.name : "\($0.name) (\($0.summary))" } + protocols.names)
+      .joined(separator: ", ")
   }
 }

@@ -54,7 +54,7 @@ public struct DeviceOpener: Sendable {
     let transport: any Transport
     switch device.address {
     case .terminal(let path):
-      transport = try await DescriptorTransport.open(settings.terminal.configuration(path: path, label: label), io: io)
+      transport = try await DescriptorTransport.open(terminal(path).configuration(path: path, label: label), io: io)
     case .usb(let path):
       transport = try await USBTransport.open(settings.usb.configuration(path: path, label: label), io: io)
     case .tcp(let place):
@@ -66,6 +66,18 @@ public struct DeviceOpener: Sendable {
     }
     guard let tap else { return transport }
     return SpyingTransport(transport, tap: tap)
+  }
+
+  /// The settings of a terminal. What a profile wants of modem lines is for cables that take their supply from them: a
+  /// pseudo-terminal has none, and needs none. Only who asks for them otherwise is told so.
+  private func terminal(_ path: String) -> TerminalSettings {
+    var terminal = settings.terminal
+    guard let wanted = profile?.transport.terminal, device.source == .simulator || path.hasPrefix("/dev/pts/") else {
+      return terminal
+    }
+    if terminal.dtr == wanted.dtr { terminal.dtr = .keep }
+    if terminal.rts == wanted.rts { terminal.rts = .keep }
+    return terminal
   }
 
   /// Opens the device, for whoever speaks its protocol themselves. Throws what `transport()` throws.

@@ -13,8 +13,11 @@ public struct Profile: Sendable, Hashable {
   public var rules: [DeviceRule]
   /// How to open it.
   public var transport = TransportSettings()
-  /// The driver that speaks its protocol; nil when there is none, and clients bring their own.
+  /// The driver that speaks its protocol, or the name of the described protocol that it speaks; nil when there is none, and
+  /// clients bring their own.
   public var driver: String?
+  /// The protocol's description, where the profile has one of its own; `driver` is its name then.
+  public var described: DescribedProtocol?
   /// What clients of the ExternalAccessory interface ask for, in reverse-DNS form. They choose accessories by these
   /// alone; a profile without any shows none.
   public var protocolStrings: [String]

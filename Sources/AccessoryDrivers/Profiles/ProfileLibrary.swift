@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryCore
 import AccessoryIO
 import Glibc
 
@@ -19,29 +18,38 @@ public struct ProfileLibrary: Sendable {
   public private(set) var store = ProfileStore.builtIn
   /// Where each came from, by its name.
   public private(set) var origins: [String: Origin]
-  /// What was not read, and why.
+  /// What was not read, and why; of protocols' descriptions, too.
   public private(set) var problems: [ProfileProblem] = []
+  /// The described protocols, which profiles may name.
+  public let protocols: DescriptionLibrary
 
   private let drivers: DriverLibrary
 
-  /// Files that are read of one folder.
-  static let fileLimit = 256
-
   /// Reads the `.yaml` files in these folders, one profile each; the folders that are usual unless others are named. A
   /// file that is broken, or that somebody else could have written, is left out and becomes a problem. Profiles may name the drivers
-  /// in `drivers`. Blocks: for a `SetupQueue`.
-  public static func load(folders: [String]? = nil, drivers: DriverLibrary = .builtIn) -> ProfileLibrary {
-    load(folders ?? usualFolders(), drivers: drivers, isStrict: TrustedFolder.worksForOthers)
+  /// in `drivers`, and the described `protocols`: those of the usual folders unless others are given. Blocks: for a
+  /// `SetupQueue`.
+  public static func load(
+    folders: [String]? = nil, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary? = nil
+  ) -> ProfileLibrary {
+    load(
+      folders ?? usualFolders(), drivers: drivers, protocols: protocols ?? .load(),
+      isStrict: TrustedFolder.worksForOthers)
   }
 
-  static func load(_ folders: [String], drivers: DriverLibrary = .builtIn, isStrict: Bool) -> ProfileLibrary {
-    var library = ProfileLibrary(drivers)
+  static func load(
+    _ folders: [String], drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn, isStrict: Bool
+  ) -> ProfileLibrary {
+    var library = ProfileLibrary(drivers, protocols)
     for folder in folders { library.read(folder, isStrict) }
     return library
   }
 
-  private init(_ drivers: DriverLibrary) {
+  private init(_ drivers: DriverLibrary, _ protocols: DescriptionLibrary) {
     self.drivers = drivers
+    self.protocols = protocols
+    store.protocols = protocols
+    problems = protocols.problems
     origins = Dictionary(store.profiles.map { ($0.name, .builtIn) }) { first, _ in first }
   }
 
@@ -59,47 +67,21 @@ public struct ProfileLibrary: Sendable {
   }
 
   private mutating func read(_ path: String, _ isStrict: Bool) {
-    do throws(AccessoryError) {
-      guard let folder = try TrustedFolder(path, isStrict: isStrict) else { return }
-      let names = folder.names.filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }
-      var places: [String: String] = [:]
-      for name in names.prefix(Self.fileLimit) {
-        let file = path + "/" + name
-        guard let profile = read(name, in: folder, as: file) else { continue }
+    var places: [String: String] = [:]
+    let unread = TextFolder.read(path, isStrict: isStrict, limit: ProfileReader.sizeLimit, what: "a profile") {
+      file, bytes in
+      do throws(ProfileProblems) {
+        let profile = try ProfileReader.read(bytes, file: file, drivers: drivers, protocols: protocols)
         if let other = places.updateValue(file, forKey: profile.name) {
-          note(file, "\(other) has a profile with the name \(profile.name) too, which is passed over")
+          let message = "\(other) has a profile with the name \(profile.name) too, which is passed over"
+          problems.append(ProfileProblem(file: file, line: nil, column: nil, message: message))
         }
         store.register(profile)
         origins[profile.name] = .file(file)
+      } catch {
+        problems += error.problems
       }
-      if names.count > Self.fileLimit {
-        note(path, "there are \(names.count) files, of which the first \(Self.fileLimit) are read")
-      }
-      for name in folder.names where name.hasSuffix(".yml") {
-        note(path + "/" + name, "it is not read: a profile's name ends in .yaml")
-      }
-    } catch {
-      note(path, error.message)
     }
-  }
-
-  private mutating func read(_ name: String, in folder: TrustedFolder, as file: String) -> Profile? {
-    let bytes: [UInt8]
-    do throws(AccessoryError) {
-      bytes = try folder.read(name, limit: ProfileReader.sizeLimit + 1)
-    } catch {
-      note(file, error.message)
-      return nil
-    }
-    do throws(ProfileProblems) {
-      return try ProfileReader.read(bytes, file: file, drivers: drivers)
-    } catch {
-      problems += error.problems
-      return nil
-    }
-  }
-
-  private mutating func note(_ file: String, _ message: String) {
-    problems.append(ProfileProblem(file: file, line: nil, column: nil, message: message))
+    problems += unread
   }
 }

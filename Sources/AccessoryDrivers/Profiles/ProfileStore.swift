@@ -6,6 +6,9 @@ import AccessoryDiscovery
 public struct ProfileStore: Sendable, Hashable {
   /// In the order in which they are asked.
   public private(set) var profiles: [Profile]
+  /// The described protocols, each of which has a profile without anybody's writing one: those that come with this package,
+  /// unless changed.
+  public var protocols = DescriptionLibrary.builtIn
 
   /// The profiles that come with this package.
   public static let builtIn = ProfileStore(BuiltInProfiles.all)
@@ -19,12 +22,15 @@ public struct ProfileStore: Sendable, Hashable {
     profiles.insert(profile, at: 0)
   }
 
-  /// The profile of this name.
-  public func profile(named name: String) -> Profile? { profiles.first { $0.name == name } }
+  /// The profile of this name; of the described protocol that is called so, where there is none.
+  public func profile(named name: String) -> Profile? {
+    profiles.first { $0.name == name } ?? protocols.profile(name)
+  }
 
   /// The profile whose rule says most of all that fit the device; of those that say as much, the first.
   ///
-  /// A device is one accessory with all its ways in, so a terminal and the USB device it belongs to have one profile.
+  /// A device is one accessory with all its ways in, so a terminal and the USB device it belongs to have one profile. A
+  /// device that no rule fits and that was announced with a described protocol has that protocol's.
   public func profile(for device: Device) -> Profile? {
     var best: (profile: Profile, specificity: [Int])?
     for profile in profiles {
@@ -33,6 +39,6 @@ public struct ProfileStore: Sendable, Hashable {
       if let best, !best.specificity.lexicographicallyPrecedes(specificity) { continue }
       best = (profile, specificity)
     }
-    return best?.profile
+    return best?.profile ?? device.driver.flatMap { protocols.profile($0) }
   }
 }

@@ -14,20 +14,22 @@ extension DescribedExchange {
     if let attempt, let echo = echoedByteCount(attempt, header, content) {
       header.body = (header.body.lowerBound + echo)..<header.body.upperBound
     }
-    guard let message = decoder.message(header, content) else {
-      counters.unexpected += 1
-      return
-    }
     if let waiting = attempt {
       let request = description.requests[waiting.request.index]
-      if request.reply == message, hasSameElements(waiting.request, request, header, content) {
-        return take(message, header, content, now: now, effects: &effects)
-      }
-      if isRefusal(message, of: request), hasSameElements(waiting.request, request, header, content) {
+      let isItsOwn = hasSameElements(waiting.request, request, header, content)
+      // First, as a refusal may look like a reply in which nothing can be read.
+      if isItsOwn, let message = refusal(of: request, header, content) {
         counters.replies += 1
         counters.refusals += 1
         return finish(.failure(refusal(message, header, content)), now: now, effects: &effects)
       }
+      if isItsOwn, let reply = request.reply, decoder.fits(reply, header, content) {
+        return take(reply, header, content, now: now, effects: &effects)
+      }
+    }
+    guard let message = decoder.message(header, content) else {
+      counters.unexpected += 1
+      return
     }
     guard description.messages[message].isPushed else {
       counters.lateReplies += 1
@@ -56,15 +58,25 @@ extension DescribedExchange {
   private func hasSameElements(
     _ sent: DescribedRequest, _ request: ProtocolDescription.Request, _ header: DescribedHeader, _ content: RawSpan
   ) -> Bool {
-    request.echoes.allSatisfy { echo in
+    guard request.reply.map({ description.messages[$0].framing }) == header.framing else {
+      // A refusal may have another form, without the elements.
+      return true
+    }
+    return request.echoes.allSatisfy { echo in
       guard let number = decoder.number(echo.reply, header, content) else { return false }
       return number == sent.elements[echo.request] ?? 0
     }
   }
 
-  /// A refusal that the request names, or, if it names none, any.
-  private func isRefusal(_ message: Int, of request: ProtocolDescription.Request) -> Bool {
-    request.refusals.isEmpty ? description.messages[message].isRefusal : request.refusals.contains(message)
+  /// The message by which a frame refuses the request, by its place: one that the request names, or, if it names none, any
+  /// refusal.
+  private func refusal(
+    of request: ProtocolDescription.Request, _ header: DescribedHeader, _ content: RawSpan
+  ) -> Int? {
+    if !request.refusals.isEmpty { return request.refusals.first { decoder.fits($0, header, content) } }
+    return description.messages.indices.first {
+      description.messages[$0].isRefusal && decoder.fits($0, header, content)
+    }
   }
 
   private func refusal(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> AccessoryError {
@@ -93,7 +105,8 @@ extension DescribedExchange {
       counters.replies += 1
       return finish(.success(decoded), now: now, effects: &effects)
     }
-    guard let number = decoded[pieces.index]?.raw, (0..<ProtocolDescription.Limit.repetitions).contains(number - pieces.first)
+    guard let number = decoded[pieces.index]?.raw,
+      (0..<ProtocolDescription.Limit.repetitions).contains(number - pieces.first)
     else {
       counters.unexpected += 1
       return

@@ -39,7 +39,9 @@ extension DescribedExchange {
   }
 
   /// The request is over: the next one may go after the gap.
-  mutating func finish(_ result: Result<Reply, AccessoryError>, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+  mutating func finish(
+    _ result: Result<Reply, AccessoryError>, now: MonotonicTime, effects: inout Effects<Reply, Event>
+  ) {
     guard let done = attempt else { return }
     attempt = nil
     nextSending = now + .nanoseconds(description.plan.gap)

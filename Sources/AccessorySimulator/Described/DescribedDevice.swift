@@ -75,19 +75,29 @@ public struct DescribedDevice: SerialDevice {
 
   /// By what others find it.
   public var announcement: Announcement {
-    Announcement(path: "", driver: description.name, name: description.name, model: description.name, serial: serialNumber)
+    Announcement(
+      path: "", driver: description.name, name: description.name, model: description.name, serial: serialNumber)
   }
 
   // MARK: - Values
 
   /// Sets a value. Throws `misconfigured` for a name that no message of the description has.
+  /// One value alone stands for a list of one where the field is a list.
   public mutating func set(_ name: String, to value: PlainValue) throws(AccessoryError) {
-    let names = Set(description.messages.flatMap(\.fieldNames))
-    guard names.contains(name) else {
+    let fields = description.messages.flatMap(\.fields)
+    let names = Set(fields.map(\.name))
+    guard let field = fields.first(where: { $0.name == name }) else {
       throw AccessoryError(
-        .misconfigured, "\(description.name) has no field \(SafeText.escape(name)): there is \(names.sorted().joined(separator: ", "))")
+        .misconfigured,
+        "\(description.name) has no field \(SafeText.escape(name)): there is \(names.sorted().joined(separator: ", "))")
     }
-    values[name] = value
+    if case .list = value {
+      values[name] = value
+    } else if value != .nothing, !field.flags.isEmpty || field.isList {
+      values[name] = value == .text("none") ? .list([]) : .list([value])
+    } else {
+      values[name] = value
+    }
   }
 
   /// Sets how full the battery is, in percent: the field for that, or the remaining capacity where there is none. False
@@ -219,7 +229,9 @@ public struct DescribedDevice: SerialDevice {
       var part = values
       part[pieces.index] = .whole(pieces.first + number)
       for name in message.fieldNames {
-        if case .list(let list)? = values[name] { part[name] = .list(Array(list.dropFirst(number * each).prefix(each))) }
+        if case .list(let list)? = values[name] {
+          part[name] = .list(Array(list.dropFirst(number * each).prefix(each)))
+        }
       }
       return part
     }

@@ -10,7 +10,7 @@ struct NamedRequest {
   private let device: String?
   private let words: ArraySlice<String>
 
-  private static let names = Set(KnownDrivers.library.drivers.flatMap { $0.commands.map(\.name) })
+  private static let names = Set(KnownDrivers.library.all.flatMap { $0.commands.map(\.name) })
 
   /// Nil when the words have the shorter form that AF1 has: a command, perhaps with a payload.
   init?(_ words: [String]) {
@@ -29,7 +29,7 @@ struct NamedRequest {
   /// Throws when it is right for no driver.
   func check() throws {
     var problem: CommandSyntaxError?
-    for driver in KnownDrivers.library.drivers {
+    for driver in KnownDrivers.library.all {
       do throws(CommandSyntaxError) {
         _ = try CommandCall.read(words, of: driver.commands)
         return

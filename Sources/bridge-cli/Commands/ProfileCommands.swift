@@ -111,7 +111,7 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
       Output.json(ProfileCheckDocument(files: results.map { .init($0) }))
     } else {
       for result in results {
-        if let name = result.name { Output.line("\(SafeText.escape(result.file, limit: 200)): fine, profile \(name)") }
+        if let praise = result.praise { Output.line(praise) }
         for problem in result.problems { Output.line(SafeText.escape(problem.description, limit: 1_000)) }
       }
     }
@@ -121,15 +121,44 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
   struct Result: Sendable {
     var file: String
     var name: String?
+    /// What the file has: "profile", "protocol".
+    var what = "profile"
+    /// Examples that were run.
+    var exampleCount = 0
     var problems: [ProfileProblem] = []
+
+    /// What is said of a file with which nothing is wrong.
+    var praise: String? {
+      guard let name, problems.isEmpty else { return nil }
+      let examples =
+        exampleCount == 0 ? "" : exampleCount == 1 ? ", its example holds" : ", its \(exampleCount) examples hold"
+      return "\(SafeText.escape(file, limit: 200)): fine, \(what) \(name)\(examples)"
+    }
   }
 
   private static func check(_ file: String) -> Result {
     do throws(ProfileProblems) {
-      return Result(file: file, name: try ProfileReader.read(path: file).name)
+      if DescriptionReader.isDescription(path: file) {
+        var result = Result(file: file, what: "protocol")
+        result.take(try DescriptionReader.read(path: file))
+        return result
+      }
+      let profile = try ProfileReader.read(path: file, protocols: KnownDrivers.library.protocols)
+      var result = Result(file: file, name: profile.name)
+      if let described = profile.described, described.description.examples.count > 0 { result.take(described) }
+      return result
     } catch {
       return Result(file: file, problems: error.problems)
     }
+  }
+}
+
+extension ProfileCheck.Result {
+  /// Runs the examples of a description that could be read.
+  fileprivate mutating func take(_ described: DescribedProtocol) {
+    name = described.name
+    exampleCount = described.description.examples.count
+    problems = DescriptionCheck.problems(in: described, file: file)
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
@@ -8,18 +9,22 @@ import CommandOutput
 /// The profiles that the command goes by.
 enum KnownProfiles {
   static func library() async -> ProfileLibrary {
-    await SetupQueue(label: "profiles").run { ProfileLibrary.load() }
+    await SetupQueue(label: "profiles").run { ProfileLibrary.load(protocols: KnownDrivers.library.protocols) }
   }
 
-  /// The profile of a device; where the user names a driver that it isn't for, the one that has the driver's name: it
-  /// knows the driver's line. Says so when there are profiles that can't be read: one of them may be meant.
-  static func profile(for device: Device, driver: String? = nil) async -> Profile? {
+  /// The profile of a device; where the user names a driver that it isn't for, the one that has the driver's name, or
+  /// the one of the described protocol: it knows the driver's line. Says so when there are profiles that can't be read:
+  /// one of them may be meant.
+  static func profile(for device: Device, driver: String? = nil) async throws(AccessoryError) -> Profile? {
+    if let driver, KnownDrivers.isFile(driver) {
+      return try await KnownDrivers.described(inFile: driver).profile
+    }
     let library = await library()
     if !library.problems.isEmpty {
       Output.note("There are profiles that can't be used: bridge-cli profile list says why.")
     }
     let profile = library.store.profile(for: device)
     guard let driver, profile?.driver != driver else { return profile }
-    return library.store.profile(named: driver) ?? profile
+    return library.store.profile(named: driver) ?? library.protocols.profile(driver) ?? profile
   }
 }

@@ -59,7 +59,7 @@ struct Attachment {
   /// Finds the device that `text` means.
   static func find(_ text: String?, _ line: LineOptions) async throws -> Target {
     let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
-    let profile = await KnownProfiles.profile(for: found, driver: line.driver)
+    let profile = try await KnownProfiles.profile(for: found, driver: line.driver)
     let device = try line.transport.choose(found, label: label(text, found.address))
     // Who names a node means that, whatever a profile prefers.
     let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.address.node } ?? false

@@ -8,7 +8,10 @@ import ArgumentParser
 struct SerialOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The driver that speaks its protocol: \(KnownDrivers.library.names); else its profile's.",
+      """
+      The driver that speaks its protocol: \(KnownDrivers.library.names), or the file of a description (./mine.yaml); else \
+      its profile's.
+      """,
       valueName: "name"))
   var driver: String?
   @Option(
@@ -50,9 +53,8 @@ struct SerialOptions: ParsableArguments {
   }
 
   func validate() throws {
-    if let driver, KnownDrivers.library.driver(named: driver) == nil {
-      throw ValidationError(
-        "--driver is \(KnownDrivers.library.drivers.map(\.name).joined(separator: " or ")), not \(driver)")
+    if let driver, !KnownDrivers.isFile(driver), KnownDrivers.library.driver(named: driver) == nil {
+      throw ValidationError("--driver is \(KnownDrivers.library.names), or the file of a description, not \(driver)")
     }
     guard baud != 0 else { throw ValidationError("a baud rate is at least 1, for example 9600 or 115200") }
     guard (5...8).contains(dataBits ?? 8) else { throw ValidationError("--data-bits is 5, 6, 7 or 8") }

@@ -8,8 +8,8 @@ import Glibc
 /// answer on another socket, than the user named.
 enum TextCheck {
   private static let variables = [
-    "ACCESSORY_BRIDGE_SOURCES", "ACCESSORY_BRIDGE_SOCKET", "ACCESSORY_BRIDGE_PROFILES", "XDG_RUNTIME_DIR",
-    "RUNTIME_DIRECTORY", "XDG_CONFIG_HOME", "HOME",
+    "ACCESSORY_BRIDGE_SOURCES", "ACCESSORY_BRIDGE_SOCKET", "ACCESSORY_BRIDGE_PROFILES", "ACCESSORY_BRIDGE_PROTOCOLS",
+    "XDG_RUNTIME_DIR", "RUNTIME_DIRECTORY", "XDG_CONFIG_HOME", "HOME",
   ]
 
   /// Throws `UsageError` for an argument, and `misconfigured` for a variable.

@@ -33,9 +33,10 @@ import Testing
     }
     #expect(entries.map(\.key) == ["name", "list", "deep"])
     #expect(entries.map(\.mark.line) == [2, 3, 6])
-    #expect(entries[0].value == YAMLNode(content: .scalar("Gérät"), mark: YAMLMark(line: 2, column: 7)))
+    #expect(
+      entries[0].value == YAMLNode(content: .scalar("Gérät"), mark: YAMLMark(line: 2, column: 7), style: .doubleQuoted))
     guard case .sequence(let list) = entries[1].value.content else { return #expect(Bool(false), "it is a list") }
-    #expect(list[1] == YAMLNode(content: .scalar("b # c"), mark: YAMLMark(line: 3, column: 11)))
+    #expect(list[1] == YAMLNode(content: .scalar("b # c"), mark: YAMLMark(line: 3, column: 11), style: .literal))
     #expect(list[2].mark == YAMLMark(line: 4, column: 3))
     guard case .sequence(let deep) = entries[2].value.content, case .mapping(let last) = deep[0].content else {
       return #expect(Bool(false), "it is a list of mappings")

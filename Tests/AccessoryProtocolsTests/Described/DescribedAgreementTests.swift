@@ -21,12 +21,14 @@ import Testing
       let size = Int.random(in: 0...3, using: &random) == 0 ? 0 : Int.random(in: 0...40, using: &random)
       let payload = (0..<size).map { _ in UInt8.random(in: 0 ... .max, using: &random) }
       let header = AF1Header(
-        flags: .init(rawValue: .random(in: 0...15, using: &random)), command: .init(rawValue: .random(in: 0 ... .max, using: &random)),
+        flags: .init(rawValue: .random(in: 0...15, using: &random)),
+        command: .init(rawValue: .random(in: 0 ... .max, using: &random)),
         number: .random(in: 0 ... .max, using: &random))
       var expected: [UInt8] = []
       try native.encode(header, payload: payload, into: &expected)
       let frame = try described.frame(
-        0, [1: Int(0x10 | header.flags.rawValue), 2: Int(header.command.rawValue), 3: Int(header.number)], body: payload)
+        0, [1: Int(0x10 | header.flags.rawValue), 2: Int(header.command.rawValue), 3: Int(header.number)], body: payload
+      )
       try #require(frame == expected)
       wire += frame
       sent.append((header, payload))
@@ -56,7 +58,8 @@ import Testing
     let (decoder, encoder) = (MessageDecoder(codec), MessageEncoder(codec))
     for _ in 0..<Self.count {
       let frame = try HM1XFrame(
-        steering: .random(in: HM1XFrame.range, using: &random), acceleration: .random(in: HM1XFrame.range, using: &random),
+        steering: .random(in: HM1XFrame.range, using: &random),
+        acceleration: .random(in: HM1XFrame.range, using: &random),
         headlights: .random(using: &random), brakeLights: .random(using: &random))
       let values: [String: PlainValue] = [
         "steering": .whole(frame.steering), "acceleration": .whole(frame.acceleration),

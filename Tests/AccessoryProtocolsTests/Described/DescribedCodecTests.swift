@@ -8,7 +8,8 @@ import Testing
 
 @Suite struct DescribedCodecTests {
   /// All frames in `wire`, in pieces of so many bytes, with what they say.
-  private func read(_ description: ProtocolDescription, _ wire: [UInt8], pieces: Int = .max) throws -> [DecodedMessage] {
+  private func read(_ description: ProtocolDescription, _ wire: [UInt8], pieces: Int = .max) throws -> [DecodedMessage]
+  {
     var codec = try DescribedCodec(description)
     let decoder = MessageDecoder(codec)
     var batch = FrameBatch<DescribedHeader>()
@@ -118,7 +119,8 @@ import Testing
     #expect(message["battery.cycles"]?.value == .whole(132))
     let derived = Samples.pylontech.derivedValues { message[$0]?.value }
     #expect(derived.map(\.value) == [.number(6.415), .number(50), .number(12.83)])
-    let p9 = "~20024600D05E1002080D020D020D020D030D000D010D010D03050B7D0B690B690B690B73FFFA680EFFFF04FFFF00000174E401B198E906\r"
+    let p9 =
+      "~20024600D05E1002080D020D020D020D030D000D010D010D03050B7D0B690B690B690B73FFFA680EFFFF04FFFF00000174E401B198E906\r"
     let large = try #require(try read(Samples.pylontech, Array(p9.utf8)).first)
     #expect(Samples.pylontech.derivedValues { large[$0]?.value }.map(\.value)[..<2] == [.number(95.46), .number(111)])
     // A wrong digit of the length, or of the check.
@@ -128,7 +130,8 @@ import Testing
   }
 
   @Test func pi30() throws {
-    let text = "(000.0 00.0 230.0 49.9 0161 0119 003 460 57.50 012 100 0069 0014 103.8 57.45 00000 00110110 00 00 00856 010"
+    let text =
+      "(000.0 00.0 230.0 49.9 0161 0119 003 460 57.50 012 100 0069 0014 103.8 57.45 00000 00110110 00 00 00856 010"
     let frame = Array(text.utf8) + [0x24, 0x8C, 0x0D]
     let message = try #require(try read(Samples.pi30, frame, pieces: 10).first)
     #expect(message["battery.voltage"]?.value == .number(57.5))
@@ -143,7 +146,8 @@ import Testing
 
   @Test func encodingIsTheWayBack() throws {
     for (description, wire) in [
-      (Samples.jbd, hex(Self.j1)), (Samples.vedirect, Array(Self.v1.utf8) + [0xDF]), (Samples.vedirect, Array(":A0102000345\n".utf8)),
+      (Samples.jbd, hex(Self.j1)), (Samples.vedirect, Array(Self.v1.utf8) + [0xDF]),
+      (Samples.vedirect, Array(":A0102000345\n".utf8)),
     ] {
       var codec = try DescribedCodec(description)
       var batch = FrameBatch<DescribedHeader>()

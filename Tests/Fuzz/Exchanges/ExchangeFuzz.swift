@@ -7,12 +7,15 @@ import Glibc
 //
 //   ACCESSORY_BRIDGE_FUZZ=framed|ev3|hm10|bluno|hm1x|lines
 //
+// With ACCESSORY_BRIDGE_FUZZ=description the input is a protocol's description, and what is sent in that protocol.
+//
 // The same bytes pass in a trace of that family, too, whose words are looked at.
 //
 // Time is the input's as well, and all tasks run on this one thread, one after another: an input does the same each time.
 
+private let name = getenv("ACCESSORY_BRIDGE_FUZZ").map { String(cString: $0) } ?? ""
+
 private let family: Family = {
-  let name = getenv("ACCESSORY_BRIDGE_FUZZ").map { String(cString: $0) } ?? ""
   guard let family = Family(rawValue: name) else { fatalError("ACCESSORY_BRIDGE_FUZZ must name a family, not \(name)") }
   Schedule.begin()
   return family
@@ -22,6 +25,10 @@ private let family: Family = {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let data, count > 2 else { return 0 }
+  if name == "description" {
+    Descriptions.run(Array(UnsafeBufferPointer(start: data, count: count)))
+    return 0
+  }
   family.trace(UnsafeBufferPointer(start: data, count: count))
   let world = World(family, Script(Array(UnsafeBufferPointer(start: data, count: count))))
   world.run()

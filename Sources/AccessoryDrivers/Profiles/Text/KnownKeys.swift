@@ -3,7 +3,7 @@
 /// The keys of a profile's text, by the mapping they stand in.
 enum KnownKeys {
   static let profile = [
-    "name", "description", "match", "transport", "driver", "protocols", "pacing", "policies",
+    "name", "description", "match", "transport", "driver", "protocol", "protocols", "pacing", "policies",
     "poll", "sleep", "writes",
   ]
   static let rule = ["usb", "driver", "name", "manufacturer", "model", "serial", "by_id"]
@@ -19,15 +19,18 @@ enum KnownKeys {
   static let policies = ["reconnect", "retry", "max_attached", "idle_close"]
   static let attempts = ["enabled", "tries", "interval", "backoff", "longest"]
 
-  private static let places: [(place: String, keys: [String])] = [
+  /// A mapping and the keys that may stand in it.
+  typealias Place = (place: String, keys: [String])
+
+  static let places: [Place] = [
     ("match: usb", ruleUSB), ("transport: tty", tty), ("transport: usb", usb), ("transport: tty: rs485", rs485),
     ("transport", transport), ("match", rule), ("policies", policies), ("policies: reconnect", attempts),
     ("pacing", pacing), ("the profile itself", profile),
   ]
 
   /// What to say to a key that isn't one of these: the nearest of them, or where it belongs.
-  static func advice(_ key: String, among known: [String]) -> String {
-    let list = "known here: \(known.joined(separator: ", "))"
+  static func advice(_ key: String, among known: [String], places: [Place] = []) -> String {
+    let list = "known here: \(list(known))"
     let nearest = nearest(key, among: known)
     // Whoever writes a whole word right has it in the wrong place, unless it is all but one letter what is known here.
     if nearest?.distance != 1, let place = places.first(where: { $0.keys.contains(key) }) {
@@ -37,6 +40,11 @@ enum KnownKeys {
     // A third of the letters may be wrong, and a beginning is as good.
     let isNear = nearest.distance <= max(2, key.count / 3) || nearest.key.hasPrefix(key)
     return isNear ? "did you mean \(nearest.key)?" : "the nearest is \(nearest.key); \(list)"
+  }
+
+  /// The first of these words, of which a text may have made any number.
+  private static func list(_ words: [String]) -> String {
+    words.prefix(40).joined(separator: ", ") + (words.count > 40 ? " …" : "")
   }
 
   /// The word with the fewest changes to it; of several the first.

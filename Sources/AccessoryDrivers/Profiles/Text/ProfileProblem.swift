@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something wrong with a profile's file: where, and what was expected.
+/// Something wrong with the file of a profile or of a protocol's description: where, and what was expected.
 public struct ProfileProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file, as its reader called it.
   public var file: String

@@ -6,7 +6,9 @@ import AccessoryIO
 extension ProfileReader {
   /// Reads the profile in a file that the user names, whoever else could have written it. Throws as `read` does, and when
   /// the file can't be read. Blocks: for a `SetupQueue`.
-  public static func read(path: String) throws(ProfileProblems) -> Profile {
+  public static func read(
+    path: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
+  ) throws(ProfileProblems) -> Profile {
     let bytes: [UInt8]
     do {
       bytes = try SmallFile.read(path, limit: sizeLimit + 1)
@@ -14,6 +16,6 @@ extension ProfileReader {
       let message = AccessoryError(errno: error, "it can't be read").message
       throw ProfileProblems(problems: [ProfileProblem(file: path, line: nil, column: nil, message: message)])
     }
-    return try read(bytes, file: path)
+    return try read(bytes, file: path, drivers: drivers, protocols: protocols)
   }
 }

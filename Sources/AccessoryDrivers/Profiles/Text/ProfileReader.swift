@@ -4,7 +4,7 @@ import AccessoryDiscovery
 import AccessoryLink
 
 /// Makes a profile of its text, and says everything that is wrong with it.
-public struct ProfileReader {
+public struct ProfileReader: ValueReader {
   /// Bytes that a profile's text may have.
   public static var sizeLimit: Int { YAMLReader.sizeLimit }
   /// Rules that a profile may have.
@@ -12,32 +12,30 @@ public struct ProfileReader {
 
   let file: String
   let drivers: DriverLibrary
-  private(set) var problems: [ProfileProblem] = []
+  let protocols: DescriptionLibrary
+  var problems: [ProfileProblem] = []
+  static var places: [KnownKeys.Place] { KnownKeys.places }
 
-  private init(file: String, drivers: DriverLibrary) {
+  private init(file: String, drivers: DriverLibrary, protocols: DescriptionLibrary) {
     self.file = file
     self.drivers = drivers
+    self.protocols = protocols
   }
 
   /// Reads the profile in a YAML text of up to 64 KiB, which is called `file` in what is wrong with it. The driver
-  /// that it names must be one of `drivers`. Throws up to 20 things at a time.
+  /// that it names must be one of `drivers`, or the name of one of the described `protocols`. Throws up to 20 things at a
+  /// time.
   public static func read(
-    _ bytes: [UInt8], file: String, drivers: DriverLibrary = .builtIn
+    _ bytes: [UInt8], file: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
   ) throws(ProfileProblems) -> Profile {
-    var reader = ProfileReader(file: file, drivers: drivers)
+    var reader = ProfileReader(file: file, drivers: drivers, protocols: protocols)
     do throws(YAMLError) {
       let profile = reader.profile(try YAMLReader.read(bytes))
       if let profile, reader.problems.isEmpty { return profile }
     } catch {
       reader.report(error.mark, error.message)
     }
-    throw ProfileProblems(
-      problems: reader.problems.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) })
-  }
-
-  mutating func report(_ mark: YAMLMark, _ message: String) {
-    guard problems.count < 20 else { return }
-    problems.append(ProfileProblem(file: file, line: mark.line, column: mark.column, message: message))
+    throw ProfileProblems(problems: reader.sortedProblems)
   }
 
   // MARK: - The profile
@@ -45,14 +43,15 @@ public struct ProfileReader {
   private mutating func profile(_ node: YAMLNode) -> Profile? {
     guard let fields = fields(node, "a profile", KnownKeys.profile) else { return nil }
     if fields["name"] == nil { report(node.mark, "a name is missing: name: my-gadget") }
-    let name = fields["name"].flatMap { profileName($0) }
+    let name = fields["name"].flatMap { plainName($0, "a name") }
     if fields["match"] == nil {
       report(node.mark, "match is missing: what must a device be, for example match: {serial: A123}")
     }
     var profile = Profile(name: name ?? "", rules: fields["match"].map { rules($0) } ?? [])
     profile.description = fields["description"].flatMap { text($0, "a description", limit: 200) }
-    if let node = fields["transport"] { profile.transport = transport(node) }
-    profile.driver = fields["driver"].flatMap { driverName($0) }
+    let line = driver(fields, &profile)
+    if let line { profile.transport.terminal = line }
+    if let node = fields["transport"] { profile.transport = transport(node, from: profile.transport) }
     profile.protocolStrings = fields["protocols"].map { protocolStrings($0) } ?? []
     if let node = fields["pacing"], let pacing = pacing(node) { profile.pacing = pacing }
     if let node = fields["policies"] { profile.policies = policies(node) }
@@ -64,24 +63,36 @@ public struct ProfileReader {
     return name == nil ? nil : profile
   }
 
-  private mutating func profileName(_ node: YAMLNode) -> String? {
-    guard let name = text(node, "a name", limit: 64) else { return nil }
-    let isPlain = name.utf8.allSatisfy { byte in
-      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+  /// What speaks the profile's protocol; returns the settings of its line, where its description has any.
+  private mutating func driver(_ fields: [String: YAMLNode], _ profile: inout Profile) -> TerminalSettings? {
+    profile.driver = fields["driver"].flatMap { driverName($0) }
+    guard let node = fields["protocol"] else { return profile.driver.flatMap { protocols.described($0)?.line } }
+    if fields["driver"] != nil { report(node.mark, "protocol says what speaks it: leave driver away") }
+    guard case .mapping = node.content else {
+      let name = word(node, "a described protocol (or its description)", among: protocols.names)
+      profile.driver = name
+      return name.flatMap { protocols.described($0)?.line }
     }
-    guard isPlain, name.utf8.first.map({ $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ".") }) == true else {
+    // It is called as its profile, so no other protocol may be called so.
+    if DescriptionReader.builtInDrivers.contains(profile.name) || protocols.names.contains(profile.name) {
       report(
-        node.mark,
-        "a name is of small letters a to z, digits, and -, _ or . behind the first, not \(Quoted.text(name))")
-      return nil
+        node.mark, "there is another protocol with the profile's name, \(profile.name): call the profile something else"
+      )
     }
-    return name
+    var reader = DescriptionReader(file: file)
+    let described = reader.describedProtocol(node, name: profile.name)
+    problems += reader.problems.prefix(max(0, Self.problemLimit - problems.count))
+    guard var described, reader.problems.isEmpty else { return nil }
+    described.text = YAMLText.text(node, indentation: 2)
+    profile.described = described
+    profile.driver = profile.name
+    return described.line
   }
 
   /// Drivers are known here by name, so that a wrong one is found before a device comes.
   private mutating func driverName(_ node: YAMLNode) -> String? {
-    word(node, "a driver", among: drivers.drivers.map(\.name))
+    let names = drivers.drivers.map(\.name)
+    return word(node, "a driver", among: names + protocols.names.filter { !names.contains($0) })
   }
 
   private mutating func protocolStrings(_ node: YAMLNode) -> [String] {

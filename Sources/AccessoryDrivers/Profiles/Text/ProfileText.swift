@@ -12,7 +12,11 @@ public enum ProfileText {
     lines.append("transport:")
     if let way = profile.transport.preferredTransport { lines.append("  prefer: \(way.rawValue)") }
     lines += terminal(profile.transport.terminal) + usb(profile.transport.usb)
-    if let driver = profile.driver { lines.append("driver: \(Quoted.whole(driver))") }
+    if let text = profile.described?.text {
+      lines += ["protocol:", String(text.dropLast())]
+    } else if let driver = profile.driver {
+      lines.append("driver: \(Quoted.whole(driver))")
+    }
     if !profile.protocolStrings.isEmpty {
       lines.append("protocols:")
       lines += profile.protocolStrings.map { "  - \(Quoted.whole($0))" }

@@ -9,7 +9,7 @@ final class YAMLEvents {
   enum Event: Hashable {
     case streamStart, streamEnd
     case documentStart, documentEnd
-    case scalar(String)
+    case scalar(String, YAMLNode.Style)
     case sequenceStart, sequenceEnd
     case mappingStart, mappingEnd
   }
@@ -65,9 +65,8 @@ final class YAMLEvents {
     case YAML_SCALAR_EVENT:
       let scalar = event.data.scalar
       try refuse(scalar.anchor, scalar.tag, mark)
-      return (
-        .scalar(String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)), mark
-      )
+      let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+      return (.scalar(text, YAMLNode.Style(scalar.style)), mark)
     default:
       throw YAMLError(mark: mark, message: "aliases (*name) are not taken: write the value out")
     }
@@ -97,6 +96,17 @@ final class YAMLEvents {
     let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     // Bytes that go on with a character don't count.
     return YAMLMark(line: line, column: before[start...].count { $0 & 0xC0 != 0x80 } + 1)
+  }
+}
+
+extension YAMLNode.Style {
+  fileprivate init(_ style: yaml_scalar_style_t) {
+    self =
+      switch style {
+      case YAML_PLAIN_SCALAR_STYLE: .plain
+      case YAML_DOUBLE_QUOTED_SCALAR_STYLE: .doubleQuoted
+      default: .literal
+      }
   }
 }
 

@@ -29,6 +29,17 @@ struct YAMLNode: Sendable, Hashable {
     case mapping([Entry])
   }
 
+  /// How a scalar is written.
+  enum Style: Sendable, Hashable {
+    /// Without quotes; so is what isn't a scalar.
+    case plain
+    /// In double quotes, where `\r` and the like are escapes.
+    case doubleQuoted
+    /// In single quotes, or as a block behind | or >: without escapes.
+    case literal
+  }
+
   var content: Content
   var mark: YAMLMark
+  var style = Style.plain
 }

@@ -49,7 +49,7 @@ enum YAMLReader {
     ) throws(YAMLError) -> YAMLNode {
       nodes += 1
       guard nodes <= nodeLimit else { throw YAMLError(mark: mark, message: "it has more than \(nodeLimit) values") }
-      if case .scalar(let text) = event { return YAMLNode(content: .scalar(text), mark: mark) }
+      if case .scalar(let text, let style) = event { return YAMLNode(content: .scalar(text), mark: mark, style: style) }
       guard depth < depthLimit else {
         throw YAMLError(mark: mark, message: "more than \(depthLimit) values are within each other")
       }
@@ -72,7 +72,7 @@ enum YAMLReader {
       while true {
         let (event, mark) = try events.next()
         if event == .mappingEnd { return entries }
-        guard case .scalar(let key) = event else {
+        guard case .scalar(let key, _) = event else {
           throw YAMLError(mark: mark, message: "a key is text, not a mapping or a sequence")
         }
         if key == "<<" { throw YAMLError(mark: mark, message: "merge keys (<<) are not taken: write the values out") }

@@ -29,9 +29,8 @@ public struct ExampleCheck: Sendable {
 
   /// What doesn't hold, in the order of the examples; up to three things an example.
   public func problems() -> [Problem] {
-    var known: [String: Int] = [:]
-    return description.examples.indices.flatMap { index in
-      problems(description.examples[index], known: &known).prefix(3).map {
+    description.examples.indices.flatMap { index in
+      problems(description.examples[index]).prefix(3).map {
         Problem(example: index, line: description.examples[index].line, message: $0)
       }
     }
@@ -39,15 +38,17 @@ public struct ExampleCheck: Sendable {
 
   /// What an example reads, by the names of the values; for simulators, which answer with it.
   public func values(_ example: Int) -> (message: Int, values: [String: PlainValue], elements: [Int: Int])? {
-    var known: [String: Int] = [:]
-    let read = read(description.examples[example].received, known: &known)
+    var known = description.examples[example].given
+    let read = read(description.examples[example], known: &known)
     guard let first = read.frames.first else { return nil }
     return (first.message, read.values.mapValues(\.value), first.elements)
   }
 
   // MARK: - One example
 
-  private func problems(_ example: ProtocolDescription.Example, known: inout [String: Int]) -> [String] {
+  /// Each example stands by itself: of others it knows what it says is given.
+  private func problems(_ example: ProtocolDescription.Example) -> [String] {
+    var known = example.given
     var problems: [String] = []
     var sentElements: [Int: Int] = [:]
     if let request = example.request {
@@ -62,7 +63,7 @@ public struct ExampleCheck: Sendable {
         problems.append("\(description.requests[request].name) can't be sent: \(error)")
       }
     }
-    let read = read(example.received, known: &known)
+    let read = read(example, known: &known)
     let answers = read.frames.filter { frame in
       guard let request = example.request else { return true }
       let described = description.requests[request]
@@ -77,9 +78,14 @@ public struct ExampleCheck: Sendable {
     }
     if answers.isEmpty, !example.received.isEmpty {
       let others = read.frames.map { description.messages[$0.message].name }
+      // A frame that has no meaning here is all that an example without one wants.
+      if read.frameCount > 0, example.request == nil, example.expected.isEmpty { return problems }
       let wanted = example.request.flatMap { description.requests[$0].reply }.map { description.messages[$0].name }
-      if others.isEmpty {
-        problems.append("no frame of this protocol is in it: \(complaint())")
+      if read.frameCount == 0 {
+        problems.append(
+          "no frame of this protocol is in it: its beginning, its length or its check is not as the framings say")
+      } else if others.isEmpty {
+        problems.append("none of the messages fits the frame in it")
       } else {
         problems.append("it reads as \(others.joined(separator: ", ")), not as \(wanted ?? "a message")")
       }
@@ -89,6 +95,7 @@ public struct ExampleCheck: Sendable {
     for derived in description.derivedValues(from: { values[$0] }) { values[derived.name] = derived.value }
     for (name, expected) in example.expected.sorted(by: { $0.key < $1.key }) {
       guard let value = values[name] else {
+        if expected == "unknown" { continue }
         problems.append("\(name) is not in it: there is \(values.keys.sorted().prefix(12).joined(separator: ", "))")
         continue
       }
@@ -99,13 +106,25 @@ public struct ExampleCheck: Sendable {
     return problems
   }
 
-  private func complaint() -> String { "its beginning, its length or its check is not as the framings say" }
-
   private static func isSame(_ value: PlainValue, _ expected: String) -> Bool {
     if value.asExampleText == expected { return true }
     // 12.30 is 12.3.
-    guard let number = value.asNumber, let wanted = Double(expected) else { return false }
-    return number == wanted
+    if let number = value.asNumber, let wanted = Double(expected) { return number == wanted }
+    guard case .list(let list) = value, !list.isEmpty else { return false }
+    let wanted = expected.split(separator: ", ", omittingEmptySubsequences: false)
+    return wanted.count == list.count && zip(list, wanted).allSatisfy { isSame($0, String($1)) }
+  }
+
+  /// What a frame means for who has made a request: a refusal, its reply, or anything.
+  private func message(
+    _ header: DescribedHeader, _ content: [UInt8], for request: ProtocolDescription.Request?
+  ) -> Int? {
+    let span = content.span.bytes
+    guard let request else { return decoder.message(header, span) }
+    let refusals =
+      request.refusals.isEmpty
+      ? description.messages.indices.filter { description.messages[$0].isRefusal } : request.refusals
+    return refusals.first { decoder.fits($0, header, span) } ?? decoder.message(header, span, expected: request.reply)
   }
 
   private struct Frame {
@@ -114,15 +133,23 @@ public struct ExampleCheck: Sendable {
   }
 
   /// All that can be read from these bytes; lists of several frames are joined where the message comes in pieces.
-  private func read(_ bytes: [UInt8], known: inout [String: Int]) -> (frames: [Frame], values: [String: DescribedValue]) {
+  private func read(
+    _ example: ProtocolDescription.Example, known: inout [String: Int]
+  ) -> (frames: [Frame], frameCount: Int, values: [String: DescribedValue]) {
+    let request = example.request.map { description.requests[$0] }
+    let sent = example.sent ?? example.request.flatMap { try? writer.bytes($0, example.arguments).bytes }
     var codec = codec
     var batch = FrameBatch<DescribedHeader>()
-    codec.decode(bytes.span.bytes, into: &batch)
+    codec.decode(example.received.span.bytes, into: &batch)
     codec.idle(into: &batch)
     var (frames, values): ([Frame], [String: DescribedValue]) = ([], [:])
     for index in 0..<batch.count {
-      let (header, content) = (batch.header(at: index), batch.payloadBytes(at: index))
-      guard let message = decoder.message(header, content.span.bytes) else { continue }
+      var header = batch.header(at: index)
+      let content = batch.payloadBytes(at: index)
+      if request?.isEchoed == true, let sent, content[header.body].starts(with: sent) {
+        header.body = (header.body.lowerBound + sent.count)..<header.body.upperBound
+      }
+      guard let message = message(header, content, for: request) else { continue }
       var elements: [Int: Int] = [:]
       for element in 0..<64 { elements[element] = decoder.number(element, header, content.span.bytes) }
       frames.append(Frame(message: message, elements: elements))
@@ -145,6 +172,6 @@ public struct ExampleCheck: Sendable {
         }
       }
     }
-    return (frames, values)
+    return (frames, batch.count, values)
   }
 }

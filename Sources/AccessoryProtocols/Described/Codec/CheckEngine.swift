@@ -73,7 +73,8 @@ struct CheckEngine: Sendable {
   }
 
   private func byte(_ index: Int, of value: UInt32) -> UInt8 {
-    let byte = UInt8(truncatingIfNeeded: value >> UInt32(check.order.shift(ofByte: index, of: check.algorithm.byteCount)))
+    let byte = UInt8(
+      truncatingIfNeeded: value >> UInt32(check.order.shift(ofByte: index, of: check.algorithm.byteCount)))
     return check.bumped.contains(byte) ? byte &+ 1 : byte
   }
 }

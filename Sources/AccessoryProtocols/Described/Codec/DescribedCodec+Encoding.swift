@@ -8,7 +8,8 @@ extension DescribedCodec {
   public func encode(
     _ header: DescribedHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
-    guard kinds.indices.contains(header.framing), header.body.lowerBound >= 0, header.body.upperBound <= payload.byteCount
+    guard kinds.indices.contains(header.framing), header.body.lowerBound >= 0,
+      header.body.upperBound <= payload.byteCount
     else { throw .payloadTooShort(byteCount: payload.byteCount, minimum: header.body.upperBound) }
     let body = payload.extracting(header.body)
     switch kinds[header.framing] {
@@ -108,7 +109,7 @@ extension FramingPlan {
     if length.hasNibbleCheck {
       guard number <= 0xFFF else { return nil }
       let sum = (number & 0xF) + (number >> 4 & 0xF) + (number >> 8)
-      number |= (0 &- sum & 0xF) << 12
+      number |= ((0 &- sum) & 0xF) << 12
     }
     return number
   }

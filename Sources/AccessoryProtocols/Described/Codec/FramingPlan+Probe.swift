@@ -27,7 +27,9 @@ extension FramingPlan {
       guard available >= front else { return .needs(front) }
       let frame = bytes.extracting(origin..<bytes.byteCount)
       if hasChecksInFront {
-        for check in checks where check.isInFront && !isGood(check, frame, bodyEnd: front) { return .broken(.malformed) }
+        for check in checks where check.isInFront && !isGood(check, frame, bodyEnd: front) {
+          return .broken(.malformed)
+        }
       }
       guard let count = bodyCount(frame) else { return .broken(.malformed) }
       return finish(bytes, at: origin, bodyCount: count, isFrontGood: true)
@@ -163,7 +165,8 @@ extension FramingPlan {
     } else if bodyEnd + missingIfEmpty == front {
       bodyEnd = front
     }
-    guard bodyEnd >= front, extent != .fixed || bodyEnd - front == fixedBody, hasConstants(span, bodyEnd: bodyEnd) else {
+    guard bodyEnd >= front, extent != .fixed || bodyEnd - front == fixedBody, hasConstants(span, bodyEnd: bodyEnd)
+    else {
       return .broken(.malformed)
     }
     for check in checks where !isGood(check, span, bodyEnd: bodyEnd, digits: digits) { return .broken(.payloadDamaged) }

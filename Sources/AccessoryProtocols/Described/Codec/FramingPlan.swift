@@ -133,7 +133,8 @@ final class FramingPlan: Sendable {
     guard hexadecimal == nil || extent == .terminated || !end.isEmpty else {
       throw FramingParameterError("digits: hex", "must have an end")
     }
-    guard front + back + fixedBody <= limit, !start.isEmpty || extent == .terminated || !engines.allSatisfy({ $0 == nil })
+    guard front + back + fixedBody <= limit,
+      !start.isEmpty || extent == .terminated || !engines.allSatisfy({ $0 == nil })
     else { throw FramingParameterError("layout", "must have a start or a check, and be no longer than max") }
     checks = try Self.checks(elements, engines, places, body: bodies[0], isHexadecimal: hexadecimal != nil)
     hasChecksInFront = checks.contains(where: \.isInFront)
@@ -204,7 +205,9 @@ final class FramingPlan: Sendable {
       guard covers.lowerBound >= 0, covers.upperBound < elements.count, !covers.contains(index),
         !isHexadecimal || covers.lowerBound > 0 || places[0].byteCount > 0,
         engine.check.notation != .decimal || engine.check.algorithm.byteCount == 1,
-        !covers.contains(where: { engines[$0]?.check.isPresentIfEmpty == false || engines[$0]?.check.notation == .decimal })
+        !covers.contains(where: {
+          engines[$0]?.check.isPresentIfEmpty == false || engines[$0]?.check.notation == .decimal
+        })
       else { throw FramingParameterError("check", "must cover elements of its frame, and not itself") }
       checks.append(
         Check(

@@ -7,7 +7,8 @@ struct PairBlock: Sendable {
   private let closing: [UInt8]
 
   init(_ pairs: ProtocolDescription.Pairs, limit: Int) throws(FramingParameterError) {
-    guard (1...8).contains(pairs.begin.count), (1...32).contains(pairs.close.count), limit <= ProtocolDescription.Limit.frame
+    guard (1...8).contains(pairs.begin.count), (1...32).contains(pairs.close.count),
+      limit <= ProtocolDescription.Limit.frame
     else { throw FramingParameterError("pairs", "must have a begin of 1 to 8 bytes and a closing label of 1 to 32") }
     self.pairs = pairs
     self.limit = limit

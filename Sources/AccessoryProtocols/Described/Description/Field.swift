@@ -33,9 +33,11 @@ extension ProtocolDescription {
     public var isList = false
     /// How a number stands in a text that is sent; nil: in as few characters as it needs.
     public var form: TextForm?
-    /// What it is instead, depending on another field's raw number, which may come later in the message: the first whose
-    /// number fits; none: what stands here.
+    /// What it is instead, depending on another field's raw number, which may come later in the message; where there is no
+    /// rule for that number, or no such field, what stands here.
     public var variants: Variants?
+    /// What raw numbers above a limit mean instead: 101 for −1 °C.
+    public var above: Above?
 
     /// A field of this type.
     public init(_ name: String, _ type: FieldType) { (self.name, self.type) = (name, type) }
@@ -57,7 +59,7 @@ extension ProtocolDescription {
     public var by: String
     /// What differs, by that field's raw number.
     public var rules: [Int: Rule]
-    /// The rule for raw numbers of this field, which are compared first, above a limit.
+    /// These rules.
     public init(by: String, rules: [Int: Rule]) { (self.by, self.rules) = (by, rules) }
 
     /// What a rule changes of a field.
@@ -73,6 +75,16 @@ extension ProtocolDescription {
         (self.encoding, self.offset, self.scale) = (encoding, offset, scale)
       }
     }
+  }
+
+  /// A rule for a field's raw numbers above a limit.
+  public struct Above: Sendable, Hashable {
+    /// The largest raw number that means what the field says.
+    public var limit: Int
+    /// What larger ones mean; its encoding is not looked at.
+    public var rule: Variants.Rule
+    /// A rule above a limit.
+    public init(limit: Int, rule: Variants.Rule) { (self.limit, self.rule) = (limit, rule) }
   }
 
   /// What a field is read from.
@@ -156,6 +168,8 @@ extension ProtocolDescription {
     public var unit: String?
     /// What it measures.
     public var quantity: String?
+    /// Whether it is for the description's own use, and no value for anybody.
+    public var isHidden = false
     /// A value that follows by this rule.
     public init(_ name: String, _ rule: Rule) { (self.name, self.rule) = (name, rule) }
 
@@ -181,6 +195,8 @@ extension ProtocolDescription {
       case chargeBySign(String, deadBand: Double)
       /// This word, if the truth or flag is set.
       case word(String, when: String, contains: String?)
+      /// Another word for each word of a field; unknown where there is none.
+      case words(String, [String: String])
     }
   }
 }

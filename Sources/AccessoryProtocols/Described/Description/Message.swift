@@ -127,7 +127,9 @@ extension ProtocolDescription {
     /// Columns in their order (by number from 0, or by place and count of characters).
     public var columns: [Column]
     /// Text in these columns.
-    public init(_ separation: Separation, _ columns: [Column]) { (self.separation, self.columns) = (separation, columns) }
+    public init(_ separation: Separation, _ columns: [Column]) {
+      (self.separation, self.columns) = (separation, columns)
+    }
   }
 
   /// A column of text.
@@ -156,8 +158,20 @@ extension ProtocolDescription {
       case field(Field)
     }
     /// In their order.
-    public var parts: [Part]
+    public let parts: [Part]
+    /// The same without blanks and line ends at both ends, which don't count when texts are compared with the pattern.
+    let core: [Part]
+
     /// A pattern of these parts.
-    public init(_ parts: [Part]) { self.parts = parts }
+    public init(_ parts: [Part]) {
+      self.parts = parts
+      var core = parts
+      if case .literal(let first)? = core.first { core[0] = .literal(Array(first.drop(while: \.isBlank))) }
+      if case .literal(var last)? = core.last {
+        while last.last?.isBlank == true { last.removeLast() }
+        core[core.count - 1] = .literal(last)
+      }
+      self.core = core.filter { $0 != .literal([]) }
+    }
   }
 }

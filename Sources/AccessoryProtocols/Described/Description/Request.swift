@@ -136,12 +136,17 @@ extension ProtocolDescription {
     public var arguments: [String: Int] = [:]
     /// The request's bytes, which it must send; nil: not looked at.
     public var sent: [UInt8]?
-    /// What the accessory sends.
+    /// What the accessory sends; empty: not looked at.
     public var received: [UInt8]
-    /// What must be read from it: values as texts, lists with commas; the field's name first.
+    /// Numbers that were read before, from other messages: counts of pieces.
+    public var given: [String: Int] = [:]
+    /// What must be read from it, by field: values as texts, lists with a comma and a blank between their values, a truth
+    /// as "true" or "false", "unknown" where nothing must be known of it.
     public var expected: [String: String] = [:]
     /// Whether nothing must be read from it, as it is damaged or refuses.
     public var isRefused = false
+    /// Whether what is sent changes something, so that nobody may send it without permission.
+    public var isWrite = false
     /// The line of the file, from 1, for what is said about it.
     public var line = 0
     /// What is received means what is expected.

@@ -57,15 +57,15 @@ extension Decoding {
   // MARK: - Patterns
 
   mutating func readPattern(_ pattern: ProtocolDescription.TextPattern, of text: [UInt8]) {
-    var rest = text[...]
+    var rest = text.trimmed[...]
     var isLost = false
-    for (index, part) in pattern.parts.enumerated() {
+    for (index, part) in pattern.core.enumerated() {
       switch part {
       case .literal(let literal):
         if !isLost, rest.starts(with: literal) { rest = rest.dropFirst(literal.count) } else { isLost = true }
       case .field(let field):
         var end = rest.endIndex
-        if index + 1 < pattern.parts.count, case .literal(let next) = pattern.parts[index + 1] {
+        if index + 1 < pattern.core.count, case .literal(let next) = pattern.core[index + 1] {
           guard let place = Array(rest).firstPlace(of: next) else {
             isLost = true
             addProblem(field)
@@ -106,5 +106,29 @@ extension [UInt8] {
     }
     if start < count { pieces.append(Array(self[start...])) }
     return pieces
+  }
+}
+
+extension ProtocolDescription.TextPattern {
+  /// Whether a text has all literals of the pattern in their order, and nothing behind the last part. Blanks and line ends
+  /// at both ends of the text don't count.
+  func fits(_ text: RawSpan) -> Bool {
+    var (start, end) = (0, text.byteCount)
+    while start < end, text.byte(uncheckedAt: start).isBlank { start += 1 }
+    while end > start, text.byte(uncheckedAt: end - 1).isBlank { end -= 1 }
+    var isBehindField = false
+    for part in core {
+      guard case .literal(let literal) = part else {
+        isBehindField = true
+        continue
+      }
+      while !(end - start >= literal.count && text.extracting(start..<end).starts(with: literal)) {
+        guard isBehindField, start < end else { return false }
+        start += 1
+      }
+      start += literal.count
+      isBehindField = false
+    }
+    return isBehindField || start == end
   }
 }

@@ -29,7 +29,8 @@ struct Decoding {
         // Taken out first, so that appending doesn't copy the list.
         var list = list
         result.values[place].value = .nothing
-        list.append(value)
+        // The names of a field's flags are values of the list, too.
+        if case .list(let names) = value { list += names } else { list.append(value) }
         result.values[place].value = .list(list)
       } else {
         result.values[place].value = value
@@ -39,7 +40,7 @@ struct Decoding {
       places[field.name] = result.values.count
       result.values.append(
         DescribedValue(
-          field.name, isList ? .list([value]) : value, unit: field.unit, quantity: field.quantity,
+          field.name, isList && !value.isList ? .list([value]) : value, unit: field.unit, quantity: field.quantity,
           isHidden: field.isHidden, raw: raw))
     }
   }

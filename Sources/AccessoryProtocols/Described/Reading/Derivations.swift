@@ -12,7 +12,9 @@ extension ProtocolDescription {
       // A value that can't be worked out from anything that was read isn't there at all.
       guard derivation.rule.sources.contains(where: { known($0) != nil }) else { continue }
       let result = derivation.rule.value(known) ?? .nothing
-      results.append(DescribedValue(derivation.name, result, unit: derivation.unit, quantity: derivation.quantity))
+      results.append(
+        DescribedValue(
+          derivation.name, result, unit: derivation.unit, quantity: derivation.quantity, isHidden: derivation.isHidden))
     }
     return results
   }
@@ -24,7 +26,8 @@ extension ProtocolDescription.Derivation.Rule {
     switch self {
     case .first(let names), .sum(let names): names
     case .percent(let a, let b), .difference(let a, let b), .product(let a, let b): [a, b]
-    case .least(let name), .greatest(let name), .negated(let name), .chargeBySign(let name, _), .word(_, let name, _):
+    case .least(let name), .greatest(let name), .negated(let name), .chargeBySign(let name, _), .word(_, let name, _),
+      .words(let name, _):
       [name]
     }
   }
@@ -68,6 +71,9 @@ extension ProtocolDescription.Derivation.Rule {
       guard let current = number(name) else { return nil }
       if abs(current) <= deadBand { return .text("not_charging") }
       return .text(current > 0 ? "charging" : "discharging")
+    case .words(let name, let words):
+      guard case .text(let word)? = known(name) else { return nil }
+      return words[word].map { .text($0) }
     case .word(let word, let name, let flag):
       switch known(name) {
       case .flag(true)? where flag == nil: return .text(word)
@@ -92,6 +98,9 @@ extension ProtocolDescription.Derivation.Rule {
 }
 
 extension PlainValue {
+  /// Whether it is a list.
+  var isList: Bool { if case .list = self { true } else { false } }
+
   /// The number that it is; nil for anything else.
   public var asNumber: Double? {
     switch self {

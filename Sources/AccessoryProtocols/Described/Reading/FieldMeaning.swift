@@ -7,10 +7,12 @@ extension ProtocolDescription.Field {
   func meaning(of raw: Int, rule: ProtocolDescription.Variants.Rule? = nil) -> PlainValue {
     if unknownNumbers.contains(raw) { return .nothing }
     if !flags.isEmpty {
-      return .list(flags.keys.sorted().filter { $0 < 63 && raw >> $0 & 1 == 1 }.compactMap { flags[$0].map { .text($0) } })
+      return .list(
+        flags.keys.sorted().filter { $0 < 63 && raw >> $0 & 1 == 1 }.compactMap { flags[$0].map { .text($0) } })
     }
     if !words.isEmpty { return words[raw].map { .text($0) } ?? .nothing }
     if isTruth { return .flag(raw != 0) }
+    let rule = above.flatMap { raw > $0.limit ? $0.rule : nil } ?? rule
     let scale = rule?.scale ?? scale
     let (sum, overflows) = raw.addingReportingOverflow(rule?.offset ?? offset)
     guard !overflows else { return .nothing }
@@ -124,12 +126,16 @@ struct DecimalNumber {
   var value: Double { Double(mantissa) / Double(divisor) }
 }
 
+extension UInt8 {
+  /// Whether it is a blank, a tab, part of a line end, or zero.
+  var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0D || self == 0x0A || self == 0 }
+}
+
 extension Collection<UInt8> {
   /// Without blanks, tabs, line ends and zeros at both ends.
   var trimmed: [UInt8] {
-    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A || byte == 0 }
-    var bytes = Array(drop(while: isBlank))
-    while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+    var bytes = Array(drop(while: \.isBlank))
+    while let last = bytes.last, last.isBlank { bytes.removeLast() }
     return bytes
   }
 

@@ -32,15 +32,27 @@ public struct MessageDecoder: Sendable {
     }
   }
 
-  /// The message that a frame is, by its place; nil where the description has none for it. Allocates nothing.
-  public func message(_ header: DescribedHeader, _ content: RawSpan) -> Int? {
+  /// The message that a frame is, by its place; nil where the description has none for it. Several messages may fit a
+  /// frame: then it is `expected` if that is one of them, as who has asked knows what is answered, or else the first.
+  /// Allocates nothing.
+  public func message(_ header: DescribedHeader, _ content: RawSpan, expected: Int? = nil) -> Int? {
     guard candidates.indices.contains(header.framing) else { return nil }
+    if let expected, fits(expected, header, content) { return expected }
     for message in candidates[header.framing] where fits(message, header, content) { return message }
     return nil
   }
 
-  private func fits(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> Bool {
-    for condition in description.messages[message].conditions {
+  /// Whether a frame can be this message: it is of its framing, its elements are as the message wants them, and so is the
+  /// text where the message is a pattern. Allocates nothing.
+  public func fits(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> Bool {
+    let described = description.messages[message]
+    guard described.framing == header.framing else { return false }
+    if case .pattern(let pattern) = described.body, header.body.upperBound <= content.byteCount,
+      !pattern.fits(content.extracting(header.body))
+    {
+      return false
+    }
+    for condition in described.conditions {
       guard let number = number(condition.element, header, content),
         condition.values.contains(number) != condition.isNegated
       else { return false }

@@ -104,10 +104,17 @@ extension ProtocolDescription.Field {
         raw |= 1 << bit
       }
       return raw
-    case .whole(let number)?: return unscaled(Double(number), rule)
-    case .number(let number)?: return unscaled(number, rule)
+    case .whole(let number)?: return raw(for: Double(number), rule)
+    case .number(let number)?: return raw(for: number, rule)
     case .bytes?: return nil
     }
+  }
+
+  private func raw(for number: Double, _ rule: ProtocolDescription.Variants.Rule?) -> Int? {
+    guard let above else { return unscaled(number, rule) }
+    // What the field's own rule can't say is said by the other one.
+    if let raw = unscaled(number, rule), raw <= above.limit, raw >= 0 { return raw }
+    return unscaled(number, above.rule)
   }
 
   private func unscaled(_ number: Double, _ rule: ProtocolDescription.Variants.Rule?) -> Int? {

@@ -16,7 +16,8 @@ enum TextWriting {
     case .decimal(let suffix): return Array((decimal(field, value) + suffix).utf8)
     case .hexadecimal:
       let digits = String(UInt(bitPattern: field.raw(for: value) ?? 0), radix: 16, uppercase: true)
-      return Array(("0x" + String(repeating: "0", count: max(0, (field.form?.digits ?? 0) - digits.count)) + digits).utf8)
+      return Array(
+        ("0x" + String(repeating: "0", count: max(0, (field.form?.digits ?? 0) - digits.count)) + digits).utf8)
     case .bitText(let firstIsHighest):
       let raw = UInt64(truncatingIfNeeded: field.raw(for: value) ?? 0)
       let count = min(62, max(field.form?.digits ?? 0, (field.flags.keys.max() ?? 0) + 1))

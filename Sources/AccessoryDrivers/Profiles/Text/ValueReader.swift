@@ -1,7 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What reads values of a YAML text, for profiles and for descriptions of protocols, and keeps what is wrong with them.
+protocol ValueReader {
+  /// What the text is called in what is wrong with it.
+  var file: String { get }
+  /// What is wrong so far.
+  var problems: [ProfileProblem] { get set }
+  /// The keys by the mapping they stand in, for who writes one in the wrong place.
+  static var places: [KnownKeys.Place] { get }
+}
+
+extension ValueReader {
+  /// Problems of a text that are kept.
+  static var problemLimit: Int { 20 }
+
+  /// Keeps what is wrong.
+  mutating func report(_ mark: YAMLMark, _ message: String) {
+    guard problems.count < Self.problemLimit else { return }
+    problems.append(ProfileProblem(file: file, line: mark.line, column: mark.column, message: message))
+  }
+
+  /// What is wrong, in the order of the text.
+  var sortedProblems: [ProfileProblem] {
+    problems.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
+  }
+
+  /// Sets what was read.
+  func set<Value>(_ variable: inout Value, _ value: Value?) {
+    if let value { variable = value }
+  }
+}
+
 // Values of a kind. Each says what is wrong, and is nil then.
-extension ProfileReader {
+extension ValueReader {
   /// The values of a mapping by their keys.
   mutating func fields(_ node: YAMLNode, _ what: String, _ known: [String]) -> [String: YAMLNode]? {
     guard case .mapping(let entries) = node.content else {
@@ -12,8 +43,9 @@ extension ProfileReader {
     for entry in entries {
       if known.contains(entry.key) {
         fields[entry.key] = entry.value
-      } else {
-        report(entry.mark, "unknown key \(Quoted.text(entry.key)): \(KnownKeys.advice(entry.key, among: known))")
+      } else if problems.count < Self.problemLimit {
+        let advice = KnownKeys.advice(entry.key, among: known, places: Self.places)
+        report(entry.mark, "unknown key \(Quoted.text(entry.key)): \(advice)")
       }
     }
     return fields

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The protocols that come with this package, as the texts that users could have written, by their names.
+enum BuiltInDescriptions {
+  static let texts = [
+    "daly": daly, "elm327": elm327, "jbd": jbd, "jk": jk, "pi30": pi30, "pylontech": pylontech, "vedirect": vedirect,
+    "vesc": vesc,
+  ]
+}

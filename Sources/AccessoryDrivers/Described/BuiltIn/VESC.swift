@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension BuiltInDescriptions {
+  /// Motor controllers. The examples were recorded from two of them.
+  static let vesc = #"""
+    protocol: vesc
+    version: 1
+    description: VESC motor controllers
+    byte_order: big
+
+    framings:
+      frame:
+        layout:
+          - start: 02
+          - length: {type: u8, of: command..data}
+          - command: u8
+          - data
+          - check: {algorithm: crc-16/xmodem, over: command..data}
+          - end: 03
+        max: 260
+
+    messages:
+      firmware:
+        when: {command: 0}
+        fields:
+          - {name: firmware_major, type: u8}
+          - {name: firmware_minor, type: u8}
+          - {name: identity.name, type: text0}
+          - {name: identity.serial, type: hex, bytes: 12}
+      values:
+        when: {command: 4}
+        fields:
+          - {name: mosfet_temperature, type: i16, scale: 0.1, unit: °C}
+          - {name: motor_temperature, type: i16, scale: 0.1, unit: °C}
+          - {name: motor_current, type: i32, scale: 0.01, unit: A}
+          - {name: battery.current, type: i32, scale: -0.01, unit: A}
+          - {name: direct_current, type: i32, scale: 0.01, unit: A}
+          - {name: quadrature_current, type: i32, scale: 0.01, unit: A}
+          - {name: duty, type: i16, scale: 0.1, unit: "%"}
+          - {name: electrical_speed, type: i32, unit: rpm}
+          - {name: battery.voltage, type: i16, scale: 0.1, unit: V}
+          - {name: discharged, type: i32, scale: 0.0001, unit: Ah}
+          - {name: charged, type: i32, scale: 0.0001, unit: Ah}
+          - {name: discharged_energy, type: i32, scale: 0.0001, unit: Wh}
+          - {name: charged_energy, type: i32, scale: 0.0001, unit: Wh}
+          - {name: tachometer, type: i32}
+          - {name: tachometer_absolute, type: i32}
+          - name: fault
+            type: u8
+            words:
+              0: none
+              1: overvoltage
+              2: undervoltage
+              3: driver
+              4: overcurrent
+              5: mosfets-hot
+              6: motor-hot
+              7: gate-driver-overvoltage
+              8: gate-driver-undervoltage
+              9: controller-undervoltage
+              10: watchdog-reset
+              11: encoder-spi
+              12: encoder-amplitude-low
+              13: encoder-amplitude-high
+              14: flash
+              15: offset-of-sensor-1
+              16: offset-of-sensor-2
+              17: offset-of-sensor-3
+              18: unbalanced-currents
+              19: brake
+              20: resolver-loss-of-tracking
+              21: resolver-degradation
+              22: resolver-loss-of-signal
+              23: flash-of-program
+              24: flash-of-settings
+              25: no-magnet
+              26: magnet-too-strong
+              27: phase-filter
+              28: encoder
+              29: low-output-voltage
+              30: slip
+              31: overspeed
+              32: underspeed
+          - {name: position, type: i32, scale: 0.000001, unit: °}
+          - {name: controller, type: u8}
+          # Older firmware says no more than this, or this.
+          - tail:
+              - {name: mosfet_1_temperature, type: i16, scale: 0.1, unit: °C}
+              - {name: mosfet_2_temperature, type: i16, scale: 0.1, unit: °C}
+              - {name: mosfet_3_temperature, type: i16, scale: 0.1, unit: °C}
+              - tail:
+                  - {name: direct_voltage, type: i32, scale: 0.001, unit: V}
+                  - {name: quadrature_voltage, type: i32, scale: 0.001, unit: V}
+                  - tail:
+                      - {name: controller_status, type: u8, flags: {0: timed-out, 1: kill-switch}}
+      # Of all controllers together; the battery's charge is right if they were told of the battery.
+      setup:
+        when: {command: 47}
+        fields:
+          - {name: mosfet_temperature, type: i16, scale: 0.1, unit: °C}
+          - {name: motor_temperature, type: i16, scale: 0.1, unit: °C}
+          - {name: motor_current, type: i32, scale: 0.01, unit: A}
+          - {name: battery.current, type: i32, scale: -0.01, unit: A}
+          - {name: duty, type: i16, scale: 0.1, unit: "%"}
+          - {name: electrical_speed, type: i32, unit: rpm}
+          - {name: speed, type: i32, scale: 0.001, unit: m/s}
+          - {name: battery.voltage, type: i16, scale: 0.1, unit: V}
+          - {name: battery.percent, type: i16, scale: 0.1, unit: "%"}
+          - {name: discharged, type: i32, scale: 0.0001, unit: Ah}
+          - {name: charged, type: i32, scale: 0.0001, unit: Ah}
+          - {name: discharged_energy, type: i32, scale: 0.0001, unit: Wh}
+          - {name: charged_energy, type: i32, scale: 0.0001, unit: Wh}
+          - {name: distance, type: i32, scale: 0.001, unit: m}
+          - {name: distance_absolute, type: i32, scale: 0.001, unit: m}
+      # What a mask asks for: the mask again, then these.
+      selected:
+        when: {command: 50}
+        fields:
+          - {name: has_mosfet, type: u32, bits: 0, stay: true, hidden: true}
+          - {name: has_motor, type: u32, bits: 1, stay: true, hidden: true}
+          - {name: has_motor_current, type: u32, bits: 2, stay: true, hidden: true}
+          - {name: has_current, type: u32, bits: 3, stay: true, hidden: true}
+          - {name: has_direct_current, type: u32, bits: 4, stay: true, hidden: true}
+          - {name: has_quadrature_current, type: u32, bits: 5, stay: true, hidden: true}
+          - {name: has_duty, type: u32, bits: 6, stay: true, hidden: true}
+          - {name: has_electrical_speed, type: u32, bits: 7, stay: true, hidden: true}
+          - {name: has_voltage, type: u32, bits: 8, stay: true, hidden: true}
+          - {name: has_discharged, type: u32, bits: 9, stay: true, hidden: true}
+          - {name: has_charged, type: u32, bits: 10, stay: true, hidden: true}
+          - {name: has_discharged_energy, type: u32, bits: 11, stay: true, hidden: true}
+          - {name: has_charged_energy, type: u32, bits: 12, stay: true, hidden: true}
+          - {name: has_tachometer, type: u32, bits: 13, stay: true, hidden: true}
+          - {name: has_tachometer_absolute, type: u32, bits: 14, stay: true, hidden: true}
+          - {name: has_fault, type: u32, bits: 15, stay: true, hidden: true}
+          - {name: has_position, type: u32, bits: 16, stay: true, hidden: true}
+          - {name: has_controller, type: u32, bits: 17, stay: true, hidden: true}
+          - {name: has_mosfets, type: u32, bits: 18, stay: true, hidden: true}
+          - {name: has_direct_voltage, type: u32, bits: 19, stay: true, hidden: true}
+          - {name: has_quadrature_voltage, type: u32, bits: 20, stay: true, hidden: true}
+          - {name: has_status, type: u32, bits: 21, hidden: true}
+          - when: {has_mosfet: 1}
+            fields:
+              - {name: mosfet_temperature, type: i16, scale: 0.1, unit: °C}
+          - when: {has_motor: 1}
+            fields:
+              - {name: motor_temperature, type: i16, scale: 0.1, unit: °C}
+          - when: {has_motor_current: 1}
+            fields:
+              - {name: motor_current, type: i32, scale: 0.01, unit: A}
+          - when: {has_current: 1}
+            fields:
+              - {name: battery.current, type: i32, scale: -0.01, unit: A}
+          - when: {has_direct_current: 1}
+            fields:
+              - {name: direct_current, type: i32, scale: 0.01, unit: A}
+          - when: {has_quadrature_current: 1}
+            fields:
+              - {name: quadrature_current, type: i32, scale: 0.01, unit: A}
+          - when: {has_duty: 1}
+            fields:
+              - {name: duty, type: i16, scale: 0.1, unit: "%"}
+          - when: {has_electrical_speed: 1}
+            fields:
+              - {name: electrical_speed, type: i32, unit: rpm}
+          - when: {has_voltage: 1}
+            fields:
+              - {name: battery.voltage, type: i16, scale: 0.1, unit: V}
+          - when: {has_discharged: 1}
+            fields:
+              - {name: discharged, type: i32, scale: 0.0001, unit: Ah}
+          - when: {has_charged: 1}
+            fields:
+              - {name: charged, type: i32, scale: 0.0001, unit: Ah}
+          - when: {has_discharged_energy: 1}
+            fields:
+              - {name: discharged_energy, type: i32, scale: 0.0001, unit: Wh}
+          - when: {has_charged_energy: 1}
+            fields:
+              - {name: charged_energy, type: i32, scale: 0.0001, unit: Wh}
+          - when: {has_tachometer: 1}
+            fields:
+              - {name: tachometer, type: i32}
+          - when: {has_tachometer_absolute: 1}
+            fields:
+              - {name: tachometer_absolute, type: i32}
+          - when: {has_fault: 1}
+            fields:
+              - name: fault
+                type: u8
+                words:
+                  0: none
+                  1: overvoltage
+                  2: undervoltage
+                  3: driver
+                  4: overcurrent
+                  5: mosfets-hot
+                  6: motor-hot
+                  7: gate-driver-overvoltage
+                  8: gate-driver-undervoltage
+                  9: controller-undervoltage
+                  10: watchdog-reset
+                  11: encoder-spi
+                  12: encoder-amplitude-low
+                  13: encoder-amplitude-high
+                  14: flash
+                  15: offset-of-sensor-1
+                  16: offset-of-sensor-2
+                  17: offset-of-sensor-3
+                  18: unbalanced-currents
+                  19: brake
+                  20: resolver-loss-of-tracking
+                  21: resolver-degradation
+                  22: resolver-loss-of-signal
+                  23: flash-of-program
+                  24: flash-of-settings
+                  25: no-magnet
+                  26: magnet-too-strong
+                  27: phase-filter
+                  28: encoder
+                  29: low-output-voltage
+                  30: slip
+                  31: overspeed
+                  32: underspeed
+          - when: {has_position: 1}
+            fields:
+              - {name: position, type: i32, scale: 0.000001, unit: °}
+          - when: {has_controller: 1}
+            fields:
+              - {name: controller, type: u8}
+          - when: {has_mosfets: 1}
+            fields:
+              - {name: mosfet_1_temperature, type: i16, scale: 0.1, unit: °C}
+              - {name: mosfet_2_temperature, type: i16, scale: 0.1, unit: °C}
+              - {name: mosfet_3_temperature, type: i16, scale: 0.1, unit: °C}
+          - when: {has_direct_voltage: 1}
+            fields:
+              - {name: direct_voltage, type: i32, scale: 0.001, unit: V}
+          - when: {has_quadrature_voltage: 1}
+            fields:
+              - {name: quadrature_voltage, type: i32, scale: 0.001, unit: V}
+          - when: {has_status: 1}
+            fields:
+              - {name: controller_status, type: u8, flags: {0: timed-out, 1: kill-switch}}
+
+    derived:
+      - {name: battery.charging, rule: charge-by-sign, of: battery.current, dead_band: 0.05}
+
+    requests:
+      firmware: {summary: "Its firmware, name and serial number", send: frame, with: {command: 0}, reply: firmware, same: command}
+      values: {summary: "Temperatures, currents, voltage, fault", send: frame, with: {command: 4}, reply: values, same: command}
+      setup: {summary: The same of all controllers with the battery's charge, send: frame, with: {command: 47}, reply: setup, same: command}
+      selected:
+        summary: Some of its values, by a mask
+        send: frame
+        with: {command: 50}
+        data: [{argument: mask}]
+        arguments:
+          mask: {type: u32, default: 0x00008188}
+        reply: selected
+        same: command
+
+    plan:
+      identify: {request: firmware}
+      poll:
+        - {requests: [values, setup], every: 5s}
+
+    examples:
+      - request: values
+        sent: 02 01 04 40 84 03
+        received: 024a040114000000000025000000030000000000000020006e000003fb017d000000110000000000000289
+          00000000ffff6f4b00029fc700046a7c28010115fc4cfc0d000000e5000008d6003a9703
+        expect:
+          mosfet_temperature: 27.6
+          motor_temperature: 0
+          motor_current: 0.37
+          battery.current: -0.03
+          duty: 11
+          electrical_speed: 1019
+          battery.voltage: 38.1
+          discharged: 0.0017
+          discharged_energy: 0.0649
+          tachometer: -37045
+          fault: none
+          controller: 1
+          battery.percent: unknown
+      - request: values
+        received: 024a040114000000000000000000000000000000000000000000000000017700000009000000000000017400000000
+          ffff83400002a8fe00120641e0140115fcd8fcca000000080000000c00da7103
+        expect: {battery.voltage: 37.5, battery.current: 0, battery.charging: not_charging}
+      - request: {selected: {mask: 0x0002A18A}}
+        sent: 02 05 32 00 02 A1 8A 38 80 03
+        received: 0217320002a18a000000000004000003dd0177ffffaa2b00142d3a03
+        expect:
+          motor_temperature: 0
+          battery.current: -0.04
+          electrical_speed: 989
+          battery.voltage: 37.5
+          tachometer: -21973
+          fault: none
+          controller: 20
+          mosfet_temperature: unknown
+      - request: firmware
+        sent: 02 01 00 00 00 03
+        received: 021e0005010a4d4954205445535420563200410052000151333236363239010025d403
+        expect:
+          firmware_major: 5
+          firmware_minor: 1
+          identity.name: "\nMIT TEST V2"
+          identity.serial: 410052000151333236363239
+      - {request: setup, sent: 02 01 2F D5 8D 03}
+      # One bit is wrong.
+      - request: firmware
+        received: 021e0005010a4d4954205445535420563300410052000151333236363239010025d403
+        refused: true
+      # It sets the duty cycle.
+      - {sent: 02 05 05 00 00 00 64 0F 75 03, write: true}
+    """#
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+/// The values that `battery`, `status` and `info` show, whatever the accessory. Every other name is a value of its own.
+enum CommonValues {
+  private enum Kind {
+    /// A number in this unit, or in one of these.
+    case number([String])
+    case numbers(String)
+    case count
+    case text
+    case flags
+    case words([String])
+  }
+
+  private static let kinds: [(name: String, kind: Kind)] = [
+    ("battery.percent", .number(["%"])), ("battery.voltage", .number(["V"])), ("battery.current", .number(["A"])),
+    ("battery.power", .number(["W"])), ("battery.temperature", .number(["°C"])),
+    ("battery.temperatures", .numbers("°C")), ("battery.cells", .numbers("V")),
+    ("battery.remaining", .number(["Ah"])), ("battery.full", .number(["Ah"])),
+    ("battery.cycles", .count), ("battery.health", .number(["%"])),
+    ("battery.charging", .words(["charging", "discharging", "not_charging", "full"])),
+    ("battery.level", .words(["critical", "low", "normal", "high", "full"])),
+    ("battery.time_to_empty", .number(["s", "min", "h"])), ("battery.time_to_full", .number(["s", "min", "h"])),
+    ("battery.faults", .flags), ("battery.warnings", .flags),
+    ("status.state", .words(["idle", "busy", "paused", "fault"])), ("status.fault", .count),
+    ("status.progress", .number(["%"])),
+    ("identity.manufacturer", .text), ("identity.name", .text), ("identity.model", .text), ("identity.serial", .text),
+    ("identity.firmware", .text), ("identity.hardware", .text), ("identity.production_date", .text),
+  ]
+
+  /// The names, in the order in which the page has them.
+  static let names = kinds.map(\.name)
+
+  /// Whether a name looks like one of these and isn't.
+  static func isNear(_ name: String) -> Bool {
+    ["battery.", "status.", "identity."].contains { name.hasPrefix($0) } && !names.contains(name)
+  }
+
+  /// What is wrong with a value of this name being this; nil when nothing is, or it is a value of its own.
+  static func objection(to name: String, _ facts: ValueFacts) -> String? {
+    guard let kind = kinds.first(where: { $0.name == name })?.kind else { return nil }
+    switch kind {
+    case .number(let units):
+      if facts.kind != .number || facts.isList { return "\(name) is a number, not \(facts.name)" }
+      return inUnit(name, units, facts)
+    case .numbers(let unit):
+      if facts.kind != .number || !facts.isList {
+        return "\(name) is a list of numbers (repeat, or list: true), not \(facts.name)"
+      }
+      return inUnit(name, [unit], facts)
+    case .count: return facts.kind == .number && !facts.isList ? nil : "\(name) is a number, not \(facts.name)"
+    case .text: return facts.kind == .flags || facts.isList ? "\(name) is a text, not \(facts.name)" : nil
+    case .flags:
+      return facts.kind == .flags ? nil : "\(name) is names by bit (flags: {0: overheated}), not \(facts.name)"
+    case .words(let words):
+      guard facts.kind == .word, !facts.isList else { return "\(name) is a word, not \(facts.name)" }
+      guard let other = facts.words.sorted().first(where: { !words.contains($0) }) else { return nil }
+      return "\(name) is one of \(words.joined(separator: ", ")), and can't be \(Quoted.text(other))"
+    }
+  }
+
+  private static func inUnit(_ name: String, _ units: [String], _ facts: ValueFacts) -> String? {
+    if let unit = facts.unit, units.contains(unit) { return nil }
+    let wanted =
+      units.count == 1 ? units[0] : units.dropLast().joined(separator: ", ") + " or " + units[units.count - 1]
+    return
+      "\(name) is in \(wanted): say unit: \(Quoted.text(units[0])), and a scale where the accessory counts otherwise"
+  }
+}

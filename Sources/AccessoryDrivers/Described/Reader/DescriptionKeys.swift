@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The keys of a protocol's description, by the mapping they stand in. Documentation/describing.md explains each, and
+/// Documentation/schema/protocol-1.schema.json has the same for editors.
+enum DescriptionKeys {
+  static let description = [
+    "protocol", "version", "description", "byte_order", "line", "framings", "messages", "derived", "requests", "plan",
+    "examples",
+  ]
+  static let framing = [
+    "layout", "window", "pairs", "max", "interrupts", "digits", "first_digit", "checks", "length",
+  ]
+  static let length = ["type", "of", "adjust", "nibble_check"]
+  static let check = ["algorithm", "over", "order", "as", "unless_empty", "bump"]
+  static let window = ["pattern", "mask"]
+  static let pairs = ["begin", "separator", "close"]
+  static let message = [
+    "framing", "when", "unless", "fields", "tags", "pairs", "columns", "pattern", "types", "line_end", "separator",
+    "separation", "pushed", "refusal", "pieces",
+  ]
+  static let refusal = ["reason", "words"]
+  static let pieces = ["index", "first", "count", "each", "silence"]
+  static let field = [
+    "name", "type", "bits", "stay", "offset", "scale", "unit", "quantity", "unknown", "words", "flags", "truth",
+    "repeat", "list", "hidden", "variants", "above", "bytes", "padding", "places", "sign", "suffix", "first",
+    "form",
+  ]
+  /// What a field in a column has beside those.
+  static let column = ["column", "at", "count", "optional"]
+  /// What stands in place of a field among fields that follow one another.
+  static let steps = ["skip", "group", "repeat", "tail", "when", "fields"]
+  static let rule = ["encoding", "offset", "scale"]
+  static let derivation = [
+    "name", "rule", "of", "unit", "quantity", "hidden", "dead_band", "contains", "word", "words",
+  ]
+  static let request = [
+    "summary", "send", "with", "data", "arguments", "reply", "same", "refused_by", "write", "echoed", "timeout",
+  ]
+  static let argument = ["type", "from", "to", "offset", "scale", "unit", "default", "words"]
+  static let plan = ["identify", "poll", "gap", "timeout", "tries", "retry_gap", "wake", "start", "expiry"]
+  static let identify = ["request", "expect"]
+  static let poll = ["requests", "every"]
+  static let wake = ["send", "wait"]
+  static let example = ["request", "sent", "received", "given", "expect", "refused", "write"]
+
+  static let places: [KnownKeys.Place] = [
+    ("a field", field), ("a framing", framing), ("a message", message), ("a request", request), ("plan", plan),
+    ("line", KnownKeys.tty), ("a check", check), ("a length", length), ("an argument", argument),
+    ("an example", example), ("derived", derivation), ("plan: wake", wake), ("plan: poll", poll),
+    ("the description itself", description),
+  ]
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// What a message's body says.
+extension DescriptionReader {
+  private static let bodies = ["fields", "tags", "pairs", "columns", "pattern"]
+  /// Keys that only some bodies have.
+  private static let companions = [
+    ("types", "pattern"), ("separation", "columns"), ("line_end", "pairs"), ("separator", "pairs"),
+  ]
+
+  mutating func body(
+    _ fields: [String: YAMLNode], _ mark: YAMLMark, _ scope: inout MessageScope
+  ) -> ProtocolDescription.Body {
+    let said = Self.bodies.filter { fields[$0] != nil }
+    for (key, body) in Self.companions where fields[body] == nil {
+      if let node = fields[key] { report(node.mark, "\(key) goes with \(body), which isn't here") }
+    }
+    guard said.count <= 1 else {
+      report(mark, "a message has one of \(Self.either(Self.bodies)), not several")
+      return .nothing
+    }
+    guard let key = said.first, let node = fields[key] else { return .nothing }
+    let pairsFraming = pairs(of: scope.framing)
+    if pairsFraming != nil, key != "pairs", !brokenFramings.contains(scope.framing) {
+      report(node.mark, "frames of \(description.framings[scope.framing].name) are pairs, and have no \(key)")
+      return .nothing
+    }
+    switch key {
+    case "fields": return .fields(wholeBody(node, &scope))
+    case "tags": return tags(node, &scope)
+    case "pairs": return pairs(node, fields, pairsFraming, &scope)
+    case "columns": return columns(node, fields["separation"], &scope)
+    default: return pattern(node, fields["types"], &scope)
+    }
+  }
+
+  /// The pairs that a framing consists of; nil where it is of another kind.
+  private func pairs(of framing: Int) -> ProtocolDescription.Pairs? {
+    if case .pairs(let pairs) = description.framings[framing].form { pairs } else { nil }
+  }
+
+  private mutating func wholeBody(_ node: YAMLNode, _ scope: inout MessageScope) -> [ProtocolDescription.Step] {
+    let steps = steps(node, "fields", &scope, depth: 0)
+    isSmall(steps, node.mark, bodyLimit(scope.framing))
+    return steps
+  }
+
+  /// The bytes of a framing's body, at most, and whether there are always so many.
+  private func bodyLimit(_ framing: Int) -> (count: Int, isFixed: Bool) {
+    if case .window(let pattern, _) = description.framings[framing].form { return (pattern.count, true) }
+    for element in elements(of: framing) {
+      if case .body(let count?) = element.kind { return (count, true) }
+    }
+    return (description.framings[framing].limit, false)
+  }
+
+  /// Says if these steps take more bytes than there can be, or give more values than a message may.
+  mutating func isSmall(
+    _ steps: [ProtocolDescription.Step], _ mark: YAMLMark, _ limit: (count: Int, isFixed: Bool)
+  ) {
+    let least = steps.leastBytes
+    if least > limit.count {
+      let room = limit.isFixed ? "there are \(limit.count)" : "a frame has at most \(limit.count)"
+      report(mark, "these fields take at least \(least) bytes, and \(room)")
+    }
+    let values = steps.leastValues
+    if values > ProtocolDescription.Limit.values {
+      report(mark, "these fields are \(values) values, more than \(ProtocolDescription.Limit.values)")
+    }
+  }
+
+  private mutating func tags(_ node: YAMLNode, _ scope: inout MessageScope) -> ProtocolDescription.Body {
+    var tags: [UInt8: [ProtocolDescription.Step]] = [:]
+    for entry in entries(node, "tags", limit: 256) ?? [] {
+      guard let tag = integer(entry, "a tag", 0...255).flatMap(UInt8.init(exactly:)) else { continue }
+      guard tags[tag] == nil else {
+        report(entry.mark, "the tag \(tag) is there twice")
+        continue
+      }
+      let steps = steps(entry.value, "a tag's fields", &scope, depth: 0)
+      isSmall(steps, entry.value.mark, bodyLimit(scope.framing))
+      tags[tag] = steps
+    }
+    return .tags(tags)
+  }
+
+  private mutating func pairs(
+    _ node: YAMLNode, _ fields: [String: YAMLNode], _ framing: ProtocolDescription.Pairs?, _ scope: inout MessageScope
+  ) -> ProtocolDescription.Body {
+    var lineEnd: [UInt8]? = nil
+    var separator = framing.map { [$0.separator] } ?? [UInt8(ascii: ":")]
+    if framing != nil {
+      for key in ["line_end", "separator"] {
+        if let node = fields[key] { report(node.mark, "\(key) is what the framing says: leave it away here") }
+      }
+    } else {
+      if fields["line_end"] == nil, !brokenFramings.contains(scope.framing) {
+        report(node.mark, "line_end is missing: what ends a line, like line_end: \"\\r\\n\"")
+      }
+      lineEnd = fields["line_end"].flatMap { bytes($0, "line_end", limit: 8) }
+      set(&separator, fields["separator"].flatMap { bytes($0, "separator", limit: 8) })
+    }
+    var values: [String: ProtocolDescription.Field] = [:]
+    for entry in entries(node, "pairs", limit: 256) ?? [] {
+      guard let label = label(YAMLNode(content: .scalar(entry.key), mark: entry.mark), "a label") else { continue }
+      if label == framing?.close { report(entry.mark, "the label \(entry.key) closes the frame, and has no value") }
+      values[entry.key] = textField(entry.value, &scope)
+    }
+    return .pairs(ProtocolDescription.PairsBody(lineEnd: lineEnd, separator: separator, fields: values))
+  }
+
+  /// A field of text, which gives one value.
+  private mutating func textField(_ node: YAMLNode, _ scope: inout MessageScope) -> ProtocolDescription.Field? {
+    guard let fields = fields(node, "a field", DescriptionKeys.field) else { return nil }
+    return field(fields, node.mark, .text, &scope)
+  }
+
+  private mutating func columns(
+    _ node: YAMLNode, _ separation: YAMLNode?, _ scope: inout MessageScope
+  ) -> ProtocolDescription.Body {
+    var how = ProtocolDescription.Columns.Separation.blanks
+    if let separation {
+      switch separation.content {
+      case .scalar("blanks"): break
+      case .scalar("places"): how = .places
+      default: set(&how, byte(separation, "separation (or blanks, places)").map { .byte($0) })
+      }
+    }
+    var columns: [ProtocolDescription.Column] = []
+    for node in list(node, "columns", limit: ProtocolDescription.Limit.repetitions) ?? [] {
+      if let column = column(node, how, behind: columns.last, &scope) { columns.append(column) }
+    }
+    return .columns(ProtocolDescription.Columns(how, columns))
+  }
+
+  private mutating func column(
+    _ node: YAMLNode, _ how: ProtocolDescription.Columns.Separation, behind last: ProtocolDescription.Column?,
+    _ scope: inout MessageScope
+  ) -> ProtocolDescription.Column? {
+    guard let fields = fields(node, "a column", DescriptionKeys.field + DescriptionKeys.column) else { return nil }
+    guard let field = field(fields, node.mark, .text, &scope) else { return nil }
+    var column = ProtocolDescription.Column(last.map { $0.place + 1 } ?? 0, field)
+    set(&column.isOptional, fields["optional"].flatMap { flag($0, "optional") })
+    if how == .places {
+      guard let at = fields["at"], let count = fields["count"] else {
+        report(
+          node.mark, "with separation: places a column has its first character's place and their count: at: 0, count: 5"
+        )
+        return nil
+      }
+      set(&column.place, integer(at, "at", 0...ProtocolDescription.Limit.frame))
+      set(&column.count, integer(count, "count", 1...ProtocolDescription.Limit.text))
+      if let node = fields["column"] { report(node.mark, "column is for columns that blanks or a byte separate") }
+    } else {
+      set(&column.place, fields["column"].flatMap { integer($0, "column", 0...ProtocolDescription.Limit.repetitions) })
+      for key in ["at", "count"] {
+        if let node = fields[key] { report(node.mark, "\(key) is for separation: places") }
+      }
+    }
+    return column
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// Checksums.
+extension DescriptionReader {
+  /// Checksums by their names here; those of the catalogue of CRCs by the names that they have there, in small letters.
+  static let algorithms: [(name: String, algorithm: ProtocolDescription.Check.Algorithm)] =
+    [
+      ("sum8", .frame(.sum8)), ("negated-sum8", .frame(.negatedSum8)), ("sum8-0x55", .sumTo55), ("xor8", .frame(.xor8)),
+      ("sum16", .sum16), ("sum32", .sum32), ("negated-sum16", .negatedSum16), ("fletcher8", .frame(.fletcher8)),
+    ] + CRCParameters.catalogue.map { ($0.name.lowercased(), .frame(.crc($0))) }
+
+  mutating func check(
+    _ node: YAMLNode, at place: Int, among all: [DraftElement], isHexadecimal: Bool
+  ) -> ProtocolDescription.Check? {
+    guard let fields = fields(node, "check", DescriptionKeys.check) else { return nil }
+    guard let name = fields["algorithm"], let over = fields["over"] else {
+      report(node.mark, "check has an algorithm, and what it is over: {algorithm: sum8, over: start..data}")
+      return nil
+    }
+    let names = Self.algorithms.map(\.name)
+    let algorithm = choose(name, "a checksum", among: names).map { Self.algorithms[$0].algorithm }
+    let range = elements(over, "over", among: all)
+    var check = ProtocolDescription.Check(
+      algorithm ?? .frame(.sum8), covers: range ?? 0...0, order: order)
+    set(&check.order, fields["order"].flatMap { byteOrder($0, "order") })
+    set(&check.isPresentIfEmpty, fields["unless_empty"].flatMap { flag($0, "unless_empty") }.map { !$0 })
+    set(&check.bumped, fields["bump"].map { bumped($0) })
+    let notation = fields["as"].flatMap { word($0, "as", among: ["bytes", "hex", "decimal"]) }
+    if let notation { check.notation = notation == "hex" ? .hexadecimal : notation == "decimal" ? .decimal : .bytes }
+    guard let algorithm, let range else { return nil }
+    if range.contains(place) {
+      report(over.mark, "a check is not over itself")
+      return nil
+    }
+    if let node = fields["as"], check.notation != .bytes {
+      if isHexadecimal { report(node.mark, "with digits: hex all is in digits already: leave as away") }
+      if check.notation == .decimal, algorithm.byteCount != 1 {
+        report(node.mark, "in decimal is a checksum of one byte, not of \(algorithm.byteCount)")
+      }
+    }
+    return check
+  }
+
+  private mutating func bumped(_ node: YAMLNode) -> [UInt8] {
+    oneOrMore(node, "bytes to bump", limit: 16).compactMap { byte($0, "each of bump") }
+  }
+
+  /// One of these words, by its place; says which is the nearest.
+  mutating func choose(_ node: YAMLNode, _ what: String, among words: [String]) -> Int? {
+    if case .scalar(let text) = node.content, let place = words.firstIndex(of: text) { return place }
+    if case .scalar(let text) = node.content, !text.isEmpty {
+      if problems.count < Self.problemLimit {
+        report(node.mark, "\(Quoted.text(text)) is not \(what): \(KnownKeys.advice(text, among: words))")
+      }
+    } else {
+      report(node.mark, "\(what) was expected (\(words[0]), …), not \(kind(node))")
+    }
+    return nil
+  }
+}

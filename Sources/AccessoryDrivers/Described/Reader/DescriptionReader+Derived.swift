@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// Values that follow from others.
+extension DescriptionReader {
+  private static let rules = [
+    "first", "percent", "difference", "product", "sum", "least", "greatest", "negated", "charge-by-sign", "word",
+    "words",
+  ]
+  /// Keys that belong to some rules.
+  private static let options: [(key: String, rules: [String])] = [
+    ("dead_band", ["charge-by-sign"]), ("contains", ["word"]), ("word", ["word"]), ("words", ["words"]),
+  ]
+
+  mutating func derived(_ node: YAMLNode) {
+    guard let nodes = list(node, "derived values", limit: 64) else { return }
+    // A value that comes later can't be used, not even by accident.
+    let names = nodes.map { node -> String in
+      guard case .mapping(let entries) = node.content, let name = entries.first(where: { $0.key == "name" }),
+        case .scalar(let text) = name.value.content
+      else { return "" }
+      return text
+    }
+    for (place, node) in nodes.enumerated() {
+      let before = problems.count
+      let later = Set(names[place...])
+      if let derivation = derivation(node, later: later.subtracting(names[..<place])) {
+        description.derived.append(derivation)
+      }
+      if problems.count > before { hasBrokenMessages = true }
+    }
+  }
+
+  private mutating func derivation(_ node: YAMLNode, later: Set<String>) -> ProtocolDescription.Derivation? {
+    guard let fields = fields(node, "a derived value", DescriptionKeys.derivation) else { return nil }
+    guard let nameNode = fields["name"], let ruleNode = fields["rule"], let of = fields["of"] else {
+      report(node.mark, "a derived value has a name, a rule, and of what: {name: n, rule: difference, of: [a, b]}")
+      return nil
+    }
+    let name = valueName(nameNode)
+    if let name, let known = values[name] {
+      report(nameNode.mark, "\(name) is there already, in line \(known.line)")
+    }
+    guard let place = choose(ruleNode, "a rule", among: Self.rules) else { return nil }
+    let kind = Self.rules[place]
+    for (key, rules) in Self.options where !rules.contains(kind) {
+      if let node = fields[key] { report(node.mark, "\(key) is for the rule \(Self.either(rules))") }
+    }
+    guard let sources = sources(of, later), let name else { return nil }
+    guard let rule = rule(kind, sources, of, fields) else { return nil }
+    var derivation = ProtocolDescription.Derivation(name, rule)
+    derivation.unit = fields["unit"].flatMap { text($0, "unit", limit: 16) }
+    derivation.quantity = fields["quantity"].flatMap { text($0, "quantity", limit: 32) }
+    set(&derivation.isHidden, fields["hidden"].flatMap { flag($0, "hidden") })
+    note(derivation, sources, nameNode.mark)
+    return derivation
+  }
+
+  /// The values that one follows from, which are there already.
+  private mutating func sources(_ node: YAMLNode, _ later: Set<String>) -> [String]? {
+    var sources: [String] = []
+    for node in oneOrMore(node, "values", limit: 16) {
+      guard case .scalar(let name) = node.content, !name.isEmpty else {
+        report(node.mark, "of is the name of a value, or a list of them, not \(kind(node))")
+        return nil
+      }
+      if values[name] == nil, later.contains(name) {
+        report(node.mark, "\(name) is worked out later: what it follows from stands in front of a value")
+        return nil
+      }
+      value(name, node.mark, "of", { _ in true }, "")
+      sources.append(name)
+    }
+    return sources.isEmpty ? nil : sources
+  }
+
+  private mutating func rule(
+    _ kind: String, _ of: [String], _ node: YAMLNode, _ fields: [String: YAMLNode]
+  ) -> ProtocolDescription.Derivation.Rule? {
+    let counts: [String: ClosedRange<Int>] = [
+      "first": 2...16, "percent": 2...2, "difference": 2...2, "product": 2...2, "sum": 1...16,
+    ]
+    let count = counts[kind] ?? 1...1
+    guard count.contains(of.count) else {
+      let wanted = count.count == 1 ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
+      report(node.mark, "\(kind) is of \(wanted) value\(count == 1...1 ? "" : "s"), not \(of.count)")
+      return nil
+    }
+    switch kind {
+    case "first": return .first(of)
+    case "percent", "difference", "product", "negated":
+      for name in of { all(name, node, "a number") { $0.kind == .number && !$0.isList } }
+      if kind == "percent" { return .percent(of[0], of: of[1]) }
+      if kind == "negated" { return .negated(of[0]) }
+      return kind == "difference" ? .difference(of[0], of[1]) : .product(of[0], of[1])
+    case "sum":
+      for name in of { all(name, node, "a number, or a list of them") { $0.kind == .number } }
+      if of.count == 1 { all(of[0], node, "a list of numbers, or one of several") { $0.isList } }
+      return .sum(of)
+    case "least", "greatest":
+      all(of[0], node, "a list of numbers") { $0.kind == .number && $0.isList }
+      return kind == "least" ? .least(of[0]) : .greatest(of[0])
+    case "charge-by-sign":
+      all(of[0], node, "a number") { $0.kind == .number && !$0.isList }
+      let band = fields["dead_band"].flatMap { deadBand($0) } ?? 0
+      return .chargeBySign(of[0], deadBand: band)
+    case "word": return word(of[0], node, fields)
+    default: return words(of[0], node, fields)
+    }
+  }
+
+  private mutating func all(
+    _ name: String, _ node: YAMLNode, _ wanted: String, _ isGood: (ValueFacts) -> Bool
+  ) {
+    if let facts = values[name], !isGood(facts) {
+      report(node.mark, "of: \(name) is \(facts.name), and must be \(wanted)")
+    }
+  }
+
+  private mutating func deadBand(_ node: YAMLNode) -> Double? {
+    if case .scalar(let text) = node.content, let band = Self.fraction(text), band.numerator >= 0 {
+      return Double(band.numerator) / Double(band.denominator)
+    }
+    report(node.mark, "dead_band is a number from 0 on, like 0.05, not \(kind(node))")
+    return nil
+  }
+
+  private mutating func word(
+    _ of: String, _ node: YAMLNode, _ fields: [String: YAMLNode]
+  ) -> ProtocolDescription.Derivation.Rule? {
+    guard let word = fields["word"].flatMap({ text($0, "word", limit: 64) }) else {
+      if fields["word"] == nil { report(node.mark, "word is missing: what the value is then") }
+      return nil
+    }
+    let contains = fields["contains"].flatMap { plainName($0, "a flag's name") }
+    if contains == nil {
+      all(of, node, "true or false, or flags with one of them as contains") { $0.kind == .truth && !$0.isList }
+    } else {
+      all(of, node, "flags") { $0.kind == .flags }
+    }
+    if let contains, let node = fields["contains"], let facts = values[of], !facts.words.contains(contains) {
+      _ = reference(contains, node.mark, "a flag of \(of)", among: facts.words.sorted())
+    }
+    return .word(word, when: of, contains: contains)
+  }
+
+  private mutating func words(
+    _ of: String, _ node: YAMLNode, _ fields: [String: YAMLNode]
+  ) -> ProtocolDescription.Derivation.Rule? {
+    guard let mapping = fields["words"] else {
+      report(node.mark, "words are missing: another word for each, like {bulk: charging}")
+      return nil
+    }
+    all(of, node, "a word") { $0.kind == .word && !$0.isList }
+    var words: [String: String] = [:]
+    for entry in entries(mapping, "words", limit: 256) ?? [] {
+      if let facts = values[of], facts.kind == .word, !facts.words.contains(entry.key) {
+        _ = reference(entry.key, entry.mark, "a word of \(of)", among: facts.words.sorted())
+      }
+      words[entry.key] = text(entry.value, "a word", limit: 64)
+    }
+    return .words(of, words)
+  }
+
+  /// Enters what a derived value is.
+  private mutating func note(
+    _ derivation: ProtocolDescription.Derivation, _ sources: [String], _ mark: YAMLMark
+  ) {
+    var facts = ValueFacts(.number, unit: derivation.unit, line: mark.line)
+    switch derivation.rule {
+    case .first:
+      let known = sources.compactMap { values[$0] }
+      guard let first = known.first else { return }
+      if let other = sources.first(where: {
+        values[$0].map { $0.kind != first.kind || $0.isList != first.isList } ?? false
+      }) {
+        report(mark, "\(derivation.name) is the first that is known of values of one kind, and \(other) is of another")
+      }
+      facts = first
+      facts.words = known.reduce(into: []) { $0.formUnion($1.words) }
+      facts.line = mark.line
+      if let unit = derivation.unit { facts.unit = unit }
+    case .chargeBySign: facts = ValueFacts(.word, words: ["charging", "discharging", "not_charging"], line: mark.line)
+    case .word(let word, _, _): facts = ValueFacts(.word, words: [word], line: mark.line)
+    case .words(_, let words): facts = ValueFacts(.word, words: Set(words.values), line: mark.line)
+    case .percent: if facts.unit == nil { facts.unit = "%" }
+    default: break
+    }
+    values[derivation.name] = facts
+    if !derivation.isHidden, let objection = CommonValues.objection(to: derivation.name, facts) {
+      report(mark, objection)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// Frames and exchanges with what they mean.
+extension DescriptionReader {
+  mutating func examples(_ node: YAMLNode) {
+    for node in list(node, "examples", limit: 256) ?? [] {
+      if let example = example(node) { description.examples.append(example) }
+    }
+  }
+
+  private mutating func example(_ node: YAMLNode) -> ProtocolDescription.Example? {
+    guard let fields = fields(node, "an example", DescriptionKeys.example) else { return nil }
+    var example = ProtocolDescription.Example(received: [])
+    example.line = node.mark.line
+    if let request = fields["request"] { self.request(request, &example) }
+    example.sent = fields["sent"].flatMap { bytes($0, "sent", limit: ProtocolDescription.Limit.frame) }
+    // A reply of several frames is longer than one.
+    set(
+      &example.received,
+      fields["received"].flatMap { bytes($0, "received", limit: 4 * ProtocolDescription.Limit.frame) })
+    if let node = fields["given"] { example.given = given(node) }
+    if let node = fields["expect"] { example.expected = expectations(node) }
+    set(&example.isRefused, fields["refused"].flatMap { flag($0, "refused") })
+    set(&example.isWrite, fields["write"].flatMap { flag($0, "write") })
+    check(example, fields, node.mark)
+    return example
+  }
+
+  /// Whether it says something, and no two things at once.
+  private mutating func check(
+    _ example: ProtocolDescription.Example, _ fields: [String: YAMLNode], _ mark: YAMLMark
+  ) {
+    if fields["received"] == nil, fields["sent"] == nil {
+      report(mark, "an example has what is received, or what is sent, or both")
+    }
+    if fields["sent"] != nil, fields["request"] == nil, fields["write"] == nil {
+      report(mark, "an example with sent has the request that sends it, or write: true if it must not be sent")
+    }
+    if let request = example.request, fields["write"] != nil,
+      example.isWrite != description.requests[request].isWrite, let node = fields["write"]
+    {
+      report(node.mark, "the request \(description.requests[request].name) says otherwise of write")
+    }
+    if example.isRefused, let node = fields["expect"] {
+      report(node.mark, "from what is refused nothing is read: expect and refused: true exclude each other")
+    }
+    for key in ["expect", "refused", "given"] where fields["received"] == nil {
+      if let node = fields[key] { report(node.mark, "\(key) is about what is received, which isn't here") }
+    }
+  }
+
+  /// "basic", or {basic: {argument: 3}}.
+  private mutating func request(_ node: YAMLNode, _ example: inout ProtocolDescription.Example) {
+    let names = description.requests.map(\.name)
+    guard case .mapping(let entries) = node.content, entries.count == 1, let entry = entries.first else {
+      guard let place = reference(node, "a request of this file", among: names) else { return }
+      example.request = place
+      complete(example, node.mark)
+      return
+    }
+    guard let place = reference(entry.key, entry.mark, "a request of this file", among: names) else { return }
+    example.request = place
+    let known = description.requests[place].arguments
+    for entry in self.entries(entry.value, "arguments", limit: 16) ?? [] {
+      guard let place = reference(entry.key, entry.mark, "an argument of this request", among: known.map(\.name)) else {
+        continue
+      }
+      if case .scalar(let word) = entry.value.content, let number = known[place].words[word] {
+        example.arguments[entry.key] = number
+      } else {
+        example.arguments[entry.key] = integer(entry.value, entry.key, known[place].range)
+      }
+    }
+    complete(example, node.mark)
+  }
+
+  /// Says which arguments are missing.
+  private mutating func complete(_ example: ProtocolDescription.Example, _ mark: YAMLMark) {
+    guard let request = example.request else { return }
+    for argument in description.requests[request].arguments
+    where argument.standard == nil && example.arguments[argument.name] == nil {
+      report(
+        mark,
+        "the argument \(argument.name) is missing: request: {\(description.requests[request].name): {\(argument.name): \(argument.range.lowerBound)}}"
+      )
+    }
+  }
+
+  private mutating func given(_ node: YAMLNode) -> [String: Int] {
+    var given: [String: Int] = [:]
+    for entry in entries(node, "given", limit: 16) ?? [] {
+      value(entry.key, entry.mark, "given", \.hasRawNumber, "a whole number")
+      given[entry.key] = integer(entry.value, entry.key, Self.widest)
+    }
+    return given
+  }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// What a field is read from.
+extension DescriptionReader {
+  private static let byteTypes =
+    numberTypes.map(\.name) + ["date16", "scattered", "text", "text0", "ptext", "hex"]
+  private static let textTypes = ["number", "hexnumber", "bitstring", "word", "text"]
+  /// Keys that belong to some types.
+  private static let options: [(key: String, types: [String])] = [
+    ("bytes", ["text", "hex"]), ("padding", ["text"]), ("places", ["scattered"]), ("sign", ["scattered"]),
+    ("suffix", ["number"]), ("first", ["bitstring"]), ("form", ["number", "hexnumber", "bitstring"]),
+  ]
+
+  mutating func fieldType(
+    _ node: YAMLNode, _ keys: [String: YAMLNode], _ place: FieldPlace
+  ) -> ProtocolDescription.FieldType? {
+    guard case .scalar(let name) = node.content, !name.isEmpty else {
+      report(node.mark, "a field's type was expected, like \(place == .bytes ? "u16" : "number"), not \(kind(node))")
+      return nil
+    }
+    for (key, types) in Self.options where !types.contains(name) {
+      if let node = keys[key] {
+        report(node.mark, "\(key) is for the type \(Self.either(types)), not for \(Quoted.text(name))")
+      }
+    }
+    switch place {
+    case .bytes: return byteType(name, node, keys)
+    case .text: return textType(name, node, keys)
+    }
+  }
+
+  private mutating func byteType(
+    _ name: String, _ node: YAMLNode, _ keys: [String: YAMLNode]
+  ) -> ProtocolDescription.FieldType? {
+    if let format = numberFormat(name) { return .number(format) }
+    switch name {
+    case "date16": return .packedDate(order)
+    case "date16le": return .packedDate(.littleEndian)
+    case "date16be": return .packedDate(.bigEndian)
+    case "text0": return .terminatedText
+    case "ptext": return .prefixedText
+    case "text":
+      let padding = keys["padding"].flatMap { bytes($0, "padding", limit: 8) } ?? Array("\0 ".utf8)
+      guard let node = keys["bytes"] else { return .restOfText(padding: padding) }
+      return count(node).map { .text(count: $0, padding: padding) }
+    case "hex":
+      guard let bytes = keys["bytes"] else {
+        report(node.mark, "bytes is missing beside type: hex: how many")
+        return nil
+      }
+      return count(bytes).map { .bytes($0) }
+    case "scattered": return scattered(node, keys)
+    default:
+      report(name, node, Self.byteTypes, Self.textTypes, "fields and tags", "columns, pairs and patterns")
+      return nil
+    }
+  }
+
+  private mutating func textType(
+    _ name: String, _ node: YAMLNode, _ keys: [String: YAMLNode]
+  ) -> ProtocolDescription.FieldType? {
+    switch name {
+    case "number": return .decimal(suffix: keys["suffix"].flatMap { text($0, "suffix", limit: 16) } ?? "")
+    case "hexnumber": return .hexadecimal
+    case "bitstring":
+      let first = keys["first"].flatMap { word($0, "first", among: ["highest", "lowest"]) }
+      return .bitText(firstIsHighest: first != "lowest")
+    case "text": return .plainText
+    case "word":
+      guard let words = keys["words"] else {
+        report(node.mark, "words are missing beside type: word, like {ON: 1, OFF: 0}")
+        return nil
+      }
+      return .word(wordNumbers(words))
+    default:
+      report(name, node, Self.textTypes, Self.byteTypes, "columns, pairs and patterns", "fields and tags")
+      return nil
+    }
+  }
+
+  private mutating func report(
+    _ name: String, _ node: YAMLNode, _ known: [String], _ others: [String], _ here: String, _ there: String
+  ) {
+    guard problems.count < Self.problemLimit else { return }
+    if others.contains(name) {
+      report(
+        node.mark, "\(name) is a type for \(there); for \(here) there are \(known.suffix(6).joined(separator: ", "))")
+    } else {
+      report(node.mark, "\(Quoted.text(name)) is no type for \(here): \(KnownKeys.advice(name, among: known))")
+    }
+  }
+
+  private mutating func count(_ node: YAMLNode) -> Int? {
+    integer(node, "bytes", 1...ProtocolDescription.Limit.text)
+  }
+
+  private mutating func scattered(
+    _ node: YAMLNode, _ keys: [String: YAMLNode]
+  ) -> ProtocolDescription.FieldType? {
+    guard let places = keys["places"] else {
+      report(
+        node.mark, "places are missing beside type: scattered, like [0.2, 1.0..6], the most significant bits first")
+      return nil
+    }
+    let bits = oneOrMore(places, "places", limit: 64).map { bitPlace($0) }
+    let sign = keys["sign"].map { bitPlace($0) }
+    guard !bits.contains(where: { $0 == nil }), sign.map({ $0 != nil }) ?? true else { return nil }
+    let whole = bits.compactMap { $0 }
+    guard whole.reduce(0, { $0 + $1.count }) <= 63 else {
+      report(places.mark, "places are at most 63 bits together")
+      return nil
+    }
+    if let sign = sign ?? nil, sign.count != 1 { report(keys["sign"]?.mark ?? node.mark, "sign is one bit") }
+    return .scattered(whole, sign: sign ?? nil)
+  }
+
+  /// "1.6" or "1.0..6": bits of a byte of the body.
+  private mutating func bitPlace(_ node: YAMLNode) -> ProtocolDescription.BitPlace? {
+    if case .scalar(let text) = node.content {
+      let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2, let byte = Self.range(parts[0]), byte.count == 1, byte.lowerBound < 4_096,
+        let bits = Self.range(parts[1]), bits.upperBound < 8
+      {
+        return ProtocolDescription.BitPlace(byte: byte.lowerBound, lowest: bits.lowerBound, count: bits.count)
+      }
+    }
+    report(
+      node.mark, "bits of a byte are BYTE.BIT or BYTE.LOWEST..HIGHEST, like 1.0..6, bits 0 to 7, not \(kind(node))")
+    return nil
+  }
+
+  /// How a number is written, with zeros in the place of its digits: 000.0.
+  mutating func textForm(_ node: YAMLNode, _ type: ProtocolDescription.FieldType) -> ProtocolDescription.TextForm? {
+    if case .scalar(let text) = node.content {
+      let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+      let areZeros = parts.allSatisfy { part in part.utf8.allSatisfy { $0 == UInt8(ascii: "0") } }
+      let digits = parts[0].utf8.count
+      let decimals = parts.count == 2 ? parts[1].utf8.count : 0
+      let isDecimal = if case .decimal = type { true } else { false }
+      if areZeros, (1...62).contains(digits), decimals <= 9, parts.count == 1 || decimals > 0 && isDecimal {
+        return ProtocolDescription.TextForm(digits: digits, decimals: decimals)
+      }
+    }
+    report(node.mark, "form has a zero for each digit that is sent, like 000.0, not \(kind(node))")
+    return nil
+  }
+
+  // MARK: - Words as texts
+
+  /// The number that each text stands for: the one that is written, or, where words are, its place.
+  private mutating func wordNumbers(_ node: YAMLNode) -> [String: Int] {
+    let entries = entries(node, "words", limit: 256) ?? []
+    let numbers = entries.map { whole($0.value) }
+    var words: [String: Int] = [:]
+    for (place, entry) in entries.enumerated() {
+      if !isSent(entry) { continue }
+      words[entry.key] = numbers[place] ?? place
+    }
+    if numbers.contains(nil), numbers.contains(where: { $0 != nil }) {
+      report(node.mark, "words are all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}")
+    }
+    return words
+  }
+
+  /// What the texts mean, by their numbers, where it is words.
+  mutating func wordTexts(_ node: YAMLNode) -> [Int: String] {
+    guard case .mapping(let entries) = node.content else { return [:] }
+    var words: [Int: String] = [:]
+    for (place, entry) in entries.enumerated() where whole(entry.value) == nil {
+      words[place] = text(entry.value, "a word", limit: 64)
+    }
+    return words
+  }
+
+  private func whole(_ node: YAMLNode) -> Int? {
+    guard case .scalar(let text) = node.content, node.style == .plain else { return nil }
+    return WholeNumber.read(text).flatMap { $0 >= 0 && $0 < 1 << 32 ? $0 : nil }
+  }
+
+  private mutating func isSent(_ entry: YAMLNode.Entry) -> Bool {
+    text(YAMLNode(content: .scalar(entry.key), mark: entry.mark), "a word", limit: 64) != nil
+  }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// Fields: where a value comes from, and what it means.
+extension DescriptionReader {
+  /// What a field's body is made of.
+  enum FieldPlace: Hashable {
+    case bytes, text
+  }
+
+  /// A field of these keys, whose `repeat` the caller has read. It is entered into `scope` and `values`.
+  mutating func field(
+    _ keys: [String: YAMLNode], _ mark: YAMLMark, _ place: FieldPlace, _ scope: inout MessageScope
+  ) -> ProtocolDescription.Field? {
+    if let node = keys["repeat"], place == .text { report(node.mark, "repeat is for fields of bytes") }
+    guard let nameNode = keys["name"], let typeNode = keys["type"] else {
+      report(mark, "a field has a \(keys["name"] == nil ? "name" : "type"): {name: battery.voltage, type: u16}")
+      return nil
+    }
+    let before = problems.count
+    let name = valueName(nameNode)
+    let type = fieldType(typeNode, keys, place)
+    guard let name, let type else { return nil }
+    var field = ProtocolDescription.Field(name, type)
+    if let node = keys["bits"] {
+      field.bits = bits(node, keys["stay"], type)
+    } else if let node = keys["stay"] {
+      stay(node, type, &field)
+    }
+    amount(keys, &field)
+    field.unit = keys["unit"].flatMap { text($0, "unit", limit: 16) }
+    field.quantity = keys["quantity"].flatMap { text($0, "quantity", limit: 32) }
+    if let node = keys["unknown"] { unknown(node, &field) }
+    meanings(keys, &field)
+    field.form = keys["form"].flatMap { textForm($0, type) }
+    set(&field.isList, keys["list"].flatMap { flag($0, "list") })
+    if scope.groups > 0 || keys["repeat"] != nil { field.isList = true }
+    set(&field.isHidden, keys["hidden"].flatMap { flag($0, "hidden") })
+    if let node = keys["variants"] { field.variants = variants(node, field, &scope) }
+    if let node = keys["above"] { field.above = above(node, field) }
+    note(field, nameNode.mark, &scope, isWhole: problems.count == before)
+    return field
+  }
+
+  /// Enters the field, and says if it is another kind of value than one of its name elsewhere.
+  private mutating func note(
+    _ field: ProtocolDescription.Field, _ mark: YAMLMark, _ scope: inout MessageScope, isWhole: Bool
+  ) {
+    scope.fields.append(field.name)
+    if ValueFacts.hasRawNumber(field.type) { scope.counting.insert(field.name) }
+    let facts = ValueFacts(field, line: mark.line)
+    guard isWhole else { return }
+    if let known = values[field.name], known.unit != facts.unit || known.isList != facts.isList {
+      let what =
+        known.unit != facts.unit ? "is in \(known.unit ?? "no unit")" : known.isList ? "is a list" : "is no list"
+      report(mark, "\(field.name) in line \(known.line) \(what): it is one value, and the same everywhere")
+    }
+    values[field.name] = facts
+    if !field.isHidden, let objection = CommonValues.objection(to: field.name, facts) { report(mark, objection) }
+  }
+
+  /// A value's name: one of the common words, or any other.
+  mutating func valueName(_ node: YAMLNode) -> String? {
+    guard let name = plainName(node, "a value's name") else { return nil }
+    if CommonValues.isNear(name) {
+      report(
+        node.mark,
+        "\(Quoted.text(name)) is none of the common values: \(KnownKeys.advice(name, among: CommonValues.names))")
+      return nil
+    }
+    return name
+  }
+
+  private mutating func bits(
+    _ node: YAMLNode, _ stay: YAMLNode?, _ type: ProtocolDescription.FieldType
+  ) -> ProtocolDescription.Bits? {
+    let stays = stay.flatMap { flag($0, "stay") } ?? false
+    guard let count = bitCount(type) else {
+      report(node.mark, "bits are of whole numbers from 0 on")
+      return nil
+    }
+    return bits(node, of: count, stays: stays)
+  }
+
+  private mutating func stay(
+    _ node: YAMLNode, _ type: ProtocolDescription.FieldType, _ field: inout ProtocolDescription.Field
+  ) {
+    guard flag(node, "stay") == true else { return }
+    guard case .number(let format) = type, format.encoding == .unsigned else {
+      report(node.mark, "stay is for whole numbers from 0 on, of which the next field takes other bits")
+      return
+    }
+    field.bits = ProtocolDescription.Bits(lowest: 0, count: format.byteCount * 8, staysHere: true)
+  }
+
+  /// Bits that a type's raw number has; nil where it has none that can be told apart.
+  private func bitCount(_ type: ProtocolDescription.FieldType) -> Int? {
+    switch type {
+    case .number(let format) where format.encoding == .unsigned: format.byteCount * 8
+    case .scattered(let places, nil): places.reduce(0) { $0 + $1.count }
+    case .decimal, .hexadecimal, .bitText: 63
+    default: nil
+    }
+  }
+
+  private mutating func amount(_ keys: [String: YAMLNode], _ field: inout ProtocolDescription.Field) {
+    for key in ["offset", "scale"] {
+      guard let node = keys[key] else { continue }
+      guard isNumber(field.type) else {
+        report(node.mark, "\(key) is for numbers")
+        continue
+      }
+      for other in ["words", "flags", "truth"] where keys[other] != nil {
+        report(node.mark, "\(key) goes with no \(other): those stand for the number as it is sent")
+      }
+      if key == "offset" {
+        set(&field.offset, integer(node, "offset", Self.widest))
+      } else {
+        set(&field.scale, scale(node))
+      }
+    }
+  }
+
+  private func isNumber(_ type: ProtocolDescription.FieldType) -> Bool {
+    if case .number = type { true } else { ValueFacts.hasRawNumber(type) }
+  }
+
+  private mutating func unknown(_ node: YAMLNode, _ field: inout ProtocolDescription.Field) {
+    for value in oneOrMore(node, "what means unknown", limit: 16) {
+      guard case .scalar(let text) = value.content, !text.isEmpty || value.style != .plain else {
+        report(value.mark, "what means unknown is a number, or a text in quotes, not \(kind(value))")
+        continue
+      }
+      if value.style == .plain, let range = rawRange(field) {
+        if let number = integer(value, "the number that means unknown", range) { field.unknownNumbers.append(number) }
+      } else if value.style != .plain, Self.isText(field.type) {
+        field.unknownTexts.append(text)
+      } else {
+        report(
+          value.mark,
+          rawRange(field) == nil
+            ? "what means unknown is a text in quotes here, not \(kind(value))"
+            : "what means unknown is a number here, without quotes, not \(kind(value))")
+      }
+    }
+  }
+
+  /// The numbers that a field can have before offset and scale; nil where it has none.
+  func rawRange(_ field: ProtocolDescription.Field) -> ClosedRange<Int>? {
+    if let bits = field.bits { return 0...(bits.count >= 63 ? .max : (1 << bits.count) - 1) }
+    switch field.type {
+    case .number(let format): return Self.range(of: format)
+    case .scattered(let places, let sign):
+      let count = places.reduce(0) { $0 + $1.count }
+      let most = count >= 63 ? Int.max : (1 << count) - 1
+      return (sign == nil ? 0 : -most)...most
+    case .decimal: return .min ... .max
+    case .hexadecimal, .bitText, .word: return 0 ... .max
+    default: return nil
+    }
+  }
+
+  private static func isText(_ type: ProtocolDescription.FieldType) -> Bool {
+    switch type {
+    case .number, .scattered, .packedDate, .bytes: false
+    default: true
+    }
+  }
+
+  private mutating func meanings(_ keys: [String: YAMLNode], _ field: inout ProtocolDescription.Field) {
+    let said = ["words", "flags", "truth"].filter { keys[$0] != nil }
+    // The words of a type `word` are its own; truth and flags may be made of their numbers.
+    let own = if case .word = field.type { "words" } else { "" }
+    if said.count(where: { $0 != own }) > 1 {
+      report(keys[said[1]]?.mark ?? YAMLMark(line: 1, column: 1), "a field has one of words, flags and truth")
+    }
+    guard let range = rawRange(field), ValueFacts.hasRawNumber(field.type) else {
+      for key in said { report(keys[key]?.mark ?? YAMLMark(line: 1, column: 1), "\(key) is for whole numbers") }
+      return
+    }
+    set(&field.isTruth, keys["truth"].flatMap { flag($0, "truth") })
+    if let node = keys["words"], own.isEmpty {
+      field.words = numbered(node, "words", range) { $0.text($1, "a word", limit: 64) }
+    } else if let node = keys["words"] {
+      field.words = wordTexts(node)
+    }
+    if let node = keys["flags"] {
+      let bits = field.bits?.count ?? bitCount(field.type) ?? 64
+      field.flags = numbered(node, "flags", 0...max(0, min(bits, 64) - 1)) { $0.plainName($1, "a flag's name") }
+    }
+  }
+
+  private mutating func variants(
+    _ node: YAMLNode, _ field: ProtocolDescription.Field, _ scope: inout MessageScope
+  ) -> ProtocolDescription.Variants? {
+    guard case .mapping(let entries) = node.content, let by = entries.first(where: { $0.key == "by" }),
+      case .scalar(let name) = by.value.content, entries.count > 1
+    else {
+      report(node.mark, "variants are {by: FIELD, 1: {offset: …, scale: …}}, not \(kind(node))")
+      return nil
+    }
+    scope.wanted.append((name, by.value.mark, "variants"))
+    let rest = YAMLNode(content: .mapping(entries.filter { $0.key != "by" }), mark: node.mark)
+    let rules = numbered(rest, "variants", Self.widest, limit: 16) { $0.rule($1, field) }
+    return ProtocolDescription.Variants(by: name, rules: rules)
+  }
+
+  private mutating func above(
+    _ node: YAMLNode, _ field: ProtocolDescription.Field
+  ) -> ProtocolDescription.Above? {
+    guard let range = rawRange(field), isNumber(field.type) else {
+      report(node.mark, "above is for numbers")
+      return nil
+    }
+    let rules = numbered(node, "above", range, limit: 1) { $0.rule($1, field) }
+    return rules.first.map { ProtocolDescription.Above(limit: $0.key, rule: $0.value) }
+  }
+
+  /// What a rule changes of a field; what it doesn't say stays as the field has it.
+  private mutating func rule(
+    _ node: YAMLNode, _ field: ProtocolDescription.Field
+  ) -> ProtocolDescription.Variants.Rule? {
+    guard let fields = fields(node, "a variant", DescriptionKeys.rule) else { return nil }
+    var rule = ProtocolDescription.Variants.Rule(encoding: .unsigned, offset: field.offset, scale: field.scale)
+    if case .number(let format) = field.type { rule.encoding = format.encoding }
+    if let node = fields["encoding"] {
+      guard case .number(let format) = field.type, format.encoding != .float else {
+        report(node.mark, "encoding is for whole numbers in bytes")
+        return nil
+      }
+      let names = ["unsigned", "signed", "sign-magnitude", "bcd"]
+      let encodings: [ProtocolDescription.NumberFormat.Encoding] = [.unsigned, .signed, .signMagnitude, .bcd]
+      set(&rule.encoding, choose(node, "an encoding", among: names).map { encodings[$0] })
+    }
+    set(&rule.offset, fields["offset"].flatMap { integer($0, "offset", Self.widest) })
+    set(&rule.scale, fields["scale"].flatMap { scale($0) })
+    return rule
+  }
+}

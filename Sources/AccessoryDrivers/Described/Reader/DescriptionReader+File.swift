@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+extension DescriptionReader {
+  /// Reads the description in a file that the user names, whoever else could have written it. Throws as `read` does, and
+  /// when the file can't be read. Blocks: for a `SetupQueue`.
+  public static func read(path: String) throws(ProfileProblems) -> DescribedProtocol {
+    let bytes: [UInt8]
+    do {
+      bytes = try SmallFile.read(path, limit: sizeLimit + 1)
+    } catch {
+      let message = AccessoryError(errno: error, "it can't be read").message
+      throw ProfileProblems(problems: [ProfileProblem(file: path, line: nil, column: nil, message: message)])
+    }
+    return try read(bytes, file: path)
+  }
+
+  /// Whether a file looks like a description, and not like a profile: a line of it begins with `framings:`. False when it
+  /// can't be read. Blocks: for a `SetupQueue`.
+  public static func isDescription(path: String) -> Bool {
+    guard let bytes = try? SmallFile.read(path, limit: sizeLimit + 1) else { return false }
+    return bytes.split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: "framings:".utf8) }
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// How frames look.
+extension DescriptionReader {
+  static let framingLimit = 8
+
+  mutating func framings(_ node: YAMLNode?, _ mark: YAMLMark) {
+    guard let node else {
+      report(mark, "framings are missing: how its frames look")
+      return
+    }
+    let all = entries(node, "framings", limit: Self.framingLimit) ?? []
+    for entry in all {
+      let before = problems.count
+      _ = isPlainName(entry, "a framing's name")
+      let framing = framing(entry)
+      if case .window = framing?.form, all.count > 1 {
+        report(entry.mark, "a window is the only framing of its protocol: nothing marks where such a frame begins")
+      }
+      if problems.count > before || framing == nil { brokenFramings.insert(description.framings.count) }
+      description.framings.append(framing ?? ProtocolDescription.Framing(name: entry.key, form: .layout([])))
+    }
+  }
+
+  private mutating func framing(_ entry: YAMLNode.Entry) -> ProtocolDescription.Framing? {
+    guard let fields = fields(entry.value, "a framing", DescriptionKeys.framing) else { return nil }
+    let forms = ["layout", "window", "pairs"].filter { fields[$0] != nil }
+    guard forms.count == 1 else {
+      report(entry.mark, "a framing has one of layout, window and pairs, not \(forms.isEmpty ? "none" : "several")")
+      return nil
+    }
+    var limit = 512
+    set(&limit, fields["max"].flatMap { integer($0, "max", 4...ProtocolDescription.Limit.frame) })
+    let digits = hexadecimalForm(fields, isLayout: forms == ["layout"])
+    let form: ProtocolDescription.Form?
+    switch forms[0] {
+    case "layout": form = fields["layout"].flatMap { layout($0, digits, limit: limit) }
+    case "window": form = fields["window"].flatMap { window($0, limit: limit) }
+    default: form = fields["pairs"].flatMap { pairsFraming($0) }
+    }
+    guard let form else { return nil }
+    var framing = ProtocolDescription.Framing(name: entry.key, form: form)
+    framing.limit = limit
+    set(&framing.interrupts, fields["interrupts"].flatMap { flag($0, "interrupts") })
+    return framing
+  }
+
+  /// Whether what stands between start and end is written in digits, and how; nil where it isn't.
+  private mutating func hexadecimalForm(
+    _ fields: [String: YAMLNode], isLayout: Bool
+  ) -> ProtocolDescription.Hexadecimal? {
+    var form = ProtocolDescription.Hexadecimal()
+    let first = fields["first_digit"].flatMap { word($0, "first_digit", among: ["single"]) }
+    let checks = fields["checks"].flatMap { word($0, "checks", among: ["digits", "bytes"]) }
+    let length = fields["length"].flatMap { word($0, "length", among: ["digits", "bytes"]) }
+    guard let node = fields["digits"] else {
+      for key in ["first_digit", "checks", "length"] {
+        if let node = fields[key] { report(node.mark, "\(key) is for framings with digits: hex") }
+      }
+      return nil
+    }
+    if !isLayout { report(node.mark, "digits is for framings with a layout") }
+    guard word(node, "digits", among: ["hex"]) != nil else { return nil }
+    form.beginsWithOneDigit = first != nil
+    form.checksCoverDigits = checks == "digits"
+    form.lengthCountsDigits = length == "digits"
+    return form
+  }
+
+  private mutating func window(_ node: YAMLNode, limit: Int) -> ProtocolDescription.Form? {
+    guard let fields = fields(node, "window", DescriptionKeys.window) else { return nil }
+    guard let first = fields["pattern"], let second = fields["mask"] else {
+      report(node.mark, "window has a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}")
+      return nil
+    }
+    let pattern = bytes(first, "pattern", limit: limit)
+    let mask = bytes(second, "mask", limit: limit)
+    guard let pattern, let mask else { return nil }
+    guard pattern.count == mask.count else {
+      report(second.mark, "mask has as many bytes as pattern, which has \(pattern.count), not \(mask.count)")
+      return nil
+    }
+    guard mask.contains(where: { $0 != 0 }) else {
+      report(second.mark, "mask has no bit that is 1: then any bytes would be a frame")
+      return nil
+    }
+    guard zip(pattern, mask).allSatisfy({ $0 & ~$1 == 0 }) else {
+      report(first.mark, "pattern has a bit that is 1 where mask is 0: it would never be looked at")
+      return nil
+    }
+    return .window(pattern: pattern, mask: mask)
+  }
+
+  private mutating func pairsFraming(_ node: YAMLNode) -> ProtocolDescription.Form? {
+    guard let fields = fields(node, "pairs", DescriptionKeys.pairs) else { return nil }
+    for key in DescriptionKeys.pairs where fields[key] == nil {
+      report(node.mark, "\(key) is missing: pairs are {begin: \"\\r\\n\", separator: \"\\t\", close: Checksum}")
+    }
+    let begin = fields["begin"].flatMap { bytes($0, "begin", limit: 8) }
+    let separator = fields["separator"].flatMap { byte($0, "separator") }
+    // A label is text, with quotes or without.
+    let close = fields["close"].flatMap { label($0, "close") }
+    guard let begin, let separator, let close else { return nil }
+    if close.contains(separator) || begin.contains(separator) {
+      report(fields["separator"]?.mark ?? node.mark, "separator is a byte that neither begin nor close has")
+      return nil
+    }
+    return .pairs(ProtocolDescription.Pairs(begin: begin, separator: separator, close: close))
+  }
+
+  /// A label's bytes.
+  mutating func label(_ node: YAMLNode, _ what: String) -> [UInt8]? {
+    guard let text = text(node, what, limit: 64) else { return nil }
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      report(node.mark, "\(what) is of printable ASCII without blanks, not \(Quoted.text(text))")
+      return nil
+    }
+    return Array(text.utf8)
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// What frames mean.
+extension DescriptionReader {
+  static let messageLimit = 64
+
+  mutating func messages(_ node: YAMLNode) {
+    // Pieces may be counted by a field of a later message, so these are looked up when all are read.
+    var counts: [(name: String, mark: YAMLMark)] = []
+    for entry in entries(node, "messages", limit: Self.messageLimit) ?? [] {
+      let before = problems.count
+      _ = isPlainName(entry, "a message's name")
+      let message = message(entry, &counts)
+      if problems.count > before { hasBrokenMessages = true }
+      description.messages.append(message)
+    }
+    for (name, mark) in counts { value(name, mark, "pieces: count", \.hasRawNumber, "a whole number") }
+  }
+
+  private mutating func message(
+    _ entry: YAMLNode.Entry, _ counts: inout [(name: String, mark: YAMLMark)]
+  ) -> ProtocolDescription.Message {
+    var message = ProtocolDescription.Message(name: entry.key, framing: 0)
+    guard let fields = fields(entry.value, "a message", DescriptionKeys.message) else { return message }
+    guard let framing = framing(of: fields, entry) else { return message }
+    message.framing = framing
+    for key in ["when", "unless"] {
+      if let node = fields[key] { message.conditions += conditions(node, framing, isNegated: key == "unless") }
+    }
+    var scope = MessageScope(framing: framing)
+    message.body = body(fields, entry.mark, &scope)
+    lookUp(scope)
+    set(&message.isPushed, fields["pushed"].flatMap { flag($0, "pushed") })
+    if let node = fields["refusal"] { refusal(node, &message) }
+    if let node = fields["pieces"] { message.pieces = pieces(node, scope, &counts) }
+    return message
+  }
+
+  private mutating func framing(of fields: [String: YAMLNode], _ entry: YAMLNode.Entry) -> Int? {
+    guard let node = fields["framing"] else {
+      // Where framings are missing that is said already.
+      if description.framings.count > 1 {
+        report(entry.mark, "framing is missing: which of \(Self.either(description.framings.map(\.name)))")
+      }
+      return description.framings.count == 1 ? 0 : nil
+    }
+    return reference(node, "a framing of this file", among: description.framings.map(\.name))
+  }
+
+  /// The elements of a framing; none where it has no layout.
+  func elements(of framing: Int) -> [ProtocolDescription.Element] {
+    switch description.framings[framing].form {
+    case .layout(let elements), .hexadecimal(let elements, _): elements
+    case .window, .pairs: []
+    }
+  }
+
+  /// The place of a framing's element that is a number; nil and no word of it where the framing itself is wrong.
+  mutating func numberElement(_ name: String, _ mark: YAMLMark, of framing: Int) -> Int? {
+    guard !brokenFramings.contains(framing) else { return nil }
+    let elements = elements(of: framing)
+    if let place = elements.firstIndex(where: { $0.name == name }) {
+      if case .number = elements[place].kind { return place }
+      report(mark, "\(name) is no number with a name of its own, and can't be compared or given")
+      return nil
+    }
+    guard problems.count < Self.problemLimit else { return nil }
+    let known = elements.filter { if case .number = $0.kind { true } else { false } }.map(\.name)
+    let advice = known.isEmpty ? "it has none" : KnownKeys.advice(name, among: known)
+    report(
+      mark,
+      "\(Quoted.text(name)) is no number in frames of \(description.framings[framing].name): \(advice)")
+    return nil
+  }
+
+  /// The raw numbers that an element can have.
+  func range(ofElement place: Int, of framing: Int) -> ClosedRange<Int> {
+    guard case .number(let format) = elements(of: framing)[place].kind else { return 0...0 }
+    return Self.range(of: format) ?? 0...0
+  }
+
+  private mutating func conditions(
+    _ node: YAMLNode, _ framing: Int, isNegated: Bool
+  ) -> [ProtocolDescription.Condition] {
+    var conditions: [ProtocolDescription.Condition] = []
+    for entry in entries(node, isNegated ? "unless" : "when", limit: 16) ?? [] {
+      guard let place = numberElement(entry.key, entry.mark, of: framing) else { continue }
+      let range = range(ofElement: place, of: framing)
+      let values = oneOrMore(entry.value, "numbers of \(entry.key)", limit: 64).compactMap {
+        integer($0, "the number of \(entry.key)", range)
+      }
+      var condition = ProtocolDescription.Condition(place, values)
+      condition.isNegated = isNegated
+      conditions.append(condition)
+    }
+    return conditions
+  }
+
+  private mutating func refusal(_ node: YAMLNode, _ message: inout ProtocolDescription.Message) {
+    message.isRefusal = true
+    if case .scalar = node.content {
+      if let isRefusal = flag(node, "refusal (or {reason: ELEMENT, words: {1: why}})") { message.isRefusal = isRefusal }
+      return
+    }
+    guard let fields = fields(node, "refusal", DescriptionKeys.refusal) else { return }
+    guard let reason = fields["reason"] else {
+      report(node.mark, "reason is missing: which element says why (refusal: true where none does)")
+      return
+    }
+    guard case .scalar(let name) = reason.content,
+      let place = numberElement(name, reason.mark, of: message.framing)
+    else {
+      if case .scalar = reason.content { return }
+      report(reason.mark, "reason is an element's name, not \(kind(reason))")
+      return
+    }
+    message.refusalReason = place
+    guard let words = fields["words"] else { return }
+    message.refusalWords = numbered(words, "words", range(ofElement: place, of: message.framing)) {
+      $0.text($1, "a reason", limit: 100)
+    }
+  }
+
+  private mutating func pieces(
+    _ node: YAMLNode, _ scope: MessageScope, _ counts: inout [(name: String, mark: YAMLMark)]
+  ) -> ProtocolDescription.Pieces? {
+    guard let fields = fields(node, "pieces", DescriptionKeys.pieces) else { return nil }
+    guard let index = fields["index"] else {
+      report(node.mark, "index is missing: the field with the piece's number")
+      return nil
+    }
+    guard let place = reference(index, "a field of this message", among: scope.fields) else { return nil }
+    guard scope.counting.contains(scope.fields[place]) else {
+      report(index.mark, "\(scope.fields[place]) is no whole number, and can't be a piece's")
+      return nil
+    }
+    var pieces = ProtocolDescription.Pieces(index: scope.fields[place])
+    set(&pieces.first, fields["first"].flatMap { integer($0, "first", 0...255) })
+    set(&pieces.each, fields["each"].flatMap { integer($0, "each", 1...255) })
+    set(&pieces.silence, fields["silence"].flatMap { nanoseconds($0, "silence", 1...10_000) })
+    if let count = fields["count"] {
+      pieces.count = text(count, "a field's name", limit: 64)
+      if let name = pieces.count { counts.append((name, count.mark)) }
+      if let silence = fields["silence"] {
+        report(silence.mark, "pieces end by a count or by silence, not by both")
+      }
+    } else if let each = fields["each"] {
+      report(each.mark, "each is for pieces with a count")
+    }
+    return pieces
+  }
+
+  /// A time in nanoseconds, within so many milliseconds.
+  mutating func nanoseconds(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Int64>) -> Int64? {
+    time(node, what, .milliseconds(range.lowerBound) ... .milliseconds(range.upperBound)).map(\.inNanoseconds)
+  }
+
+  /// Looks a field or a derived value up, of which `is` must be so.
+  mutating func value(
+    _ name: String, _ mark: YAMLMark, _ place: String, _ isGood: (ValueFacts) -> Bool, _ wanted: String
+  ) {
+    guard let facts = values[name] else {
+      // It may be in what couldn't be read.
+      guard !hasBrokenMessages, problems.count < Self.problemLimit else { return }
+      let known = values.keys.sorted()
+      let advice = known.isEmpty ? "there is none" : KnownKeys.advice(name, among: known)
+      report(mark, "\(place): there is no value \(Quoted.text(name)): \(advice)")
+      return
+    }
+    if !isGood(facts) { report(mark, "\(place): \(name) is \(facts.name), and must be \(wanted)") }
+  }
+}

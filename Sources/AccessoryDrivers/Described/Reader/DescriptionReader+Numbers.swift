@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// Numbers, fractions and bits.
+extension DescriptionReader {
+  /// Beyond these no number of a description goes, so that what is worked out with them doesn't overflow.
+  static let widest = -1_000_000_000_000...1_000_000_000_000
+
+  /// A whole number in decimal or hexadecimal.
+  mutating func integer(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Int>) -> Int? {
+    if case .scalar(let text) = node.content, let number = WholeNumber.read(text), range.contains(number) {
+      return number
+    }
+    report(node.mark, "\(what) is a whole number from \(range.lowerBound) to \(range.upperBound), not \(kind(node))")
+    return nil
+  }
+
+  /// A whole number that is a key.
+  mutating func integer(_ entry: YAMLNode.Entry, _ what: String, _ range: ClosedRange<Int>) -> Int? {
+    integer(YAMLNode(content: .scalar(entry.key), mark: entry.mark), what, range)
+  }
+
+  /// Texts by number: words, flags, tags. No number is there twice, in whatever notation.
+  mutating func numbered<Value>(
+    _ node: YAMLNode, _ what: String, _ range: ClosedRange<Int>, limit: Int = 256,
+    _ read: (inout Self, YAMLNode) -> Value?
+  ) -> [Int: Value] {
+    var values: [Int: Value] = [:]
+    for entry in entries(node, what, limit: limit) ?? [] {
+      guard let number = integer(entry, "a number of \(what)", range) else { continue }
+      guard values[number] == nil else {
+        report(entry.mark, "the number \(number) is there twice")
+        continue
+      }
+      values[number] = read(&self, entry.value)
+    }
+    return values
+  }
+
+  /// A factor: a decimal number such as 0.01, or a fraction such as 1/3, exactly.
+  mutating func scale(_ node: YAMLNode) -> ProtocolDescription.Scale? {
+    if case .scalar(let text) = node.content, let scale = Self.fraction(text), scale.numerator != 0 { return scale }
+    report(
+      node.mark,
+      "scale is a number other than 0 with up to 9 digits in front of its point and up to 9 behind it, like 0.01, or a "
+        + "fraction like 1/3, not \(kind(node))")
+    return nil
+  }
+
+  /// A decimal number or a fraction, in its lowest terms; nil when it is none, or has too many digits.
+  static func fraction(_ text: String) -> ProtocolDescription.Scale? {
+    let isNegative = text.utf8.first == UInt8(ascii: "-")
+    let amount = isNegative ? text.dropFirst() : text[...]
+    let separator: Character = amount.contains("/") ? "/" : "."
+    let parts = amount.split(separator: separator, maxSplits: 2, omittingEmptySubsequences: false)
+    let numbers = parts.map { digits(of: $0, limit: 9) }
+    var (numerator, denominator) = (0, 1)
+    switch (numbers.count, numbers.first ?? nil) {
+    case (1, let whole?): numerator = whole
+    case (2, let first?):
+      guard let second = numbers[1] else { return nil }
+      if separator == "/" {
+        (numerator, denominator) = (first, second)
+      } else {
+        for _ in parts[1] { denominator *= 10 }
+        numerator = first * denominator + second
+      }
+    default: return nil
+    }
+    guard denominator > 0 else { return nil }
+    let divisor = commonDivisor(numerator, denominator)
+    return ProtocolDescription.Scale(
+      (isNegative ? -numerator : numerator) / divisor, over: denominator / divisor)
+  }
+
+  private static func digits(of text: Substring, limit: Int) -> Int? {
+    guard (1...limit).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int(text)
+  }
+
+  private static func commonDivisor(_ first: Int, _ second: Int) -> Int {
+    var (first, second) = (first, second)
+    while second != 0 { (first, second) = (second, first % second) }
+    return max(1, first)
+  }
+
+  /// Bits of a number of so many: "3" or "0..3".
+  mutating func bits(_ node: YAMLNode, of count: Int, stays: Bool) -> ProtocolDescription.Bits? {
+    if case .scalar(let text) = node.content, let range = Self.range(text), range.upperBound < count {
+      return ProtocolDescription.Bits(lowest: range.lowerBound, count: range.count, staysHere: stays)
+    }
+    report(node.mark, "bits are one of 0 to \(count - 1), or some like 0..3, the lowest first, not \(kind(node))")
+    return nil
+  }
+
+  /// "3" or "0..3".
+  static func range(_ text: some StringProtocol) -> ClosedRange<Int>? {
+    let ends = ends(of: text)
+    let numbers = ends.map { digits(of: Substring($0), limit: 4) }
+    guard let first = numbers[0], let last = numbers[numbers.count - 1], first <= last else { return nil }
+    return first...last
+  }
+
+  /// What stands on both sides of "..", or the whole of a text where that isn't in it.
+  static func ends(of text: some StringProtocol) -> [String] {
+    let bytes = Array(text.utf8)
+    let dots = [UInt8(ascii: "."), UInt8(ascii: ".")]
+    guard let place = bytes.indices.dropLast().first(where: { Array(bytes[$0...($0 + 1)]) == dots }) else {
+      return [String(text)]
+    }
+    return [String(decoding: bytes[..<place], as: UTF8.self), String(decoding: bytes[(place + 2)...], as: UTF8.self)]
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// What is asked when.
+extension DescriptionReader {
+  mutating func plan(_ node: YAMLNode) -> ProtocolDescription.Plan {
+    var plan = ProtocolDescription.Plan()
+    guard let fields = fields(node, "plan", DescriptionKeys.plan) else { return plan }
+    if let node = fields["identify"] { identify(node, &plan) }
+    if let node = fields["poll"] {
+      plan.polls = oneOrMore(node, "polls", limit: 32).compactMap { poll($0) }
+    }
+    set(&plan.gap, fields["gap"].flatMap { nanoseconds($0, "gap", 0...60_000) })
+    set(&plan.timeout, fields["timeout"].flatMap { nanoseconds($0, "timeout", 1...60_000) })
+    set(&plan.tries, fields["tries"].flatMap { integer($0, "tries", 1...20) })
+    set(&plan.retryGap, fields["retry_gap"].flatMap { nanoseconds($0, "retry_gap", 0...60_000) })
+    if let node = fields["wake"] { plan.wake = wake(node) }
+    if let node = fields["start"] {
+      plan.start = oneOrMore(node, "requests", limit: 32).compactMap { unattended($0, "start") }
+    }
+    plan.expiry = fields["expiry"].flatMap { nanoseconds($0, "expiry", 100...86_400_000) }
+    return plan
+  }
+
+  private mutating func identify(_ node: YAMLNode, _ plan: inout ProtocolDescription.Plan) {
+    guard let fields = fields(node, "identify", DescriptionKeys.identify) else { return }
+    guard let request = fields["request"] else {
+      report(node.mark, "request is missing: which request tells what the accessory is")
+      return
+    }
+    plan.identify = unattended(request, "identify")
+    if let place = plan.identify, description.requests[place].reply == nil {
+      report(request.mark, "the request \(description.requests[place].name) has no reply, and can identify nothing")
+    }
+    if let node = fields["expect"] { plan.expected = expectations(node) }
+  }
+
+  private mutating func poll(_ node: YAMLNode) -> ProtocolDescription.Poll? {
+    guard let fields = fields(node, "a poll", DescriptionKeys.poll) else { return nil }
+    guard let requests = fields["requests"] else {
+      report(node.mark, "requests are missing: {requests: [basic], every: 10s}")
+      return nil
+    }
+    let places = oneOrMore(requests, "requests", limit: 32).compactMap { unattended($0, "poll") }
+    return ProtocolDescription.Poll(
+      places, every: fields["every"].flatMap { nanoseconds($0, "every", 100...86_400_000) })
+  }
+
+  /// A request that is made without anybody asking for it: it changes nothing and needs no arguments.
+  private mutating func unattended(_ node: YAMLNode, _ what: String) -> Int? {
+    guard let place = reference(node, "a request of this file", among: description.requests.map(\.name)) else {
+      return nil
+    }
+    let request = description.requests[place]
+    if request.isWrite {
+      report(node.mark, "\(what): \(request.name) changes something, and is made only by who asks for it")
+    }
+    if let argument = request.arguments.first(where: { $0.standard == nil }) {
+      report(node.mark, "\(what): \(request.name) has the argument \(argument.name), which has no default")
+    }
+    return place
+  }
+
+  private mutating func wake(_ node: YAMLNode) -> ProtocolDescription.Wake? {
+    guard let fields = fields(node, "wake", DescriptionKeys.wake) else { return nil }
+    guard let send = fields["send"], let wait = fields["wait"] else {
+      report(node.mark, "wake is what to send, and how long to wait then: {send: 0D, wait: 100ms}")
+      return nil
+    }
+    let bytes = bytes(send, "send", limit: 64)
+    let pause = nanoseconds(wait, "wait", 0...60_000)
+    guard let bytes, let pause else { return nil }
+    return ProtocolDescription.Wake(bytes, pause: pause)
+  }
+
+  /// Values and what they must be, as texts.
+  mutating func expectations(_ node: YAMLNode) -> [String: String] {
+    var expected: [String: String] = [:]
+    for entry in entries(node, "expect", limit: 256) ?? [] {
+      value(entry.key, entry.mark, "expect", { _ in true }, "")
+      let isList = if case .sequence = entry.value.content { true } else { false }
+      if isList, let facts = values[entry.key], !facts.isList, facts.kind != .flags {
+        report(entry.value.mark, "\(entry.key) is \(facts.name), not a list")
+      }
+      expected[entry.key] = expectation(entry.value)
+    }
+    return expected
+  }
+
+  private mutating func expectation(_ node: YAMLNode) -> String? {
+    guard case .sequence(let elements) = node.content else { return expectedText(node) }
+    guard elements.count <= ProtocolDescription.Limit.repetitions else {
+      report(node.mark, "a list has at most \(ProtocolDescription.Limit.repetitions) values, not \(elements.count)")
+      return nil
+    }
+    let texts = elements.map { expectedText($0) }
+    return texts.contains(nil) ? nil : texts.compactMap { $0 }.joined(separator: ", ")
+  }
+
+  private mutating func expectedText(_ node: YAMLNode) -> String? {
+    guard case .scalar(let text) = node.content, text.utf8.count <= 1_024, !text.isEmpty || node.style != .plain else {
+      report(
+        node.mark,
+        "what is expected is a value, or a list of them, and unknown where it must not be known, not \(kind(node))")
+      return nil
+    }
+    return text
+  }
+}

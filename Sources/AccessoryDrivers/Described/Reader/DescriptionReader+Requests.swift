@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// What can be asked of an accessory.
+extension DescriptionReader {
+  static let requestLimit = 64
+
+  mutating func requests(_ node: YAMLNode) {
+    for entry in entries(node, "requests", limit: Self.requestLimit) ?? [] {
+      _ = isPlainName(entry, "a request's name")
+      description.requests.append(request(entry))
+    }
+  }
+
+  private mutating func request(_ entry: YAMLNode.Entry) -> ProtocolDescription.Request {
+    var request = ProtocolDescription.Request(name: entry.key, sends: .bytes([]))
+    guard let fields = fields(entry.value, "a request", DescriptionKeys.request) else { return request }
+    set(&request.summary, fields["summary"].flatMap { text($0, "summary", limit: 200) })
+    request.arguments = fields["arguments"].map { arguments($0) } ?? []
+    if let send = fields["send"] {
+      request.sends = sends(send, fields, request.arguments)
+    } else {
+      report(entry.mark, "send is missing: a framing's name, or bytes without framing")
+    }
+    if let node = fields["reply"] {
+      request.reply = reference(node, "a message of this file", among: description.messages.map(\.name))
+    }
+    if let node = fields["same"] { request.echoes = echoes(node, request) }
+    request.refusals = refusals(fields["refused_by"])
+    set(&request.isWrite, fields["write"].flatMap { flag($0, "write") })
+    set(&request.isEchoed, fields["echoed"].flatMap { flag($0, "echoed") })
+    request.timeout = fields["timeout"].flatMap { nanoseconds($0, "timeout", 1...60_000) }
+    return request
+  }
+
+  /// The messages that refuse a request: those that it names, or all that refuse.
+  private mutating func refusals(_ node: YAMLNode?) -> [Int] {
+    let messages = description.messages
+    guard let node else { return messages.indices.filter { messages[$0].isRefusal } }
+    return oneOrMore(node, "messages", limit: 16).compactMap { node in
+      guard let place = reference(node, "a message of this file", among: messages.map(\.name)) else { return nil }
+      if !messages[place].isRefusal {
+        report(node.mark, "the message \(messages[place].name) refuses nothing (refusal: true says that it does)")
+      }
+      return place
+    }
+  }
+
+  /// Elements that are the same in request and reply.
+  private mutating func echoes(
+    _ node: YAMLNode, _ request: ProtocolDescription.Request
+  ) -> [ProtocolDescription.Echo] {
+    guard case .frame(let framing, _, _) = request.sends else {
+      // Where what is sent couldn't be read that is said already.
+      if case .bytes(let parts) = request.sends, !parts.isEmpty {
+        report(node.mark, "same names elements of frames, and this request sends bytes without a framing")
+      }
+      return []
+    }
+    guard let reply = request.reply else {
+      report(node.mark, "same is for requests with a reply")
+      return []
+    }
+    return oneOrMore(node, "elements", limit: 8).compactMap { node in
+      guard case .scalar(let name) = node.content else {
+        report(node.mark, "same names elements, not \(kind(node))")
+        return nil
+      }
+      let first = numberElement(name, node.mark, of: framing)
+      let second = first.flatMap { _ in numberElement(name, node.mark, of: description.messages[reply].framing) }
+      guard let first, let second else { return nil }
+      return ProtocolDescription.Echo(request: first, reply: second)
+    }
+  }
+
+  // MARK: - Arguments
+
+  private mutating func arguments(_ node: YAMLNode) -> [ProtocolDescription.Argument] {
+    var arguments: [ProtocolDescription.Argument] = []
+    for entry in entries(node, "arguments", limit: 16) ?? [] {
+      guard isPlainName(entry, "an argument's name") else { continue }
+      // One that is wrong is an argument nevertheless, for what refers to it.
+      arguments.append(argument(entry) ?? ProtocolDescription.Argument(entry.key, 0...0, nil))
+    }
+    return arguments
+  }
+
+  private mutating func argument(_ entry: YAMLNode.Entry) -> ProtocolDescription.Argument? {
+    guard let fields = fields(entry.value, "an argument", DescriptionKeys.argument) else { return nil }
+    guard let type = fields["type"] else {
+      report(entry.mark, "type is missing: a type of number, or text for decimal digits")
+      return nil
+    }
+    var format: ProtocolDescription.NumberFormat?
+    if type.content != .scalar("text") {
+      guard let number = number(type, "an argument (or text)") else { return nil }
+      guard number.encoding != .float else {
+        report(type.mark, "an argument is a whole number, not one with a fraction")
+        return nil
+      }
+      format = number
+    }
+    let range = format.flatMap { Self.range(of: $0) } ?? Self.widest
+    let from = fields["from"].flatMap { integer($0, "from", range) } ?? range.lowerBound
+    let to = fields["to"].flatMap { integer($0, "to", range) } ?? range.upperBound
+    guard from <= to else {
+      report(fields["to"]?.mark ?? entry.mark, "to is less than from, which is \(from)")
+      return nil
+    }
+    var argument = ProtocolDescription.Argument(entry.key, from...to, format)
+    set(&argument.offset, fields["offset"].flatMap { integer($0, "offset", Self.widest) })
+    set(&argument.scale, fields["scale"].flatMap { scale($0) })
+    argument.unit = fields["unit"].flatMap { text($0, "unit", limit: 16) }
+    if let node = fields["words"] {
+      for entry in entries(node, "words", limit: 64) ?? [] {
+        guard isPlainName(entry, "a word") else { continue }
+        argument.words[entry.key] = integer(entry.value, "the number of \(entry.key)", from...to)
+      }
+    }
+    if let node = fields["default"] {
+      if case .scalar(let word) = node.content, let number = argument.words[word] {
+        argument.standard = number
+      } else {
+        argument.standard = integer(node, "default", from...to)
+      }
+    }
+    return argument
+  }
+}

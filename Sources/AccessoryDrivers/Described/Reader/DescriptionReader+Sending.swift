@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// What a request sends.
+extension DescriptionReader {
+  mutating func sends(
+    _ node: YAMLNode, _ fields: [String: YAMLNode], _ arguments: [ProtocolDescription.Argument]
+  ) -> ProtocolDescription.Sends {
+    var unused = Set(arguments.map(\.name))
+    let sends: ProtocolDescription.Sends
+    if case .scalar(let name) = node.content, node.style == .plain, let framing = description.framing(named: name) {
+      sends = frame(framing, node.mark, fields, arguments, &unused)
+    } else {
+      for key in ["with", "data"] {
+        if let node = fields[key] {
+          report(node.mark, "\(key) is for requests that send a frame, and send names no framing")
+        }
+      }
+      sends = .bytes(sentBytes(node, arguments, &unused))
+    }
+    if let argument = arguments.first(where: { unused.contains($0.name) }), let node = fields["arguments"] {
+      report(node.mark, "the argument \(argument.name) is sent nowhere: data: [{argument: \(argument.name)}]")
+    }
+    return sends
+  }
+
+  /// Bytes without a framing. Whoever writes a word that is neither meant a framing.
+  private mutating func sentBytes(
+    _ node: YAMLNode, _ arguments: [ProtocolDescription.Argument], _ unused: inout Set<String>
+  ) -> [ProtocolDescription.BodyPart] {
+    if case .scalar(let text) = node.content, node.style == .plain,
+      text.contains(where: { !$0.isHexDigit && $0 != " " })
+    {
+      let names = description.framings.map(\.name)
+      guard problems.count < Self.problemLimit else { return [] }
+      let advice = names.isEmpty ? "" : ": \(KnownKeys.advice(text, among: names))"
+      report(
+        node.mark, "send is a framing's name, bytes in hexadecimal, or a text in quotes, not \(kind(node))\(advice)")
+      return []
+    }
+    return parts(node, "send", arguments, &unused)
+  }
+
+  private mutating func frame(
+    _ framing: Int, _ mark: YAMLMark, _ fields: [String: YAMLNode], _ arguments: [ProtocolDescription.Argument],
+    _ unused: inout Set<String>
+  ) -> ProtocolDescription.Sends {
+    var numbers: [Int: Int] = [:]
+    var body: [ProtocolDescription.BodyPart] = []
+    var areKnown = true
+    for entry in fields["with"].flatMap({ entries($0, "with", limit: 32) }) ?? [] {
+      guard let place = numberElement(entry.key, entry.mark, of: framing) else {
+        areKnown = false
+        continue
+      }
+      if case .scalar(let text) = entry.value.content, text.hasPrefix("{"), text.hasSuffix("}") {
+        let name = String(text.dropFirst().dropLast())
+        guard let argument = argument(name, entry.value.mark, arguments, &unused) else { continue }
+        let range = range(ofElement: place, of: framing)
+        if !range.contains(argument.range.lowerBound) || !range.contains(argument.range.upperBound) {
+          report(
+            entry.value.mark,
+            "\(entry.key) is from \(range.lowerBound) to \(range.upperBound), and the argument \(name) may be from "
+              + "\(argument.range.lowerBound) to \(argument.range.upperBound)")
+        }
+        numbers[place] = 0
+        body.append(.element(place, argument: name))
+      } else {
+        numbers[place] = integer(entry.value, entry.key, range(ofElement: place, of: framing))
+      }
+    }
+    let given = Set((fields["with"].flatMap { mapping($0) } ?? []).map(\.key))
+    let missing = elements(of: framing).filter { element in
+      if case .number = element.kind { !given.contains(element.name) } else { false }
+    }
+    // Who misspelt one meant one of these.
+    if let first = missing.first, areKnown, !brokenFramings.contains(framing) {
+      let names = missing.map(\.name).joined(separator: ", ")
+      report(fields["with"]?.mark ?? mark, "with says nothing of \(names): with: {\(first.name): 0}")
+    }
+    for case .element(let place, _) in body { numbers[place] = nil }
+    if let data = fields["data"] { body += parts(data, "data", arguments, &unused) }
+    let count = size(body, arguments)
+    body += padding(framing, count, fields["data"]?.mark ?? mark)
+    return .frame(framing: framing, elements: numbers, body: body)
+  }
+
+  private func mapping(_ node: YAMLNode) -> [YAMLNode.Entry]? {
+    if case .mapping(let entries) = node.content { entries } else { nil }
+  }
+
+  /// Zeros for a body of a fixed size of which nothing is said; says if it has another size than it must have.
+  private mutating func padding(_ framing: Int, _ count: Int, _ mark: YAMLMark) -> [ProtocolDescription.BodyPart] {
+    if case .pairs = description.framings[framing].form {
+      report(mark, "frames of \(description.framings[framing].name) can't be sent")
+      return []
+    }
+    if case .window(let pattern, _) = description.framings[framing].form, count != pattern.count {
+      report(mark, "data has \(pattern.count) bytes in frames of \(description.framings[framing].name), not \(count)")
+      return []
+    }
+    for element in elements(of: framing) {
+      guard case .body(let fixed) = element.kind else { continue }
+      if let fixed, count == 0 { return [.bytes([UInt8](repeating: 0, count: fixed))] }
+      if let fixed, count != fixed {
+        report(mark, "data has \(fixed) bytes in frames of \(description.framings[framing].name), not \(count)")
+      }
+    }
+    let rest = elements(of: framing).reduce(0) { $0 + Self.size(of: $1) }
+    if rest + count > description.framings[framing].limit {
+      report(
+        mark, "the frame has \(rest + count) bytes, more than max, which is \(description.framings[framing].limit)")
+    }
+    return []
+  }
+
+  /// Bytes of a body, at most.
+  private func size(_ parts: [ProtocolDescription.BodyPart], _ arguments: [ProtocolDescription.Argument]) -> Int {
+    parts.reduce(0) { sum, part in
+      switch part {
+      case .bytes(let bytes): return sum + bytes.count
+      case .element: return sum
+      case .argument(let name):
+        guard let argument = arguments.first(where: { $0.name == name }) else { return sum }
+        return sum
+          + (argument.format?.byteCount
+            ?? max("\(argument.range.lowerBound)".utf8.count, "\(argument.range.upperBound)".utf8.count))
+      }
+    }
+  }
+
+  /// Bytes and arguments: one run of bytes, or a list.
+  private mutating func parts(
+    _ node: YAMLNode, _ what: String, _ arguments: [ProtocolDescription.Argument], _ unused: inout Set<String>
+  ) -> [ProtocolDescription.BodyPart] {
+    var parts: [ProtocolDescription.BodyPart] = []
+    for node in oneOrMore(node, "parts of \(what)", limit: 64) {
+      if case .mapping(let entries) = node.content, entries.count == 1, entries[0].key == "argument" {
+        guard case .scalar(let name) = entries[0].value.content else {
+          report(entries[0].value.mark, "argument is an argument's name, not \(kind(entries[0].value))")
+          continue
+        }
+        if argument(name, entries[0].value.mark, arguments, &unused) != nil { parts.append(.argument(name)) }
+      } else if let bytes = run(node, what) {
+        parts.append(.bytes(bytes))
+      }
+    }
+    return parts
+  }
+
+  private mutating func argument(
+    _ name: String, _ mark: YAMLMark, _ arguments: [ProtocolDescription.Argument], _ unused: inout Set<String>
+  ) -> ProtocolDescription.Argument? {
+    guard let place = reference(name, mark, "an argument of this request", among: arguments.map(\.name)) else {
+      return nil
+    }
+    unused.remove(name)
+    return arguments[place]
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Names that a text gives, and names that it refers to.
+extension ValueReader {
+  /// A name as files, topics and command lines can have it.
+  mutating func plainName(_ node: YAMLNode, _ what: String) -> String? {
+    guard let name = text(node, what, limit: 64) else { return nil }
+    guard isPlain(name) else {
+      report(
+        node.mark,
+        "\(what) is of small letters a to z, digits, and -, _ or . behind the first, not \(Quoted.text(name))")
+      return nil
+    }
+    return name
+  }
+
+  /// A name that is a key.
+  mutating func isPlainName(_ entry: YAMLNode.Entry, _ what: String) -> Bool {
+    plainName(YAMLNode(content: .scalar(entry.key), mark: entry.mark), what) != nil
+  }
+
+  private func isPlain(_ name: String) -> Bool {
+    let areLetters = name.utf8.allSatisfy { byte in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+    }
+    return areLetters && name.utf8.first.map { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ".") } == true
+  }
+
+  /// A name of something that the text has, such as "a message of this file", by its place among `known`.
+  mutating func reference(_ node: YAMLNode, _ what: String, among known: [String]) -> Int? {
+    guard case .scalar(let name) = node.content, !name.isEmpty else {
+      report(node.mark, "the name of \(what) was expected, not \(kind(node))")
+      return nil
+    }
+    return reference(name, node.mark, what, among: known)
+  }
+
+  /// The same, of a name that isn't a value of its own.
+  mutating func reference(_ name: String, _ mark: YAMLMark, _ what: String, among known: [String]) -> Int? {
+    if let place = known.firstIndex(of: name) { return place }
+    guard problems.count < Self.problemLimit else { return nil }
+    let advice = known.isEmpty ? "there is none" : KnownKeys.advice(name, among: known)
+    report(mark, "\(Quoted.text(name)) is not \(what): \(advice)")
+    return nil
+  }
+
+  /// The entries of a mapping whose keys are the text's own.
+  mutating func entries(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode.Entry]? {
+    guard case .mapping(let entries) = node.content else {
+      report(node.mark, "\(what) are names with values, not \(kind(node))")
+      return nil
+    }
+    guard (1...limit).contains(entries.count) else {
+      report(node.mark, "\(what) are 1 to \(limit), not \(entries.count)")
+      return nil
+    }
+    return entries
+  }
+
+  /// The elements of a list, or the one value that stands in its place.
+  mutating func oneOrMore(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode] {
+    guard case .sequence = node.content else { return [node] }
+    return list(node, what, limit: limit) ?? []
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+import AccessoryProtocols
+import AccessorySimulator
+import ArgumentParser
+import CommandOutput
+
+struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "described",
+    abstract: "Pretends to be an accessory whose protocol a file describes.",
+    discussion: """
+      It answers the requests of the description and sends what the accessory sends by itself, with the values of the \
+      description's examples, or with those that are set. The name may be left out: simulate --profile jbd.
+
+      Other commands know the protocol by its name if it comes with this package or is in \
+      ~/.config/accessory-bridge/protocols; for any other file say --driver FILE there, too.
+
+      EXAMPLES
+        bridge-cli simulate --profile jbd --percent 57
+        bridge-cli simulate --profile jbd --set battery.current=-12.5 --set battery.faults=cell-overvoltage
+        bridge-cli simulate --profile ./mine.yaml --link ./acc
+        bridge-cli battery ./acc --driver ./mine.yaml
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "The protocol: its name, the name of a profile that speaks it, or the file of a description.",
+      valueName: "name|file")
+  )
+  var profile: String?
+  @Option(
+    help: ArgumentHelp("Battery in percent, 0 to 100; else as in the description's examples.", valueName: "percent"))
+  var percent: Int?
+  @Option(
+    help: ArgumentHelp(
+      "Set a field: battery.voltage=12.6, in its unit; several words or numbers with commas; unknown for none.",
+      valueName: "field=value"), transform: FieldArgument.read)
+  var set: [FieldArgument] = []
+  @Option(help: ArgumentHelp("Percent that the battery loses a second.", valueName: "percent"))
+  var drain = 0.0
+  @Option(
+    help: ArgumentHelp("Time between two messages of what it sends by itself.", valueName: "time"),
+    transform: TimeArgument.read)
+  var period: TimeArgument?
+  @Option(help: ArgumentHelp("Serial number; the first free of SIM0001, SIM0002, … unless given.", valueName: "text"))
+  var serial: String?
+  @OptionGroup var options: SimulatorOptions
+  var output: OutputOptions { options.output }
+
+  func validate() throws {
+    guard (0...100).contains(percent ?? 0) else { throw ValidationError("--percent is 0 to 100") }
+    guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
+    if let period, period.duration < .milliseconds(10) { throw ValidationError("--period is at least 10ms") }
+    guard serial?.utf8.count ?? 0 <= 256 else { throw ValidationError("an accessory's texts have at most 256 bytes") }
+  }
+
+  func run() async throws {
+    guard let profile else { throw CleanExit.helpRequest(Simulate.self) }
+    let described = try await Self.described(profile)
+    let serial = if let serial { serial } else { try await SimulatedSerial.next("SIM", digits: 4) }
+    var device = try DescribedDevice(described.description, serialNumber: serial)
+    if let period { device.period = period.duration }
+    if let percent, !device.set(percent: percent) {
+      throw UsageError("\(described.name) accessories tell no percent: set one of their fields with --set")
+    }
+    if drain > 0 { device.drainInterval = .nanoseconds(Int64(1e9 / drain)) }
+    for field in set { try device.set(field.name, to: field.value) }
+    let seed = options.seed ?? .random(in: 0 ... .max)
+    try await options.run(device, serial: serial, seed: seed) { news in
+      switch news {
+      case .asked: nil
+      case .unknownRequest: SimulatorNews("unknown_request", "something was asked that the description doesn't have")
+      case .unsendable(let message):
+        SimulatorNews("unsendable", "it can't send \(message) with these values", text: message)
+      }
+    }
+  }
+
+  /// The description that a word means.
+  private static func described(_ word: String) async throws -> DescribedProtocol {
+    if KnownDrivers.isFile(word) { return try await KnownDrivers.described(inFile: word) }
+    let library = KnownDrivers.library.protocols
+    if let described = library.described(word) { return described }
+    let store = await KnownProfiles.library().store
+    if let profile = store.profile(named: word) {
+      if let described = profile.described ?? profile.driver.flatMap({ library.described($0) }) { return described }
+      throw UsageError(
+        "the profile \(word) names no described protocol: bridge-cli simulate --help lists the other kinds")
+    }
+    throw UsageError(
+      "there is no protocol \(word): there is \(library.names.joined(separator: ", ")), or say a file: ./mine.yaml")
+  }
+}
+
+/// A field and its value on the command line.
+struct FieldArgument: FormArgument {
+  static let form = "a field with its value, like battery.voltage=12.6,"
+  let name: String
+  let value: PlainValue
+
+  init?(argument: String) {
+    guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }
+    name = String(argument[..<equals])
+    let text = argument[argument.index(after: equals)...]
+    value = text.contains(",") ? .list(text.split(separator: ",").map(Self.value)) : Self.value(text)
+  }
+
+  private static func value(_ text: Substring) -> PlainValue {
+    switch text {
+    case "unknown": .nothing
+    case "true", "yes", "on": .flag(true)
+    case "false", "no", "off": .flag(false)
+    default: Int(text).map { .whole($0) } ?? Double(text).map { .number($0) } ?? .text(String(text))
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import Testing
+
+@testable import AccessoryDrivers
+
+/// The descriptions that come with the package, and those of the page and among the examples.
+@Suite struct BuiltInDescriptionTests {
+  static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+
+  /// What is wrong with a text.
+  private func problems(_ bytes: [UInt8], _ file: String) -> [String] {
+    do throws(ProfileProblems) {
+      _ = try DescriptionReader.read(bytes, file: file)
+      return []
+    } catch {
+      return error.problems.map(\.description)
+    }
+  }
+
+  @Test(arguments: BuiltInDescriptions.texts.keys.sorted()) func builtIn(name: String) throws {
+    let text = Array(try #require(BuiltInDescriptions.texts[name]).utf8)
+    #expect(problems(text, name) == [])
+    let described = try DescriptionReader.read(text, file: name)
+    #expect(described.name == name, "it is found by its name")
+    let description = described.description
+    #expect(!description.summary.isEmpty && description.requests.allSatisfy { !$0.summary.isEmpty || $0.reply == nil })
+    #expect(!description.examples.isEmpty)
+    // Each request that can be made without anybody asking has an example of what it sends.
+    for place in Set(description.plan.polls.flatMap(\.requests) + (description.plan.identify.map { [$0] } ?? [])) {
+      #expect(
+        description.examples.contains { $0.request == place && $0.sent != nil }, "\(description.requests[place].name)")
+    }
+  }
+
+  /// The first block of the page is a whole description, and its JBD is the one that ships.
+  @Test func thePage() throws {
+    let bytes = try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20)
+    let page = String(decoding: bytes, as: UTF8.self)
+    let blocks = page.components(between: "```yaml\n", and: "```\n")
+    let text = try #require(blocks.first)
+    #expect(problems(Array(text.utf8), "describing.md") == [])
+    let shown = try DescriptionReader.read(Array(text.utf8), file: "describing.md").description
+    let shipped = try #require(DescriptionLibrary.builtIn.described("jbd")).description
+    #expect(shown.name == shipped.name && shown.framings == shipped.framings)
+    #expect(shown.plan == shipped.plan && shown.derived == shipped.derived)
+    #expect(shown.messages.first?.conditions == shipped.messages.first?.conditions)
+  }
+
+  /// Examples/Protocols has three of different kinds, which people begin with.
+  @Test(arguments: ["pms5003", "megatec", "power-monitor"]) func examples(name: String) throws {
+    let text = try SmallFile.read(Self.root + "/Examples/Protocols/\(name).yaml", limit: 1 << 20)
+    #expect(problems(text, "\(name).yaml") == [])
+    let described = try DescriptionReader.read(text, file: name)
+    #expect(described.name == name && described.line != nil)
+    #expect(described.description.examples.contains { $0.isRefused || $0.expected.values.contains("unknown") })
+  }
+
+  private static let pageKeys: [[String]] = [
+    DescriptionKeys.framing, DescriptionKeys.check, DescriptionKeys.message, DescriptionKeys.field,
+    DescriptionKeys.request,
+    DescriptionKeys.plan, DescriptionKeys.example, DescriptionKeys.description,
+  ]
+
+  /// Keys stand in the first column of a table, also several in one row.
+  @Test(arguments: pageKeys) func everyKeyIsInATable(keys: [String]) throws {
+    let bytes = try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20)
+    let rows = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("| `") }
+    let cells = rows.compactMap { $0.dropFirst(2).split(separator: "|").first.map(String.init) }
+    for key in keys { #expect(cells.contains { $0.contains("`\(key)`") || $0.contains("`\(key): ") }, "\(key)") }
+  }
+
+  /// Keys that stand in braces in the text, with their mapping.
+  @Test(
+    arguments: [
+      ("length", DescriptionKeys.length), ("window", DescriptionKeys.window), ("pairs", DescriptionKeys.pairs),
+      ("refusal", DescriptionKeys.refusal), ("pieces", DescriptionKeys.pieces), ("column", DescriptionKeys.column),
+      ("steps", DescriptionKeys.steps), ("rule", DescriptionKeys.rule), ("derivation", DescriptionKeys.derivation),
+      ("argument", DescriptionKeys.argument), ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll),
+      ("wake", DescriptionKeys.wake),
+    ] as [(String, [String])])
+  func everyKeyIsInTheText(place: String, keys: [String]) throws {
+    let page = String(
+      decoding: try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20), as: UTF8.self)
+    for key in keys {
+      #expect(
+        ["`\(key)`", "`\(key):", "{\(key):", ", \(key):", "`\(key) "].contains { page.contains($0) }, "\(place): \(key)"
+      )
+    }
+  }
+}
+
+extension String {
+  /// The texts between two others, in their order.
+  func components(between start: String, and end: String) -> [String] {
+    var rest = self[...]
+    var found: [String] = []
+    while let first = rest.firstRange(of: start) {
+      rest = rest[first.upperBound...]
+      guard let last = rest.firstRange(of: end) else { break }
+      found.append(String(rest[..<last.lowerBound]))
+      rest = rest[last.upperBound...]
+    }
+    return found
+  }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import AccessoryDrivers
+
+/// What is said of heads, framings and bytes that are wrong, to the letter.
+@Suite struct FramingMistakeTests {
+  @Test(
+    arguments: [
+      ("just text", "1:1: a protocol's description is keys with values (protocol: …), not \"just text\""),
+      ("[1]", "1:1: a protocol's description is keys with values (protocol: …), not a list"),
+      ("version: 1\n", "1:1: the protocol's name is missing: protocol: my-gadget"),
+      ("protocol: x\n", "1:1: the language's version is missing: version: 1"),
+      ("protocol: x\nversion: 2\n", "2:10: version is 1, the one that is known here, not \"2\""),
+      (
+        "protocol: X\nversion: 1\n",
+        "1:11: a protocol's name is of small letters a to z, digits, and -, _ or . behind the first, not \"X\""
+      ),
+      (
+        "protocol: ../x\nversion: 1\n",
+        "1:11: a protocol's name is of small letters a to z, digits, and -, _ or . behind the first, not \"../x\""
+      ),
+      (
+        "protocol: ev3\nversion: 1\n",
+        "1:11: the name ev3 is that of a built-in driver: call the protocol something else"
+      ),
+      ("protocol: x\nversion: 1\n", "1:1: framings are missing: how its frames look"),
+      ("protocol: x\nversion: 1\nframing: {}\n", "3:1: unknown key \"framing\": did you mean framings?"),
+      (
+        "protocol: x\nversion: 1\nsilence: 1\n",
+        "3:1: unknown key \"silence\": the nearest is line; known here: protocol, version, description, byte_order, line, "
+          + "framings, messages, derived, requests, plan, examples"
+      ),
+      (
+        "protocol: x\nversion: 1\nwake: {}\n",
+        "3:1: unknown key \"wake\": it belongs in plan; known here: protocol, version, description, byte_order, line, "
+          + "framings, messages, derived, requests, plan, examples"
+      ),
+      ("protocol: x\nversion: 1\nbyte_order: middle\n", "3:13: byte_order is big or little, not \"middle\""),
+      ("protocol: x\nversion: 1\nline: {buad: 9600}\n", "3:8: unknown key \"buad\": did you mean baud?"),
+      ("protocol: x\nversion: 1\nframings: {}\n", "3:11: framings are 1 to 8, not 0"),
+      ("protocol: x\nversion: 1\nframings: [a]\n", "3:11: framings are names with values, not a list"),
+      (
+        "protocol: x\nversion: 1\nframings: {F: {layout: [data: 1]}}\n",
+        "3:12: a framing's name is of small letters a to z, digits, and -, _ or . behind the first, not \"F\""
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {max: 5}}\n",
+        "3:12: a framing has one of layout, window and pairs, not none"
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {layout: [data: 1], window: {pattern: 00, mask: FF}}}\n",
+        "3:12: a framing has one of layout, window and pairs, not several"
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 00 01, mask: FF}}}\n",
+        "3:47: mask has as many bytes as pattern, which has 2, not 1"
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 00, mask: 00}}}\n",
+        "3:44: mask has no bit that is 1: then any bytes would be a frame"
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 03, mask: 01}}}\n",
+        "3:34: pattern has a bit that is 1 where mask is 0: it would never be looked at"
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 03}}}\n",
+        "3:24: window has a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}"
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 03, mask: FF}, digits: hex}}\n",
+        "3:57: digits is for framings with a layout"
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {pairs: {begin: 0A, separator: 09}}}\n",
+        "3:23: close is missing: pairs are {begin: \"\\r\\n\", separator: \"\\t\", close: Checksum}"
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {pairs: {begin: 09, separator: 09, close: C}}}\n",
+        "3:46: separator is a byte that neither begin nor close has"
+      ),
+      (
+        "protocol: x\nversion: 1\nframings: {f: {pairs: {begin: 0A, separator: 09 0A, close: C}}}\n",
+        "3:46: separator has 1 to 1 bytes, not 2"
+      ),
+    ] as [(String, String)])
+  func headsAndForms(text: String, mistake: String) {
+    #expect(DescriptionSample.mistakes(text).contains(mistake), "\(DescriptionSample.mistakes(text))")
+  }
+
+  /// Layouts in brackets, which begin in column 25.
+  @Test(
+    arguments: [
+      (
+        "start: DD, data",
+        "3:24: how long a frame is can't be known: it needs a length, an end up to which is read, or "
+          + "data of a fixed size (data: 8)"
+      ),
+      (
+        "start: DD, end: 77",
+        "3:24: data is missing among the elements: what the frame carries (data: 8 where it always has 8 bytes)"
+      ),
+      ("data, data: 3", "3:31: the element data was there already, in line 3"),
+      ("n: u8, n: u8, data: 1", "3:32: the element n was there already, in line 3"),
+      ("data: 1, start: DD", "3:34: start is the first element (constant stands elsewhere)"),
+      ("end: DD, data: 1", "3:25: end is the last element (constant stands elsewhere)"),
+      ("start: DD, data: 8, length: {type: u8, of: data}", "3:45: length stands in front of data"),
+      (
+        "length: {type: u8, of: data}, data: 8",
+        "3:55: data has either a fixed size or a length in front of it, not both"
+      ),
+      (
+        "length: {type: u8, of: start}, data",
+        "3:48: \"start\" is not an element of this layout: the nearest is data; known here: length, data"
+      ),
+      ("start: DD, length: {type: u8, of: start}, data", "3:59: of names elements among which is data"),
+      ("length: {type: i8, of: data}, data", "3:40: a length is u8, u16, u24 or u32, not \"i8\""),
+      ("length: {type: u64, of: data}, data", "3:40: a length is u8, u16, u24 or u32, not \"u64\""),
+      ("length: {type: u8}, data", "3:33: length has a type and of what it is the length: {type: u8, of: data}"),
+      (
+        "length: {type: u8, of: data, adjust: 1000000000}, data",
+        "3:62: adjust is a whole number from -4096 to 4096, not \"1000000000\""
+      ),
+      (
+        "length: {type: u8, of: data, nibble_check: true}, data",
+        "3:68: nibble_check is for a length of two bytes (u16)"
+      ),
+      ("data: 0", "3:31: data's count of bytes is a whole number from 1 to 4096, not \"0\""),
+      ("data: 1000000000", "3:31: data's count of bytes is a whole number from 1 to 4096, not \"1000000000\""),
+      ("start: DD, data: 600", "3:24: the shortest frame has 601 bytes, more than max, which is 512"),
+      ("n: u9, data: 1", "3:28: the element n: \"u9\" is no type of number: did you mean u8?"),
+      ("n: f32, data: 1", "3:28: an element is a whole number, not one with a fraction"),
+      ("n: [u8], data: 1", "3:28: the element n has a type of number, like u8 or i16le, not a list"),
+      ("n.a: u8, data: 1", "3:25: an element's name has no point"),
+      (
+        "N: u8, data: 1",
+        "3:25: an element's name is of small letters a to z, digits, and -, _ or . behind the first, not \"N\""
+      ),
+      (
+        "dat",
+        "3:25: an element is data, or a name with what it is, like start: DD, register: u8, length: {type: u8, of: "
+          + "data}, not \"dat\""
+      ),
+      ("data: 1, check: {algorithm: sum9, over: data}", "3:53: \"sum9\" is not a checksum: did you mean sum8?"),
+      (
+        "data: 1, check: {algorithm: crc-16/xmoden, over: data}",
+        "3:53: \"crc-16/xmoden\" is not a checksum: did you mean crc-16/xmodem?"
+      ),
+      (
+        "data: 1, check: {over: data}",
+        "3:41: check has an algorithm, and what it is over: {algorithm: sum8, over: start..data}"
+      ),
+      (
+        "data: 1, check: {algorithm: sum8, over: start..data}",
+        "3:65: \"start\" is not an element of this layout: the nearest is data; known here: data, check"
+      ),
+      (
+        "data: 1, n: u8, check: {algorithm: sum8, over: n..data}",
+        "3:72: over names the first element and then the last, not \"n..data\""
+      ),
+      ("data: 1, check: {algorithm: sum8, over: data..check}", "3:65: a check is not over itself"),
+      (
+        "constant: AA, constant: BB, data: 1, check: {algorithm: sum8, over: constant}",
+        "3:93: the element constant is there 2 times, so that it can't be named"
+      ),
+      (
+        "data, check: {algorithm: sum16, over: data, as: decimal}, end: 0A",
+        "3:73: in decimal is a checksum of one byte, not of 2"
+      ),
+      (
+        "data: 1, check: {algorithm: sum8, over: data, as: decimal}",
+        "3:34: a check in decimal is the last element in front of end, in frames that are read up to there"
+      ),
+      (
+        "data: 1, check: {algorithm: sum8, over: data, bump: [28, \"12\"]}",
+        "3:82: each of bump has 1 to 1 bytes, not 2"
+      ),
+      (
+        "start: \"DD A5\", data: 1",
+        "3:32: start in quotes is a text of 5 characters: bytes in hexadecimal stand without quotes (a text that looks like "
+          + "them is {text: \"DD A5\"})"
+      ),
+      (
+        "start: D, data: 1",
+        "3:32: start is bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in double "
+          + "quotes, not \"D\""
+      ),
+      (
+        "start: ~Q, data: 1",
+        "3:32: start is bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in "
+          + "double quotes, not \"~Q\""
+      ),
+      ("start: '\\r', data: 1", "3:32: start has a backslash, and means something only in double quotes: \"\\r\""),
+      (
+        "start: \"€\", data: 1",
+        "3:32: start has a character that is more than one byte: write the bytes that the accessory sends for it as \\xNN"
+      ),
+      (
+        "start: {bytes: 1}, data: 1",
+        "3:32: start is bytes in hexadecimal like DD A5, or a text in quotes, not keys with values"
+      ),
+      ("start: \"\", data: 1", "3:32: start has 1 to 64 bytes, not 0"),
+    ] as [(String, String)])
+  func layouts(elements: String, mistake: String) {
+    #expect(DescriptionSample.layout(elements) == [mistake])
+  }
+
+  @Test(
+    arguments: [
+      (", digits: oct", "3:69: digits is hex, not \"oct\""),
+      (", checks: digits", "3:69: checks is for framings with digits: hex"),
+      (
+        ", digits: hex, first_digit: single",
+        "3:24: with first_digit: single the first element behind start is a number of one byte (u8)"
+      ),
+      (", max: 5000", "3:66: max is a whole number from 4 to 4096, not \"5000\""),
+      (", max: 5, digits: hex", "3:24: the shortest frame has 6 bytes, more than max, which is 5"),
+      (", interrupts: maybe", "3:73: interrupts is true or false, not \"maybe\""),
+    ] as [(String, String)])
+  func framings(rest: String, mistake: String) {
+    #expect(
+      DescriptionSample.layout("start: \":\", n: u16, data, end: 0A", rest).contains(mistake),
+      "\(DescriptionSample.layout("start: \":\", n: u16, data, end: 0A", rest))")
+  }
+
+  @Test(
+    arguments: [
+      ("start: DD, n: u8, data: 3", "3:24: a frame in digits needs an end, which is none"),
+      (
+        "start: DD, data, check: {algorithm: sum8, over: start..data}, end: 0A",
+        "3:42: with digits: hex a check is over what is written in digits, not over start or end"
+      ),
+    ] as [(String, String)])
+  func digits(elements: String, mistake: String) {
+    #expect(DescriptionSample.layout(elements, ", digits: hex") == [mistake])
+  }
+
+  @Test func twoWindows() {
+    #expect(
+      DescriptionSample.mistakes(
+        DescriptionSample.head + "framings: {w: {window: {pattern: 03, mask: FF}}, f: {layout: [data, end: 0A]}}\n")
+        == ["3:12: a window is the only framing of its protocol: nothing marks where such a frame begins"])
+  }
+
+  /// A check's digits would be written in digits again.
+  @Test func digitsOfDigits() {
+    #expect(
+      DescriptionSample.layout("data, check: {algorithm: sum8, over: data, as: hex}, end: 0A", ", digits: hex")
+        == ["3:72: with digits: hex all is in digits already: leave as away"])
+  }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import AccessoryDrivers
+
+/// What is said of messages and fields that are wrong, to the letter.
+@Suite struct MessageMistakeTests {
+  /// Messages in braces, which begin in column 16.
+  @Test(
+    arguments: [
+      ("framing: g", "4:25: \"g\" is not a framing of this file: did you mean f?"),
+      ("framing: [f]", "4:25: the name of a framing of this file was expected, not a list"),
+      ("whne: {n: 1}", "4:16: unknown key \"whne\": did you mean when?"),
+      ("when: {m: 1}", "4:23: \"m\" is no number in frames of f: did you mean n?"),
+      ("when: {data: 1}", "4:23: data is no number with a name of its own, and can't be compared or given"),
+      ("when: {n: 256}", "4:26: the number of n is a whole number from 0 to 255, not \"256\""),
+      ("unless: {n: [1, x]}", "4:32: the number of n is a whole number from 0 to 255, not \"x\""),
+      ("when: {}", "4:22: when are 1 to 16, not 0"),
+      ("pushed: yes", "4:24: pushed is true or false, not \"yes\""),
+      ("refusal: maybe", "4:25: refusal (or {reason: ELEMENT, words: {1: why}}) is true or false, not \"maybe\""),
+      ("refusal: {words: {1: why}}", "4:25: reason is missing: which element says why (refusal: true where none does)"),
+      ("refusal: {reason: m}", "4:34: \"m\" is no number in frames of f: did you mean n?"),
+      ("refusal: {reason: n, words: {1: a, 0x1: b}}", "4:51: the number 1 is there twice"),
+      (
+        "fields: [{name: a, type: u8}], tags: {1: [{name: b, type: u8}]}",
+        "4:12: a message has one of fields, tags, pairs, columns or pattern, not several"
+      ),
+      ("types: {a: {}}", "4:23: types goes with pattern, which isn't here"),
+      ("fields: []", "4:24: fields are 1 to 255, not 0"),
+      ("pieces: {first: 1}", "4:24: index is missing: the field with the piece's number"),
+      (
+        "pieces: {index: a}, fields: [{name: b, type: u8}]",
+        "4:32: \"a\" is not a field of this message: did you mean b?"
+      ),
+      ("pieces: {index: a}, fields: [{name: a, type: text}]", "4:32: a is no whole number, and can't be a piece's"),
+      (
+        "pieces: {index: a, count: c}, fields: [{name: a, type: u8}]",
+        "4:42: pieces: count: there is no value \"c\": did you mean a?"
+      ),
+      ("pieces: {index: a, each: 3}, fields: [{name: a, type: u8}]", "4:41: each is for pieces with a count"),
+    ] as [(String, String)])
+  func messages(keys: String, mistake: String) {
+    #expect(DescriptionSample.message(keys) == [mistake])
+  }
+
+  /// Fields in brackets, which begin in column 25.
+  @Test(
+    arguments: [
+      ("{name: a}", "4:25: a field has a type: {name: battery.voltage, type: u16}"),
+      ("{type: u8}", "4:25: a field has a name: {name: battery.voltage, type: u16}"),
+      ("a", "4:25: a field is keys with values (name: …, type: …), not \"a\""),
+      ("{name: a, type: u9}", "4:41: \"u9\" is no type for fields and tags: did you mean u8?"),
+      (
+        "{name: a, type: number}",
+        "4:41: number is a type for columns, pairs and patterns; for fields and tags there are date16, scattered, text, "
+          + "text0, ptext, hex"
+      ),
+      (
+        "{name: A, type: u8}",
+        "4:32: a value's name is of small letters a to z, digits, and -, _ or . behind the first, not \"A\""
+      ),
+      (
+        "{name: a, type: u8}, {name: a, type: u8}",
+        "4:46: the field a was there already, in line 4 (list: true makes a list of both)"
+      ),
+      ("{name: a, type: u8, bits: 8}", "4:51: bits are one of 0 to 7, or some like 0..3, the lowest first, not \"8\""),
+      (
+        "{name: a, type: u8, bits: 3..1}",
+        "4:51: bits are one of 0 to 7, or some like 0..3, the lowest first, not \"3..1\""
+      ),
+      ("{name: a, type: i8, bits: 1}", "4:51: bits are of whole numbers from 0 on"),
+      (
+        "{name: a, type: u8, scale: 0}",
+        "4:52: scale is a number other than 0 with up to 9 digits in front of its point and up to 9 behind it, like 0.01, "
+          + "or a fraction like 1/3, not \"0\""
+      ),
+      ("{name: a, type: text, scale: 2}", "4:54: scale is for numbers"),
+      (
+        "{name: a, type: u8, offset: 1.5}",
+        "4:53: offset is a whole number from -1000000000000 to 1000000000000, not \"1.5\""
+      ),
+      (
+        "{name: a, type: u8, scale: 2, words: {1: b}}",
+        "4:52: scale goes with no words: those stand for the number as it is sent"
+      ),
+      (
+        "{name: a, type: u8, unknown: 256}",
+        "4:54: the number that means unknown is a whole number from 0 to 255, not \"256\""
+      ),
+      (
+        "{name: a, type: u8, unknown: \"---\"}",
+        "4:54: what means unknown is a number here, without quotes, not \"---\""
+      ),
+      ("{name: a, type: text, unknown: 1}", "4:56: what means unknown is a text in quotes here, not \"1\""),
+      ("{name: a, type: u8, words: {256: b}}", "4:53: a number of words is a whole number from 0 to 255, not \"256\""),
+      ("{name: a, type: u8, words: {1: b}, truth: true}", "4:67: a field has one of words, flags and truth"),
+      ("{name: a, type: u8, flags: {8: b}}", "4:53: a number of flags is a whole number from 0 to 7, not \"8\""),
+      ("{name: a, type: text, flags: {1: b}}", "4:54: flags is for whole numbers"),
+      ("{name: a, type: f32, words: {1: b}}", "4:53: words is for whole numbers"),
+      ("{name: a, type: u8, bytes: 2}", "4:52: bytes is for the type text or hex, not for \"u8\""),
+      ("{name: a, type: text, bytes: 1000000000}", "4:54: bytes is a whole number from 1 to 256, not \"1000000000\""),
+      ("{name: a, type: hex}", "4:41: bytes is missing beside type: hex: how many"),
+      (
+        "{name: a, type: scattered}",
+        "4:41: places are missing beside type: scattered, like [0.2, 1.0..6], the most significant bits first"
+      ),
+      (
+        "{name: a, type: scattered, places: [0.8]}",
+        "4:61: bits of a byte are BYTE.BIT or BYTE.LOWEST..HIGHEST, like 1.0..6, bits 0 to 7, not \"0.8\""
+      ),
+      (
+        "{name: a, type: u8, variants: {1: {scale: 2}}}",
+        "4:55: variants are {by: FIELD, 1: {offset: …, scale: …}}, not keys with values"
+      ),
+      (
+        "{name: a, type: u8, variants: {by: b, 1: {scale: 2}}}",
+        "4:60: \"b\" is not a field of this message: did you mean a?"
+      ),
+      (
+        "{name: a, type: u8, above: {256: {scale: 2}}}",
+        "4:53: a number of above is a whole number from 0 to 255, not \"256\""
+      ),
+      ("{name: a, type: u8, repeat: 0}", "4:53: repeat is a whole number from 1 to 255, not \"0\""),
+      ("{name: a, type: u8, repeat: 256}", "4:53: repeat is a whole number from 1 to 255, not \"256\""),
+      ("{name: a, type: u8, repeat: b}", "4:53: \"b\" is not a field in front of this: there is none"),
+      (
+        "{name: a, type: u8, repeat: b}, {name: b, type: u8}",
+        "4:53: \"b\" is not a field in front of this: there is none"
+      ),
+      ("{name: a, type: f32}, {name: b, type: u8, repeat: a}", "4:75: repeat: a is no whole number"),
+      (
+        "{name: a, type: u8, repeat: end}, {name: b, type: u8}",
+        "4:25: what is repeated to the end goes there, so nothing can stand behind it"
+      ),
+      (
+        "{name: a, type: text}, {name: b, type: u8}",
+        "4:25: a text without bytes goes to the end, so nothing can stand behind it"
+      ),
+      (
+        "{tail: [{name: a, type: u8}]}, {name: b, type: u8}",
+        "4:25: a tail goes to the end, so nothing can stand behind it"
+      ),
+      (
+        "{name: a, type: text, repeat: end}",
+        "4:55: what is repeated up to the end must take bytes, and this may take none"
+      ),
+      ("{skip: 0}", "4:32: skip's count of bytes is a whole number from 1 to 4096, not \"0\""),
+      ("{group: [{name: a, type: u8}]}", "4:33: repeat is missing beside group: how often it is there"),
+      ("{when: {a: 1}, fields: [{name: b, type: u8}]}", "4:33: \"a\" is not a field in front of this: there is none"),
+      (
+        "{group: [{group: [{group: [{name: a, type: u8, repeat: 2}], repeat: 2}], repeat: 2}], repeat: 2}",
+        "4:80: more than 3 groups are within each other"
+      ),
+      (
+        "{group: [{name: a, type: u8, repeat: 4}], repeat: 255}",
+        "4:24: these fields take at least 1020 bytes, and a frame has at most 512"
+      ),
+      (
+        "{group: [{name: a, type: u8, bits: 0, stay: true}, {name: b, type: u8, bits: 1, stay: true}], repeat: 255}, "
+          + "{group: [{name: c, type: u8, bits: 0, stay: true}, {name: d, type: u8, bits: 1, stay: true}, {name: e, type: u8, "
+          + "stay: true}], repeat: 255}", "4:24: these fields are 1275 values, more than 1024"
+      ),
+      (
+        "{name: battery.volatge, type: u8, unit: V}",
+        "4:32: \"battery.volatge\" is none of the common values: did you mean battery.voltage?"
+      ),
+      (
+        "{name: battery.voltage, type: u8}",
+        "4:32: battery.voltage is in V: say unit: \"V\", and a scale where the accessory counts otherwise"
+      ),
+      (
+        "{name: battery.voltage, type: u8, unit: mV}",
+        "4:32: battery.voltage is in V: say unit: \"V\", and a scale where the accessory counts otherwise"
+      ),
+      (
+        "{name: battery.time_to_full, type: u8}",
+        "4:32: battery.time_to_full is in s, min or h: say unit: \"s\", and a scale where the accessory counts otherwise"
+      ),
+      (
+        "{name: battery.cells, type: u8, unit: V}",
+        "4:32: battery.cells is a list of numbers (repeat, or list: true), not a number"
+      ),
+      ("{name: battery.percent, type: u8, words: {1: low}}", "4:32: battery.percent is a number, not a word"),
+      (
+        "{name: battery.faults, type: u8}",
+        "4:32: battery.faults is names by bit (flags: {0: overheated}), not a number"
+      ),
+      (
+        "{name: battery.charging, type: u8, words: {1: chargign}}",
+        "4:32: battery.charging is one of charging, discharging, not_charging, full, and can't be \"chargign\""
+      ),
+    ] as [(String, String)])
+  func fields(fields: String, mistake: String) {
+    #expect(DescriptionSample.message("fields: [\(fields)]") == [mistake])
+  }
+
+  /// Messages of text, which begin in column 16.
+  @Test(
+    arguments: [
+      (
+        "columns: [{name: a, type: u8}]",
+        "4:42: u8 is a type for fields and tags; for columns, pairs and patterns there are number, hexnumber, bitstring, "
+          + "word, text"
+      ),
+      (
+        "columns: [{name: a, type: numbr}]",
+        "4:42: \"numbr\" is no type for columns, pairs and patterns: did you mean number?"
+      ),
+      ("columns: [{name: a, type: word}]", "4:42: words are missing beside type: word, like {ON: 1, OFF: 0}"),
+      (
+        "columns: [{name: a, type: word, words: {A: 1, B: x}}]",
+        "4:55: words are all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}"
+      ),
+      (
+        "columns: [{name: a, type: number, form: 1.0}]",
+        "4:56: form has a zero for each digit that is sent, like 000.0, not \"1.0\""
+      ),
+      (
+        "columns: [{name: a, type: hexnumber, form: 0.0}]",
+        "4:59: form has a zero for each digit that is sent, like 000.0, not \"0.0\""
+      ),
+      (
+        "pairs: {\"V V\": {name: a, type: number}}, line_end: 0A",
+        "4:24: a label is of printable ASCII without blanks, not \"V V\""
+      ),
+      ("columns: [{name: a, type: number, repeat: 2}]", "4:58: repeat is for fields of bytes"),
+      (
+        "columns: [{name: a, type: number}], separation: places",
+        "4:26: with separation: places a column has its first character's place and their count: at: 0, count: 5"
+      ),
+      ("columns: [{name: a, type: number, at: 3}]", "4:54: at is for separation: places"),
+      (
+        "columns: [{name: a, type: number}], separation: comma",
+        "4:64: separation (or blanks, places) is bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in "
+          + "double quotes, not \"comma\""
+      ),
+      (
+        "pairs: {V: {name: a, type: number}}",
+        "4:23: line_end is missing: what ends a line, like line_end: \"\\r\\n\""
+      ),
+      ("pattern: \"{a}{b}V\"", "4:25: between two values of a pattern stands a text that ends the first"),
+      ("pattern: \"{a} {a}V\"", "4:25: the value \"a\" is there twice in this pattern"),
+      (
+        "pattern: \"{aV\"",
+        "4:25: pattern has a brace without its other half (a brace that stands for itself is there twice: {{)"
+      ),
+      (
+        "pattern: \"a}V\"",
+        "4:25: pattern has a brace without its other half (a brace that stands for itself is there twice: {{)"
+      ),
+      ("pattern: \"{a}V\", types: {b: {type: number}}", "4:41: the pattern has no value \"b\""),
+      (
+        "pattern: \"\"",
+        "4:25: pattern is a text of up to 512 bytes with names in braces, like \"{battery.voltage}V\", not "
+          + "nothing"
+      ),
+      ("pattern: '{a}\\r'", "4:25: pattern has a backslash, and means something only in double quotes: \"\\r\""),
+    ] as [(String, String)])
+  func texts(keys: String, mistake: String) {
+    #expect(DescriptionSample.text(keys) == [mistake])
+  }
+
+  @Test func tagsAndPairs() {
+    #expect(
+      DescriptionSample.message("tags: {256: [{name: a, type: u8}]}")
+        == ["4:23: a tag is a whole number from 0 to 255, not \"256\""])
+    #expect(
+      DescriptionSample.message("tags: {1: [{name: a, type: u8}], 0x01: [{name: b, type: u8}]}")
+        == ["4:49: the tag 1 is there twice"])
+    let head = DescriptionSample.head + "framings: {p: {pairs: {begin: 0A, separator: 09, close: C}}}\n"
+    #expect(
+      DescriptionSample.mistakes(head + "messages: {m: {fields: [{name: a, type: u8}]}}\n")
+        == ["4:24: frames of p are pairs, and have no fields"])
+    #expect(
+      DescriptionSample.mistakes(head + "messages: {m: {pairs: {C: {name: a, type: text}}}}\n")
+        == ["4:24: the label C closes the frame, and has no value"])
+    #expect(
+      DescriptionSample.mistakes(head + "messages: {m: {pairs: {V: {name: a, type: text}}, line_end: 0A}}\n")
+        == ["4:61: line_end is what the framing says: leave it away here"])
+  }
+
+  /// More fields than a body of a fixed size has bytes.
+  @Test func bodiesThatAreTooSmall() {
+    let text = DescriptionSample.head + "framings: {f: {layout: [start: A5, data: 8]}}\n"
+    #expect(
+      DescriptionSample.mistakes(text + "messages: {m: {fields: [{name: a, type: u64}, {name: b, type: u8}]}}\n")
+        == ["4:24: these fields take at least 9 bytes, and there are 8"])
+    #expect(DescriptionSample.mistakes(text + "messages: {m: {fields: [{name: a, type: u64}]}}\n") == [])
+  }
+
+  /// One value has one unit.
+  @Test func valuesThatDiffer() {
+    let text = DescriptionSample.head + DescriptionSample.framings
+    #expect(
+      DescriptionSample.mistakes(
+        text
+          + "messages:\n  m: {fields: [{name: a, type: u8, unit: V}]}\n  k: {fields: [{name: a, type: u8, unit: A}]}\n")
+        == ["6:23: a in line 5 is in V: it is one value, and the same everywhere"])
+  }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import AccessoryDrivers
+
+/// What is said of derived values, requests, plans and examples that are wrong, to the letter.
+@Suite struct RequestMistakeTests {
+  /// Derived values in brackets, which begin in line 5, column 11.
+  @Test(
+    arguments: [
+      (
+        "{name: b, of: a}",
+        "5:11: a derived value has a name, a rule, and of what: {name: n, rule: difference, of: [a, b]}"
+      ),
+      ("{name: b, rule: frist, of: [a, a]}", "5:27: \"frist\" is not a rule: did you mean first?"),
+      ("{name: a, rule: negated, of: a}", "5:18: a is there already, in line 4"),
+      ("{name: b, rule: negated, of: x}", "5:40: of: there is no value \"x\": did you mean a?"),
+      (
+        "{name: b, rule: negated, of: d}, {name: d, rule: negated, of: a}",
+        "5:40: d is worked out later: what it follows from stands in front of a value"
+      ),
+      (
+        "{name: b, rule: negated, of: b}",
+        "5:40: b is worked out later: what it follows from stands in front of a value"
+      ),
+      ("{name: b, rule: negated, of: s}", "5:40: of: s is a text, and must be a number"),
+      ("{name: b, rule: negated, of: c}", "5:40: of: c is a list, and must be a number"),
+      ("{name: b, rule: difference, of: a}", "5:43: difference is of 2 values, not 1"),
+      ("{name: b, rule: first, of: a}", "5:38: first is of 2 to 16 values, not 1"),
+      (
+        "{name: b, rule: first, of: [a, s]}",
+        "5:18: b is the first that is known of values of one kind, and s is of another"
+      ),
+      ("{name: b, rule: sum, of: a}", "5:36: of: a is a number, and must be a list of numbers, or one of several"),
+      ("{name: b, rule: least, of: a}", "5:38: of: a is a number, and must be a list of numbers"),
+      ("{name: b, rule: negated, of: a, dead_band: 1}", "5:54: dead_band is for the rule charge-by-sign"),
+      (
+        "{name: b, rule: charge-by-sign, of: a, dead_band: -1}",
+        "5:61: dead_band is a number from 0 on, like 0.05, not \"-1\""
+      ),
+      ("{name: b, rule: word, of: t}", "5:37: word is missing: what the value is then"),
+      (
+        "{name: b, rule: word, of: l, word: x}",
+        "5:37: of: l is flags, and must be true or false, or flags with one of them as contains"
+      ),
+      ("{name: b, rule: word, of: l, contains: hto, word: x}", "5:50: \"hto\" is not a flag of l: did you mean hot?"),
+      ("{name: b, rule: words, of: w}", "5:38: words are missing: another word for each, like {bulk: charging}"),
+      ("{name: b, rule: words, of: w, words: {blk: x}}", "5:49: \"blk\" is not a word of w: did you mean bulk?"),
+      (
+        "{name: battery.power, rule: negated, of: a}",
+        "5:18: battery.power is in W: say unit: \"W\", and a scale where the accessory counts otherwise"
+      ),
+      (
+        "{name: battery.charging, rule: words, of: w, words: {bulk: chraging}}",
+        "5:18: battery.charging is one of charging, discharging, not_charging, full, and can't be \"chraging\""
+      ),
+    ] as [(String, String)])
+  func derived(text: String, mistake: String) {
+    #expect(DescriptionSample.rest("derived: [\(text)]\n") == [mistake])
+  }
+
+  /// Requests in braces, which begin in line 5, column 15.
+  @Test(
+    arguments: [
+      ("summary: a", "5:12: send is missing: a framing's name, or bytes without framing"),
+      (
+        "send: g",
+        "5:22: send is a framing's name, bytes in hexadecimal, or a text in quotes, not \"g\": did you mean f?"
+      ),
+      ("send: f", "5:22: with says nothing of n: with: {n: 0}"),
+      ("send: f, with: {m: 1}", "5:32: \"m\" is no number in frames of f: did you mean n?"),
+      ("send: f, with: {n: 256}", "5:35: n is a whole number from 0 to 255, not \"256\""),
+      ("send: f, with: {n: \"{x}\"}", "5:35: \"x\" is not an argument of this request: there is none"),
+      (
+        "send: f, with: {n: \"{x}\"}, arguments: {x: {type: u16}}",
+        "5:35: n is from 0 to 255, and the argument x may be from 0 to 65535"
+      ),
+      ("send: f, with: {n: 1}, data: [{argument: x}]", "5:57: \"x\" is not an argument of this request: there is none"),
+      (
+        "send: f, with: {n: 1}, arguments: {x: {type: u8}}",
+        "5:50: the argument x is sent nowhere: data: [{argument: x}]"
+      ),
+      (
+        "send: f, with: {n: 1}, data: \(String(repeating: "00", count: 510))",
+        "5:45: the frame has 513 bytes, more than max, which is 512"
+      ),
+      ("send: DD, with: {n: 1}", "5:32: with is for requests that send a frame, and send names no framing"),
+      ("send: DD, reply: k", "5:33: \"k\" is not a message of this file: did you mean m?"),
+      (
+        "send: DD, reply: m, same: n",
+        "5:42: same names elements of frames, and this request sends bytes without a framing"
+      ),
+      ("send: f, with: {n: 1}, same: n", "5:45: same is for requests with a reply"),
+      ("send: f, with: {n: 1}, reply: m, same: [k]", "5:56: \"k\" is no number in frames of f: did you mean n?"),
+      ("send: DD, refused_by: m", "5:38: the message m refuses nothing (refusal: true says that it does)"),
+      ("send: DD, write: yes", "5:33: write is true or false, not \"yes\""),
+      ("send: DD, timeout: 2h", "5:35: timeout is a time with its unit, like 500ms or 2s, from 1ms to 1m, not \"2h\""),
+      (
+        "send: [{argument: x}], arguments: {x: {from: 1}}",
+        "5:51: type is missing: a type of number, or text for decimal digits"
+      ),
+      (
+        "send: [{argument: x}], arguments: {x: {type: f32}}",
+        "5:61: an argument is a whole number, not one with a fraction"
+      ),
+      ("send: [{argument: x}], arguments: {x: {type: u8, from: 5, to: 3}}", "5:78: to is less than from, which is 5"),
+      (
+        "send: [{argument: x}], arguments: {x: {type: u8, to: 256}}",
+        "5:69: to is a whole number from 0 to 255, not \"256\""
+      ),
+      (
+        "send: [{argument: x}], arguments: {x: {type: u8, default: on, words: {off: 0}}}",
+        "5:74: default is a whole number from 0 to 255, not \"on\""
+      ),
+    ] as [(String, String)])
+  func requests(keys: String, mistake: String) {
+    #expect(DescriptionSample.rest("requests: {q: {\(keys)}}\n") == [mistake])
+  }
+
+  /// Bodies of a fixed size, and those that can't be sent.
+  @Test func bodiesOfRequests() {
+    let text =
+      DescriptionSample.head + """
+        framings:
+          f: {layout: [start: A5, data: 4]}
+          p: {pairs: {begin: 0A, separator: 09, close: C}}
+
+        """
+    let mistakes = { (request: String) in DescriptionSample.mistakes(text + "requests: {q: {\(request)}}\n") }
+    #expect(mistakes("send: f") == [] && mistakes("send: f, data: 01 02 03 04") == [])
+    #expect(mistakes("send: f, data: 01 02") == ["6:31: data has 4 bytes in frames of f, not 2"])
+    #expect(mistakes("send: p") == ["6:22: frames of p can't be sent"])
+    let window = DescriptionSample.head + "framings: {w: {window: {pattern: 00 3A, mask: C0 FF}}}\n"
+    #expect(
+      DescriptionSample.mistakes(window + "requests: {q: {send: w, data: 01}}\n")
+        == ["4:31: data has 2 bytes in frames of w, not 1"])
+  }
+
+  /// Plans in braces, which begin in line 6, column 8.
+  @Test(
+    arguments: [
+      ("identify: {}", "6:18: request is missing: which request tells what the accessory is"),
+      ("identify: {expect: {a: 1}}", "6:18: request is missing: which request tells what the accessory is"),
+      ("identify: {request: k}", "6:28: \"k\" is not a request of this file: did you mean q?"),
+      ("identify: {request: a}", "6:28: identify: a has the argument x, which has no default"),
+      ("identify: {request: w}", "6:28: identify: w changes something, and is made only by who asks for it"),
+      ("identify: {request: q, expect: {b: 1}}", "6:40: expect: there is no value \"b\": did you mean a?"),
+      ("identify: {request: q, expect: {a: [1]}}", "6:43: a is a number, not a list"),
+      ("poll: [{every: 10s}]", "6:15: requests are missing: {requests: [basic], every: 10s}"),
+      ("poll: [{requests: [w], every: 10s}]", "6:27: poll: w changes something, and is made only by who asks for it"),
+      (
+        "poll: [{requests: [q], every: 1ms}]",
+        "6:38: every is a time with its unit, like 500ms or 2s, from 100ms to 24h, not \"1ms\""
+      ),
+      ("tries: 0", "6:15: tries is a whole number from 1 to 20, not \"0\""),
+      ("wake: {send: 0D}", "6:14: wake is what to send, and how long to wait then: {send: 0D, wait: 100ms}"),
+      ("start: [w]", "6:16: start: w changes something, and is made only by who asks for it"),
+      ("retries: 3", "6:8: unknown key \"retries\": did you mean tries?"),
+    ] as [(String, String)])
+  func plans(keys: String, mistake: String) {
+    let requests = """
+      requests: {q: {send: DD, reply: m}, w: {send: DD, write: true}, a: {send: [{argument: x}], reply: m, arguments: {x: \
+      {type: u8}}}}
+      plan: {\(keys)}
+
+      """
+    #expect(DescriptionSample.rest(requests).contains(mistake), "\(DescriptionSample.rest(requests))")
+  }
+
+  /// Examples in brackets, which begin in line 6, column 12.
+  @Test(
+    arguments: [
+      ("{expect: {a: 1}}", "6:12: an example has what is received, or what is sent, or both"),
+      ("{request: k, received: DD}", "6:22: \"k\" is not a request of this file: did you mean q?"),
+      ("{sent: DD}", "6:12: an example with sent has the request that sends it, or write: true if it must not be sent"),
+      ("{request: w, sent: DD}", "6:22: the argument x is missing: request: {w: {x: 1}}"),
+      ("{request: {w: {y: 1}}, sent: DD}", "6:27: \"y\" is not an argument of this request: did you mean x?"),
+      ("{request: {w: {x: 9}}, sent: DD}", "6:30: x is a whole number from 1 to 3, not \"9\""),
+      ("{request: {w: {x: 2}}, sent: DD, write: false}", "6:52: the request w says otherwise of write"),
+      (
+        "{received: DD, refused: true, expect: {a: 1}}",
+        "6:50: from what is refused nothing is read: expect and refused: true exclude each other"
+      ),
+      ("{request: q, sent: DD, expect: {a: 1}}", "6:43: expect is about what is received, which isn't here"),
+      ("{received: DD, given: {s: 1}}", "6:35: given: s is a text, and must be a whole number"),
+      (
+        "{received: DD, expect: {a: }}",
+        "6:39: what is expected is a value, or a list of them, and unknown where it must not "
+          + "be known, not nothing"
+      ),
+      (
+        "{received: \"DD A5\"}",
+        "6:23: received in quotes is a text of 5 characters: bytes in hexadecimal stand without quotes (a text that looks "
+          + "like them is {text: \"DD A5\"})"
+      ),
+    ] as [(String, String)])
+  func examples(text: String, mistake: String) {
+    let requests = """
+      requests: {q: {send: DD, reply: m}, w: {send: [{argument: x}], arguments: {x: {type: u8, from: 1, to: 3}}, write: true}}
+      examples: [\(text)]
+
+      """
+    #expect(DescriptionSample.rest(requests).contains(mistake), "\(DescriptionSample.rest(requests))")
+  }
+
+  /// All that is wrong is said at once, in the order of the file, and not without end; what follows from a mistake isn't.
+  @Test func severalMistakes() {
+    let some = DescriptionSample.mistakes(
+      """
+      protocol: X
+      version: 1
+      framings:
+        f: {layout: [start: D, n: u8, length: {type: u8, of: data}, data]}
+      messages:
+        m: {when: {n: 1}, fields: [{name: a, type: u9}]}
+      derived:
+        - {name: b, rule: negated, of: a}
+      requests:
+        q: {send: f, with: {n: 1}, reply: k}
+      """)
+    #expect(some.map { $0.prefix { $0 != " " } } == ["1:11:", "4:23:", "6:46:", "10:37:"], "\(some)")
+    let many = DescriptionSample.mistakes(DescriptionSample.head + (0..<100).map { "k\($0): 1\n" }.joined())
+    #expect(many.count == 20)
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryDrivers
+import AccessoryProtocols
+import SystemPackage
+import Testing
+
+/// Every description that comes with the package, or is an example of one, holds what its examples say.
+@Suite struct ShippedExampleTests {
+  @Test(arguments: DescriptionLibrary.builtIn.names) func builtIn(name: String) throws {
+    let described = try #require(DescriptionLibrary.builtIn.described(name))
+    #expect(!described.description.examples.isEmpty)
+    #expect(DescriptionCheck.problems(in: described, file: name).map(\.description) == [])
+  }
+
+  @Test(arguments: ["megatec", "pms5003", "power-monitor"]) func example(name: String) throws {
+    let path = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+      .removingLastComponent().appending("Examples/Protocols/\(name).yaml")
+    let described = try DescriptionReader.read(path: path.string)
+    #expect(!described.description.examples.isEmpty)
+    #expect(DescriptionCheck.problems(in: described, file: name).map(\.description) == [])
+  }
+}
