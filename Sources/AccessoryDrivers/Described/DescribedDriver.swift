@@ -9,6 +9,9 @@ extension Driver {
   public init(_ description: ProtocolDescription) {
     self.init(
       name: description.name, summary: description.summary, commands: description.commands,
+      polls: description.accessoryPolls,
+      freshness: description.messages.contains(where: \.isPushed)
+        ? .nanoseconds(description.plan.expiry ?? 10_000_000_000) : nil,
       frames: {
         (DescribedFrameReader(description) as (any FrameReader)?) ?? DescribedFrameReader.none(description.name)
       }

@@ -245,21 +245,26 @@ public struct DescribedCodec: FrameCodec {
     guard hasPairs, !interruptions.isEmpty else { return }
     for framing in interruptions {
       guard case .layout(let plan) = kinds[framing], let first = plan.start.first else { continue }
-      var index = 0
-      while index < kept.count {
-        let bytes = kept
+      let bytes = kept
+      var rest: [UInt8] = []
+      var (start, index) = (0, 0)
+      while true {
         index = ByteSearch.firstIndex(of: first, in: bytes.span.bytes, from: index)
         guard index < bytes.count else { break }
-        if case .whole(let count, let start, let end) = plan.probe(bytes.span.bytes, at: index),
+        guard case .whole(let count, let bodyStart, let bodyEnd) = plan.probe(bytes.span.bytes, at: index),
           !isClosingByte(index, of: bytes)
-        {
-          deliver(framing, bytes.span.bytes, index..<(index + count), start..<end, into: &batch)
-          kept.removeSubrange(index..<(index + count))
-          searched = (0, 0)
-        } else {
+        else {
           index += 1
+          continue
         }
+        deliver(framing, bytes.span.bytes, index..<(index + count), bodyStart..<bodyEnd, into: &batch)
+        rest += bytes[start..<index]
+        index += count
+        start = index
       }
+      guard start > 0 else { continue }
+      kept = rest + bytes[start...]
+      searched = (0, 0)
     }
   }
 

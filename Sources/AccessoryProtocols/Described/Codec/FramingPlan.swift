@@ -172,7 +172,7 @@ final class FramingPlan: Sendable {
     var length: Length?
     for (index, element) in elements.enumerated() {
       guard case .length(let format, let range, let adjust, let hasNibbleCheck) = element.kind else { continue }
-      guard index < body, length == nil, range.contains(body), range.upperBound < elements.count,
+      guard index < body, length == nil, range.contains(body), range.lowerBound >= 0, range.upperBound < elements.count,
         (-ProtocolDescription.Limit.frame...ProtocolDescription.Limit.frame).contains(adjust),
         !hasNibbleCheck || format.byteCount == 2
       else { throw FramingParameterError("length", "must be in front of the body, and count it") }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryLink
+import AccessoryProtocols
+
+extension ProtocolDescription {
+  /// What the plan asks again and again, as a service does it: each of its polls under the names of its requests.
+  var accessoryPolls: [AccessoryPoll] {
+    plan.polls.map { poll in
+      AccessoryPoll(
+        name(of: poll), every: poll.interval.map { .nanoseconds($0) }, gives: parts(of: namesAnswered(by: poll.requests)))
+    }
+  }
+
+  /// `basic`, or `basic-cells` of several requests.
+  func name(of poll: Poll) -> String { poll.requests.map { requests[$0].name }.joined(separator: "-") }
+
+  /// The names of the values that the replies to these requests have, and of those that follow from them.
+  func namesAnswered(by asked: [Int]) -> Set<String> {
+    let names = Set(
+      asked.compactMap { requests[$0].reply }.flatMap { messages[$0].fields.filter { !$0.isHidden }.map(\.name) })
+    let sources = Set(asked.compactMap { requests[$0].reply }.flatMap { messages[$0].fields.map(\.name) })
+    return names.union(self.names(derivedFrom: sources))
+  }
+
+  private func parts(of names: Set<String>) -> Set<AccessoryPoll.Part> {
+    var parts: Set<AccessoryPoll.Part> = []
+    for name in names {
+      if DescribedPart.isBattery(name) {
+        parts.insert(.battery)
+      } else if DescribedPart.isStatus(name) {
+        parts.insert(.status)
+      } else if !DescribedPart.isIdentity(name) {
+        parts.insert(.values)
+      }
+    }
+    return parts
+  }
+}
+
+extension DescribedAccessory {
+  /// Makes the requests of one of the plan's polls, and gives what is known of each part then. What is refused is left out.
+  /// Throws `timedOut` when one isn't answered, `disconnected`, and `refused` when all are.
+  public func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] {
+    guard let planned = description.plan.polls.first(where: { description.name(of: $0) == poll.name }) else { return [] }
+    var refusal: AccessoryError?
+    var read: [DescribedValue] = []
+    var answered: [Int] = []
+    for request in planned.requests {
+      do throws(AccessoryError) {
+        read += try await ask(request)?.values ?? []
+        answered.append(request)
+      } catch {
+        guard error.kind == .refused else { throw error }
+        refusal = error
+      }
+    }
+    if let refusal, answered.isEmpty { throw refusal }
+    let (reported, derived) = picture.values(now: clock.now)
+    let names = description.namesAnswered(by: answered)
+    var news: [AccessoryNews] = []
+    if names.contains(where: DescribedPart.isStatus) {
+      news.append(.status(AccessoryStatus(described: reported + derived)))
+    }
+    if names.contains(where: DescribedPart.isBattery) {
+      news.append(.battery(BatteryReading(described: reported, derived: derived)))
+    }
+    let values = AccessoryValue.all(described: read, derived: derived.filter { names.contains($0.name) })
+    if !values.isEmpty { news.append(.values(values)) }
+    return news
+  }
+}
