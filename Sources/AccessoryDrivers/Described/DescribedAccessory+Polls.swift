@@ -9,7 +9,8 @@ extension ProtocolDescription {
   var accessoryPolls: [AccessoryPoll] {
     plan.polls.map { poll in
       AccessoryPoll(
-        name(of: poll), every: poll.interval.map { .nanoseconds($0) }, gives: parts(of: namesAnswered(by: poll.requests)))
+        name(of: poll), every: poll.interval.map { .nanoseconds($0) },
+        gives: parts(of: namesAnswered(by: poll.requests)))
     }
   }
 
@@ -43,7 +44,10 @@ extension DescribedAccessory {
   /// Makes the requests of one of the plan's polls, and gives what is known of each part then. What is refused is left out.
   /// Throws `timedOut` when one isn't answered, `disconnected`, and `refused` when all are.
   public func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] {
-    guard let planned = description.plan.polls.first(where: { description.name(of: $0) == poll.name }) else { return [] }
+    let description = description
+    guard let planned = description.plan.polls.first(where: { description.name(of: $0) == poll.name }) else {
+      return []
+    }
     var refusal: AccessoryError?
     var read: [DescribedValue] = []
     var answered: [Int] = []
