@@ -77,14 +77,31 @@ struct RecordingFile: Sendable {
   static func decode(
     _ path: String, as framing: TraceFraming? = nil, _ show: (TraceEntry) -> Void
   ) throws(AccessoryError) {
+    var tracer: FrameTracer?
+    // A file may have any number of traces, of any number of drivers.
+    var noted: Set<TraceFraming> = []
+    try read(path) { line in
+      switch line {
+      case .start(let silence, let recorded):
+        tracer?.finish().forEach(show)
+        let framing = framing ?? recorded
+        if noted.insert(framing).inserted { framing.noteIfUnknown(in: path) }
+        tracer = FrameTracer(silence: silence, reader: framing.reader)
+      case .record(let record): tracer?.add(record).forEach(show)
+      case .remark: break
+      }
+      return true
+    }
+    tracer?.finish().forEach(show)
+  }
+
+  /// Reads a recording's lines, as long as `take` wants more. Throws `badData` with the line that is wrong.
+  static func read(_ path: String, _ take: (Recording.Line) -> Bool) throws(AccessoryError) {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
     defer { Glibc.close(descriptor) }
     var reader = RecordingReader()
-    var tracer: FrameTracer?
     var lines: [Recording.Line] = []
-    // A file may have any number of traces, of any number of drivers.
-    var noted: Set<TraceFraming> = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
@@ -95,20 +112,9 @@ struct RecordingFile: Sendable {
       } catch {
         throw AccessoryError(error.kind, "\(path), \(error.message)")
       }
-      for line in lines {
-        switch line {
-        case .start(let silence, let recorded):
-          tracer?.finish().forEach(show)
-          let framing = framing ?? recorded
-          if noted.insert(framing).inserted { framing.noteIfUnknown(in: path) }
-          tracer = FrameTracer(silence: silence, reader: framing.reader)
-        case .record(let record): tracer?.add(record).forEach(show)
-        case .remark: break
-        }
-      }
+      for line in lines where !take(line) { return }
       lines.removeAll(keepingCapacity: true)
     }
-    tracer?.finish().forEach(show)
     if reader.isCutOff { Output.note("\(path) was cut off: its last record is not whole") }
   }
 }

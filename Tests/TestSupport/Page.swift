@@ -37,6 +37,26 @@ public struct Page: Sendable {
     return snippets
   }
 
+  /// A block of a page that stands between fences.
+  public struct Block: Sendable {
+    /// What the fence calls it: "yaml", "console".
+    public let kind: String
+    /// Its lines.
+    public let lines: [Substring]
+  }
+
+  /// All blocks between fences, in their order.
+  public var blocks: [Block] {
+    var blocks: [Block] = []
+    var rest = lines[...]
+    while let begin = rest.firstIndex(where: { $0.hasPrefix("```") }) {
+      let content = rest[(begin + 1)...].prefix { $0 != "```" }
+      blocks.append(Block(kind: String(rest[begin].dropFirst(3)), lines: Array(content)))
+      rest = rest[content.endIndex...].dropFirst()
+    }
+    return blocks
+  }
+
   /// Whether these lines stand in it, to the letter and one behind another, however far they are indented together; what
   /// they import may stand anywhere.
   public func contains(_ snippet: [Substring]) -> Bool {

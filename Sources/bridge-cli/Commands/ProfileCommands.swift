@@ -21,8 +21,9 @@ struct ProfileCommand: AsyncParsableCommand {
         bridge-cli profile list
         bridge-cli profile show framed > ~/.config/accessory-bridge/profiles/mine.yaml
         bridge-cli profile check mine.yaml
+        bridge-cli profile new --from session.trace > mine.yaml
       """,
-    subcommands: [ProfileList.self, ProfileShow.self, ProfileCheck.self])
+    subcommands: [ProfileList.self, ProfileShow.self, ProfileCheck.self, ProfileNew.self])
 }
 
 struct ProfileList: AsyncParsableCommand, JSONCommand {
@@ -93,36 +94,57 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
     commandName: "check",
     abstract: "Says what is wrong in profiles' files, and where.",
     discussion: """
-      The exit status is 78 when something is wrong in any of them.
+      The examples of a protocol's description are run, too. With --recording it is also held against what trace --record \
+      has kept: which frames it knows, which bytes are in none of its frames, and which frames it says nothing of. The exit \
+      status is 78 when something is wrong in any of them, or doesn't fit.
 
       EXAMPLES
         bridge-cli profile check mine.yaml
+        bridge-cli profile check mine.yaml --recording session.trace
         bridge-cli profile check *.yaml --json | jq '.files[].problems'
       """)
 
   @Argument(help: ArgumentHelp("The files.", valueName: "file"))
   var files: [String]
+  @Option(help: ArgumentHelp("A recording that the one file is to describe.", valueName: "file"))
+  var recording: String?
   @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if recording != nil, files.count > 1 { throw ValidationError("--recording is for one file") }
+  }
 
   func run() async throws {
     let files = files
     let results = await SetupQueue(label: "check").run { files.map(Self.check) }
+    var held: RecordingCheck?
+    if let recording, let result = results.first, result.problems.isEmpty {
+      guard let described = result.described else {
+        throw UsageError("\(files[0]) describes no protocol, so there is nothing to hold the recording against")
+      }
+      held = try await SetupQueue(label: "recording").run { try described.held(against: recording) }
+    }
     if output.json {
-      Output.json(ProfileCheckDocument(files: results.map { .init($0) }))
+      Output.json(
+        ProfileCheckDocument(files: results.map { .init($0) }, recording: held.map { .init($0, file: recording ?? "") })
+      )
     } else {
       for result in results {
         if let praise = result.praise { Output.line(praise) }
         for problem in result.problems { Output.line(SafeText.escape(problem.description, limit: 1_000)) }
       }
+      if let held { held.lines(file: SafeText.escape(recording ?? "", limit: 200)).forEach(Output.line) }
     }
-    if results.contains(where: { !$0.problems.isEmpty }) { throw ExitCode(EX_CONFIG) }
+    if held?.fits == false || results.contains(where: { !$0.problems.isEmpty }) { throw ExitCode(EX_CONFIG) }
   }
 
-  struct Result: Sendable {
+  struct Outcome: Sendable {
     var file: String
     var name: String?
     /// What the file has: "profile", "protocol".
     var what = "profile"
+    /// The protocol that it describes.
+    var described: DescribedProtocol?
     /// Examples that were run.
     var exampleCount = 0
     var problems: [ProfileProblem] = []
@@ -136,27 +158,28 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
     }
   }
 
-  private static func check(_ file: String) -> Result {
+  private static func check(_ file: String) -> Outcome {
     do throws(ProfileProblems) {
       if DescriptionReader.isDescription(path: file) {
-        var result = Result(file: file, what: "protocol")
+        var result = Outcome(file: file, what: "protocol")
         result.take(try DescriptionReader.read(path: file))
         return result
       }
       let profile = try ProfileReader.read(path: file, protocols: KnownDrivers.library.protocols)
-      var result = Result(file: file, name: profile.name)
-      if let described = profile.described, described.description.examples.count > 0 { result.take(described) }
+      var result = Outcome(file: file, name: profile.name)
+      if let described = profile.described { result.take(described) }
       return result
     } catch {
-      return Result(file: file, problems: error.problems)
+      return Outcome(file: file, problems: error.problems)
     }
   }
 }
 
-extension ProfileCheck.Result {
+extension ProfileCheck.Outcome {
   /// Runs the examples of a description that could be read.
   fileprivate mutating func take(_ described: DescribedProtocol) {
     name = described.name
+    self.described = described
     exampleCount = described.description.examples.count
     problems = DescriptionCheck.problems(in: described, file: file)
   }

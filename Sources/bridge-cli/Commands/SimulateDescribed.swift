@@ -19,7 +19,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
       ~/.config/accessory-bridge/protocols; for any other file say --driver FILE there, too.
 
       EXAMPLES
-        bridge-cli simulate --profile jbd --percent 57
+        bridge-cli simulate described --profile jbd --percent 57
         bridge-cli simulate --profile jbd --set battery.current=-12.5 --set battery.faults=cell-overvoltage
         bridge-cli simulate --profile ./mine.yaml --link ./acc
         bridge-cli battery ./acc --driver ./mine.yaml

@@ -54,7 +54,9 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
       guard record == nil, poll == nil, !listen else {
         throw UsageError("\(source) is a recording: --record, --poll and --listen are for a device")
       }
-      return try RecordingFile.decode(source, as: line.driver.map { TraceFraming(driver: $0) }) { view.show($0) }
+      var framing: TraceFraming?
+      if let driver = line.driver { framing = TraceFraming(driver: try await KnownDrivers.name(of: driver)) }
+      return try RecordingFile.decode(source, as: framing) { view.show($0) }
     }
     if let held = try await HeldDevice.find(source, line) { return try await trace(held) }
     try await traceDevice()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryDrivers
+import AccessoryProtocols
 import CommandOutput
 
 struct ProfileDocument: Encodable {
@@ -50,7 +52,7 @@ struct ProfileCheckDocument: Encodable {
     let profile: OrNull<String>
     let problems: [ProfileProblemDocument]
 
-    init(_ result: ProfileCheck.Result) {
+    init(_ result: ProfileCheck.Outcome) {
       file = result.file
       ok = result.problems.isEmpty
       profile = OrNull(result.name)
@@ -60,6 +62,53 @@ struct ProfileCheckDocument: Encodable {
 
   let schema = DocumentSchema.name
   let files: [File]
+  /// Only if one was named.
+  let recording: RecordingCheckDocument?
+}
+
+struct RecordingCheckDocument: Encodable {
+  struct Find: Encodable {
+    let direction, hex: String
+    let time: Double
+    let offset: Int
+    /// Bytes of the misfit, or frames of this kind.
+    let count: Int
+  }
+
+  let file: String
+  let fits: Bool
+  /// Frames by their messages and requests.
+  let from_device, to_device: [String: Int]
+  let misfit_bytes, undescribed_frames: Int
+  let misfits, undescribed: [Find]
+
+  init(_ check: RecordingCheck, file: String) {
+    self.file = file
+    fits = check.fits
+    from_device = check.counts[.fromDevice] ?? [:]
+    to_device = check.counts[.toDevice] ?? [:]
+    misfit_bytes = check.misfitByteCount
+    undescribed_frames = check.strangerCount
+    misfits = check.misfits.map {
+      Find(
+        direction: $0.direction.rawValue, hex: Hexadecimal.string($0.bytes), time: $0.time / .seconds(1),
+        offset: $0.offset,
+        count: $0.byteCount)
+    }
+    undescribed = check.strangers.map {
+      Find(
+        direction: $0.direction.rawValue, hex: Hexadecimal.string($0.bytes), time: $0.time / .seconds(1),
+        offset: $0.offset,
+        count: $0.count)
+    }
+  }
+}
+
+struct ProfileNewDocument: Encodable {
+  let schema = DocumentSchema.name
+  let yaml: String
+  /// What was looked at, and what of it is in frames; nothing where nothing was recorded.
+  let bytes, framed_bytes, frames: OrNull<Int>
 }
 
 struct UdevRulesDocument: Encodable {

@@ -13,6 +13,20 @@ enum KnownDrivers {
     return library
   }()
 
+  /// The protocols that the user's files have told this command of, by their names.
+  private static let inFiles = Locked<[String: DescribedProtocol]>([:])
+
+  /// The driver of this name; that of a protocol whose file the user has named comes before the others.
+  static func driver(named name: String) -> Driver? {
+    inFiles.withLock { $0[name] }.map { Driver($0.description) } ?? library.driver(named: name)
+  }
+
+  /// The name of the driver that a word of the user's means, which is a name or the file of a description. Throws as
+  /// `described` does.
+  static func name(of word: String) async throws(AccessoryError) -> String {
+    isFile(word) ? try await described(inFile: word).name : word
+  }
+
   /// Whether a word of the user's is a description's file, and not a driver's name.
   static func isFile(_ word: String) -> Bool { word.contains("/") || word.hasSuffix(".yaml") }
 
@@ -27,7 +41,9 @@ enum KnownDrivers {
       }
     }
     switch result {
-    case .success(let described): return described
+    case .success(let described):
+      inFiles.withLock { $0[described.name] = described }
+      return described
     case .failure(let error):
       let first = error.problems.first?.description ?? "\(path) can't be read"
       let more =

@@ -9,7 +9,7 @@ extension TraceFraming {
   /// What reads these frames; nil where nobody does, and the bytes are shown.
   var reader: (any FrameReader)? {
     guard case .driver(let name) = self else { return nil }
-    return KnownDrivers.library.driver(named: name)?.frames?()
+    return KnownDrivers.driver(named: name)?.frames?()
   }
 
   /// Says on standard error why a recording shows as bytes though it names a driver.

@@ -4,12 +4,8 @@ import AccessoryProtocols
 
 // Checksums.
 extension DescriptionReader {
-  /// Checksums by their names here; those of the catalogue of CRCs by the names that they have there, in small letters.
-  static let algorithms: [(name: String, algorithm: ProtocolDescription.Check.Algorithm)] =
-    [
-      ("sum8", .frame(.sum8)), ("negated-sum8", .frame(.negatedSum8)), ("sum8-0x55", .sumTo55), ("xor8", .frame(.xor8)),
-      ("sum16", .sum16), ("sum32", .sum32), ("negated-sum16", .negatedSum16), ("fletcher8", .frame(.fletcher8)),
-    ] + CRCParameters.catalogue.map { ($0.name.lowercased(), .frame(.crc($0))) }
+  /// Checksums by their names.
+  static let algorithms = ProtocolDescription.Check.Algorithm.named
 
   mutating func check(
     _ node: YAMLNode, at place: Int, among all: [DraftElement], isHexadecimal: Bool

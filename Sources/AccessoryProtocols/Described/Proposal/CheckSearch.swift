@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Looks for the checksum of frames, by trying all that descriptions can name.
+struct CheckSearch {
+  /// What was found: the check, and the bytes behind it, which are always the same.
+  struct Found {
+    var check: FramingProposal.FoundCheck
+    var end: [UInt8]
+  }
+
+  /// Bytes at the beginning that a check may leave out.
+  private static let leftOut = 6
+
+  private let frames: [[UInt8]]
+  private let shortest: Int
+
+  /// A search in frames that differ.
+  init(_ frames: [[UInt8]]) {
+    self.frames = frames
+    shortest = frames.map(\.count).min() ?? 0
+  }
+
+  /// The check that all frames have but one in five, which may be damaged; the largest cover first. Nil when none fits, or
+  /// when the frames are too few or too alike to tell.
+  var found: Found? {
+    guard frames.count >= 2 else { return nil }
+    for endCount in 0...2 where endCount == 0 || hasCommonEnd(endCount) {
+      for (_, algorithm) in Self.algorithms {
+        let engine = CheckEngine(ProtocolDescription.Check(algorithm, covers: 0...0))
+        let last = shortest - endCount - algorithm.byteCount - 1
+        guard last >= 0 else { continue }
+        for from in 0...min(Self.leftOut, last) {
+          if let order = order(of: engine, from: from, endCount: endCount) {
+            return Found(
+              check: .init(algorithm: algorithm, order: order, from: from),
+              end: Array(frames[0].suffix(endCount)))
+          }
+        }
+      }
+    }
+    return nil
+  }
+
+  /// The longer first: the low byte of a sum in two bytes can look like a sum in one.
+  private static let algorithms = ProtocolDescription.Check.Algorithm.named.sorted {
+    $0.algorithm.byteCount > $1.algorithm.byteCount
+  }
+
+  private func hasCommonEnd(_ count: Int) -> Bool {
+    guard shortest > count, let end = frames.first?.suffix(count) else { return false }
+    return frames.allSatisfy { $0.suffix(count) == end }
+  }
+
+  private func order(of engine: CheckEngine, from: Int, endCount: Int) -> ByteOrder? {
+    let count = engine.check.algorithm.byteCount
+    let orders: [ByteOrder] = count == 1 ? [.bigEndian] : [.bigEndian, .littleEndian]
+    // Two different checks of several bytes that agree are no accident, nor are three of one byte.
+    let needed = count == 1 ? 3 : 2
+    for order in orders {
+      var failures = 0
+      var checks: Set<UInt32> = []
+      for frame in frames {
+        let place = frame.count - endCount - count
+        let value = engine.value(over: frame.span.bytes.extracting(from..<place))
+        if frame.span.bytes.integer(at: place, byteCount: count, order) == value {
+          checks.insert(value)
+        } else {
+          failures += 1
+          if failures * 5 > frames.count { break }
+        }
+      }
+      if failures * 5 <= frames.count, checks.count >= needed { return order }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+import ArgumentParser
+import CommandOutput
+import Glibc
+
+struct ProfileNew: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "new",
+    abstract: "Prints the beginning of a protocol's description.",
+    discussion: """
+      With --from it looks in a recording for how the frames look that the accessory sends: with what they begin and end, \
+      what tells their length, and which checksum they have. What it found, and on what that rests, stands in the file as \
+      remarks. It is a guess: read it, and try it with profile check --recording.
+
+      Without --from it asks a few questions, at a terminal.
+
+      EXAMPLES
+        bridge-cli trace /dev/ttyUSB0 --listen --record session.trace
+        bridge-cli profile new --from session.trace > mine.yaml
+        bridge-cli profile check mine.yaml --recording session.trace
+        bridge-cli profile new > mine.yaml
+      """)
+
+  @Option(help: ArgumentHelp("A recording, as trace --record keeps it.", valueName: "file"))
+  var from: String?
+  @Option(help: ArgumentHelp("What the protocol is to be called.", valueName: "name"))
+  var name: String?
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if let name, !SkeletonQuestions.isName(name) {
+      throw ValidationError("--name is of small letters, digits, -, _ and ., with a letter or a digit first")
+    }
+  }
+
+  func run() async throws {
+    let proposal: FramingProposal
+    var name = name
+    if let from {
+      let pieces = try await SetupQueue(label: "recording").run { try Self.pieces(of: from) }
+      guard let found = FramingProposal(pieces: pieces) else {
+        let count = min(FramingProposal.byteLimit, pieces.reduce(0) { $0 + $1.count })
+        throw AccessoryError(
+          .badData,
+          count == 0
+            ? "\(from) has nothing that the accessory sent"
+            : "\(from): no framing was found in \(count) bytes that the accessory sent: record more, or describe it by hand"
+        )
+      }
+      proposal = found
+    } else {
+      guard !output.json, isatty(STDIN_FILENO) == 1 else {
+        throw UsageError("profile new asks questions, and there is no terminal: say --from RECORDING")
+      }
+      let questions = SkeletonQuestions()
+      if name == nil { name = try questions.name() }
+      proposal = try questions.proposal()
+    }
+    let text = proposal.text(name: name ?? "my-gadget")
+    if output.json {
+      let isFound = from != nil
+      return Output.json(
+        ProfileNewDocument(
+          yaml: text, bytes: OrNull(isFound ? proposal.byteCount : nil),
+          framed_bytes: OrNull(isFound ? proposal.framedByteCount : nil),
+          frames: OrNull(isFound ? proposal.frameCount : nil)))
+    }
+    Output.text(text)
+  }
+
+  /// What the accessory sent, as far as it is looked at.
+  private static func pieces(of recording: String) throws(AccessoryError) -> [[UInt8]] {
+    var (pieces, count): ([[UInt8]], Int) = ([], 0)
+    try RecordingFile.read(recording) { line in
+      if case .record(let record) = line, record.direction == .fromDevice, !record.bytes.isEmpty {
+        pieces.append(record.bytes)
+        count += record.bytes.count
+      }
+      return count < FramingProposal.byteLimit
+    }
+    return pieces
+  }
+}
+
+/// Asks at the terminal how frames look. Questions go to standard error, as standard output is the file.
+struct SkeletonQuestions {
+  static func isName(_ text: String) -> Bool {
+    guard (1...64).contains(text.utf8.count), let first = text.utf8.first, first != UInt8(ascii: "-"),
+      first != UInt8(ascii: ".")
+    else { return false }
+    return text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      default: "-_.".utf8.contains(byte)
+      }
+    }
+  }
+
+  func name() throws -> String {
+    try ask("What is the protocol called?", usual: "my-gadget") { Self.isName($0) ? $0 : nil }
+  }
+
+  func proposal() throws -> FramingProposal {
+    let isText = try ask("Does the accessory send text or binary?", usual: "text") { word in
+      word == "text" ? true : word == "binary" ? false : nil
+    }
+    if isText {
+      let ends: [String: [UInt8]] = ["crlf": [13, 10], "lf": [10], "cr": [13]]
+      return FramingProposal(
+        extent: .line, end: try ask("How does a line end: crlf, lf or cr?", usual: "crlf") { ends[$0] })
+    }
+    let start = try ask("With which bytes does each frame begin, in hexadecimal?", usual: "AA") { bytes($0, 1...8) }
+    let place = try ask(
+      "How many bytes stand in front of the length? (none: all frames have as many bytes)", usual: "\(start.count)"
+    ) { word -> Int?? in
+      word == "none" ? .some(nil) : Int(word).flatMap { (start.count...16).contains($0) ? .some($0) : nil }
+    }
+    let names = ProtocolDescription.Check.Algorithm.named
+    let algorithm = try ask(
+      "Which check is at its end: none, \(names.map(\.name).joined(separator: ", "))?", usual: "none"
+    ) { word -> ProtocolDescription.Check.Algorithm?? in
+      word == "none" ? .some(nil) : names.first { $0.name == word }.map { .some($0.algorithm) }
+    }
+    let end = try ask("Which bytes come behind it, in hexadecimal? (none)", usual: "none") { word -> [UInt8]? in
+      word == "none" ? [] : bytes(word, 1...8)
+    }
+    let check = algorithm.map { FramingProposal.FoundCheck(algorithm: $0, order: .bigEndian, from: 0) }
+    let tail = end.count + (algorithm?.byteCount ?? 0)
+    guard let place else {
+      let least = start.count + tail + 1
+      let size = try ask("How many bytes has a frame?", usual: "\(max(8, least))") { word in
+        Int(word).flatMap { (least...512).contains($0) ? $0 : nil }
+      }
+      return FramingProposal(start: start, extent: .fixed(size), check: check, end: end)
+    }
+    return FramingProposal(
+      start: start, extent: .length(place: place, .init(byteCount: 1), added: place + 1 + tail), check: check, end: end)
+  }
+
+  /// Asks until there is an answer that means something. Throws `cancelled` at the end of the input.
+  private func ask<Answer>(_ question: String, usual: String, _ meaning: (String) -> Answer?) throws -> Answer {
+    for _ in 0..<20 {
+      Output.note("\(question) [\(usual)]")
+      guard let line = readLine() else { break }
+      let word = line.isEmpty ? usual : line
+      if let answer = meaning(word) { return answer }
+      Output.note("that is no answer to it: \(SafeText.escape(word, limit: 80))")
+    }
+    throw AccessoryError(.cancelled, "there was no answer, so nothing was made")
+  }
+
+  private func bytes(_ text: String, _ count: ClosedRange<Int>) -> [UInt8]? {
+    guard let bytes = Hexadecimal.bytes(text.filter { $0 != " " }), count.contains(bytes.count) else { return nil }
+    return bytes
+  }
+}
