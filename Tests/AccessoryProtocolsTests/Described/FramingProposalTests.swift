@@ -82,6 +82,18 @@ import Testing
     #expect(text.contains("may belong to the length"))
   }
 
+  /// What is the same again and again is cut where it begins, and not so that its parts seem to differ.
+  @Test(arguments: [32, 50, 4_096]) func alwaysTheSame(size: Int) throws {
+    let frame = try #require(
+      Hexadecimal.bytes("424d001c000500070008000500070008039c010b002f00030001000097000248"))
+    let wire = Array(repeatElement(frame, count: 30).joined())
+    let found = try #require(FramingProposal(pieces: pieces(wire, of: size)))
+    #expect(found.start == [0x42] && found.samples == [frame] && found.frameCount == 30)
+    #expect(found.extent == .length(place: 3, Self.u8, added: 4))
+    #expect(found.check == .init(algorithm: .sum16, order: .bigEndian, from: 0))
+    #expect(found.text(name: "mine").contains("All frames are the same"))
+  }
+
   /// Every check that descriptions can name is found, in both orders.
   @Test func everyCheck() throws {
     for (name, algorithm) in Check.Algorithm.named {

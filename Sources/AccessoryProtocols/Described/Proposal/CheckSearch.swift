@@ -21,15 +21,17 @@ struct CheckSearch {
   }
 
   /// The check that all frames have but one in five, which may be damaged; the largest cover first. Nil when none fits, or
-  /// when the frames are too few or too alike to tell.
+  /// when the frames are too few or too alike to tell. A single frame is enough for one of several bytes that covers all,
+  /// or all but the first byte: that is a guess.
   var found: Found? {
-    guard frames.count >= 2 else { return nil }
+    // In bytes that hardly differ every sum turns up.
+    guard frames.count > 1 || Set(frames.first ?? []).count > 5 else { return nil }
     for endCount in 0...2 where endCount == 0 || hasCommonEnd(endCount) {
       for (_, algorithm) in Self.algorithms {
         let engine = CheckEngine(ProtocolDescription.Check(algorithm, covers: 0...0))
         let last = shortest - endCount - algorithm.byteCount - 1
-        guard last >= 0 else { continue }
-        for from in 0...min(Self.leftOut, last) {
+        guard last >= 0, frames.count > 1 || algorithm.byteCount > 1 else { continue }
+        for from in 0...min(frames.count > 1 ? Self.leftOut : 1, last) {
           if let order = order(of: engine, from: from, endCount: endCount) {
             return Found(
               check: .init(algorithm: algorithm, order: order, from: from),
@@ -55,7 +57,7 @@ struct CheckSearch {
     let count = engine.check.algorithm.byteCount
     let orders: [ByteOrder] = count == 1 ? [.bigEndian] : [.bigEndian, .littleEndian]
     // Two different checks of several bytes that agree are no accident, nor are three of one byte.
-    let needed = count == 1 ? 3 : 2
+    let needed = count == 1 ? 3 : min(2, frames.count)
     for order in orders {
       var failures = 0
       var checks: Set<UInt32> = []

@@ -51,7 +51,10 @@ struct FrameSearch {
     // The order in which they were tried decides between equals, as sorting keeps it.
     walks.sort { ($0.covered, $0.frames.count) > ($1.covered, $1.frames.count) }
     var best: (rank: Rank, proposal: FramingProposal)?
-    for walk in walks.prefix(40) {
+    // A device that says the same again and again proves no check: other ways to cut such bytes make frames that differ,
+    // and that are much alike, so that checks seem to fit.
+    let isSame = walks.prefix(40).contains { isRepetition($0) && $0.covered * 10 >= bytes.count * 8 }
+    for walk in walks.prefix(40) where !isSame || isRepetition(walk) {
       guard let next = judged(walk) else { continue }
       if let best, !(best.rank < next.rank) { continue }
       best = next
@@ -91,6 +94,12 @@ struct FrameSearch {
       }
     }
     return walk
+  }
+
+  /// Whether there are at least three frames, all the same.
+  private func isRepetition(_ walk: Walk) -> Bool {
+    guard walk.frames.count >= 3, let first = walk.frames.first else { return false }
+    return walk.frames.allSatisfy { $0.count == first.count && bytes[$0].elementsEqual(bytes[first]) }
   }
 
   private func size(_ extent: FramingProposal.Extent, at index: Int) -> Int? {

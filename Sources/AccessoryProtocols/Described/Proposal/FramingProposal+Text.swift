@@ -43,6 +43,7 @@ extension FramingProposal {
     var remarks: [String] = []
     if let check {
       let count = samples.count(where: { isGood($0, check) })
+      if samples.count == 1 { remarks.append("All frames are the same, so the check is a guess: record more.") }
       remarks.append(
         "The check \(check.algorithm.name ?? "") is right in \(count) of \(samples.count) different frames.")
     } else {
