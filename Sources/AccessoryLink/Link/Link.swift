@@ -27,6 +27,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// `busy` when another link has the session, or somebody waits for its bytes: then it is left as it is.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
+  @specialized(where Rules == DescribedExchange)
   public static func open(
     _ session: AccessorySession, rules: Rules, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> Link {
@@ -49,6 +50,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// when too many requests wait already.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
+  @specialized(where Rules == DescribedExchange)
   public func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
     try await core.request(request)
   }
@@ -57,6 +59,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// missing. Throws what `request` throws; the stream is as that of `events`.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
+  @specialized(where Rules == DescribedExchange)
   public func requestAndEvents(
     _ request: Rules.Request
   ) async throws(AccessoryError) -> (reply: Rules.Reply, events: EventStream<Rules.Event>) {
@@ -68,6 +71,7 @@ public final class Link<Rules: Exchange>: Sendable {
   /// keeps the link: a link that nobody else holds is closed when its last stream is let go.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
+  @specialized(where Rules == DescribedExchange)
   public func events() -> EventStream<Rules.Event> { core.events(of: self) }
 
   /// What has been counted so far.
@@ -84,5 +88,6 @@ public final class Link<Rules: Exchange>: Sendable {
   /// Closes the link and its session. Requests that wait fail with `cancelled`. Returns when the device is free.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
+  @specialized(where Rules == DescribedExchange)
   public func close() async { await core.close() }
 }
