@@ -42,6 +42,7 @@ public struct DescribedDevice: SerialDevice {
   public var drainInterval: Duration?
 
   var codec: DescribedCodec
+  private let check: ExampleCheck
   let encoder: MessageEncoder
   let decoder: MessageDecoder
   private var batch = FrameBatch<DescribedHeader>()
@@ -63,6 +64,7 @@ public struct DescribedDevice: SerialDevice {
         values.merge(read.values) { _, earlier in earlier }
         elements[read.message] = read.elements
       }
+      self.check = check
     } catch {
       throw AccessoryError(.misconfigured, "the protocol \(description.name) can't have such frames: \(error)")
     }
@@ -98,6 +100,17 @@ public struct DescribedDevice: SerialDevice {
     } else {
       values[name] = value
     }
+  }
+
+  /// Takes the values of one example of the description in place of all that it has, so that it sends what the example says
+  /// is received. False when nothing can be read from the example; then all stays.
+  @discardableResult
+  public mutating func take(example: Int) -> Bool {
+    guard description.examples.indices.contains(example), let read = check.values(example) else { return false }
+    values = description.examples[example].given.mapValues { .whole($0) }
+    values.merge(read.values) { _, read in read }
+    elements[read.message] = read.elements
+    return true
   }
 
   /// Sets how full the battery is, in percent: the field for that, or the remaining capacity where there is none. False

@@ -39,14 +39,27 @@ enum RequestMatch {
         guard let argument = request.arguments.first(where: { $0.name == name }) else { return .other }
         if let format = argument.format {
           guard rest.count >= format.byteCount else { return .begun }
+          guard isAllowed(rest.prefix(format.byteCount), format, argument.range) else { return .other }
           rest = rest.dropFirst(format.byteCount)
         } else {
           let digits = rest.prefix { (0x30...0x39).contains($0) || $0 == 0x2D }
           if digits.isEmpty { return rest.isEmpty ? .begun : .other }
+          if let number = Int(String(decoding: digits, as: UTF8.self)), !argument.range.contains(number) {
+            return .other
+          }
           rest = rest.dropFirst(digits.count)
         }
       }
     }
     return .whole(byteCount: bytes.count - rest.count)
+  }
+
+  /// Whether an argument may be this: two requests can differ in nothing but that.
+  private static func isAllowed(
+    _ bytes: ArraySlice<UInt8>, _ format: ProtocolDescription.NumberFormat, _ range: ClosedRange<Int>
+  ) -> Bool {
+    guard format.encoding == .unsigned, bytes.count < 8 else { return true }
+    let ordered = format.order == .bigEndian ? Array(bytes) : bytes.reversed()
+    return range.contains(ordered.reduce(0) { $0 << 8 | Int($1) })
   }
 }

@@ -26,19 +26,19 @@ extension BuiltInDescriptions {
       engine_speed:
         pattern: "41 0C {speed_high} {speed_low}"
         types:
-          speed_high: {type: hexnumber, scale: 64, hidden: true}
-          speed_low: {type: hexnumber, scale: 0.25, hidden: true}
+          speed_high: {type: hexnumber, form: 00, scale: 64, hidden: true}
+          speed_low: {type: hexnumber, form: 00, scale: 0.25, hidden: true}
       module_voltage:
         pattern: "41 42 {voltage_high} {voltage_low}"
         types:
-          voltage_high: {type: hexnumber, scale: 0.256, hidden: true}
-          voltage_low: {type: hexnumber, scale: 0.001, hidden: true}
+          voltage_high: {type: hexnumber, form: 00, scale: 0.256, hidden: true}
+          voltage_low: {type: hexnumber, form: 00, scale: 0.001, hidden: true}
       coolant:
         pattern: "41 05 {coolant_temperature}"
-        types: {coolant_temperature: {type: hexnumber, offset: -40, unit: °C}}
+        types: {coolant_temperature: {type: hexnumber, form: 00, offset: -40, unit: °C}}
       fuel:
         pattern: "41 2F {fuel}"
-        types: {fuel: {type: hexnumber, scale: 100/255, unit: "%"}}
+        types: {fuel: {type: hexnumber, form: 00, scale: 100/255, unit: "%"}}
       unknown_command: {pattern: "?", refusal: true}
       no_data: {pattern: "NO DATA", refusal: true}
       no_connection: {pattern: "UNABLE TO CONNECT", refusal: true}

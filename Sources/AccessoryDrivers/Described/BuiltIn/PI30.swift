@@ -29,24 +29,25 @@ extension BuiltInDescriptions {
       status:
         framing: answer
         columns:
-          - {name: grid_voltage, type: number, unit: V}
-          - {name: grid_frequency, type: number, unit: Hz}
-          - {name: output_voltage, type: number, unit: V}
-          - {name: output_frequency, type: number, unit: Hz}
-          - {name: apparent_power, type: number, unit: VA}
-          - {name: output_power, type: number, unit: W}
-          - {name: load, type: number, unit: "%"}
-          - {name: bus_voltage, type: number, unit: V}
-          - {name: battery.voltage, type: number, unit: V}
-          - {name: charging_current, type: number, unit: A}
-          - {name: battery.percent, type: number, unit: "%"}
-          - {name: heat_sink_temperature, type: number, unit: °C}
-          - {name: panel_current, type: number, unit: A}
-          - {name: panel_voltage, type: number, unit: V}
-          - {name: charger_voltage, type: number, unit: V}
-          - {name: discharging_current, type: number, unit: A}
+          - {name: grid_voltage, type: number, form: 000.0, unit: V}
+          - {name: grid_frequency, type: number, form: 00.0, unit: Hz}
+          - {name: output_voltage, type: number, form: 000.0, unit: V}
+          - {name: output_frequency, type: number, form: 00.0, unit: Hz}
+          - {name: apparent_power, type: number, form: 0000, unit: VA}
+          - {name: output_power, type: number, form: 0000, unit: W}
+          - {name: load, type: number, form: 000, unit: "%"}
+          - {name: bus_voltage, type: number, form: 000, unit: V}
+          - {name: battery.voltage, type: number, form: 00.00, unit: V}
+          - {name: charging_current, type: number, form: 000, unit: A}
+          - {name: battery.percent, type: number, form: 000, unit: "%"}
+          - {name: heat_sink_temperature, type: number, form: 0000, unit: °C}
+          - {name: panel_current, type: number, form: 0000, unit: A}
+          - {name: panel_voltage, type: number, form: 000.0, unit: V}
+          - {name: charger_voltage, type: number, form: 00.00, unit: V}
+          - {name: discharging_current, type: number, form: 00000, unit: A}
           - name: device_status
             type: bitstring
+            form: 00000000
             flags:
               7: sbu-priority
               6: configuration-changed
@@ -57,8 +58,10 @@ extension BuiltInDescriptions {
               1: charging-from-panel
               0: charging-from-grid
           # Older ones say no more.
-          - {name: panel_power, type: number, unit: W, column: 19, optional: true}
-          - {name: charge_status, type: bitstring, optional: true, flags: {2: float-charge, 1: switched-on, 0: dustproof}}
+          - {name: fan_offset, type: number, form: 00, optional: true, hidden: true}
+          - {name: settings_version, type: number, form: 00, optional: true, hidden: true}
+          - {name: panel_power, type: number, form: 00000, unit: W, optional: true}
+          - {name: charge_status, type: bitstring, form: 000, optional: true, flags: {2: float-charge, 1: switched-on, 0: dustproof}}
       ratings:
         framing: answer
         columns:
@@ -84,6 +87,7 @@ extension BuiltInDescriptions {
           - name: battery.warnings
             type: bitstring
             first: lowest
+            form: "00000000000000000000000000000000"
             flags:
               5: line-fail
               6: output-short

@@ -86,6 +86,7 @@ extension BuiltInDescriptions {
           OR:
             name: off_reasons
             type: hexnumber
+            form: 0x00000000
             flags:
               0: no-input
               1: switched-off

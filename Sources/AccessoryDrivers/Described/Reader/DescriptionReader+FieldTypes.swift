@@ -131,16 +131,20 @@ extension DescriptionReader {
     return nil
   }
 
-  /// How a number is written, with zeros in the place of its digits: 000.0.
+  /// How a number is written, with zeros in the place of its digits: 000.0, or 0x0000.
   mutating func textForm(_ node: YAMLNode, _ type: ProtocolDescription.FieldType) -> ProtocolDescription.TextForm? {
-    if case .scalar(let text) = node.content {
+    if case .scalar(let whole) = node.content {
+      let isPrefixed = type == .hexadecimal && whole.hasPrefix("0x")
+      let text = isPrefixed ? whole.dropFirst(2) : whole[...]
       let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
       let areZeros = parts.allSatisfy { part in part.utf8.allSatisfy { $0 == UInt8(ascii: "0") } }
       let digits = parts[0].utf8.count
       let decimals = parts.count == 2 ? parts[1].utf8.count : 0
       let isDecimal = if case .decimal = type { true } else { false }
       if areZeros, (1...62).contains(digits), decimals <= 9, parts.count == 1 || decimals > 0 && isDecimal {
-        return ProtocolDescription.TextForm(digits: digits, decimals: decimals)
+        var form = ProtocolDescription.TextForm(digits: digits, decimals: decimals)
+        form.isPrefixed = isPrefixed
+        return form
       }
     }
     report(node.mark, "form has a zero for each digit that is sent, like 000.0, not \(kind(node))")

@@ -43,12 +43,15 @@ extension ProtocolDescription {
     public init(_ name: String, _ type: FieldType) { (self.name, self.type) = (name, type) }
   }
 
-  /// How many digits a number has in a text: "000.0" is three in front of the point, one behind it.
+  /// How many digits a number has in a text: "000.0" is three in front of the point, one behind it; "0x0000" four
+  /// hexadecimal ones behind "0x", "0000" the same without that.
   public struct TextForm: Sendable, Hashable {
     /// At least so many in front of the point.
     public var digits: Int
     /// Exactly so many behind it; 0: there is no point.
     public var decimals: Int
+    /// Whether "0x" stands in front of a hexadecimal number.
+    public var isPrefixed = false
     /// So many digits.
     public init(digits: Int, decimals: Int) { (self.digits, self.decimals) = (digits, decimals) }
   }

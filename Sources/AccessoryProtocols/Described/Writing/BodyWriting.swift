@@ -8,6 +8,10 @@ struct BodyWriting {
   private let values: [String: PlainValue]
   /// Fields whose number is the count of others, and that count.
   private var counts: [String: Int] = [:]
+  /// How many values of each list have been written.
+  private var cursors: [String: Int] = [:]
+  /// The number that was written last for each field.
+  private var written: [String: Int] = [:]
   /// What was written of numbers of which several fields have bits.
   private var pending: UInt64 = 0
 
@@ -31,67 +35,82 @@ struct BodyWriting {
     }
   }
 
-  /// How many times a group is written: as its longest list has values.
+  /// How many times a group is written: as its longest list has values. Lists of groups within it have those of all times.
   private func length(of steps: [ProtocolDescription.Step]) -> Int {
     var length = 0
     for step in steps {
       switch step {
       case .field(let field):
         if case .list(let list)? = values[field.name], field.flags.isEmpty { length = max(length, list.count) }
-      case .group(let steps, _), .tail(let steps), .when(_, _, let steps): length = max(length, self.length(of: steps))
-      case .skip: break
+      case .tail(let steps), .when(_, _, let steps): length = max(length, self.length(of: steps))
+      case .group, .skip: break
       }
     }
     return min(length, ProtocolDescription.Limit.repetitions)
   }
 
+  /// Works out the numbers that follow from others: how many there are of a list, and that something optional is there.
   private mutating func count(_ steps: [ProtocolDescription.Step]) {
     for step in steps {
       switch step {
       case .group(let steps, .field(let name)):
-        counts[name] = max(counts[name] ?? 0, length(of: steps))
-        count(steps)
-      case .group(let steps, _), .tail(let steps): count(steps)
+        // Without a list it is as many as the number says.
+        let length = length(of: steps)
+        if length > 0 { counts[name] = max(counts[name] ?? 0, length) }
+      case .tail(let steps): count(steps)
       case .when(let field, let least, let steps):
         if values[field] == nil { counts[field] = hasValue(in: steps) ? least : 0 }
         count(steps)
-      case .field, .skip: break
+      case .group, .field, .skip: break
       }
     }
   }
 
-  private func value(_ field: ProtocolDescription.Field, _ index: Int?) -> PlainValue? {
-    if values[field.name] == nil, let count = counts[field.name] { return .whole(count) }
-    guard let index, case .list(let list)? = values[field.name], field.flags.isEmpty else { return values[field.name] }
-    return list.indices.contains(index) ? list[index] : nil
+  /// What is written for a field: of a list the next value.
+  private mutating func value(_ field: ProtocolDescription.Field, isElement: Bool) -> PlainValue? {
+    guard isElement, case .list(let list)? = values[field.name], field.flags.isEmpty else {
+      return counts[field.name].map { .whole($0) } ?? values[field.name]
+    }
+    let place = cursors[field.name, default: 0]
+    cursors[field.name] = place + 1
+    return list.indices.contains(place) ? list[place] : nil
   }
 
-  /// Writes steps one after another; `index`: the repetition that they are in.
-  mutating func write(_ steps: [ProtocolDescription.Step], index: Int? = nil) {
+  /// Writes steps one after another; `isElement`: they are in a group.
+  mutating func write(_ steps: [ProtocolDescription.Step], isElement: Bool = false) {
     for step in steps {
       switch step {
       case .skip(let count): body += [UInt8](repeating: 0, count: count)
-      case .field(let field): write(field, value(field, field.isList && index == nil ? 0 : index))
-      case .tail(let steps): if hasValue(in: steps) { write(steps, index: index) }
+      case .field(let field): write(field, value(field, isElement: isElement || field.isList))
+      case .tail(let steps): if hasValue(in: steps) { write(steps, isElement: isElement) }
       case .when(let field, let least, let steps):
-        let number = counts[field] ?? values[field]?.asNumber.flatMap { Int(exactly: $0) } ?? 0
-        if number >= least { write(steps, index: index) }
+        if number(field) >= least { write(steps, isElement: isElement) }
       case .group(let steps, let times):
         guard body.count <= ProtocolDescription.Limit.frame else { return }
         switch times {
-        case .fixed(let count): for index in 0..<count { write(steps, index: index) }
-        case .field(let name):
-          let count = counts[name] ?? 0
-          for index in 0..<count { write(steps, index: index) }
-        case .toEnd: for index in 0..<length(of: steps) { write(steps, index: index) }
+        case .fixed(let count): write(steps, count)
+        case .field(let name): write(steps, number(name))
+        case .toEnd: write(steps, length(of: steps))
         case .prefixedBytes:
           let place = body.count
           body.append(0)
-          for index in 0..<length(of: steps) { write(steps, index: index) }
+          write(steps, length(of: steps))
           body[place] = UInt8(clamping: body.count - place - 1)
         }
       }
     }
+  }
+
+  private mutating func write(_ group: [ProtocolDescription.Step], _ times: Int) {
+    for _ in 0..<max(0, min(times, ProtocolDescription.Limit.repetitions)) {
+      guard body.count <= ProtocolDescription.Limit.frame else { return }
+      write(group, isElement: true)
+    }
+  }
+
+  /// The number that was written last for a field, or would be.
+  private func number(_ name: String) -> Int {
+    written[name] ?? counts[name] ?? values[name]?.asNumber.flatMap { Int(exactly: $0) } ?? 0
   }
 
   private mutating func write(_ field: ProtocolDescription.Field, _ value: PlainValue?) {
@@ -131,6 +150,7 @@ struct BodyWriting {
       if let rule { format.encoding = rule.encoding }
     }
     let raw = field.raw(for: value, rule: rule) ?? 0
+    written[field.name] = raw
     guard let part = field.bits else {
       // What doesn't fit is sent as the nearest that does.
       return body.append(bits: format.bits(of: raw) ?? format.bits(of: format.nearest(to: raw)) ?? 0, format)

@@ -16,11 +16,12 @@ enum TextWriting {
     case .decimal(let suffix): return Array((decimal(field, value) + suffix).utf8)
     case .hexadecimal:
       let digits = String(UInt(bitPattern: field.raw(for: value) ?? 0), radix: 16, uppercase: true)
-      return Array(
-        ("0x" + String(repeating: "0", count: max(0, (field.form?.digits ?? 0) - digits.count)) + digits).utf8)
+      let padding = String(repeating: "0", count: max(0, (field.form?.digits ?? 0) - digits.count))
+      return Array(((field.form?.isPrefixed ?? true ? "0x" : "") + padding + digits).utf8)
     case .bitText(let firstIsHighest):
-      let raw = UInt64(truncatingIfNeeded: field.raw(for: value) ?? 0)
-      let count = min(62, max(field.form?.digits ?? 0, (field.flags.keys.max() ?? 0) + 1))
+      let lowest = min(62, field.bits?.lowest ?? 0)
+      let raw = UInt64(truncatingIfNeeded: field.raw(for: value) ?? 0) << UInt64(lowest)
+      let count = min(62, max(field.form?.digits ?? 0, (field.flags.keys.max() ?? lowest) + 1))
       return (0..<count).map { place in
         let bit = UInt64(firstIsHighest ? count - 1 - place : place)
         return raw >> bit & 1 == 1 ? UInt8(ascii: "1") : UInt8(ascii: "0")
@@ -59,6 +60,16 @@ enum TextWriting {
     return field.meaning(of: raw).asNumber == number
   }
 
+  /// The ones of both, where several fields have bits of one column.
+  private static func joined(_ first: [UInt8], _ second: [UInt8], _ firstIsHighest: Bool) -> [UInt8] {
+    let count = max(first.count, second.count)
+    func filled(_ bits: [UInt8]) -> [UInt8] {
+      let zeros = [UInt8](repeating: 0x30, count: count - bits.count)
+      return firstIsHighest ? zeros + bits : bits + zeros
+    }
+    return zip(filled(first), filled(second)).map { max($0, $1) }
+  }
+
   /// Columns side by side. Columns that nobody describes are 0.
   static func columns(_ columns: ProtocolDescription.Columns, _ values: [String: PlainValue]) -> [UInt8] {
     var text: [UInt8] = []
@@ -70,6 +81,8 @@ enum TextWriting {
         if text.count < end { text += [UInt8](repeating: 0x20, count: end - text.count) }
         let padded = [UInt8](repeating: 0x30, count: max(0, column.count - piece.count)) + piece
         text.replaceSubrange(column.place..<end, with: padded.suffix(column.count))
+      } else if case .bitText(let firstIsHighest) = column.field.type, let other = pieces[column.place] {
+        pieces[column.place] = joined(other, piece, firstIsHighest)
       } else {
         pieces[column.place] = piece
       }
