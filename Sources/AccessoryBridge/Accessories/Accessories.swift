@@ -34,9 +34,11 @@ public struct Accessories: Sendable {
   /// Simulators and what the system knows; the profiles of this machine and this user; and the services that answer at the
   /// usual places, or at `ACCESSORY_BRIDGE_SOCKET` alone where that is set (none where it is "none").
   ///
-  /// Profiles may name the drivers in `drivers`. Those that can't be read are left out: `ProfileLibrary.load` tells why.
+  /// Profiles may name the drivers in `drivers`, and the described protocols of this machine and this user. Those that can't be read are left out: `ProfileLibrary.load` tells why.
   public init(drivers: DriverLibrary = .builtIn) async {
     let library = await SetupQueue(label: "profiles").run { ProfileLibrary.load(drivers: drivers) }
+    var drivers = drivers
+    drivers.protocols = library.protocols
     self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store, drivers: drivers)
   }
 
@@ -96,7 +98,7 @@ public struct Accessories: Sendable {
     try await opening(name) { held throws(AccessoryError) in
       try await ServiceAccessory.open(held, label: name ?? held.device.id)
     } here: { device throws(AccessoryError) in
-      try await opener(device, name).accessory()
+      try await opener(for: device, name).accessory()
     }
   }
 
@@ -111,12 +113,14 @@ public struct Accessories: Sendable {
     try await opening(name) { held throws(AccessoryError) in
       AccessorySession(try await held.calls(label: name ?? held.device.id).open().transport)
     } here: { device throws(AccessoryError) in
-      try await opener(device, name).greetedSession()
+      try await opener(for: device, name).greetedSession()
     }
   }
 
-  /// How a device is opened here. Who names a path means that, whatever the profile prefers.
-  private func opener(_ device: Device, _ name: String?) -> DeviceOpener {
+  /// How a device is opened here. Who names a path means that, whatever the profile prefers. Throws `misconfigured` when
+  /// profiles of different protocols fit it equally well.
+  private func opener(for device: Device, _ name: String?) throws(AccessoryError) -> DeviceOpener {
+    if let conflict = profiles.conflict(for: device, label: name ?? device.address.description) { throw conflict }
     var opener = DeviceOpener(
       device, profile: profiles.profile(for: device), isChosen: name?.contains("/") == true, drivers: drivers)
     if let name, name != opener.label { opener.label = "\(name) (\(opener.label))" }

@@ -169,6 +169,8 @@ extension BridgeService {
     attachment.generation += 1
     let (key, generation, closing) = (attachment.key, attachment.generation, attachment.closing)
     let opener = opener(for: attachment)
+    // Nothing is sent to a device of which profiles say different things.
+    let conflict = attachment.profile == nil ? profiles.conflict(for: attachment.device, label: opener.label) : nil
     // Pseudo-terminals' numbers are given out again at once.
     let (known, sources) = (attachment.device, sources)
     let isTold = known.source == .simulator && knownDevices.contains(known)
@@ -176,6 +178,7 @@ extension BridgeService {
     attachment.opening = run {
       await closing?.value
       do throws(AccessoryError) {
+        if let conflict { throw conflict }
         if mustLook, await Self.isGone(known, sources) { throw .notThere(opener.label) }
         let open = try await OpenAccessory.open(opener)
         await self.opened(key, generation, open)

@@ -136,7 +136,9 @@ package actor BridgeService {
     guard device.mayBeAccessory || profile?.transport.preferredTransport != nil else { return }
     guard !detached.contains(where: { $0.address == device.address && $0.id == device.id }) else { return }
     let isExpected = expectations.take(device, now: clock.now)
-    if profile != nil || isExpected { attach(device, profile, isByHand: profile == nil) }
+    // Its attachment says what is wrong.
+    let hasConflict = profile == nil && profiles.conflict(for: device, label: device.id) != nil
+    if profile != nil || isExpected || hasConflict { attach(device, profile, isByHand: profile == nil && !hasConflict) }
   }
 
   /// A device that was known by its path alone is told of now: from here on it is what its source says, and goes by the
@@ -233,7 +235,10 @@ package actor BridgeService {
     self.profiles = profiles
     for attachment in ordered where attachment.machine.state != .lent {
       let profile = profile(of: attachment, as: attachment.device)
-      guard profile != attachment.profile else { continue }
+      let isUnclaimed =
+        profile == nil && !attachment.isByHand
+        && profiles.conflict(for: attachment.device, label: attachment.name) == nil
+      guard profile != attachment.profile || isUnclaimed else { continue }
       if profile == nil && !attachment.isByHand {
         log.notice("\(attachment.name): no profile fits any more")
         release(attachment)

@@ -102,6 +102,9 @@ final class AccessoryRegistry: RunLoopWork {
         accessory.port.changed(device, Self.profile(for: device, state) ?? accessory.port.profile)
         return false
       }
+      if let conflict = state.profiles.conflict(for: device, label: device.id), !state.errors.contains(conflict) {
+        state.errors.append(conflict)
+      }
       return connect(device, &state)
     }
     if hasNews { main.signal() }

@@ -14,7 +14,11 @@ public final class EAAccessoryManager: NSObject, Sendable {
 
   /// The shared manager: what announces itself and what the system knows, with the profiles of this machine and user.
   private convenience init(_ library: ProfileLibrary) {
-    self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store, services: ServicePlace.all())
+    var drivers = DriverLibrary.builtIn
+    drivers.protocols = library.protocols
+    self.init(
+      sources: [SimulatorSource(), UdevSource()], profiles: library.store, drivers: drivers,
+      services: ServicePlace.all())
     for problem in library.problems { registry.note(AccessoryError(.misconfigured, problem.description)) }
   }
 

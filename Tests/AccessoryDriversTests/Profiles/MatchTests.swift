@@ -81,6 +81,41 @@ import Testing
     #expect(store.profile(for: device(1, 1, name: nil)) == nil)
   }
 
+  @Test func aTieOfDifferentProtocols() throws {
+    func profile(_ name: String, _ driver: String?, name pattern: TextPattern? = nil) -> Profile {
+      Profile(name: name, rules: [DeviceRule(name: pattern, serialNumber: "A1")], driver: driver)
+    }
+    var store = ProfileStore([profile("cellar", "jbd"), profile("roof", "daly"), profile("barn", "jbd")])
+    #expect(store.profile(for: device()) == nil, "nobody knows what it speaks")
+    let error = try #require(store.conflict(for: device(), label: "ttyACM0"))
+    #expect(error.kind == .misconfigured)
+    #expect(error.message.contains("fit ttyACM0 equally well"))
+    #expect(error.message.contains("cellar (driver jbd) and roof (driver daly)"))
+    #expect(store.conflict(for: device(serial: "A2"), label: "x") == nil)
+    // One that says more is right.
+    store.register(profile("more", "pi30", name: "Uno"))
+    #expect(store.profile(for: device())?.name == "more" && store.conflict(for: device(), label: "x") == nil)
+    // Those of one protocol don't contradict each other; one that names no driver says something else.
+    let same = ProfileStore([profile("cellar", "jbd"), profile("barn", "jbd")])
+    #expect(same.profile(for: device())?.name == "cellar" && same.conflict(for: device(), label: "x") == nil)
+    let bytes = ProfileStore([profile("cellar", "jbd"), profile("mine", nil)])
+    #expect(bytes.profile(for: device()) == nil)
+    #expect(bytes.conflict(for: device(), label: "x")?.message.contains("mine (no driver)") == true)
+  }
+
+  /// Who writes a profile for what a built-in one fits, too, means it.
+  @Test func aBuiltInProfileGivesWay() {
+    let device = Device(.node("/dev/pts/9"), source: .simulator, driver: "framed", serialNumber: "SIM0001")
+    var store = ProfileStore.builtIn
+    #expect(store.profile(for: device)?.name == "framed")
+    store.register(Profile(name: "mine", rules: [DeviceRule(driver: "framed")], driver: "jbd"))
+    #expect(store.profile(for: device)?.name == "mine" && store.conflict(for: device, label: "x") == nil)
+    store.register(Profile(name: "other", rules: [DeviceRule(driver: "framed")], driver: "daly"))
+    #expect(store.profile(for: device) == nil)
+    #expect(
+      store.conflict(for: device, label: "x")?.message.contains("other (driver daly) and mine (driver jbd)") == true)
+  }
+
   /// A terminal and the USB device it is a part of are one device, and so one accessory; the profile says which way in.
   @Test func oneAccessoryHasOneProfileAndOneWay() throws {
     var profile = Profile(name: "x", rules: [DeviceRule(serialNumber: "A1"), DeviceRule(usbVendor: 0x2341)])
