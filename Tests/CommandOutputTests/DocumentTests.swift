@@ -120,7 +120,7 @@ import Testing
           #""name":"","serial":""},"line":{"baud":9600,"data_bits":8,"flow_control":"none","latency_timer_ms":null,"#,
           #""low_latency":null,"lowers_lines_on_close":true,"modem_lines":{"cts":false,"dtr":true},"parity":"none","#,
           #""rs485":null,"stop_bits":1},"protocol":{"boot_id":"0000002a","largest_payload_bytes":256,"name":"AF1","#,
-          #""window":4},\#(end)}"#))
+          #""unreadable_fields":null,"window":4},\#(end)}"#))
   }
 
   @Test func answers() {

@@ -76,6 +76,7 @@ extension ProtocolDetails {
   init(_ details: Bridge.ProtocolDetails) {
     self.init(
       name: details.name, bootID: details.boot_id.flatMap { UInt32($0, radix: 16) },
-      largestPayload: details.largest_payload_bytes, window: details.window)
+      largestPayload: details.largest_payload_bytes, window: details.window,
+      unreadableFields: details.unreadable_fields.flatMap { UInt64(exactly: $0) })
   }
 }

@@ -11,7 +11,8 @@ extension DescribedAccessory {
   /// What contact has told of it.
   public var protocolDetails: ProtocolDetails? {
     ProtocolDetails(
-      name: description.name, largestPayload: description.framings.map(\.limit).max() ?? 0, window: 1)
+      name: description.name, largestPayload: description.framings.map(\.limit).max() ?? 0, window: 1,
+      unreadableFields: link.exchange.unreadableFields &+ picture.impossibleValues)
   }
 
   /// Asks who it is, as far as its protocol says that.
@@ -67,7 +68,7 @@ extension DescribedAccessory {
   public func news() -> EventStream<AccessoryNews> {
     let (picture, clock, description) = (picture, clock, description)
     return link.news { message in
-      picture.take(message, at: clock.now)
+      picture.take(message, at: clock.now, isFirst: false)
       let (reported, derived) = picture.values(now: clock.now)
       let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
       if names.contains(where: DescribedPart.isBattery) {
@@ -122,7 +123,7 @@ extension DescribedAccessory {
       do throws(AccessoryError) {
         var iterator = events.makeAsyncIterator()
         while let message = try await iterator.next() {
-          picture.take(message, at: clock.now)
+          picture.take(message, at: clock.now, isFirst: false)
           if picture.knows(isWanted, now: clock.now) { break }
         }
         return nil

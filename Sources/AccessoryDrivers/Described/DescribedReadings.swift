@@ -44,7 +44,7 @@ extension BatteryReading {
   }
 
   /// Takes a value; gives the field that it is when it is known.
-  private mutating func take(_ value: DescribedValue) -> Field? {
+  fileprivate mutating func take(_ value: DescribedValue) -> Field? {
     let number = value.value.asNumber
     switch value.name.dropFirst(DescribedPart.battery.count) {
     case "percent": return set(.percent, number, 1)
@@ -97,6 +97,25 @@ extension BatteryReading {
   /// The nearest whole number; nil when there is none that fits.
   private static func scaled(_ number: Double?, _ factor: Double) -> Int? {
     number.flatMap { Int(exactly: ($0 * factor).rounded()) }
+  }
+}
+
+extension DecodedMessage {
+  /// How many of its values can't be a battery's or a status's, though they could be read. They are unknown.
+  var impossibleValues: Int {
+    values.count { value in
+      guard value.value != .nothing else { return false }
+      if DescribedPart.isBattery(value.name) {
+        var reading = BatteryReading()
+        guard let field = reading.take(value) else { return true }
+        guard case .list(let list) = value.value else { return false }
+        let bounded = reading.bounded
+        let taken = field == .cells ? bounded.cellMillivolts : bounded.temperatures.map(\.millidegrees)
+        return zip(list, taken).contains { $0 != .nothing && $1 == nil }
+      }
+      guard value.name == "status.state" else { return false }
+      return AccessoryStatus(described: [value]).state == .notInitialized
+    }
   }
 }
 

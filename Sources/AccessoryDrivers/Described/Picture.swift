@@ -15,13 +15,17 @@ struct Picture: Sendable {
   /// In the order in which they were first read; at most as many as the description has fields.
   private(set) var entries: [Entry] = []
   private var places: [String: Int] = [:]
+  /// Values that were read, and can't be so: a battery that is 250 percent full.
+  private(set) var impossibleValues: UInt64 = 0
   /// When a pushed message of each kind came last, and how long before that the one before it.
   private var arrivals: [Int: (time: MonotonicTime, period: Duration?)] = [:]
 
   init(_ description: ProtocolDescription) { self.description = description }
 
-  /// Takes what a message says in the place of what was known.
-  mutating func take(_ message: DecodedMessage, at time: MonotonicTime) {
+  /// Takes what a message says in the place of what was known. `isFirst` is false where somebody else has taken the
+  /// message, too, or will: what makes no sense is counted once.
+  mutating func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) {
+    if isFirst { impossibleValues &+= UInt64(message.impossibleValues) }
     let isPushed = description.messages[message.message].isPushed
     for value in message.values {
       let entry = Entry(value: value, time: time, isPushed: isPushed)
@@ -68,7 +72,11 @@ final class SharedPicture: Sendable {
 
   init(_ description: ProtocolDescription) { picture = Locked(Picture(description)) }
 
-  func take(_ message: DecodedMessage, at time: MonotonicTime) { picture.withLock { $0.take(message, at: time) } }
+  func take(_ message: DecodedMessage, at time: MonotonicTime, isFirst: Bool) {
+    picture.withLock { $0.take(message, at: time, isFirst: isFirst) }
+  }
+
+  var impossibleValues: UInt64 { picture.withLock { $0.impossibleValues } }
 
   func values(now: MonotonicTime) -> (reported: [DescribedValue], derived: [DescribedValue]) {
     picture.withLock { $0.values(now: now) }

@@ -12,6 +12,7 @@ extension Bridge.ProtocolDetails {
   package init(_ details: ProtocolDetails) {
     self.init(
       name: details.name, boot_id: details.bootID.map { Hexadecimal.string($0) },
-      largest_payload_bytes: details.largestPayload, window: details.window)
+      largest_payload_bytes: details.largestPayload, window: details.window,
+      unreadable_fields: details.unreadableFields.map { Int(clamping: $0) })
   }
 }

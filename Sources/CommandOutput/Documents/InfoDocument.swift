@@ -10,12 +10,14 @@ package struct InfoDocument: Encodable {
     let boot_id: OrNull<String>
     let largest_payload_bytes: Int
     let window: Int
+    let unreadable_fields: OrNull<Int>
 
     init(_ details: Bridge.ProtocolDetails) {
       name = details.name
       boot_id = OrNull(details.boot_id)
       largest_payload_bytes = details.largest_payload_bytes
       window = details.window
+      unreadable_fields = OrNull(details.unreadable_fields)
     }
   }
 

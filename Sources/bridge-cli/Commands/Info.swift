@@ -81,9 +81,13 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
           "Protocol",
           "\(SafeText.escape(details.name)), payloads up to \(details.largest_payload_bytes) bytes, "
             + "window \(details.window)"
-        ),
-        ("Boot id", details.boot_id.map { SafeText.escape($0) } ?? "- (the accessory doesn't know HELLO)"),
+        )
       ]
+      if let count = details.unreadable_fields {
+        rows.append(("Unreadable", count == 1 ? "1 field" : "\(count) fields"))
+      } else {
+        rows.append(("Boot id", details.boot_id.map { SafeText.escape($0) } ?? "- (the accessory doesn't know HELLO)"))
+      }
     }
     Table.facts(rows + (identity.map(StatusView.facts) ?? [])).forEach(Output.line)
   }

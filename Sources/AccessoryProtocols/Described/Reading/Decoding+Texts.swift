@@ -4,7 +4,9 @@ import AccessoryCore
 
 extension Decoding {
   private mutating func addText(_ field: ProtocolDescription.Field, _ text: some Collection<UInt8>) {
-    if let (value, raw) = field.meaning(ofText: text) { add(field, value, raw: raw) } else { addProblem(field) }
+    guard let (value, raw) = field.meaning(ofText: text) else { return addProblem(field) }
+    if let raw, field.isNonsense(field.taken(from: raw), value) { result.problems += 1 }
+    add(field, value, raw: raw)
   }
 
   // MARK: - Labels and values

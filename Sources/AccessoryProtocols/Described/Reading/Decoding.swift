@@ -45,6 +45,13 @@ struct Decoding {
     }
   }
 
+  /// Adds what a number means, and counts one that should mean something and doesn't.
+  private mutating func add(_ raw: Int, _ field: ProtocolDescription.Field, _ isElement: Bool) {
+    let value = field.meaning(of: raw)
+    if field.isNonsense(raw, value) { result.problems += 1 }
+    add(field, value, raw: raw, isElement: isElement)
+  }
+
   /// Adds a field that could not be read.
   mutating func addProblem(_ field: ProtocolDescription.Field, isElement: Bool = false) {
     result.problems += 1
@@ -60,7 +67,9 @@ struct Decoding {
         case .number(var format) = item.field.type
       else { continue }
       format.encoding = rule.encoding
-      let value = format.whole(item.bits).map { item.field.meaning(of: $0, rule: rule) } ?? .nothing
+      let whole = format.whole(item.bits)
+      let value = whole.map { item.field.meaning(of: $0, rule: rule) } ?? .nothing
+      if whole.map({ item.field.isNonsense($0, value) }) ?? true { result.problems += 1 }
       if let element = item.element {
         guard case .list(var list) = result.values[item.place].value, list.indices.contains(element) else { continue }
         list[element] = value
@@ -157,12 +166,14 @@ struct Decoding {
     case .number(let format): return read(field, format, of: body, isElement: isElement, end: end)
     case .scattered(let places, let sign):
       guard let raw = body.scattered(places, sign: sign) else { return false }
-      add(field, field.meaning(of: raw), raw: raw, isElement: isElement)
+      add(raw, field, isElement)
     case .packedDate(let order):
       guard offset + 2 <= end else { return false }
       let raw = Int(body.integer(at: offset, byteCount: 2, order))
       offset += 2
-      add(field, Self.date(raw), raw: raw, isElement: isElement)
+      let date = field.unknownNumbers.contains(raw) ? .nothing : Self.date(raw)
+      if field.isNonsense(raw, date) { result.problems += 1 }
+      add(field, date, raw: raw, isElement: isElement)
     case .bytes(let count):
       guard offset + count <= end else { return false }
       add(field, .bytes([UInt8](copying: body.extracting(offset..<(offset + count)))), raw: nil, isElement: isElement)
@@ -203,7 +214,9 @@ struct Decoding {
     if field.bits?.staysHere != true { offset += count }
     if format.encoding == .float {
       let number = count == 4 ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))) : Double(bitPattern: bits)
-      add(field, field.meaning(of: number), raw: nil, isElement: isElement)
+      let value = field.meaning(of: number)
+      if value == .nothing, !number.isFinite || field.unknownNumbers.isEmpty { result.problems += 1 }
+      add(field, value, raw: nil, isElement: isElement)
       return true
     }
     guard let whole = format.whole(bits) else {
@@ -211,7 +224,7 @@ struct Decoding {
       return true
     }
     let raw = field.taken(from: whole)
-    add(field, field.meaning(of: raw), raw: raw, isElement: isElement)
+    add(raw, field, isElement)
     if field.variants != nil, let place = places[field.name] {
       var element: Int?
       if case .list(let list) = result.values[place].value { element = list.count - 1 }

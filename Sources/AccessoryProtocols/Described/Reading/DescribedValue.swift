@@ -34,7 +34,8 @@ public struct DecodedMessage: Sendable, Hashable {
   public var message: Int
   /// Its values in their order; no name is there twice.
   public var values: [DescribedValue] = []
-  /// Fields that could not be read: the message ended before them, or what was sent can't be. They are unknown.
+  /// Fields that could not be read: the message ended before them, or what was sent can't be, or has no
+  /// meaning in the description. They are unknown.
   public var problems = 0
 
   /// A message that says nothing yet.

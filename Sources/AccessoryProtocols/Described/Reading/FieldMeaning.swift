@@ -23,6 +23,9 @@ extension ProtocolDescription.Field {
     return .number(Double(product) / Double(scale.denominator))
   }
 
+  /// Whether a number that means nothing should mean something: the description doesn't say that it isn't known.
+  func isNonsense(_ raw: Int, _ value: PlainValue) -> Bool { value == .nothing && !unknownNumbers.contains(raw) }
+
   /// The same of a number with a fraction.
   func meaning(of number: Double) -> PlainValue {
     guard number.isFinite else { return .nothing }
