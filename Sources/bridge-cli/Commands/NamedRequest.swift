@@ -10,26 +10,41 @@ struct NamedRequest {
   private let device: String?
   private let words: ArraySlice<String>
 
-  private static let names = Set(KnownDrivers.library.all.flatMap { $0.commands.map(\.name) })
+  /// The drivers whose commands may be meant.
+  private let drivers: [Driver]
 
-  /// Nil when the words have the shorter form that AF1 has: a command, perhaps with a payload.
-  init?(_ words: [String]) {
+  /// The known drivers, and those of the descriptions that stand in profiles.
+  private static let known = KnownDrivers.library.all + KnownDrivers.inProfiles
+
+  /// A command of the accessory's own kind, which has a name that AF1's shorter form has, too.
+  init(_ command: String, of device: String?) { (self.device, words, drivers) = (device, [command], []) }
+
+  /// Nil when the words have the shorter form that AF1 has: a command, perhaps with a payload. `driver` is what the user
+  /// says it is: a name, or the file of a description.
+  init?(_ words: [String], driver: String?) {
     guard let first = words.first else { return nil }
+    var drivers = Self.known
+    if let driver, KnownDrivers.isFile(driver) {
+      // What is wrong in it is said when the device is opened.
+      drivers = (try? DescriptionReader.read(path: driver)).map { [Driver($0.description)] } ?? []
+    }
+    self.drivers = drivers
+    let names = Set(drivers.flatMap { $0.commands.map(\.name) })
     // A word that is a command can't be meant as a device, unless another command follows.
-    let leavesDeviceOut = Self.names.contains(first) && !(words.count > 1 && Self.names.contains(words[1]))
+    let leavesDeviceOut = names.contains(first) && !(words.count > 1 && names.contains(words[1]))
     device = leavesDeviceOut ? nil : first
     self.words = leavesDeviceOut ? words[...] : words.dropFirst()
     guard let command = self.words.first else { return nil }
     let isShort = ["identify", "status", "battery", "echo"].contains(command.lowercased()) || command.hasPrefix("0x")
     let hasArguments = self.words.dropFirst().contains { $0.contains("=") || $0 == "+" }
-    let isKnown = Self.names.contains(command) || hasArguments
+    let isKnown = names.contains(command) || hasArguments
     if isShort && !hasArguments || !isKnown { return nil }
   }
 
   /// Throws when it is right for no driver.
   func check() throws {
     var problem: CommandSyntaxError?
-    for driver in KnownDrivers.library.all {
+    for driver in drivers {
       do throws(CommandSyntaxError) {
         _ = try CommandCall.read(words, of: driver.commands)
         return
@@ -48,13 +63,16 @@ struct NamedRequest {
       let (device, replies) = try await Self.usage { try await held.perform(calls, isAnswered: isAnswered) }
       return Self.show(replies, DeviceDocument(device), output, isAnswered: isAnswered)
     }
-    try await Attachment.with(device, line) { attachment in
-      let calls = try calls(of: attachment.driver.commands, attachment.accessory.label)
-      let replies = try await Self.usage {
-        try await attachment.accessory.perform(calls, isAnswered: isAnswered)
-      }
-      Self.show(replies, DeviceDocument(attachment.device), output, isAnswered: isAnswered)
+    try await Attachment.with(device, line) { try await run(with: $0, output, isAnswered: isAnswered) }
+  }
+
+  /// Sends it to an accessory that is open.
+  func run(with attachment: Attachment, _ output: OutputOptions, isAnswered: Bool) async throws {
+    let calls = try calls(of: attachment.driver.commands, attachment.accessory.label)
+    let replies = try await Self.usage {
+      try await attachment.accessory.perform(calls, isAnswered: isAnswered)
     }
+    Self.show(replies, DeviceDocument(attachment.device), output, isAnswered: isAnswered)
   }
 
   private func calls(of commands: [CommandDescription], _ label: String) throws -> [CommandCall] {
@@ -93,6 +111,8 @@ enum CommandList {
     let drivers: [Driver]
     if let device {
       drivers = (try await Attachment.find(device, line)).driver.map { [$0] } ?? KnownDrivers.library.drivers
+    } else if let file = line.driver, KnownDrivers.isFile(file) {
+      drivers = [Driver(try await KnownDrivers.described(inFile: file).description)]
     } else if let name = line.driver, let driver = KnownDrivers.library.driver(named: name) {
       drivers = [driver]
     } else {

@@ -49,16 +49,19 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     var device: String?
     var command: AF1Command
     var payload: [UInt8]
+
+    /// Whether other kinds of accessories could have a command that is called so.
+    var mayBeAName: Bool { payload.isEmpty && Request.names.values.contains(command) }
   }
 
-  private static let names: [String: AF1Command] = [
+  fileprivate static let names: [String: AF1Command] = [
     "identify": .identify, "status": .status, "battery": .battery, "echo": .echo,
   ]
 
   func validate() throws {
     if list {
       guard words.count <= 1 else { throw ValidationError("--list goes with a device, or alone") }
-    } else if let named = NamedRequest(words) {
+    } else if let named = NamedRequest(words, driver: line.driver) {
       try named.check()
       if text { throw ValidationError("--text is for payloads that stand alone") }
     } else {
@@ -101,10 +104,16 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func run() async throws {
     if list { return try await CommandList.show(words.first, line, output) }
-    if let named = NamedRequest(words) { return try await named.run(line, output, isAnswered: !noReply) }
+    if let named = NamedRequest(words, driver: line.driver) {
+      return try await named.run(line, output, isAnswered: !noReply)
+    }
     let parts = try parts()
     if let held = try await HeldDevice.find(parts.device, line) {
       try held.requireDriver()
+      if parts.mayBeAName {
+        let (driver, commands) = try await held.commands()
+        if let named = named(parts, driver, commands) { return try await named.run(line, output, isAnswered: true) }
+      }
       let command = "0x" + Hexadecimal.string([parts.command.rawValue])
       let reply = try await usage {
         try await Self.hinting {
@@ -114,6 +123,9 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
       return show(reply.payload, parts, DeviceDocument(reply.device))
     }
     try await Attachment.with(parts.device, line) { attachment in
+      if let named = named(parts, attachment.driver.name, attachment.driver.commands) {
+        return try await named.run(with: attachment, output, isAnswered: true)
+      }
       let reply = try await usage {
         try await Self.hinting {
           try await attachment.accessory.request(parts.command.rawValue, payload: parts.payload)
@@ -121,6 +133,16 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
       }
       show(reply, parts, DeviceDocument(attachment.device))
     }
+  }
+
+  /// The words as a command of the accessory's own kind, where that isn't AF1's and has one of this name: many a thing has
+  /// a `status`.
+  private func named(_ parts: Parts, _ driver: String, _ commands: [CommandDescription]) -> NamedRequest? {
+    let name = parts.command.name.lowercased()
+    guard parts.mayBeAName, driver != FramedAccessory.driverName, commands.contains(where: { $0.name == name }) else {
+      return nil
+    }
+    return NamedRequest(name, of: parts.device)
   }
 
   private func show(_ reply: [UInt8], _ parts: Parts, _ device: DeviceDocument) {

@@ -16,9 +16,16 @@ enum KnownDrivers {
   /// The protocols that the user's files have told this command of, by their names.
   private static let inFiles = Locked<[String: DescribedProtocol]>([:])
 
+  /// Those of the descriptions that stand in profiles. Their files are read when somebody asks for a name that the library
+  /// doesn't have.
+  static let inProfiles = ProfileLibrary.load(protocols: library.protocols).store.profiles.compactMap {
+    $0.described.map { Driver($0.description) }
+  }
+
   /// The driver of this name; that of a protocol whose file the user has named comes before the others.
   static func driver(named name: String) -> Driver? {
     inFiles.withLock { $0[name] }.map { Driver($0.description) } ?? library.driver(named: name)
+      ?? inProfiles.first { $0.name == name }
   }
 
   /// The name of the driver that a word of the user's means, which is a name or the file of a description. Throws as

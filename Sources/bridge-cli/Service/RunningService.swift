@@ -52,7 +52,8 @@ struct RunningService: Sendable {
   func run(on socket: ControlSocket, hooks: ServiceHooks, begin: (BridgeService) async throws -> Void = { _ in })
     async throws
   {
-    let service = BridgeService(configuration, profiles: await profiles(), log: log, hooks: hooks)
+    let service = BridgeService(
+      configuration, profiles: await profiles(), drivers: KnownDrivers.library, log: log, hooks: hooks)
     let server = try ControlServer(
       socket, handler: service, onClients: { service.noteClients($0) },
       onSocket: { [log, path = socket.path ?? ""] news in
