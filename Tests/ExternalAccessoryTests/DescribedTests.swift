@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessorySimulator
+import ExternalAccessory
+import TestSupport
+import Testing
+
+/// An accessory whose protocol a file describes, found by its profile's protocol string and spoken with as programs for iOS
+/// do.
+@Suite(.timeLimit(.minutes(2))) struct DescribedTests {
+  private static let profile = """
+    name: cellar
+    match: {serial: BMS1}
+    protocol: jbd
+    protocols: [com.example.bms]
+
+    """
+
+  @Test func byItsProfilesProtocolString() async throws {
+    let described = try #require(DescriptionLibrary.builtIn.described("jbd"))
+    var configuration = SerialSimulator<DescribedDevice>.Configuration(
+      try DescribedDevice(described.description, serialNumber: "BMS1"), seed: 1)
+    configuration.isAnnounced = false
+    let simulator = SerialSimulator(configuration)
+    let path = try await simulator.plugIn()
+    let device = Device(
+      try #require(DeviceAddress(path)), source: .simulator, driver: "jbd", name: "jbd", serialNumber: "BMS1")
+    let profile = try ProfileReader.read(Array(Self.profile.utf8), file: "cellar.yaml")
+    let manager = EAAccessoryManager(sources: [FakeSource([device])], profiles: ProfileStore([profile]))
+    let accessory = try #require(manager.connectedAccessories.first)
+    #expect(accessory.protocolStrings == ["com.example.bms"] && accessory.serialNumber == "BMS1")
+    try await LoopThread.with { thread in
+      let recorder = Recorder()
+      let session = try EASession.open(accessory, forProtocol: "com.example.bms")
+      try await thread.run { session.start(recorder, in: .current) }
+      try await recorder.wait(for: .openCompleted, ofInput: true)
+      let question: [UInt8] = [0xDD, 0xA5, 5, 0, 0xFF, 0xFB, 0x77]
+      #expect(session.output.write(question) == question.count)
+      try await recorder.bytes.wait { $0.count >= 17 }
+      #expect(recorder.bytes.value == [0xDD, 5, 0, 10] + Array("0123456789".utf8) + [0xFD, 0xE9, 0x77])
+      session.closeStreams()
+    }
+    await simulator.stop()
+  }
+
+  /// Nobody knows what a device speaks that two profiles claim: programs aren't shown it, and are told why.
+  @Test func aTie() throws {
+    let profiles = [("cellar", "jbd"), ("roof", "daly")].map { name, driver in
+      Profile(
+        name: name, rules: [DeviceRule(serialNumber: "BMS1")], driver: driver, protocolStrings: ["com.example.bms"])
+    }
+    let device = Device(try #require(DeviceAddress("/dev/pts/9")), source: .simulator, serialNumber: "BMS1")
+    let manager = EAAccessoryManager(sources: [FakeSource([device])], profiles: ProfileStore(profiles))
+    #expect(manager.connectedAccessories.isEmpty)
+    #expect(manager.discoveryErrors.contains { $0.message.contains("cellar (driver jbd) and roof (driver daly)") })
+  }
+}
