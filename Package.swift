@@ -250,8 +250,9 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "AccessoryCore",
-        "bridge-cli", "AccessorySimulator", "AccessoryControl", "AccessoryDrivers", "AccessoryLink", "AccessoryIO",
-        "AccessoryProtocols", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+        "bridge-cli", "AccessorySimulator", "AccessoryControl", "AccessoryDiscovery", "AccessoryDrivers",
+        "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -92,37 +92,46 @@ public struct Accessories: Sendable {
   /// Opens the accessory that `name` means: a serial number, a by-id name, a path, a unique prefix of one, or without a
   /// name the only one. Through the service where one holds it, here where not.
   ///
+  /// With `writes`, commands that change something in it (`CommandDescription.isWrite`) are carried out if its profile allows
+  /// them, too; otherwise they throw `permissionDenied`, and nothing is sent.
+  ///
   /// Throws `notFound`; `misconfigured` when several fit, or no driver is known for it; `busy` when another program has
   /// it; and what opening it and making contact throw.
-  public func open(_ name: String? = nil) async throws(AccessoryError) -> any Accessory {
+  public func open(_ name: String? = nil, writes: Bool = false) async throws(AccessoryError) -> any Accessory {
     try await opening(name) { held throws(AccessoryError) in
-      try await ServiceAccessory.open(held, label: name ?? held.device.id)
+      try await ServiceAccessory.open(held, label: name ?? held.device.id, writes: writes)
     } here: { device throws(AccessoryError) in
-      try await opener(for: device, name).accessory()
+      try await opener(for: device, name, writes).accessory()
     }
   }
 
   /// As above, of one that `list` or `changes` has told of.
-  public func open(_ accessory: KnownAccessory) async throws(AccessoryError) -> any Accessory {
-    try await open(accessory.device.address.description)
+  public func open(_ accessory: KnownAccessory, writes: Bool = false) async throws(AccessoryError) -> any Accessory {
+    try await open(accessory.device.address.description, writes: writes)
   }
 
   /// Opens the accessory that `name` means as a stream of bytes in and one out, exactly as it sends and takes them; see
   /// `open` for names and errors. A service lends it, and sends nothing of its own until the session is closed.
-  public func openSession(_ name: String? = nil) async throws(AccessoryError) -> AccessorySession {
+  ///
+  /// Bytes may be a command that changes something in it: where its protocol has such commands, it is opened only with
+  /// `writes`, and if its profile allows them.
+  public func openSession(_ name: String? = nil, writes: Bool = false) async throws(AccessoryError) -> AccessorySession
+  {
     try await opening(name) { held throws(AccessoryError) in
-      AccessorySession(try await held.calls(label: name ?? held.device.id).open().transport)
+      let calls = held.calls(label: name ?? held.device.id)
+      return AccessorySession(try await calls.open(write: held.asks(toWrite: writes)).transport)
     } here: { device throws(AccessoryError) in
-      try await opener(for: device, name).greetedSession()
+      try await opener(for: device, name, writes).greetedSession()
     }
   }
 
   /// How a device is opened here. Who names a path means that, whatever the profile prefers. Throws `misconfigured` when
   /// profiles of different protocols fit it equally well.
-  private func opener(for device: Device, _ name: String?) throws(AccessoryError) -> DeviceOpener {
+  private func opener(for device: Device, _ name: String?, _ writes: Bool) throws(AccessoryError) -> DeviceOpener {
     if let conflict = profiles.conflict(for: device, label: name ?? device.address.description) { throw conflict }
     var opener = DeviceOpener(
       device, profile: profiles.profile(for: device), isChosen: name?.contains("/") == true, drivers: drivers)
+    opener.asksToWrite = writes
     if let name, name != opener.label { opener.label = "\(name) (\(opener.label))" }
     return opener
   }

@@ -17,10 +17,9 @@ extension BridgeDevice {
 
   /// Has commands carried out; gives which device it was, and what they were answered.
   package func perform(
-    _ calls: [CommandCall], isAnswered: Bool
+    _ calls: [CommandCall], isAnswered: Bool, write: Bool = false
   ) async throws(AccessoryError) -> (device: Bridge.Device, replies: [CommandReply]) {
-    let reply = try await perform(
-      calls.map { Bridge.CommandCall($0.command.name, $0.values.compactMapValues(\.typed)) }, isAnswered: isAnswered)
+    let reply = try await perform(calls.map { Bridge.CommandCall($0) }, isAnswered: isAnswered, write: write)
     var replies: [CommandReply] = []
     for (call, answer) in zip(calls, reply.replies) {
       let values = answer.values.compactMap { CommandValue($0) }
@@ -29,4 +28,9 @@ extension BridgeDevice {
     }
     return (reply.device, replies)
   }
+}
+
+extension Bridge.CommandCall {
+  /// A call in the interface's terms: its arguments as they would be typed.
+  package init(_ call: CommandCall) { self.init(call.command.name, call.values.compactMapValues(\.typed)) }
 }

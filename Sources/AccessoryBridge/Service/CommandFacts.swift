@@ -12,7 +12,8 @@ extension CommandDescription {
     let arguments = command.arguments.compactMap(Argument.init)
     guard arguments.count == command.arguments.count else { return nil }
     self.init(
-      command.name, command.summary, arguments, results: command.results.map { Result($0.name, unit: $0.unit) })
+      command.name, command.summary, arguments, results: command.results.map { Result($0.name, unit: $0.unit) },
+      isWrite: command.write == true)
   }
 }
 

@@ -20,6 +20,10 @@ package struct HeldAccessory: Sendable {
   /// Whether the service has it open, or is about to.
   package var isHeld: Bool { accessory.state != .failed }
 
+  /// Whether calls are to say that they may change something in the accessory: a service of an earlier version, which knows no
+  /// such accessories, doesn't know the word.
+  package func asks(toWrite isAsked: Bool) -> Bool { isAsked && accessory.writes != nil }
+
   /// Whether the service doesn't have it, and may or may not get it.
   private var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
 

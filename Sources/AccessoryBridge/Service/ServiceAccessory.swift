@@ -20,13 +20,15 @@ public final class ServiceAccessory: Accessory {
 
   let calls: BridgeDevice
   private let told: ServiceNews
+  /// Whether calls ask to change something in it, where its protocol has that.
+  private let write: Bool
 
   /// How long a service may take for what takes an accessory a moment; and for commands, some of which take long.
   static let patience = Duration.seconds(60)
   static let longPatience = Duration.seconds(600)
 
-  private init(_ calls: BridgeDevice, _ news: ServiceNews, _ details: ProtocolDetails?) {
-    (self.calls, told, protocolDetails) = (calls, news, details)
+  private init(_ calls: BridgeDevice, _ news: ServiceNews, _ details: ProtocolDetails?, write: Bool) {
+    (self.calls, told, protocolDetails, self.write) = (calls, news, details, write)
     label = calls.label
   }
 
@@ -35,7 +37,7 @@ public final class ServiceAccessory: Accessory {
   /// Begins to use what a service holds. Throws `misconfigured` when the service holds it as bytes; `disconnected`, `busy`
   /// and what contact with the accessory throws.
   static func open(
-    _ held: HeldAccessory, label: String, patience: Duration = patience
+    _ held: HeldAccessory, label: String, writes: Bool = false, patience: Duration = patience
   ) async throws(AccessoryError) -> ServiceAccessory {
     guard held.accessory.driver != nil else {
       throw AccessoryError(
@@ -49,7 +51,9 @@ public final class ServiceAccessory: Accessory {
     // The service may be making contact still.
     let failure: AccessoryError
     do throws(AccessoryError) {
-      return ServiceAccessory(calls, news, try await calls.info().protocol.map { ProtocolDetails($0) })
+      return ServiceAccessory(
+        calls, news, try await calls.info().protocol.map { ProtocolDetails($0) },
+        write: held.asks(toWrite: writes))
     } catch { failure = error }
     news.close()
     client.close()
@@ -90,7 +94,7 @@ public final class ServiceAccessory: Accessory {
   /// Sends a request of its protocol as it is; only AF1 has requests of this form.
   public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
     try await checked { () throws(AccessoryError) in
-      try await calls.request("0x" + Hexadecimal.string([code]), payload: payload)
+      try await calls.request("0x" + Hexadecimal.string([code]), payload: payload, write: write)
     }.payload
   }
 
@@ -104,7 +108,7 @@ public final class ServiceAccessory: Accessory {
     try await checked { () throws(AccessoryError) in
       var device = self.calls
       device.client.patience = Self.longPatience
-      return try await device.perform(calls, isAnswered: isAnswered)
+      return try await device.perform(calls, isAnswered: isAnswered, write: write)
     }.replies
   }
 

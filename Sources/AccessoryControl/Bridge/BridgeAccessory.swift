@@ -63,6 +63,11 @@ extension Bridge {
     case opening, attached, lent, waiting, failed
   }
 
+  /// Whether what changes something in an accessory is let through to who asks for that.
+  package enum Writes: String, Codable, Sendable, Hashable, CaseIterable {
+    case allowed, refused
+  }
+
   package struct Accessory: Codable, Sendable, Hashable {
     package var device: Device
     package var state: AttachmentState
@@ -73,6 +78,7 @@ extension Bridge {
     package var protocols: [String]?
     package var readings_age_ms: Int?
     package var stale: Bool?
+    package var writes: Writes?
 
     package init(
       device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil,

@@ -35,6 +35,8 @@ extension Bridge {
     package var name, summary: String
     package var arguments: [CommandArgument]
     package var results: [CommandResult]
+    /// True of one that changes something in the accessory; left out otherwise.
+    package var write: Bool?
 
     package init(name: String, summary: String, arguments: [CommandArgument] = [], results: [CommandResult] = []) {
       self.name = name
@@ -105,6 +107,8 @@ extension Bridge {
     package struct Reply: Codable, Sendable, Hashable {
       package var device: Device
       package var replies: [CommandReply]
+      package var sends_hex: [String]?
+      package var refusal: String?
 
       package init(device: Device, replies: [CommandReply]) {
         self.device = device
@@ -116,8 +120,14 @@ extension Bridge {
     package var commands: [CommandCall]
     package var no_reply: Bool?
     package var timeout_ms: Int?
+    /// Left out where they aren't so: services before there were these don't know them, and refuse them.
+    package var write, dry_run: Bool?
 
-    package init(device: String? = nil, commands: [CommandCall], no_reply: Bool? = nil, timeout_ms: Int? = nil) {
+    package init(
+      device: String? = nil, commands: [CommandCall], no_reply: Bool? = nil, timeout_ms: Int? = nil,
+      write: Bool = false, dry_run: Bool = false
+    ) {
+      (self.write, self.dry_run) = (write ? true : nil, dry_run ? true : nil)
       self.device = device
       self.commands = commands
       self.no_reply = no_reply

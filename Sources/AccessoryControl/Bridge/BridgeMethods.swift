@@ -123,8 +123,12 @@ extension Bridge {
     package var command: String
     package var payload_hex: String?
     package var timeout_ms: Int?
+    package var write: Bool?
 
-    package init(device: String? = nil, command: String, payload: [UInt8] = [], timeout_ms: Int? = nil) {
+    package init(
+      device: String? = nil, command: String, payload: [UInt8] = [], timeout_ms: Int? = nil, write: Bool = false
+    ) {
+      self.write = write ? true : nil
       self.device = device
       self.command = command
       payload_hex = payload.isEmpty ? nil : Hexadecimal.string(payload)
@@ -179,7 +183,12 @@ extension Bridge {
     }
 
     package var device: String?
-    package init(device: String? = nil) { self.device = device }
+    package var write: Bool?
+
+    package init(device: String? = nil, write: Bool = false) {
+      self.device = device
+      self.write = write ? true : nil
+    }
   }
 
   package struct Attach: ControlMethod {

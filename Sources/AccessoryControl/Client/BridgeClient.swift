@@ -68,16 +68,21 @@ package struct BridgeClient: Sendable {
     do throws(ControlError) {
       return try await connection.call(method, timeout: patience)
     } catch {
-      if case .answer(let answer) = error, answer.isOfUnknownMethod { throw await tooOld(for: Method.method) }
+      if case .answer(let answer) = error {
+        let name = Method.method.split(separator: ".").last.map(String.init) ?? Method.method
+        if answer.isOfUnknownMethod { throw await tooOld(for: name) }
+        if let unknown = ["write", "dry_run"].first(where: { answer.isOfUnknownParameter($0) }) {
+          throw await tooOld(for: "\(unknown), and has sent nothing")
+        }
+      }
       throw failure(error)
     }
   }
 
-  /// The error of a method that the service doesn't know: it is older than this program.
-  private func tooOld(for method: String) async -> AccessoryError {
+  /// The error of a method or a parameter that the service doesn't know: it is older than this program.
+  func tooOld(for name: String) async -> AccessoryError {
     let facts = (try? await connection.call("org.varlink.service.GetInfo", timeout: patience)) ?? [:]
     let its = ["product", "version"].compactMap { facts[$0]?.text }.filter { !$0.isEmpty }.joined(separator: " ")
-    let name = method.split(separator: ".").last.map(String.init) ?? method
     return AccessoryError(
       .unsupported,
       "the service at \(place)\(its.isEmpty ? "" : " (\(SafeText.escape(its)))") doesn't know \(name): it is older than this "

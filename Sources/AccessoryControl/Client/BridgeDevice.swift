@@ -49,11 +49,12 @@ package struct BridgeDevice: Sendable {
 
   // MARK: - What it is told
 
-  /// Sends one AF1 command, named or as a number ("0x12"), and waits for its answer.
+  /// Sends one AF1 command, named or as a number ("0x12"), and waits for its answer. With `write`, here and in what follows,
+  /// it may change something in the accessory, if its profile allows that.
   package func request(
-    _ command: String, payload: [UInt8]
+    _ command: String, payload: [UInt8], write: Bool = false
   ) async throws(AccessoryError) -> (device: Bridge.Device, payload: [UInt8]) {
-    let reply = try await call(Bridge.Request(device: path, command: command, payload: payload))
+    let reply = try await call(Bridge.Request(device: path, command: command, payload: payload, write: write))
     guard let payload = reply.reply.payload else { throw nonsense }
     return (reply.device, payload)
   }
@@ -65,12 +66,23 @@ package struct BridgeDevice: Sendable {
 
   /// Has commands carried out. There are as many answers, in this order; none when it isn't to answer.
   package func perform(
-    _ calls: [Bridge.CommandCall], isAnswered: Bool
+    _ calls: [Bridge.CommandCall], isAnswered: Bool, write: Bool = false
   ) async throws(AccessoryError) -> Bridge.Perform.Reply {
-    var reply = try await call(Bridge.Perform(device: path, commands: calls, no_reply: isAnswered ? nil : true))
+    var reply = try await call(
+      Bridge.Perform(device: path, commands: calls, no_reply: isAnswered ? nil : true, write: write))
     if !isAnswered { reply.replies = [] }
     guard reply.replies.map(\.command) == (isAnswered ? calls.map(\.name) : []) else { throw nonsense }
     return reply
+  }
+
+  /// What commands would send, a frame each, and the permission that is missing for that, if one is. Nothing is sent.
+  package func preview(
+    _ calls: [Bridge.CommandCall], write: Bool
+  ) async throws(AccessoryError) -> (device: Bridge.Device, frames: [[UInt8]], refusal: String?) {
+    let reply = try await call(Bridge.Perform(device: path, commands: calls, write: write, dry_run: true))
+    let frames = (reply.sends_hex ?? []).compactMap { Hexadecimal.bytes($0) }
+    guard let told = reply.sends_hex, frames.count == told.count else { throw nonsense }
+    return (reply.device, frames, reply.refusal)
   }
 
   /// Has the service let it go.
@@ -86,16 +98,22 @@ package struct BridgeDevice: Sendable {
   private static let pause = Duration.milliseconds(10)
 
   /// Has the service lend it: its raw bytes, on a connection of their own, until that is closed, and its line. Throws `busy`
-  /// when somebody else has borrowed it.
-  package func open() async throws(AccessoryError) -> (device: Bridge.Device, transport: any Transport) {
+  /// when somebody else has borrowed it, and `permissionDenied` where bytes may change something in it, and that isn't asked
+  /// for by `write`, or not allowed.
+  package func open(
+    write: Bool = false
+  ) async throws(AccessoryError) -> (device: Bridge.Device, transport: any Transport) {
     let connection = try await ControlClient.connect(to: client.place, timeout: client.patience ?? .seconds(5))
     for look in 1... {
       do throws(ControlError) {
         let (reply, transport) = try await connection.upgrade(
-          Bridge.Open(device: path), label: label, timeout: client.patience
+          Bridge.Open(device: path, write: write), label: label, timeout: client.patience
         ) { reply in LentLine(of: self, reply) }
         return (reply.device, transport)
       } catch {
+        if write, case .answer(let answer) = error, answer.isOfUnknownParameter("write") {
+          throw await client.tooOld(for: "write, and lends nothing for that")
+        }
         // Given back by this program, and the service hasn't noticed yet.
         guard case .answer(let answer) = error, answer.holder == "process \(getpid())", look < Self.looks else {
           throw failure(error)

@@ -61,7 +61,7 @@ extension DescribedAccessory {
       }
     }
     if let refusal, answered.isEmpty { throw refusal }
-    let (reported, derived) = picture.values(now: clock.now)
+    let (reported, derived) = picture.values(now: clock.bootTime)
     let names = description.namesAnswered(by: answered)
     var news: [AccessoryNews] = []
     if names.contains(where: DescribedPart.isStatus) {

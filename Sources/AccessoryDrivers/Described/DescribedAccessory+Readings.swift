@@ -29,7 +29,7 @@ extension DescribedAccessory {
         break
       }
     }
-    let (reported, derived) = picture.values(now: clock.now)
+    let (reported, derived) = picture.values(now: clock.bootTime)
     return AccessoryIdentity(described: reported + derived)
   }
 
@@ -37,7 +37,7 @@ extension DescribedAccessory {
   public func status() async throws(AccessoryError) -> AccessoryStatus {
     guard tells(DescribedPart.isStatus) else { return AccessoryStatus(state: .notInitialized) }
     try await refresh(DescribedPart.isStatus)
-    let (reported, derived) = picture.values(now: clock.now)
+    let (reported, derived) = picture.values(now: clock.bootTime)
     return AccessoryStatus(described: reported + derived)
   }
 
@@ -47,7 +47,7 @@ extension DescribedAccessory {
       throw AccessoryError(.unsupported, "\(label) speaks \(description.name), which tells nothing of a battery")
     }
     try await refresh(DescribedPart.isBattery)
-    let (reported, derived) = picture.values(now: clock.now)
+    let (reported, derived) = picture.values(now: clock.bootTime)
     return BatteryReading(described: reported, derived: derived)
   }
 
@@ -60,7 +60,7 @@ extension DescribedAccessory {
       throw AccessoryError(.unsupported, "\(label) tells no values: only what status and battery show")
     }
     try await refresh(isValue)
-    let (reported, derived) = picture.values(now: clock.now)
+    let (reported, derived) = picture.values(now: clock.bootTime)
     return AccessoryValue.all(described: reported, derived: derived)
   }
 
@@ -68,8 +68,8 @@ extension DescribedAccessory {
   public func news() -> EventStream<AccessoryNews> {
     let (picture, clock, description) = (picture, clock, description)
     return link.news { message in
-      picture.take(message, at: clock.now, isFirst: false)
-      let (reported, derived) = picture.values(now: clock.now)
+      picture.take(message, at: clock.bootTime, isFirst: false)
+      let (reported, derived) = picture.values(now: clock.bootTime)
       let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
       if names.contains(where: DescribedPart.isBattery) {
         return .battery(BatteryReading(described: reported, derived: derived))
@@ -110,7 +110,7 @@ extension DescribedAccessory {
       }
     }
     if let refusal, !isAnswered { throw refusal }
-    if asked.isEmpty || !picture.knows(isWanted, now: clock.now) { try await awaitNews(of: isWanted) }
+    if asked.isEmpty || !picture.knows(isWanted, now: clock.bootTime) { try await awaitNews(of: isWanted) }
   }
 
   /// Waits until something of this is known. Nothing comes of it when the accessory doesn't know it itself.
@@ -118,13 +118,13 @@ extension DescribedAccessory {
     guard description.messages.contains(where: \.isPushed) else { return }
     let (picture, clock) = (picture, clock)
     let events = link.events()
-    guard !picture.knows(isWanted, now: clock.now) else { return }
+    guard !picture.knows(isWanted, now: clock.bootTime) else { return }
     let waiter = Task { () -> AccessoryError? in
       do throws(AccessoryError) {
         var iterator = events.makeAsyncIterator()
         while let message = try await iterator.next() {
-          picture.take(message, at: clock.now, isFirst: false)
-          if picture.knows(isWanted, now: clock.now) { break }
+          picture.take(message, at: clock.bootTime, isFirst: false)
+          if picture.knows(isWanted, now: clock.bootTime) { break }
         }
         return nil
       } catch {
@@ -141,7 +141,7 @@ extension DescribedAccessory {
     clock.cancel(token)
     if let failure { throw failure }
     if Task.isCancelled { throw AccessoryError(.cancelled, "a request to \(label) was cancelled") }
-    guard picture.knows({ _ in true }, now: clock.now) else {
+    guard picture.knows({ _ in true }, now: clock.bootTime) else {
       throw AccessoryError(
         .timedOut, "\(label) sent nothing that \(description.name) accessories send by themselves for \(limit)")
     }

@@ -36,7 +36,7 @@ public final class DescribedAccessory: LinkedAccessory {
     follower = Task {
       do throws(AccessoryError) {
         var iterator = events.makeAsyncIterator()
-        while let message = try await iterator.next() { picture.take(message, at: clock.now, isFirst: true) }
+        while let message = try await iterator.next() { picture.take(message, at: clock.bootTime, isFirst: true) }
       } catch {
         // The link is down: whoever asks is told by it.
       }
@@ -88,7 +88,7 @@ public final class DescribedAccessory: LinkedAccessory {
   func ask(_ request: Int, _ arguments: [String: Int] = [:]) async throws(AccessoryError) -> DecodedMessage? {
     let request = try DescribedRequest(request, arguments, of: description, by: writer)
     let reply = try await link.request(request)
-    if let reply { picture.take(reply, at: clock.now, isFirst: true) }
+    if let reply { picture.take(reply, at: clock.bootTime, isFirst: true) }
     return reply
   }
 

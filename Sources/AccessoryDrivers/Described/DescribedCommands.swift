@@ -10,7 +10,8 @@ extension ProtocolDescription {
     requests.map { request in
       CommandDescription(
         request.name, request.summary.isEmpty ? "Asks for \(request.name)" : request.summary,
-        request.arguments.map(\.described), results: results(of: request).map { .init($0.name, unit: $0.unit) })
+        request.arguments.map(\.described), results: results(of: request).map { .init($0.name, unit: $0.unit) },
+        isWrite: request.isWrite)
     }
   }
 

@@ -12,6 +12,8 @@ extension Driver {
       polls: description.accessoryPolls,
       freshness: description.messages.contains(where: \.isPushed)
         ? .nanoseconds(description.plan.expiry ?? 10_000_000_000) : nil,
+      hasWrites: description.requests.contains(where: \.isWrite) || description.examples.contains(where: \.isWrite),
+      preview: { calls throws(AccessoryError) in try description.preview(of: calls) },
       frames: {
         (DescribedFrameReader(description) as (any FrameReader)?) ?? DescribedFrameReader.none(description.name)
       }
@@ -23,20 +25,13 @@ extension Driver {
 
 extension DescribedAccessory {
   /// Carries out requests of the description, one after another. Throws `permissionDenied` for one that changes something
-  /// in the accessory, and then nothing is sent.
+  /// in the accessory unless the call is permitted, and then nothing is sent.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
-    var requests: [(index: Int, arguments: [String: Int])] = []
-    for call in calls {
-      guard let index = description.request(named: call.command.name) else {
-        throw AccessoryError(.unsupported, "\(description.name) accessories have no command \(call.command.name)")
-      }
-      let request = description.requests[index]
-      if request.isWrite {
-        throw AccessoryError(
-          .permissionDenied, "\(request.name) changes something in \(label), and writes to it aren't allowed")
-      }
-      requests.append(
-        (index, Dictionary(uniqueKeysWithValues: request.arguments.map { ($0.name, $0.raw(call)) })))
+    let requests = try description.requests(of: calls)
+    for call in calls where call.command.isWrite || description.isWrite(call.command.name) {
+      guard !call.isPermitted else { continue }
+      throw AccessoryError(
+        .permissionDenied, "\(call.command.name) changes something in \(label), and writes to it aren't allowed")
     }
     var replies: [CommandReply] = []
     for (call, request) in zip(calls, requests) {
@@ -47,5 +42,39 @@ extension DescribedAccessory {
       replies.append(CommandReply(call.command, values))
     }
     return replies
+  }
+}
+
+extension ProtocolDescription {
+  /// Whether the request of this name changes something in the accessory.
+  fileprivate func isWrite(_ name: String) -> Bool { request(named: name).map { requests[$0].isWrite } ?? false }
+
+  /// The requests of these calls, by their places, with raw numbers as their arguments. Throws `unsupported`.
+  fileprivate func requests(
+    of calls: [CommandCall]
+  ) throws(AccessoryError) -> [(index: Int, arguments: [String: Int])] {
+    var found: [(index: Int, arguments: [String: Int])] = []
+    for call in calls {
+      guard let index = request(named: call.command.name) else {
+        throw AccessoryError(.unsupported, "\(name) accessories have no command \(call.command.name)")
+      }
+      let arguments = requests[index].arguments
+      found.append((index, Dictionary(uniqueKeysWithValues: arguments.map { ($0.name, $0.raw(call)) })))
+    }
+    return found
+  }
+
+  /// The bytes of these calls, a frame each. Throws `misconfigured` where there is no such frame.
+  fileprivate func preview(of calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]] {
+    let writer = RequestWriter(try DescribedExchange(self, label: name).codec)
+    var frames: [[UInt8]] = []
+    for (call, request) in zip(calls, try requests(of: calls)) {
+      do throws(FrameEncodingError) {
+        frames.append(try writer.bytes(request.index, request.arguments).bytes)
+      } catch {
+        throw AccessoryError(.misconfigured, "\(call.command.name) can't be sent like this: \(error)")
+      }
+    }
+    return frames
   }
 }

@@ -12,9 +12,15 @@ public struct CommandDescription: Sendable, Hashable {
   public var arguments: [Argument]
   /// What comes back.
   public var results: [Result]
+  /// Whether it changes something in the accessory that must not change by mistake: the settings of a battery, the output of
+  /// an inverter. Such a command needs [two permissions](WriteRules).
+  public var isWrite: Bool
 
   /// A command of these parts.
-  public init(_ name: String, _ summary: String, _ arguments: [Argument] = [], results: [Result] = []) {
+  public init(
+    _ name: String, _ summary: String, _ arguments: [Argument] = [], results: [Result] = [], isWrite: Bool = false
+  ) {
+    self.isWrite = isWrite
     self.name = name
     self.summary = summary
     self.arguments = arguments
@@ -81,6 +87,19 @@ public struct CommandCall: Sendable, Hashable {
   public let command: CommandDescription
   /// What its arguments are, also those that were left out and have a standard value.
   public let values: [String: CommandValue]
+  /// Whether it may change something in the accessory. Drivers refuse a write without that.
+  public private(set) var isPermitted = false
+
+  /// A call of these parts, which may not change anything.
+  init(command: CommandDescription, values: [String: CommandValue]) { (self.command, self.values) = (command, values) }
+
+  /// The same, which may change something. `DeviceOpener`'s accessories do this by themselves where they are opened to write;
+  /// it is for who opens a driver's own type, and so makes sure in another way that this is wanted.
+  public func permitted() -> CommandCall {
+    var call = self
+    call.isPermitted = true
+    return call
+  }
 
   /// The whole number of an argument; 0 when there is no such.
   public func whole(_ name: String) -> Int { if case .whole(let value)? = values[name] { value } else { 0 } }

@@ -19,6 +19,11 @@ public struct Driver: Sendable {
   /// How long what its accessories tell of their own accord is fresh, where they tell it again and again; nil where they
   /// tell it only when it changes.
   public let freshness: Duration?
+  /// Whether its accessories take something that changes them: one of its commands, or bytes that none of these sends. Then
+  /// that needs the permissions that `WriteRules` says.
+  public let hasWrites: Bool
+  /// Gives the bytes that commands would send, a frame each, without an accessory; nil where that isn't known beforehand.
+  public let preview: Preview?
   /// Makes what reads the frames of this protocol in a trace, in its own words; nil where nothing does, and a trace shows
   /// the bytes.
   public let frames: (@Sendable () -> any FrameReader)?
@@ -31,6 +36,9 @@ public struct Driver: Sendable {
       _ session: AccessorySession, _ profile: Profile?, _ clock: any TimerClock
     ) async throws(AccessoryError) -> any Accessory
 
+  /// Makes the bytes of commands. Throws `misconfigured` where there are none for them.
+  public typealias Preview = @Sendable (_ calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]]
+
   /// What must pass before the protocol begins, where that isn't part of it.
   public typealias Greeting =
     @Sendable (_ session: AccessorySession, _ clock: any TimerClock) async throws(AccessoryError) -> Void
@@ -38,17 +46,28 @@ public struct Driver: Sendable {
   /// A driver of this name. Whatever `greeting` does, `make` does by itself.
   public init(
     name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
-    polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil,
+    polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, hasWrites: Bool = false,
+    preview: Preview? = nil,
     frames: (@Sendable () -> any FrameReader)? = nil, greeting: Greeting? = nil, make: @escaping Maker
   ) {
     self.greeting = greeting
-    (self.polls, self.freshness) = (polls, freshness)
+    self.hasWrites = hasWrites || commands.contains(where: \.isWrite)
+    (self.polls, self.freshness, self.preview) = (polls, freshness, preview)
     self.hasRadio = hasRadio
     self.frames = frames
     self.name = name
     self.summary = summary
     self.commands = commands
     self.make = make
+  }
+
+  /// What `preview` gives. Throws `unsupported` where there is none.
+  public func preview(of calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]] {
+    guard let preview else {
+      throw AccessoryError(
+        .unsupported, "what \(name) accessories are sent for a command isn't known beforehand: nothing was sent")
+    }
+    return try preview(calls)
   }
 
   /// Makes contact with the accessory at the other end of `session`, which belongs to it from now on, and is closed if

@@ -13,6 +13,9 @@ import AccessoryLink
 ///
 /// Nothing is sent to a device whose protocol isn't known: `transport()` and `session()` send nothing at all, and
 /// `accessory()` throws before it opens the device when there is no driver.
+///
+/// Where the device's protocol has commands that change something in it, these, and its bytes, are only for who sets
+/// `asksToWrite`, and if the profile allows writes; see `WriteRules`.
 public struct DeviceOpener: Sendable {
   /// What is opened, at its `address`.
   public var device: Device
@@ -32,6 +35,11 @@ public struct DeviceOpener: Sendable {
   /// Where time limits come from.
   public var clock: any TimerClock = IOThread.shared
 
+  /// Whether who opens it asks to change something in it.
+  public var asksToWrite = false
+  /// The profiles that claim the device, where `profile` was chosen whatever fits: what they refuse is refused.
+  package var claims: [Profile] = []
+
   private let drivers: DriverLibrary
 
   /// Opens `device` by the transport that `profile` prefers, or else at the device's address. With `isChosen` the
@@ -48,9 +56,27 @@ public struct DeviceOpener: Sendable {
     label = device.address.description
   }
 
+  /// What may be sent to the device: by the driver that speaks with it, and all others that may be meant for it.
+  public var writeRules: WriteRules {
+    var rules = WriteRules(label)
+    let named = profile == nil ? nil : drivers.driver(for: device, profile)
+    rules.add(driver, profile)
+    if let named, named.name != driver?.name { rules.add(named, profile) }
+    for claim in claims where claim != profile { rules.add(drivers.driver(for: device, claim), claim) }
+    if let name = device.driver, !rules.names(name) { rules.add(drivers.driver(named: name), nil) }
+    return rules
+  }
+
   /// Opens the device. Throws what opening a transport of its kind throws: `notFound`, `permissionDenied`, `busy`,
-  /// `misconfigured`, `unsupported`, `timedOut`, `disconnected`.
+  /// `misconfigured`, `unsupported`, `timedOut`, `disconnected`; and `permissionDenied` where bytes may be a write and
+  /// `writeRules` refuse that.
   public func transport() async throws(AccessoryError) -> any Transport {
+    try writeRules.checkBytes(isAsked: asksToWrite)
+    return try await unguardedTransport()
+  }
+
+  /// The same for who sends nothing but what a driver makes, or nothing at all.
+  private func unguardedTransport() async throws(AccessoryError) -> any Transport {
     let transport: any Transport
     switch device.address {
     case .terminal(let path):
@@ -85,6 +111,11 @@ public struct DeviceOpener: Sendable {
     AccessorySession(try await transport())
   }
 
+  /// The same for who only listens, or lets the driver make contact over it.
+  package func unguardedSession() async throws(AccessoryError) -> AccessorySession {
+    AccessorySession(try await unguardedTransport())
+  }
+
   /// Opens the device, and does what must be done before others speak its protocol: a brick on the network wants to be
   /// greeted. Throws what `transport()` and the driver's greeting throw; then the device is closed.
   public func greetedSession() async throws(AccessoryError) -> AccessorySession {
@@ -107,14 +138,21 @@ public struct DeviceOpener: Sendable {
   /// what `transport()` and the driver throw, and then the device is closed.
   public func accessory() async throws(AccessoryError) -> any Accessory {
     guard driver != nil else { throw withoutDriver }
-    return try await contact(over: try await session())
+    return try await contact(over: try await unguardedSession())
   }
 
   /// Makes contact over a session that was opened before, which belongs to the accessory from now on and is closed if
   /// that fails. Throws as `accessory()` does.
   public func contact(over session: AccessorySession) async throws(AccessoryError) -> any Accessory {
     guard let driver else { throw withoutDriver }
-    return try await driver.open(session, profile: profile, clock: clock)
+    let rules = writeRules
+    // To an accessory that has writes, what another driver says is bytes.
+    if rules.hasWrites, !rules.names(driver.name), let refusal = rules.refusalOfBytes(isAsked: asksToWrite) {
+      await session.close()
+      throw refusal
+    }
+    let accessory = try await driver.open(session, profile: profile, clock: clock)
+    return rules.hasWrites ? GuardedAccessory(base: accessory, rules: rules, isAsked: asksToWrite) : accessory
   }
 
   /// Why nothing can be asked of the device when no driver is known for it.

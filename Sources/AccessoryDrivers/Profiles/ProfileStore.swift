@@ -53,6 +53,9 @@ public struct ProfileStore: Sendable, Hashable {
         + "nothing was sent to it: let the match rule of one say more, or say --driver")
   }
 
+  /// The profiles that claim the device: the one that it has, or those of which nobody knows which one is right.
+  package func claiming(_ device: Device) -> [Profile] { profile(for: device).map { [$0] } ?? best(for: device) }
+
   /// The profiles whose rules say most of all that fit the device, in the order in which they are asked.
   private func best(for device: Device) -> [Profile] {
     var best: (profiles: [Profile], specificity: [Int]) = ([], [])

@@ -53,6 +53,8 @@ final class Attachment {
   /// Which of these are to be told, and when.
   var valueNews = ValueNews()
 
+  /// Whether what changes something in it is let through; nil where its protocol has nothing of the kind.
+  var writes: Bridge.Writes?
   /// What it is asked by itself.
   var polls = PollSchedule()
   /// How long what is read of it is fresh.
@@ -105,6 +107,7 @@ final class Attachment {
       device: Bridge.Device(target), state: machine.state, tries: machine.tries, holder: holder,
       problem: machine.problem.map(Bridge.Problem.init), profile: profile?.name, driver: driver?.name,
       protocols: protocolStrings)
+    facts.writes = writes
     let ages = readingAges(now: now)
     facts.readings_age_ms = ages.values.max().map(Self.milliseconds)
     if ages.contains(where: { freshness.isStale($0.key, age: $0.value) }) { facts.stale = true }

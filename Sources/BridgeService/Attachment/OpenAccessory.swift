@@ -13,7 +13,7 @@ struct OpenAccessory: Sendable {
 
   /// Opens the device and, where there is a driver, makes contact. Throws what that throws; then it is closed.
   static func open(_ opener: DeviceOpener) async throws(AccessoryError) -> OpenAccessory {
-    let session = try await opener.session()
+    let session = try await opener.unguardedSession()
     let accessory: (any Accessory)? = opener.driver == nil ? nil : try await opener.contact(over: session)
     return OpenAccessory(session: session, accessory: accessory)
   }

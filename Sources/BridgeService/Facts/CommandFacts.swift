@@ -12,6 +12,7 @@ extension Bridge.Command {
     self.init(
       name: command.name, summary: command.summary, arguments: command.arguments.map(Bridge.CommandArgument.init),
       results: command.results.map { Bridge.CommandResult(name: $0.name, unit: $0.unit) })
+    if command.isWrite { write = true }
   }
 }
 

@@ -29,6 +29,7 @@ extension BridgeService {
       key: nextKey, device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
       protocolStrings: protocolStrings(driver, profile), machine: machine, taps: TapHub(clock: clock))
     attachment.closing = closing
+    noteWrites(of: attachment)
     attachments[attachment.key] = attachment
     if let problem {
       log.error("\(attachment.name) is not attached: \(problem.message)")
@@ -192,6 +193,9 @@ extension BridgeService {
   func opener(for attachment: Attachment) -> DeviceOpener {
     var opener = DeviceOpener(attachment.target, profile: attachment.profile, isChosen: true, drivers: drivers)
     opener.driver = attachment.driver
+    if attachment.chosenProfile != nil || attachment.profile == nil {
+      opener.claims = profiles.claiming(attachment.device)
+    }
     opener.tap = attachment.taps
     (opener.io, opener.clock) = (io, clock)
     return opener

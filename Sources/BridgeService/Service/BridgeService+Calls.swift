@@ -112,7 +112,7 @@ extension BridgeService: BridgeHandler {
     do throws(CallError) {
       let (held, reply) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
         try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
-          try await accessory.request(command.rawValue, payload: payload)
+          try await accessory.asking(toWrite: call.write == true).request(command.rawValue, payload: payload)
         }
       }
       return Bridge.Request.Reply(

@@ -20,6 +20,7 @@ extension BridgeService {
   package func perform(
     _ call: Bridge.Perform, from caller: Caller
   ) async throws(CallError) -> Bridge.Perform.Reply {
+    if call.dry_run == true { return try preview(call) }
     let clock = clock
     let limit = TimeLimit.duration(call.timeout_ms)
     let isAnswered = call.no_reply != true
@@ -27,7 +28,7 @@ extension BridgeService {
       let (held, replies) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
         let calls = try Self.calls(call.commands, of: attachment.driver, accessory.label)
         return try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
-          try await accessory.perform(calls, isAnswered: isAnswered)
+          try await accessory.asking(toWrite: call.write == true).perform(calls, isAnswered: isAnswered)
         }
       }
       return Bridge.Perform.Reply(
@@ -38,7 +39,7 @@ extension BridgeService {
     }
   }
 
-  private static func calls(
+  static func calls(
     _ wanted: [Bridge.CommandCall], of driver: Driver?, _ label: String
   ) throws(AccessoryError) -> [CommandCall] {
     guard !wanted.isEmpty else { throw AccessoryError(.misconfigured, "\(label): no command is given") }

@@ -60,6 +60,8 @@ extension BridgeService {
       attachment = attachment.latest
     }
     try check(attachment, call.device)
+    let isAsked = call.write == true
+    try checkBytes(of: attachment, isAsked: isAsked)
     if attachment.machine.state == .lent { throw lent(attachment) }
     guard attachment.transferCount == 0 else {
       let message = "a file is on its way to or from \(attachment.target.address)"
@@ -79,7 +81,9 @@ extension BridgeService {
     let session: AccessorySession
     do throws(AccessoryError) {
       await attachment.closing?.value
-      session = try await opener(for: attachment).greetedSession()
+      var opener = opener(for: attachment)
+      opener.asksToWrite = isAsked
+      session = try await opener.greetedSession()
     } catch {
       returned(key, nil)
       throw CallError(error, device: attachment.device.id)

@@ -153,6 +153,7 @@ package actor BridgeService {
     attachment.profile = profile
     attachment.driver = drivers.driver(for: device, profile)
     attachment.protocolStrings = protocolStrings(attachment.driver, profile)
+    noteWrites(of: attachment)
   }
 
   /// Begins anew with a device whose profile or identity is another now.

@@ -12,25 +12,29 @@ enum HeldAccessory {
 
   /// Borrows `device` from the service, at one of `places`, that holds it; nil when none does. Throws what lending it throws: `busy` when
   /// another program has borrowed it, `disconnected`.
-  static func open(_ device: Device, from places: [String]) async throws(AccessoryError) -> AccessorySession? {
+  static func open(
+    _ device: Device, from places: [String], writes: Bool
+  ) async throws(AccessoryError) -> AccessorySession? {
     for place in places {
-      guard let client = await client(at: place, holding: device) else { continue }
-      return AccessorySession(try await client.device(device.address.description).open().transport)
+      guard let (client, accessory) = await client(at: place, holding: device) else { continue }
+      // A service of an earlier version knows no accessories with writes, nor the word.
+      let write = writes && accessory.writes != nil
+      return AccessorySession(try await client.device(device.address.description).open(write: write).transport)
     }
     return nil
   }
 
   /// A connection to the service there, if it has the device, or is about to.
-  private static func client(at place: String, holding device: Device) async -> BridgeClient? {
+  private static func client(at place: String, holding device: Device) async -> (BridgeClient, Bridge.Accessory)? {
     guard let client = try? await BridgeClient.connect(to: place, patience: patience),
       let list = try? await client.list()
     else { return nil }
-    let isHeld = list.contains { accessory in
+    let held = list.first { accessory in
       let held = accessory.device
       guard accessory.state != .failed else { return false }
       return held.path == device.address.description || held.terminal != nil && held.terminal == device.terminal
         || held.terminal == nil && held.usb != nil && held.usb?.node == device.usb?.node
     }
-    return isHeld ? client : nil
+    return held.map { (client, $0) }
   }
 }

@@ -55,11 +55,12 @@ final class AccessoryPort: Sendable {
 
   var isConnected: Bool { state.withLock { $0.isConnected } }
 
-  /// Opens a session, and waits for that. One for the same protocol is closed first.
+  /// Opens a session, and waits for that. One for the same protocol is closed first. With `writes`, its bytes may change
+  /// something in the accessory, if the profile allows that.
   ///
   /// Throws `disconnected`; `unsupported` when the accessory has no such protocol; `busy` when it is open for another
   /// protocol, as it has one line for all of them, or somebody else has it; `timedOut`; and what opening it throws.
-  func open(_ protocolString: String) throws(AccessoryError) -> SessionChannel {
+  func open(_ protocolString: String, writes: Bool = false) throws(AccessoryError) -> SessionChannel {
     let (device, profile) = state.withLock { ($0.device, $0.profile) }
     let name = device.name ?? device.address.description
     guard profile.protocolStrings.contains(protocolString) else {
@@ -78,7 +79,7 @@ final class AccessoryPort: Sendable {
         await last?.close()
         let session: AccessorySession
         var onLost = lost
-        if let held = try await HeldAccessory.open(device, from: services) {
+        if let held = try await HeldAccessory.open(device, from: services, writes: writes) {
           session = held
           // When a loan ends, the service may have stopped, and the accessory be there still. Discovery, or what the
           // service tells of, says whether it has gone.
@@ -86,7 +87,9 @@ final class AccessoryPort: Sendable {
         } else {
           // A service has told of it, and only it knew how to open it.
           guard !profile.rules.isEmpty else { throw .disconnected(name) }
-          session = try await DeviceOpener(device, profile: profile, drivers: drivers).greetedSession()
+          var opener = DeviceOpener(device, profile: profile, drivers: drivers)
+          opener.asksToWrite = writes
+          session = try await opener.greetedSession()
         }
         return SessionChannel(session, protocolString: protocolString, onLost: onLost)
       }

@@ -30,6 +30,8 @@ public final class EASession: NSObject, Sendable {
 
   /// Opens the accessory, and waits until that is done: a few milliseconds, longer for an accessory that must settle.
   ///
+  /// An accessory whose protocol has commands that change something in it isn't opened by this: `open` can.
+  ///
   /// Nil when the accessory is gone, doesn't have the protocol, is open for another one, is in somebody else's hands or
   /// can't be opened; and when the program's Info.plist lists protocols (`UISupportedExternalAccessoryProtocols`) and
   /// this is not among them. `open(_:forProtocol:)` says which of these it is. A session that is open for the same
@@ -41,16 +43,19 @@ public final class EASession: NSObject, Sendable {
 
   /// Opens the accessory as the initialiser does, and says why where it can't. Only on Linux.
   ///
+  /// Bytes may be a command that changes something in the accessory: where its protocol has such commands, it is opened only
+  /// with `writes`, and if its profile allows them.
+  ///
   /// Throws `disconnected`; `unsupported` when the accessory doesn't have the protocol, `misconfigured` when Info.plist
   /// doesn't; `busy`, `permissionDenied`, `notFound`, `timedOut`.
   public static func open(
-    _ accessory: EAAccessory, forProtocol protocolString: String
+    _ accessory: EAAccessory, forProtocol protocolString: String, writes: Bool = false
   ) throws(AccessoryError) -> EASession {
-    EASession(accessory, try channel(accessory, protocolString))
+    EASession(accessory, try channel(accessory, protocolString, writes: writes))
   }
 
   private static func channel(
-    _ accessory: EAAccessory, _ protocolString: String
+    _ accessory: EAAccessory, _ protocolString: String, writes: Bool = false
   ) throws(AccessoryError) -> SessionChannel {
     // Only a program that has such a list is bound to it; most programs have no Info.plist here.
     if let listed = Bundle.main.object(forInfoDictionaryKey: "UISupportedExternalAccessoryProtocols") as? [String],
@@ -59,7 +64,7 @@ public final class EASession: NSObject, Sendable {
       throw AccessoryError(
         .misconfigured, "\(protocolString) is not among UISupportedExternalAccessoryProtocols of Info.plist")
     }
-    return try accessory.port.open(protocolString)
+    return try accessory.port.open(protocolString, writes: writes)
   }
 }
 

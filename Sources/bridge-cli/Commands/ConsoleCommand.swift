@@ -19,6 +19,9 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
       What comes is shown as text in which nothing is left that a terminal would act on; messages of AF1 and EV3 are \
       decoded. When the accessory goes, it is waited for. Where a service has it, the service lends it meanwhile.
 
+      Where the accessory's protocol has commands that change something in it, nothing is sent unless you say --write, and its \
+      profile writes: allowed. From a service that has the accessory, what it says is shown meanwhile; it isn't lent.
+
       From a pipe, lines are sent as they come; it ends when the input has ended and the accessory has been silent for a \
       while (--linger), or, with exit status 69, when it is gone; --reconnect waits for it instead.
 
@@ -48,6 +51,8 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   var linger: TimeArgument?
   @Flag(help: "From a pipe: when the accessory goes, wait for it, and go on. At a terminal that is so anyway.")
   var reconnect = false
+  @Flag(help: "Let what is typed change something in the accessory, if its profile allows that, too.")
+  var write = false
   @OptionGroup var transport: TransportOptions
   @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
@@ -70,7 +75,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     }
     let log = try log.map { path throws(AccessoryError) in try ConsoleLog(path) }
     defer { log?.close() }
-    let opening = try await ConsoleOpening.open(device.text, line) { text in
+    let opening = try await ConsoleOpening.open(device.text, line, write: write) { text in
       guard isInteractive else { return }
       let keys = mode == .keys ? "; keys that are typed before it is open are not sent" : ""
       Output.line(Style.standardOutput.dim("--- " + SafeText.escape(text, limit: 800) + keys))
@@ -80,11 +85,12 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     let view = show ?? (reader?.isText == false ? .frames : .text)
     if isInteractive {
       try await ConsoleSession(
-        opening, name: device.text, line, input: mode, view: view, eol: eol, hasTimestamps: timestamps, log: log
+        opening, name: device.text, line, write: write, input: mode, view: view, eol: eol, hasTimestamps: timestamps,
+        log: log
       ).run()
     } else {
       try await PlainConsole(
-        opening, name: device.text, line, reconnects: reconnect, input: mode, view: view, eol: eol,
+        opening, name: device.text, line, write: write, reconnects: reconnect, input: mode, view: view, eol: eol,
         hasTimestamps: timestamps, json: output.json, linger: linger?.duration ?? .milliseconds(500), log: log
       ).run()
     }

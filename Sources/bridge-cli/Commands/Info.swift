@@ -45,7 +45,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
 
   /// What is known of a device and its line when no driver is.
   private func showAsBytes(_ target: Target) async throws {
-    let session = try await target.opener.session()
+    let session = try await target.opener.unguardedSession()
     let facts: Result<LineFacts?, any Error>
     do {
       facts = .success(try await session.line?.facts())

@@ -57,22 +57,35 @@ struct NamedRequest {
     if let problem { throw ValidationError(problem.description) }
   }
 
-  func run(_ line: LineOptions, _ output: OutputOptions, isAnswered: Bool) async throws {
-    if let held = try await HeldDevice.find(device, line) {
+  func run(_ request: Request) async throws {
+    let (isAnswered, output) = (!request.noReply, request.output)
+    if let held = try await HeldDevice.find(device, request.line) {
       let calls = try calls(of: try await held.commands().commands, held.label ?? held.name)
-      let (device, replies) = try await Self.usage { try await held.perform(calls, isAnswered: isAnswered) }
+      if request.dryRun { return try await DryRun(calls, on: held, write: request.write).show(output) }
+      let (device, replies) = try await Self.usage {
+        try await held.perform(calls, isAnswered: isAnswered, write: request.write)
+      }
       return Self.show(replies, DeviceDocument(device), output, isAnswered: isAnswered)
     }
-    try await Attachment.with(device, line) { try await run(with: $0, output, isAnswered: isAnswered) }
+    try await run(request, on: try await Attachment.find(device, request.line))
   }
 
-  /// Sends it to an accessory that is open.
-  func run(with attachment: Attachment, _ output: OutputOptions, isAnswered: Bool) async throws {
-    let calls = try calls(of: attachment.driver.commands, attachment.accessory.label)
-    let replies = try await Self.usage {
-      try await attachment.accessory.perform(calls, isAnswered: isAnswered)
+  /// Sends it to a device that no service holds.
+  func run(_ request: Request, on target: Target) async throws {
+    let (isAnswered, output) = (!request.noReply, request.output)
+    if let driver = target.driver {
+      // Before it is opened: that resets some boards.
+      let calls = try calls(of: driver.commands, target.label)
+      if request.dryRun { return try DryRun(calls, of: driver, on: target, write: request.write).show(output) }
+      try target.opener.writeRules.check(calls, isAsked: request.write)
     }
-    Self.show(replies, DeviceDocument(attachment.device), output, isAnswered: isAnswered)
+    try await Attachment.with(target) { attachment in
+      let calls = try calls(of: attachment.driver.commands, attachment.accessory.label)
+      let replies = try await Self.usage {
+        try await attachment.accessory.asking(toWrite: request.write).perform(calls, isAnswered: isAnswered)
+      }
+      Self.show(replies, DeviceDocument(attachment.device), output, isAnswered: isAnswered)
+    }
   }
 
   private func calls(of commands: [CommandDescription], _ label: String) throws -> [CommandCall] {
@@ -128,7 +141,8 @@ enum CommandList {
       let results = command.results.map { $0.name + ($0.unit.map { " (\($0))" } ?? "") }
       let arrow = results.isEmpty ? "" : " → " + results.joined(separator: ", ")
       Output.line("  \(command.form)\(arrow)")
-      Output.line("      " + Style.standardOutput.dim(command.summary))
+      let write = command.isWrite ? " (a write: needs --write, and writes: allowed in the profile)" : ""
+      Output.line("      " + Style.standardOutput.dim(command.summary + write))
     }
   }
 }

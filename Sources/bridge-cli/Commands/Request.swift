@@ -13,11 +13,15 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     usage: """
       bridge-cli request [<device>] <command> [<name>=<value> ...] [+ <command> ...] [--no-reply] [--json]
              bridge-cli request [<device>] <command> [<payload>] [--text] [--baud <rate>] [--json]
+             bridge-cli request [<device>] <command> [<name>=<value> ...] [--write] [--dry-run] [--json]
              bridge-cli request [<device>] --list
       """,
     discussion: """
       --list shows the commands of each kind of accessory with their arguments and units. Several, with + between them, \
       are sent as one batch where the protocol has that.
+
+      A command that --list marks as a write changes something in the accessory: it needs --write, and writes: allowed \
+      in the accessory's profile. --dry-run shows what would be sent, and sends nothing.
 
       For AF1 there is a shorter form: COMMAND is identify, status, battery, echo, or a number like 0x7E. PAYLOAD is hexadecimal, or with --text taken \
       as it is. The reply is printed in hexadecimal. A command that the AF1 specification doesn't know is not sent \
@@ -30,6 +34,8 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
         bridge-cli request EV3 --list
         bridge-cli request EV3 motor-speed ports=A,B speed=-50 + motor-start ports=A,B
         bridge-cli request EV3 sensor-si port=4
+        bridge-cli request PACK1 mosfets charge=off discharge=on --dry-run
+        bridge-cli request PACK1 mosfets charge=off discharge=on --write
       """)
 
   @Argument(help: ArgumentHelp("The device, unless there is just one; a command; its payload.", valueName: "word"))
@@ -40,6 +46,10 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   var list = false
   @Flag(help: "Don't wait until the commands were carried out.")
   var noReply = false
+  @Flag(help: "Let the commands change something in the accessory, if its profile allows that, too.")
+  var write = false
+  @Flag(help: "Show the bytes that commands with names would send, and what they say; send nothing.")
+  var dryRun = false
   @OptionGroup var transport: TransportOptions
   @OptionGroup var serial: SerialOptions
   @OptionGroup var output: OutputOptions
@@ -67,6 +77,9 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     } else {
       _ = try parts()
       if noReply { throw ValidationError("--no-reply is for commands with names: AF1 always answers") }
+      if dryRun {
+        throw ValidationError("--dry-run is for commands with names: AF1 numbers its frames as it sends them")
+      }
     }
   }
 
@@ -104,31 +117,33 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func run() async throws {
     if list { return try await CommandList.show(words.first, line, output) }
-    if let named = NamedRequest(words, driver: line.driver) {
-      return try await named.run(line, output, isAnswered: !noReply)
-    }
+    if let named = NamedRequest(words, driver: line.driver) { return try await named.run(self) }
     let parts = try parts()
     if let held = try await HeldDevice.find(parts.device, line) {
       try held.requireDriver()
       if parts.mayBeAName {
         let (driver, commands) = try await held.commands()
-        if let named = named(parts, driver, commands) { return try await named.run(line, output, isAnswered: true) }
+        if let named = named(parts, driver, commands) { return try await named.run(self) }
       }
       let command = "0x" + Hexadecimal.string([parts.command.rawValue])
       let reply = try await usage {
         try await Self.hinting {
-          try await held.calls.request(command, payload: parts.payload)
+          try await held.calls.request(command, payload: parts.payload, write: write)
         }
       }
       return show(reply.payload, parts, DeviceDocument(reply.device))
     }
-    try await Attachment.with(parts.device, line) { attachment in
-      if let named = named(parts, attachment.driver.name, attachment.driver.commands) {
-        return try await named.run(with: attachment, output, isAnswered: true)
-      }
+    let target = try await Attachment.find(parts.device, line)
+    if let driver = target.driver, let named = named(parts, driver.name, driver.commands) {
+      return try await named.run(self, on: target)
+    }
+    // Before it is opened: that resets some boards.
+    try target.opener.writeRules.checkBytes(isAsked: write)
+    try await Attachment.with(target) { attachment in
       let reply = try await usage {
         try await Self.hinting {
-          try await attachment.accessory.request(parts.command.rawValue, payload: parts.payload)
+          try await attachment.accessory.asking(toWrite: write).request(
+            parts.command.rawValue, payload: parts.payload)
         }
       }
       show(reply, parts, DeviceDocument(attachment.device))

@@ -116,7 +116,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     let tap = TraceTap()
     var opener = target.opener
     opener.tap = tap
-    let session = try await opener.session()
+    let session = try await opener.unguardedSession()
     let live: LiveTrace
     do {
       live = try LiveTrace(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
+import AccessoryIO
 import AccessoryLink
 
 /// Takes what an accessory sends, a piece at a time: the next when the last was shown.
@@ -8,14 +10,14 @@ struct ConsoleListener: Sendable {
   private let task: Task<Void, Never>
   private let shown: AsyncStream<Void>.Continuation
 
-  /// Calls `arrived` with each piece, and `gone` once at the end: with nil when the session was closed.
+  /// Calls `arrived` with each piece, and `gone` once at the end: with nil when it was closed.
   init(
-    _ session: AccessorySession, arrived: @escaping @Sendable ([UInt8]) -> Void,
+    _ opening: ConsoleOpening, arrived: @escaping @Sendable ([UInt8]) -> Void,
     gone: @escaping @Sendable (AccessoryError?) -> Void
   ) {
     let (stream, shown) = AsyncStream<Void>.makeStream()
     self.shown = shown
-    task = Task { gone(await listen(session, arrived, stream)) }
+    task = Task { gone(await listen(opening.source, arrived, stream)) }
   }
 
   /// The last piece was shown.
@@ -25,13 +27,24 @@ struct ConsoleListener: Sendable {
 }
 
 private func listen(
-  _ session: AccessorySession, _ arrived: @Sendable ([UInt8]) -> Void, _ shown: AsyncStream<Void>
+  _ source: ConsoleOpening.Source, _ arrived: @Sendable ([UInt8]) -> Void, _ shown: AsyncStream<Void>
 ) async -> AccessoryError? {
   var shown = shown.makeAsyncIterator()
   do throws(AccessoryError) {
-    for try await bytes in session.input {
-      arrived(bytes)
-      _ = await shown.next()
+    switch source {
+    case .session(let session):
+      for try await bytes in session.input {
+        arrived(bytes)
+        _ = await shown.next()
+      }
+    case .trace(let pieces):
+      for try await piece in pieces {
+        guard piece.direction == ByteDirection.fromDevice.rawValue, let bytes = piece.bytes, !bytes.isEmpty else {
+          continue
+        }
+        arrived(bytes)
+        _ = await shown.next()
+      }
     }
     return nil
   } catch {

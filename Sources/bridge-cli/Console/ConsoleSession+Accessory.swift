@@ -12,10 +12,11 @@ extension ConsoleSession {
     note(
       "\(SafeText.escape(device.id)) is connected at \(SafeText.escape(device.address.description))\(SafeText.escape(way, limit: 500))"
     )
+    if opening.isReadOnly { note(ConsoleOpening.readOnly) }
     try log?.remark("connected \(device.id) at \(device.address)\(way)")
     showInput()
     let happened = happened
-    listener = ConsoleListener(opening.session) {
+    listener = ConsoleListener(opening) {
       happened.yield(.arrived($0))
     } gone: {
       happened.yield(.gone($0))
@@ -29,17 +30,18 @@ extension ConsoleSession {
     note("\(SafeText.escape(device.id)) is gone: waiting for it to come back")
     try log?.remark("disconnected \(device.id): \(error?.message ?? "it was closed")")
     showInput()
-    await opening.session.close()
+    await opening.close()
     let names = [name, device.id].compactMap { $0 }
     let happened = happened
-    returning = ConsoleReturn.wait(names, line, lender: opening.lender) { happened.yield(.back($0)) }
+    returning = ConsoleReturn.wait(names, line, write: write, lender: opening.lender) { happened.yield(.back($0)) }
   }
 
   func send(_ bytes: [UInt8]) throws {
     guard !bytes.isEmpty else { return }
     guard let opening else { return note("not connected: nothing was sent") }
     // Without waiting: what doesn't go must not keep the keyboard from being read.
-    switch opening.session.transport.output.offer(bytes) {
+    switch opening.offer(bytes) {
+    case nil: note(ConsoleOpening.readOnly)
     case .accepted:
       try log?.bytes("sent", bytes)
       show(received.sent(bytes))

@@ -26,6 +26,8 @@ final class ConsoleSession {
 
   let name: String?
   let line: LineOptions
+  /// Whether what is typed may change something in the accessory.
+  let write: Bool
   let log: ConsoleLog?
   var input: ConsoleInput
   var eol: LineEnding
@@ -56,13 +58,13 @@ final class ConsoleSession {
   static let escapeTime = Duration.milliseconds(50)
 
   init(
-    _ opening: ConsoleOpening, name: String?, _ line: LineOptions, input: ConsoleInput, view: ConsoleView,
+    _ opening: ConsoleOpening, name: String?, _ line: LineOptions, write: Bool, input: ConsoleInput, view: ConsoleView,
     eol: LineEnding, hasTimestamps: Bool, log: ConsoleLog?
   ) {
-    (self.name, self.line, self.log) = (name, line, log)
+    (self.name, self.line, self.write, self.log) = (name, line, write, log)
     (self.input, self.eol, self.hasTimestamps) = (input, eol, hasTimestamps)
     (self.opening, device, driver) = (opening, opening.device, opening.driver)
-    received = ReceivedView(view, silence: opening.session.transport.timing.silence, driver: opening.driver)
+    received = ReceivedView(view, silence: opening.silence, driver: opening.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }
@@ -77,7 +79,7 @@ final class ConsoleSession {
       do throws(AccessoryError) {
         robot = try await robotKeys(for: driver)
       } catch {
-        opening?.session.transport.beginClose()
+        opening?.beginClose()
         throw error
       }
     }
@@ -105,9 +107,9 @@ final class ConsoleSession {
       for await event in events where try await handle(event) { break }
       failure = nil
     } catch { failure = error }
-    let session = opening?.session
+    let last = opening
     opening = nil
-    await session?.close()
+    await last?.close()
     if let failure { throw failure }
     try log?.remark("ended")
     try Task.checkCancellation()

@@ -22,6 +22,7 @@ final class PlainConsole {
 
   private let name: String?
   private let line: LineOptions
+  private let write: Bool
   private let reconnects: Bool
   /// The accessory; the last one while it is gone.
   private var opening: ConsoleOpening
@@ -47,13 +48,13 @@ final class PlainConsole {
   private static let longestLine = 1 << 20
 
   init(
-    _ opening: ConsoleOpening, name: String?, _ line: LineOptions, reconnects: Bool, input: ConsoleInput,
+    _ opening: ConsoleOpening, name: String?, _ line: LineOptions, write: Bool, reconnects: Bool, input: ConsoleInput,
     view: ConsoleView, eol: LineEnding, hasTimestamps: Bool, json: Bool, linger: Duration, log: ConsoleLog?
   ) {
-    (self.name, self.line, self.reconnects) = (name, line, reconnects)
+    (self.name, self.line, self.write, self.reconnects) = (name, line, write, reconnects)
     (self.opening, self.input, self.eol, self.hasTimestamps) = (opening, input, eol, hasTimestamps)
     (self.json, self.linger, self.log) = (json, linger, log)
-    received = ReceivedView(view, silence: opening.session.transport.timing.silence, driver: opening.driver)
+    received = ReceivedView(view, silence: opening.silence, driver: opening.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }
@@ -94,7 +95,7 @@ final class PlainConsole {
     returning?.cancel()
     if !json { show(received.finish()) }
     if isAmidLine { Output.text("\n") }
-    await opening.session.close()
+    await opening.close()
     if let failure { throw failure }
     try Task.checkCancellation()
   }
@@ -106,7 +107,7 @@ final class PlainConsole {
     try log?.remark("connected \(opening.device.id) at \(opening.device.address)")
     tell("connected")
     let happened = happened
-    listener = ConsoleListener(opening.session) {
+    listener = ConsoleListener(opening) {
       happened.yield(.arrived($0))
     } gone: {
       happened.yield(.gone($0))
@@ -119,9 +120,11 @@ final class PlainConsole {
     isGone = true
     tell("disconnected")
     if !json { Output.note("\(SafeText.escape(opening.device.id)) is gone: waiting for it to come back") }
-    await opening.session.close()
+    await opening.close()
     let happened = happened
-    returning = ConsoleReturn.wait([name, opening.device.id].compactMap { $0 }, line, lender: opening.lender) {
+    returning = ConsoleReturn.wait(
+      [name, opening.device.id].compactMap { $0 }, line, write: write, lender: opening.lender
+    ) {
       happened.yield(.back($0))
     }
   }
@@ -170,7 +173,7 @@ final class PlainConsole {
 
   private func send(_ bytes: [UInt8]) async throws {
     guard !bytes.isEmpty else { return }
-    try await opening.session.write(bytes)
+    try await opening.write(bytes)
     try log?.bytes("sent", bytes)
     if json { tell("sent", bytes) } else { show(received.sent(bytes)) }
   }

@@ -20,6 +20,8 @@ struct CommandListDocument: Encodable {
     let name, summary: String
     let arguments: [Argument]
     let results: [Result]
+    /// Whether it changes something in the accessory.
+    let write: Bool
   }
 
   let schema = DocumentSchema.name
@@ -35,7 +37,7 @@ struct CommandListDocument: Encodable {
           .init(
             name: $0.name, form: $0.kind.shortForm, unit: OrNull($0.unit),
             standard: OrNull($0.standard.map { ValueDocument($0) }))
-        }, results: command.results.map { .init(name: $0.name, unit: OrNull($0.unit)) })
+        }, results: command.results.map { .init(name: $0.name, unit: OrNull($0.unit)) }, write: command.isWrite)
     }
   }
 }

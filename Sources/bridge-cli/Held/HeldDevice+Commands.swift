@@ -15,9 +15,9 @@ extension HeldDevice {
 
   /// Has commands carried out; gives which device it was, and what they were answered.
   func perform(
-    _ calls: [CommandCall], isAnswered: Bool
+    _ calls: [CommandCall], isAnswered: Bool, write: Bool
   ) async throws -> (device: Bridge.Device, replies: [CommandReply]) {
     try requireDriver()
-    return try await self.calls.perform(calls, isAnswered: isAnswered)
+    return try await self.calls.perform(calls, isAnswered: isAnswered, write: write)
   }
 }

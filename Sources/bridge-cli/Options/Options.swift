@@ -50,7 +50,7 @@ struct Attachment {
   /// since that resets some boards.
   private static func contact(_ target: Target) async throws -> Attachment {
     guard let driver = target.driver else { throw await withoutDriver(target) }
-    let session = try await target.opener.session()
+    let session = try await target.opener.unguardedSession()
     let accessory = try await target.opener.contact(over: session)
     return Attachment(
       device: target.device, accessory: accessory, driver: driver, profile: target.profile, session: session)
@@ -65,6 +65,8 @@ struct Attachment {
     let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.address.node } ?? false
     var opener = DeviceOpener(
       device, profile: profile, isChosen: isNode || line.transport.wanted != nil, drivers: KnownDrivers.library)
+    // Who names another driver than its profile's doesn't get round what that refuses.
+    if line.driver != nil { opener.claims = await KnownProfiles.library().store.claiming(found) }
     opener.settings.terminal = line.settings(profile)
     opener.settings.usb = line.transport.settings(profile)
     if let driver = line.driver.flatMap({ KnownDrivers.library.driver(named: $0) }) { opener.driver = driver }

@@ -84,7 +84,7 @@ final class Sandbox: Sendable {
       "XDG_RUNTIME_DIR": runtime.path, "TERM": "xterm", "PATH": "/usr/bin:/bin",
       "ACCESSORY_BRIDGE_SOURCES": "simulator",  // what is plugged into this machine is not for tests
       "ACCESSORY_BRIDGE_PROFILES": directory.path + "/profiles",
-      "XDG_CONFIG_HOME": directory.path + "/config",
+      "ACCESSORY_BRIDGE_PROTOCOLS": directory.path + "/protocols", "XDG_CONFIG_HOME": directory.path + "/config",
     ]
     for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
       if let value = getenv(name) { variables[name] = String(cString: value) }

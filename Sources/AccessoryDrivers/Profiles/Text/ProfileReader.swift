@@ -56,11 +56,18 @@ public struct ProfileReader: ValueReader {
     if let node = fields["pacing"], let pacing = pacing(node) { profile.pacing = pacing }
     if let node = fields["policies"] { profile.policies = policies(node) }
     if let node = fields["poll"] {
-      profile.polls = polls(node, profile.driver.flatMap { drivers.driver(named: $0) }?.polls)
+      profile.polls = polls(node, driverPolls(of: profile))
     }
     set(&profile.polls.letsSleep, fields["sleep"].flatMap { flag($0, "sleep") })
     if let node = fields["writes"] { profile.allowsWrites = writes(node) }
     return name == nil ? nil : profile
+  }
+
+  /// What the profile's driver can ask by itself; nil where it has none.
+  private func driverPolls(of profile: Profile) -> [AccessoryPoll]? {
+    guard let name = profile.driver else { return nil }
+    return profile.described?.description.accessoryPolls ?? drivers.driver(named: name)?.polls
+      ?? protocols.described(name)?.description.accessoryPolls
   }
 
   /// What speaks the profile's protocol; returns the settings of its line, where its description has any.

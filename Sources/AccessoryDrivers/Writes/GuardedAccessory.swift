@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// An accessory whose protocol has writes: what may change something in it is refused unless it may be.
+struct GuardedAccessory: Accessory {
+  let base: any Accessory
+  let rules: WriteRules
+  /// Whether who uses it asks to write.
+  var isAsked: Bool
+
+  func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
+    try rules.check(calls, isAsked: isAsked)
+    return try await base.perform(calls.map { $0.permitted() }, isAnswered: isAnswered)
+  }
+
+  func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
+    try rules.checkBytes(isAsked: isAsked)
+    return try await base.request(code, payload: payload)
+  }
+
+  private var isPermitted: Bool { isAsked && rules.allowsWrites }
+  var files: (any AccessoryFiles)? { isPermitted ? base.files : nil }
+  var radio: (any HM10Radio)? { isPermitted ? base.radio : nil }
+
+  var label: String { base.label }
+  var protocolDetails: ProtocolDetails? { base.protocolDetails }
+  func identify() async throws(AccessoryError) -> AccessoryIdentity { try await base.identify() }
+  func status() async throws(AccessoryError) -> AccessoryStatus { try await base.status() }
+  func battery() async throws(AccessoryError) -> BatteryReading { try await base.battery() }
+  func values() async throws(AccessoryError) -> [AccessoryValue] { try await base.values() }
+  func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] { try await base.poll(poll) }
+  func news() -> EventStream<AccessoryNews> { base.news() }
+  func close() async { await base.close() }
+
+  func batteryAndNews() async throws(AccessoryError) -> (
+    reading: BatteryReading, news: EventStream<AccessoryNews>
+  ) {
+    try await base.batteryAndNews()
+  }
+}
+
+extension Accessory {
+  /// The same accessory, for who asks to write, or doesn't: where its protocol has writes, its profile must allow them, too.
+  package func asking(toWrite isAsked: Bool) -> any Accessory {
+    guard var guarded = self as? GuardedAccessory else { return self }
+    guarded.isAsked = isAsked
+    return guarded
+  }
+}
