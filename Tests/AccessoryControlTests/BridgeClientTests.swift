@@ -75,6 +75,36 @@ import Testing
     service.close()
   }
 
+  /// A service that doesn't know writes refuses what asks for them as a whole, and is named; who doesn't ask is served.
+  @Test func anOlderServiceKnowsNoWrites() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/socket"
+    let information = #"{"vendor":"","product":"Accessory Bridge","version":"0.1.0","url":"","interfaces":[]}"#
+    func unknown(_ parameter: String) -> String {
+      #"!{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"\#(parameter)"}}"#
+    }
+    let service = try CannedService(
+      at: path,
+      [
+        "GetInfo": [information], "Perform write": [unknown("write")], "Perform dry_run": [unknown("dry_run")],
+        "Open write": [unknown("write")], "Request write": [unknown("write")],
+      ])
+    let device = try await BridgeClient.connect(to: path, patience: .seconds(60)).device("X1")
+    func check(_ error: AccessoryError?) {
+      #expect(error?.kind == .unsupported)
+      #expect(error?.message.contains("(Accessory Bridge 0.1.0) doesn't know") == true, "\(error?.message ?? "")")
+      #expect(error?.message.contains("it is older than this program") == true)
+    }
+    check(
+      await #expect(throws: AccessoryError.self) {
+        try await device.perform([.init("cut")], isAnswered: true, write: true)
+      })
+    check(await #expect(throws: AccessoryError.self) { try await device.preview([.init("cut")], write: false) })
+    check(await #expect(throws: AccessoryError.self) { try await device.request("0x41", payload: [], write: true) })
+    check(await #expect(throws: AccessoryError.self) { try await device.open(write: true) })
+    service.close()
+  }
+
   /// Who wants values of a service that doesn't know them is told all else.
   @Test func anOlderServiceTellsTheRest() async throws {
     let directory = try TemporaryDirectory()

@@ -119,6 +119,17 @@ import Testing
     }
   }
 
+  /// What another driver says to such an accessory is bytes: no contact is made by it.
+  @Test func anotherDriverIsNoWayRound() async throws {
+    let other = Profile(name: "other", rules: [DeviceRule(serialNumber: "nothing")], driver: "framed")
+    try await Self.with(allowsWrites: true, more: [other]) { harness, client, pack in
+      _ = try await client.call(Bridge.Detach(device: "P1"))
+      let reply = try await client.call(Bridge.Attach(device: "P1", profile: "other"))
+      #expect(reply.accessory.state != .attached && reply.accessory.problem?.kind == "PermissionDenied")
+      #expect(pack.text.isEmpty)
+    }
+  }
+
   /// Who hears that, hears it of the profile as it is now.
   @Test func profilesChange() async throws {
     try await Self.with(allowsWrites: true) { harness, client, pack in

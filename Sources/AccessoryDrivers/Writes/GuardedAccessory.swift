@@ -3,6 +3,9 @@
 import AccessoryCore
 
 /// An accessory whose protocol has writes: what may change something in it is refused unless it may be.
+///
+/// All that `Accessory` requires is passed on here, also what has an implementation of its own there: nothing else would call
+/// the driver's.
 struct GuardedAccessory: Accessory {
   let base: any Accessory
   let rules: WriteRules
