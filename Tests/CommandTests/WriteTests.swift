@@ -144,6 +144,21 @@ import Testing
     }
   }
 
+  /// The same at a terminal, where what is typed is told to go nowhere, line after line and key after key.
+  @Test(arguments: [Way.service, .alone]) private func aConsoleAtATerminalOnlyListens(_ way: Way) async throws {
+    try await with("allowed", way) { box, _, arrived in
+      for arguments in [[], ["--raw"]] {
+        let console = try box.sit(["console", "P1"] + arguments, columns: 300)
+        let start = try await console.wait(for: "Ctrl-T ? shows what else there is")
+        console.type("cut 1\r")
+        try await console.wait(for: "so nothing is sent: for that say --write", from: start)
+        console.type("\u{1D}")
+        #expect(try await console.end() == 0)
+      }
+      #expect(arrived.value.isEmpty)
+    }
+  }
+
   @Test func aDryRunIsOfCommandsWithNames() async throws {
     try await Sandbox.with { box in
       let ended = try await box.run("request", "x", "echo", "00", "--dry-run")
