@@ -101,6 +101,7 @@ private struct Seat {
   private var environment: [String: String] {
     var variables = box.variables(["HOME": box.directory.path])
     variables["ACCESSORY_BRIDGE_PROFILES"] = nil
+    variables["ACCESSORY_BRIDGE_PROTOCOLS"] = nil
     variables["XDG_CONFIG_HOME"] = nil
     let folder = Sandbox.command.split(separator: "/").dropLast().joined(separator: "/")
     variables["PATH"] = "/\(folder):/usr/bin:/bin"

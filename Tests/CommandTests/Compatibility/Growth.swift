@@ -24,10 +24,13 @@ enum Growth {
     case (.null, _): return []
     case (_, .null) where mayBeNull || timed.contains { path.hasSuffix($0) }: return []
     case (.object(let fields), .object(let others)):
+      // A battery that drains has another level at another percent: how soon it is asked is not compared.
+      let isDrained = fields["percent"] != others["percent"]
       return fields.sorted { $0.key < $1.key }.flatMap { key, value in
         losses(
           value, others[key], at: path.isEmpty ? key : "\(path).\(key)", mayBeNull: mayBeNull, hasNulls: hasNulls)
-          + (words.contains(key) && !mayBeNull ? changes(value, others[key], at: "\(path).\(key)") : [])
+          + (words.contains(key) && !mayBeNull && !(key == "level" && isDrained)
+            ? changes(value, others[key], at: "\(path).\(key)") : [])
       }
     case (.array(let elements), .array(let others)):
       if others.isEmpty, !elements.isEmpty { return mayBeNull ? [] : ["\(name) is empty"] }
