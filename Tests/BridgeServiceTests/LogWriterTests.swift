@@ -66,11 +66,20 @@ import Testing
     try await eventually("room") { writer.waitingCount < 1_000 }
     writer.write("the end")
     let lines = try await read.value
-    let dropped = lines.compactMap { line in line.hasSuffix(" dropped") ? Int(line.split(separator: " ")[0]) : nil }
-    #expect(dropped.count == 1 && dropped[0] > 0)
-    // Whatever was kept is whole, in order, and with what was dropped it is all.
-    #expect(lines.count - 2 + dropped[0] == total)
-    #expect(Array(lines.prefix(lines.count - 2)) == (0..<lines.count - 2).map { "line \($0)" })
+    #expect(lines.last == "the end")
+    // Whatever was kept is whole and in order, and where lines are missing their number is told: once, or more often when
+    // the writing thread began late and made room amid the lines.
+    var (next, wrong, told) = (0, [String](), 0)
+    for line in lines.dropLast() {
+      if line.hasSuffix(" dropped") {
+        next += Int(line.split(separator: " ")[0]) ?? 0
+        told += 1
+      } else {
+        if line != "line \(next)" { wrong.append(line) }
+        next += 1
+      }
+    }
+    #expect(wrong.isEmpty && next == total && told > 0)
   }
 
   /// Nobody can read any more: a service goes on all the same.
