@@ -16,6 +16,7 @@ import Testing
     match: {serial: BMS1}
     protocol: jbd
     protocols: [com.example.bms]
+    writes: allowed
 
     """
 
@@ -34,7 +35,7 @@ import Testing
     #expect(accessory.protocolStrings == ["com.example.bms"] && accessory.serialNumber == "BMS1")
     try await LoopThread.with { thread in
       let recorder = Recorder()
-      let session = try EASession.open(accessory, forProtocol: "com.example.bms")
+      let session = try EASession.open(accessory, forProtocol: "com.example.bms", writes: true)
       try await thread.run { session.start(recorder, in: .current) }
       try await recorder.wait(for: .openCompleted, ofInput: true)
       let question: [UInt8] = [0xDD, 0xA5, 5, 0, 0xFF, 0xFB, 0x77]
