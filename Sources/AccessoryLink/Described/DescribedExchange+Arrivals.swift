@@ -131,27 +131,10 @@ extension DescribedExchange {
     guard let waiting = attempt, let first = waiting.pieces.values.first else { return }
     var joined = DecodedMessage(message: first.message)
     for number in waiting.pieces.keys.sorted() {
-      guard let piece = waiting.pieces[number] else { continue }
-      joined.problems += piece.problems
-      for value in piece.values {
-        guard let place = joined.values.firstIndex(where: { $0.name == value.name }) else {
-          joined.values.append(value)
-          continue
-        }
-        if case .list(let more) = value.value, case .list(let earlier) = joined.values[place].value {
-          joined.values[place].value = .list(earlier + more)
-        } else {
-          joined.values[place] = value
-        }
-      }
+      if let piece = waiting.pieces[number] { joined.join(piece) }
     }
-    // The last piece may be filled up.
-    if let pieces = description.messages[first.message].pieces, let field = pieces.count, let things = known[field] {
-      for place in joined.values.indices {
-        if case .list(let list) = joined.values[place].value, list.count > things, things >= 0 {
-          joined.values[place].value = .list(Array(list.prefix(things)))
-        }
-      }
+    if let field = description.messages[first.message].pieces?.count, let things = known[field] {
+      joined.cutLists(to: things)
     }
     counters.replies += 1
     finish(.success(joined), now: now, effects: &effects)

@@ -143,6 +143,8 @@ public struct ExampleCheck: Sendable {
     codec.decode(example.received.span.bytes, into: &batch)
     codec.idle(into: &batch)
     var (frames, values): ([Frame], [String: DescribedValue]) = ([], [:])
+    // Replies of several frames, by their messages.
+    var joined: [Int: DecodedMessage] = [:]
     for index in 0..<batch.count {
       var header = batch.header(at: index)
       let content = batch.payloadBytes(at: index)
@@ -153,24 +155,14 @@ public struct ExampleCheck: Sendable {
       var elements: [Int: Int] = [:]
       for element in 0..<64 { elements[element] = decoder.number(element, header, content.span.bytes) }
       frames.append(Frame(message: message, elements: elements))
-      let decoded = decoder.decode(message, header, content.span.bytes, known: known)
-      for value in decoded.values {
-        if let raw = value.raw { known[value.name] = raw }
-        if description.messages[message].pieces != nil, case .list(let more) = value.value,
-          case .list(let earlier)? = values[value.name]?.value
-        {
-          values[value.name]?.value = .list(earlier + more)
-        } else {
-          values[value.name] = value
-        }
+      var decoded = decoder.decode(message, header, content.span.bytes, known: known)
+      for value in decoded.values { if let raw = value.raw { known[value.name] = raw } }
+      if let pieces = description.messages[message].pieces {
+        joined[message, default: DecodedMessage(message: message)].join(decoded)
+        if let things = pieces.count.flatMap({ known[$0] }) { joined[message]?.cutLists(to: things) }
+        decoded = joined[message] ?? decoded
       }
-      if let pieces = description.messages[message].pieces, let field = pieces.count, let things = known[field] {
-        for (name, value) in values {
-          if case .list(let list) = value.value, list.count > things, things >= 0 {
-            values[name]?.value = .list(Array(list.prefix(things)))
-          }
-        }
-      }
+      for value in decoded.values { values[value.name] = value }
     }
     return (frames, batch.count, values)
   }

@@ -14,12 +14,7 @@ extension DescribedCodec {
     let body = payload.extracting(header.body)
     switch kinds[header.framing] {
     case .window(let codec): try codec.encode(NoHeader(), payload: payload, into: &output)
-    case .pairs(let block):
-      var frame = [UInt8](copying: body)
-      frame += block.pairs.begin + block.pairs.close + [block.pairs.separator]
-      var sum: UInt8 = 0
-      for byte in frame { sum &+= byte }
-      output += frame + [0 &- sum]
+    case .pairs(let block): output += block.closed(body)
     case .layout(let plan):
       var numbers: [Int: Int] = [:]
       for index in plan.elements.indices {

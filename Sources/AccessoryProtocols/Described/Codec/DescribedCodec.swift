@@ -40,7 +40,6 @@ public struct DescribedCodec: FrameCodec {
   /// Framings that may stand amid blocks of pairs.
   private let interruptions: [Int]
   private let hasPairs: Bool
-  private let limit: Int
   private var kept: [UInt8] = []
   /// How many kept bytes there must be before another look can tell more.
   private var needed = 0
@@ -78,7 +77,6 @@ public struct DescribedCodec: FrameCodec {
         ? description.messages.map(\.framing)
         : description.requests.compactMap { if case .frame(let framing, _, _) = $0.sends { framing } else { nil } })
     order = kinds.indices.filter(own.contains) + kinds.indices.filter { !own.contains($0) }
-    limit = description.framings.reduce(0) { max($0, $1.limit) }
     hasPairs = kinds.contains { if case .pairs = $0 { true } else { false } }
     interruptions = description.framings.indices.filter { description.framings[$0].interrupts }
     let starts = kinds.map { kind in

@@ -57,13 +57,12 @@ struct PairBlock: Sendable {
     return nil
   }
 
-  /// Appends a block of these lines, with its closing byte.
-  func write(_ lines: [(label: [UInt8], value: [UInt8])], into output: inout [UInt8]) {
-    let start = output.count
-    for line in lines { output += pairs.begin + line.label + [pairs.separator] + line.value }
-    output += closing
+  /// A block of these lines, with its closing line.
+  func closed(_ lines: RawSpan) -> [UInt8] {
+    var block = [UInt8](copying: lines) + closing
     var sum: UInt8 = 0
-    for byte in output[start...] { sum &+= byte }
-    output.append(0 &- sum)
+    for byte in block { sum &+= byte }
+    block.append(0 &- sum)
+    return block
   }
 }

@@ -43,4 +43,30 @@ public struct DecodedMessage: Sendable, Hashable {
 
   /// The value of this name.
   public subscript(name: String) -> DescribedValue? { values.first { $0.name == name } }
+
+  /// Adds what the next frame of the same reply says: lists go on, of all else the last counts.
+  public mutating func join(_ piece: DecodedMessage) {
+    problems += piece.problems
+    for value in piece.values {
+      guard let place = values.firstIndex(where: { $0.name == value.name }) else {
+        values.append(value)
+        continue
+      }
+      if case .list(let more) = value.value, case .list(let earlier) = values[place].value {
+        values[place].value = .list(earlier + more)
+      } else {
+        values[place] = value
+      }
+    }
+  }
+
+  /// Cuts lists to `count` values, as the last frame of a reply may be filled up. A negative count cuts nothing.
+  public mutating func cutLists(to count: Int) {
+    guard count >= 0 else { return }
+    for place in values.indices {
+      if case .list(let list) = values[place].value, list.count > count {
+        values[place].value = .list(Array(list.prefix(count)))
+      }
+    }
+  }
 }
