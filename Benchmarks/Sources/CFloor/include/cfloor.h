@@ -70,4 +70,9 @@ int cfloor_wait(pid_t pid, int *status);
 void cfloor_end(pid_t pid);
 int64_t cfloor_now(void);
 
+// Counts what all threads of this program allocate on the heap from here on.
+void cfloor_allocations_begin(void);
+// Ends that, and returns how many blocks were asked for.
+uint64_t cfloor_allocations_end(void);
+
 #endif

@@ -16,6 +16,7 @@ enum Suite {
     Group(name: "ev3", run: FlowBenchmark.run),
     Group(name: "file", run: FileBenchmark.run),
     Group(name: "decode", run: DecodeBenchmark.run), Group(name: "described", run: DescribedBenchmark.run),
+    Group(name: "allocations", run: AllocationBenchmark.run),
     Group(name: "usb", isOptional: true, run: USBBenchmark.run), Group(name: "idle", run: IdleBenchmark.run),
     Group(name: "start", run: StartBenchmark.run),
   ]
