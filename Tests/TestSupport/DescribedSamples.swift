@@ -24,6 +24,32 @@ public enum Samples {
     return field
   }
 
+  /// Units on one line, which are called by 3F and their number, and call themselves by their number.
+  public static let units: ProtocolDescription = {
+    var units = ProtocolDescription(name: "units")
+    units.framings = [
+      Framing(
+        name: "frame",
+        form: .layout([
+          Element("start", .constant([0xA5])), Element("address", .number(u8)), Element("id", .number(u8)),
+          Element("data", .body(1)), Element("check", .check(Check(.frame(.sum8), covers: 0...3))),
+        ]))
+    ]
+    var basic = ProtocolDescription.Message(name: "basic", framing: 0)
+    basic.conditions = [.init(2, [0x90])]
+    basic.body = .fields([.field(field("battery.percent", u8, unit: "%"))])
+    units.messages = [basic]
+    var request = ProtocolDescription.Request(
+      name: "basic", sends: .frame(framing: 0, elements: [2: 0x90], body: [.bytes([0])]))
+    request.reply = 0
+    request.echoes = [.init(request: 2, reply: 2)]
+    units.requests = [request]
+    units.plan.gap = 20_000_000
+    units.units = .init("address", 1...16)
+    units.units?.sent = 0x3F
+    return units
+  }()
+
   /// JBD's BMS: the check of a reply doesn't cover the register.
   public static let jbd: ProtocolDescription = {
     var jbd = ProtocolDescription(name: "jbd")

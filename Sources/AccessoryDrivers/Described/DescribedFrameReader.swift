@@ -94,7 +94,7 @@ struct DescribedWords: Sendable {
     let kind = described.isRefusal ? "refusal" : described.isPushed ? "event" : "reply"
     let shown = decoded.values.filter { !$0.isHidden }
     var words = FrameWords(
-      description.name, kind, title: "\(kind) \(described.name)", command: described.name,
+      description.name, kind, title: "\(kind) \(described.name)\(unit(decoded.unit, "from"))", command: described.name,
       summary: shown.map { value in
         let unit = value.unit.map { " \($0)" } ?? ""
         return "\(value.name) \(SafeText.escape(value.value.asExampleText, limit: 48))\(unit)"
@@ -111,14 +111,29 @@ struct DescribedWords: Sendable {
       return FrameWords(description.name, .whole, payload: payload)
     }
     let request = description.requests[index]
-    return FrameWords(description.name, "request", title: "request \(request.name)", command: request.name)
+    let unit = description.unitElement(of: header.framing).flatMap {
+      decoder.number($0, header, payload.span.bytes)
+    }.map { $0 &- (description.units?.sent ?? 0) }
+    return FrameWords(
+      description.name, "request", title: "request \(request.name)\(self.unit(unit, "to"))", command: request.name)
   }
 
-  /// The request of this framing whose fixed elements are those of the frame.
+  /// " from unit 2"; nothing where the protocol has no units.
+  private func unit(_ unit: Int?, _ preposition: String) -> String {
+    unit.map { " \(preposition) unit \($0)" } ?? ""
+  }
+
+  /// The request of this framing whose fixed elements are those of the frame; of several the one that has its body, too.
   private func likeliest(_ header: DescribedHeader, _ payload: [UInt8]) -> Int? {
-    description.requests.firstIndex { request in
-      guard case .frame(header.framing, let elements, _) = request.sends else { return false }
+    let fitting = description.requests.indices.filter { index in
+      guard case .frame(header.framing, let elements, _) = description.requests[index].sends else { return false }
       return elements.allSatisfy { decoder.number($0.key, header, payload.span.bytes) == $0.value }
     }
+    guard fitting.count > 1, header.body.upperBound <= payload.count else { return fitting.first }
+    return fitting.first { index in
+      guard case .frame(_, _, let parts) = description.requests[index].sends else { return false }
+      let body = parts.flatMap { if case .bytes(let bytes) = $0 { bytes } else { [] as [UInt8] } }
+      return body.elementsEqual(payload[header.body])
+    } ?? fitting.first
   }
 }

@@ -58,6 +58,8 @@ extension DescribedExchange {
   private func hasSameElements(
     _ sent: DescribedRequest, _ request: ProtocolDescription.Request, _ header: DescribedHeader, _ content: RawSpan
   ) -> Bool {
+    // Whatever it says, another unit's word is no answer.
+    if let unit = decoder.unit(header, content), unit != sent.unit { return false }
     guard request.reply.map({ description.messages[$0].framing }) == header.framing else {
       // A refusal may have another form, without the elements.
       return true

@@ -7,6 +7,8 @@ import AccessoryProtocols
 public struct DescribedRequest: Sendable, Hashable {
   /// Its place in the description.
   public var index: Int
+  /// The unit that it is for; nil where its protocol has none.
+  public var unit: Int?
   /// What errors call it.
   public var name: String
   /// What is sent.
@@ -14,17 +16,38 @@ public struct DescribedRequest: Sendable, Hashable {
   /// The numbers of its frame's elements, by their places.
   public var elements: [Int: Int]
 
-  /// The request at place `index` of the writer's description, with these raw numbers as its arguments. Throws
-  /// `misconfigured` when the framing has no such frame.
+  /// The request at place `index` of the writer's description, with these raw numbers as its arguments, for this
+  /// unit, or the standard one. Throws `misconfigured` when the protocol has no such unit, or the framing no such frame.
   public init(
-    _ index: Int, _ arguments: [String: Int] = [:], of description: ProtocolDescription, by writer: RequestWriter
+    _ index: Int, _ arguments: [String: Int] = [:], unit: Int? = nil, of description: ProtocolDescription,
+    by writer: RequestWriter
   ) throws(AccessoryError) {
     self.index = index
     name = description.requests[index].name
+    self.unit = try description.checked(unit)
     do throws(FrameEncodingError) {
-      (bytes, elements) = try writer.bytes(index, arguments)
+      (bytes, elements) = try writer.bytes(index, arguments, unit: unit)
     } catch {
       throw AccessoryError(.misconfigured, "the request \(name) can't be sent like this: \(error)")
     }
+  }
+}
+
+extension ProtocolDescription {
+  /// The unit that is meant: this one, or the standard one, or nil where the protocol has no units. Throws `misconfigured` if it
+  /// can't be this one.
+  public func checked(_ unit: Int?) throws(AccessoryError) -> Int? {
+    guard let units else {
+      guard let unit else { return nil }
+      throw AccessoryError(
+        .misconfigured, "\(name) accessories are alone on their line, so that there is no unit \(unit)")
+    }
+    let unit = unit ?? units.standard
+    guard units.range.contains(unit) else {
+      throw AccessoryError(
+        .misconfigured,
+        "units of \(name) accessories are \(units.range.lowerBound) to \(units.range.upperBound), not \(unit)")
+    }
+    return unit
   }
 }

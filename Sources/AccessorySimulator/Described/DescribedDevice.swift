@@ -34,6 +34,8 @@ public struct DescribedDevice: SerialDevice {
   public let description: ProtocolDescription
   /// What it says: values by their fields' names.
   public private(set) var values: [String: PlainValue] = [:]
+  /// Which of the units of its line it is; nil where its protocol has none.
+  public var unit: Int?
   /// By what it is known.
   public var serialNumber: String
   /// Time between two messages of what it sends by itself.
@@ -55,6 +57,7 @@ public struct DescribedDevice: SerialDevice {
   public init(_ description: ProtocolDescription, serialNumber: String) throws(AccessoryError) {
     self.description = description
     self.serialNumber = serialNumber
+    unit = description.units?.standard
     do throws(FramingParameterError) {
       codec = try DescribedCodec(description, side: .accessory)
       let check = try ExampleCheck(description)
@@ -180,11 +183,20 @@ public struct DescribedDevice: SerialDevice {
     return effects
   }
 
+  /// The unit's number as requests have it.
+  private var address: Int? { unit.map { $0 &+ (description.units?.sent ?? 0) } }
+
   private mutating func answer(_ header: DescribedHeader, _ content: [UInt8]) -> [SerialEffect<Self>] {
+    if let element = description.unitElement(of: header.framing),
+      decoder.number(element, header, content.span.bytes) != address
+    {
+      // It is another unit's.
+      return []
+    }
     for (index, request) in description.requests.enumerated() {
       guard case .frame(header.framing, let fixed, let parts) = request.sends,
         fixed.allSatisfy({ decoder.number($0.key, header, content.span.bytes) == $0.value }),
-        RequestMatch.fits(parts, request, Array(content[header.body]))
+        RequestMatch.fits(parts, request, Array(content[header.body]), address: address)
       else { continue }
       var numbers: [Int: Int] = [:]
       for element in 0..<64 { numbers[element] = decoder.number(element, header, content.span.bytes) }
@@ -212,6 +224,9 @@ public struct DescribedDevice: SerialDevice {
   ) -> [SerialEffect<Self>] {
     let described = description.messages[message]
     var elements = elements[message] ?? [:]
+    if let unit, let units = description.units, let element = description.unitElement(of: described.framing) {
+      elements[element] = unit &+ units.received
+    }
     if let asked { for echo in asked.request.echoes { elements[echo.reply] = asked.numbers[echo.request] } }
     for condition in described.conditions where condition.isNegated {
       // A refusal says that something isn't as it should be.
@@ -256,7 +271,7 @@ public struct DescribedDevice: SerialDevice {
       var isBegun = false
       for (index, request) in description.requests.enumerated() {
         guard case .bytes(let parts) = request.sends else { continue }
-        switch RequestMatch.match(parts, request, pending) {
+        switch RequestMatch.match(parts, request, pending, address: address) {
         case .whole(let count): return (index, count, [:])
         case .begun: isBegun = true
         case .other: continue

@@ -16,14 +16,14 @@ enum RequestMatch {
 
   /// Whether a frame's body is that of the request.
   static func fits(
-    _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ body: [UInt8]
+    _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ body: [UInt8], address: Int?
   ) -> Bool {
-    match(parts, request, body) == .whole(byteCount: body.count)
+    match(parts, request, body, address: address) == .whole(byteCount: body.count)
   }
 
-  /// What `bytes` begin with.
+  /// What `bytes` begin with. `address` is the number of the unit that is to answer, as it is sent.
   static func match(
-    _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ bytes: [UInt8]
+    _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ bytes: [UInt8], address: Int?
   ) -> Result {
     var rest = bytes[...]
     for part in parts {
@@ -35,6 +35,10 @@ enum RequestMatch {
         } else {
           return wanted.starts(with: rest) ? .begun : .other
         }
+      case .unit(let format):
+        guard rest.count >= format.byteCount else { return .begun }
+        guard let wanted = address.flatMap(format.bytes), rest.starts(with: wanted) else { return .other }
+        rest = rest.dropFirst(wanted.count)
       case .argument(let name):
         guard let argument = request.arguments.first(where: { $0.name == name }) else { return .other }
         if let format = argument.format {

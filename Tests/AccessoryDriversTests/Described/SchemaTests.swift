@@ -35,7 +35,7 @@ import Testing
     ("steps", DescriptionKeys.steps), ("rule", DescriptionKeys.rule), ("derivation", DescriptionKeys.derivation),
     ("request", DescriptionKeys.request), ("argument", DescriptionKeys.argument), ("plan", DescriptionKeys.plan),
     ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll), ("wake", DescriptionKeys.wake),
-    ("example", DescriptionKeys.example),
+    ("example", DescriptionKeys.example), ("units", DescriptionKeys.units),
   ]
 
   @Test(arguments: mappings) func keysOfMappings(definition: String, keys: [String]) throws {

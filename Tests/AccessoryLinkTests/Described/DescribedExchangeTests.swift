@@ -49,6 +49,21 @@ import Testing
     #expect(host.events.isEmpty)
   }
 
+  @Test func aReplyOfAnotherUnit() throws {
+    var host = try host(Samples.units)
+    let index = try #require(Samples.units.request(named: "basic"))
+    let writer = RequestWriter(try DescribedCodec(Samples.units))
+    let id = host.submit(try DescribedRequest(index, unit: 2, of: Samples.units, by: writer))
+    #expect(host.takeWritten() == [Self.bytes("A5 41 90 00 76")])
+    host.receive(Self.bytes("A5 01 90 32 68"))
+    // The request itself, from an adapter that hears what it sends.
+    host.receive(Self.bytes("A5 41 90 00 76"))
+    #expect(host.results[id] == nil)
+    #expect(host.exchange.counters.lateReplies == 1 && host.exchange.counters.unexpected == 1)
+    host.receive(Self.bytes("A5 02 90 32 69"))
+    #expect(try host.results[id]?.get()?.unit == 2)
+  }
+
   @Test func aRefusal() throws {
     var host = try host(Samples.jbd)
     let id = host.submit(try request("basic", of: Samples.jbd))

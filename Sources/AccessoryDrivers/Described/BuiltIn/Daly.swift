@@ -20,31 +20,34 @@ extension BuiltInDescriptions {
           - check: {algorithm: sum8, over: start..data}
         max: 13
 
+    # A board is called by 3F and its number, and calls itself by its number.
+    units: {element: address, to: 16, sent: 0x3F}
+
     messages:
       # 30000 is no current; it counts up while discharging.
       basic:
-        when: {address: 1, id: 0x90}
+        when: {id: 0x90}
         fields:
           - {name: battery.voltage, type: u16, scale: 0.1, unit: V}
           - skip: 2
           - {name: battery.current, type: u16, offset: -30000, scale: -0.1, unit: A}
           - {name: battery.percent, type: u16, scale: 0.1, unit: "%"}
       extremes:
-        when: {address: 1, id: 0x91}
+        when: {id: 0x91}
         fields:
           - {name: highest_cell_voltage, type: u16, scale: 0.001, unit: V}
           - {name: highest_cell, type: u8}
           - {name: lowest_cell_voltage, type: u16, scale: 0.001, unit: V}
           - {name: lowest_cell, type: u8}
       temperature_extremes:
-        when: {address: 1, id: 0x92}
+        when: {id: 0x92}
         fields:
           - {name: battery.temperature, type: u8, offset: -40, unit: °C}
           - {name: hottest_sensor, type: u8}
           - {name: lowest_temperature, type: u8, offset: -40, unit: °C}
           - {name: coldest_sensor, type: u8}
       state:
-        when: {address: 1, id: 0x93}
+        when: {id: 0x93}
         fields:
           - {name: battery.charging, type: u8, words: {0: not_charging, 1: charging, 2: discharging}}
           - {name: charge_mosfet, type: u8, truth: true}
@@ -52,7 +55,7 @@ extension BuiltInDescriptions {
           - {name: life_counter, type: u8}
           - {name: battery.remaining, type: u32, scale: 0.001, unit: Ah}
       counts:
-        when: {address: 1, id: 0x94}
+        when: {id: 0x94}
         fields:
           - {name: cell_count, type: u8}
           - {name: sensor_count, type: u8}
@@ -72,19 +75,19 @@ extension BuiltInDescriptions {
           - {name: battery.cycles, type: u16}
       # Three cells in a frame; the last frame is filled up.
       cells:
-        when: {address: 1, id: 0x95}
+        when: {id: 0x95}
         fields:
           - {name: cell_frame, type: u8, hidden: true}
           - {name: battery.cells, type: u16, scale: 0.001, unit: V, repeat: 3}
         pieces: {index: cell_frame, first: 1, count: cell_count, each: 3}
       temperatures:
-        when: {address: 1, id: 0x96}
+        when: {id: 0x96}
         fields:
           - {name: sensor_frame, type: u8, hidden: true}
           - {name: battery.temperatures, type: u8, offset: -40, unit: °C, unknown: 0, repeat: 7}
         pieces: {index: sensor_frame, first: 1, count: sensor_count, each: 7}
       balancing:
-        when: {address: 1, id: 0x97}
+        when: {id: 0x97}
         fields:
           - name: balancing
             type: u48le
@@ -115,7 +118,7 @@ extension BuiltInDescriptions {
               23: cell-24
       # What is called -1 is a warning; at -2 it protects itself.
       faults:
-        when: {address: 1, id: 0x98}
+        when: {id: 0x98}
         fields:
           - name: battery.warnings
             type: u8
@@ -184,33 +187,33 @@ extension BuiltInDescriptions {
             flags: {0: current-module, 1: pack-voltage, 2: short-circuit, 3: low-voltage-forbids-charging}
           - {name: fault_code, type: u8}
       ratings:
-        when: {address: 1, id: 0x50}
+        when: {id: 0x50}
         fields:
           - {name: battery.full, type: u32, scale: 0.001, unit: Ah}
           - {name: rated_cell_voltage, type: u32, scale: 0.001, unit: V}
 
     # A board that sleeps sends a request back as it was: its address isn't a reply's.
     requests:
-      basic: {summary: "Voltage, current, charge", send: frame, with: {address: 0x40, id: 0x90}, reply: basic, same: id}
-      extremes: {summary: The highest and lowest cell, send: frame, with: {address: 0x40, id: 0x91}, reply: extremes, same: id}
+      basic: {summary: "Voltage, current, charge", send: frame, with: {id: 0x90}, reply: basic, same: id}
+      extremes: {summary: The highest and lowest cell, send: frame, with: {id: 0x91}, reply: extremes, same: id}
       temperature_extremes:
         summary: The warmest and coldest sensor
         send: frame
-        with: {address: 0x40, id: 0x92}
+        with: {id: 0x92}
         reply: temperature_extremes
         same: id
-      state: {summary: "Charging, MOSFETs, capacity", send: frame, with: {address: 0x40, id: 0x93}, reply: state, same: id}
-      counts: {summary: "Cells, sensors, cycles", send: frame, with: {address: 0x40, id: 0x94}, reply: counts, same: id}
-      cells: {summary: The voltage of each cell, send: frame, with: {address: 0x40, id: 0x95}, reply: cells, same: id}
+      state: {summary: "Charging, MOSFETs, capacity", send: frame, with: {id: 0x93}, reply: state, same: id}
+      counts: {summary: "Cells, sensors, cycles", send: frame, with: {id: 0x94}, reply: counts, same: id}
+      cells: {summary: The voltage of each cell, send: frame, with: {id: 0x95}, reply: cells, same: id}
       temperatures:
         summary: The temperature of each sensor
         send: frame
-        with: {address: 0x40, id: 0x96}
+        with: {id: 0x96}
         reply: temperatures
         same: id
-      balancing: {summary: Which cells are balanced, send: frame, with: {address: 0x40, id: 0x97}, reply: balancing, same: id}
-      faults: {summary: Warnings and faults, send: frame, with: {address: 0x40, id: 0x98}, reply: faults, same: id}
-      ratings: {summary: What it is made for, send: frame, with: {address: 0x40, id: 0x50}, reply: ratings, same: id}
+      balancing: {summary: Which cells are balanced, send: frame, with: {id: 0x97}, reply: balancing, same: id}
+      faults: {summary: Warnings and faults, send: frame, with: {id: 0x98}, reply: faults, same: id}
+      ratings: {summary: What it is made for, send: frame, with: {id: 0x50}, reply: ratings, same: id}
 
     plan:
       identify: {request: basic}

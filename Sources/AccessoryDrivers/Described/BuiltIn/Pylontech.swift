@@ -5,7 +5,7 @@ extension BuiltInDescriptions {
   static let pylontech = #"""
     protocol: pylontech
     version: 1
-    description: Pylontech battery modules at their RS-485 port (the first of a group)
+    description: Pylontech battery modules at their RS-485 port
     byte_order: big
     line: {baud: 115200}
 
@@ -26,6 +26,9 @@ extension BuiltInDescriptions {
         checks: digits
         length: digits
         max: 4096
+
+    # The first module of the first group has the address 2; the first of the second group, 0x12, is unit 17.
+    units: {element: address, to: 240, sent: 1, received: 1, scan: 1..15}
 
     # What an answer is about isn't in it: it is the answer to what was asked.
     messages:
@@ -174,69 +177,47 @@ extension BuiltInDescriptions {
       - {name: battery.percent, rule: percent, of: [battery.remaining, battery.full], unit: "%"}
       - {name: battery.charging, rule: charge-by-sign, of: battery.current, dead_band: 0.05}
 
-    # The first module of a group has the address 2.
     requests:
       analog:
         summary: "Voltages, current, temperatures, capacity"
         send: frame
-        with: {version: 0x20, address: "{address}", kind: 0x46, code: 0x42}
-        data: [{argument: address}]
-        arguments:
-          address: {type: u8, from: 2, to: 0xF1, default: 2}
+        with: {version: 0x20, kind: 0x46, code: 0x42}
+        data: [{unit: u8}]
         reply: analog
-        same: address
       all_analog:
         summary: The same of all modules of the group
         send: frame
-        with: {version: 0x20, address: "{address}", kind: 0x46, code: 0x42}
+        with: {version: 0x20, kind: 0x46, code: 0x42}
         data: FF
-        arguments:
-          address: {type: u8, from: 2, to: 0xF1, default: 2}
         reply: all_analog
-        same: address
       alarms:
         summary: What is wrong
         send: frame
-        with: {version: 0x20, address: "{address}", kind: 0x46, code: 0x44}
-        data: [{argument: address}]
-        arguments:
-          address: {type: u8, from: 2, to: 0xF1, default: 2}
+        with: {version: 0x20, kind: 0x46, code: 0x44}
+        data: [{unit: u8}]
         reply: alarms
-        same: address
       limits:
         summary: What it protects itself from
         send: frame
-        with: {version: 0x20, address: "{address}", kind: 0x46, code: 0x47}
-        arguments:
-          address: {type: u8, from: 2, to: 0xF1, default: 2}
+        with: {version: 0x20, kind: 0x46, code: 0x47}
         reply: limits
-        same: address
       management:
         summary: What may be charged and discharged
         send: frame
-        with: {version: 0x20, address: "{address}", kind: 0x46, code: 0x92}
-        data: [{argument: address}]
-        arguments:
-          address: {type: u8, from: 2, to: 0xF1, default: 2}
+        with: {version: 0x20, kind: 0x46, code: 0x92}
+        data: [{unit: u8}]
         reply: management
-        same: address
       serial:
         summary: Its serial number
         send: frame
-        with: {version: 0x20, address: "{address}", kind: 0x46, code: 0x93}
-        data: [{argument: address}]
-        arguments:
-          address: {type: u8, from: 2, to: 0xF1, default: 2}
+        with: {version: 0x20, kind: 0x46, code: 0x93}
+        data: [{unit: u8}]
         reply: serial
-        same: address
       maker:
         summary: What it is; of modules that are wired themselves
         send: frame
-        with: {version: 0x20, address: "{address}", kind: 0x46, code: 0x51}
-        arguments:
-          address: {type: u8, from: 2, to: 0xF1, default: 2}
+        with: {version: 0x20, kind: 0x46, code: 0x51}
         reply: maker
-        same: address
 
     plan:
       identify: {request: analog}

@@ -4,8 +4,8 @@
 /// Documentation/schema/protocol-1.schema.json has the same for editors.
 enum DescriptionKeys {
   static let description = [
-    "protocol", "version", "description", "byte_order", "line", "framings", "messages", "derived", "requests", "plan",
-    "examples",
+    "protocol", "version", "description", "byte_order", "line", "framings", "units", "messages", "derived", "requests",
+    "plan", "examples",
   ]
   static let framing = [
     "layout", "window", "pairs", "max", "interrupts", "digits", "first_digit", "checks", "length",
@@ -14,6 +14,7 @@ enum DescriptionKeys {
   static let check = ["algorithm", "over", "order", "as", "unless_empty", "bump"]
   static let window = ["pattern", "mask"]
   static let pairs = ["begin", "separator", "close"]
+  static let units = ["element", "from", "to", "default", "sent", "received", "scan"]
   static let message = [
     "framing", "when", "unless", "fields", "tags", "pairs", "columns", "pattern", "types", "line_end", "separator",
     "separation", "pushed", "refusal", "pieces",
@@ -41,12 +42,12 @@ enum DescriptionKeys {
   static let identify = ["request", "expect"]
   static let poll = ["requests", "every"]
   static let wake = ["send", "wait"]
-  static let example = ["request", "sent", "received", "given", "expect", "refused", "write"]
+  static let example = ["request", "unit", "sent", "received", "given", "expect", "refused", "write"]
 
   static let places: [KnownKeys.Place] = [
     ("a field", field), ("a framing", framing), ("a message", message), ("a request", request), ("plan", plan),
     ("line", KnownKeys.tty), ("a check", check), ("a length", length), ("an argument", argument),
-    ("an example", example), ("derived", derivation), ("plan: wake", wake), ("plan: poll", poll),
+    ("an example", example), ("units", units), ("derived", derivation), ("plan: wake", wake), ("plan: poll", poll),
     ("the description itself", description),
   ]
 }

@@ -15,6 +15,7 @@ extension DescriptionReader {
     var example = ProtocolDescription.Example(received: [])
     example.line = node.mark.line
     if let request = fields["request"] { self.request(request, &example) }
+    if let node = fields["unit"] { example.unit = unit(of: node) }
     example.sent = fields["sent"].flatMap { bytes($0, "sent", limit: ProtocolDescription.Limit.frame) }
     // A reply of several frames is longer than one.
     set(
@@ -86,6 +87,14 @@ extension DescriptionReader {
         "the argument \(argument.name) is missing: request: {\(description.requests[request].name): {\(argument.name): \(argument.range.lowerBound)}}"
       )
     }
+  }
+
+  private mutating func unit(of node: YAMLNode) -> Int? {
+    guard let units = description.units else {
+      report(node.mark, "unit is which unit is asked, and units: is missing")
+      return nil
+    }
+    return integer(node, "unit", units.range)
   }
 
   private mutating func given(_ node: YAMLNode) -> [String: Int] {

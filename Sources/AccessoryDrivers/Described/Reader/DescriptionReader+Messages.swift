@@ -86,6 +86,7 @@ extension DescriptionReader {
   ) -> [ProtocolDescription.Condition] {
     var conditions: [ProtocolDescription.Condition] = []
     for entry in entries(node, isNegated ? "unless" : "when", limit: 16) ?? [] {
+      if isUnit(entry.key, entry.mark, isNegated ? "unless" : "when") { continue }
       guard let place = numberElement(entry.key, entry.mark, of: framing) else { continue }
       let range = range(ofElement: place, of: framing)
       let values = oneOrMore(entry.value, "numbers of \(entry.key)", limit: 64).compactMap {

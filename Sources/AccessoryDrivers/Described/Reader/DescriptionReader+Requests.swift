@@ -67,6 +67,7 @@ extension DescriptionReader {
         report(node.mark, "same names elements, not \(kind(node))")
         return nil
       }
+      if isUnit(name, node.mark, "same") { return nil }
       let first = numberElement(name, node.mark, of: framing)
       let second = first.flatMap { _ in numberElement(name, node.mark, of: description.messages[reply].framing) }
       guard let first, let second else { return nil }

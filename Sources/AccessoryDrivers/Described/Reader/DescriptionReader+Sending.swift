@@ -17,7 +17,11 @@ extension DescriptionReader {
           report(node.mark, "\(key) is for requests that send a frame, and send names no framing")
         }
       }
-      sends = .bytes(sentBytes(node, arguments, &unused))
+      let bytes = sentBytes(node, arguments, &unused)
+      if description.units != nil, !bytes.contains(where: { if case .unit = $0 { true } else { false } }) {
+        report(node.mark, "nothing in these bytes says which unit is meant: send: [..., {unit: u8}]")
+      }
+      sends = .bytes(bytes)
     }
     if let argument = arguments.first(where: { unused.contains($0.name) }), let node = fields["arguments"] {
       report(node.mark, "the argument \(argument.name) is sent nowhere: data: [{argument: \(argument.name)}]")
@@ -50,6 +54,7 @@ extension DescriptionReader {
     var body: [ProtocolDescription.BodyPart] = []
     var areKnown = true
     for entry in fields["with"].flatMap({ entries($0, "with", limit: 32) }) ?? [] {
+      if isUnit(entry.key, entry.mark, "with") { continue }
       guard let place = numberElement(entry.key, entry.mark, of: framing) else {
         areKnown = false
         continue
@@ -70,7 +75,8 @@ extension DescriptionReader {
         numbers[place] = integer(entry.value, entry.key, range(ofElement: place, of: framing))
       }
     }
-    let given = Set((fields["with"].flatMap { mapping($0) } ?? []).map(\.key))
+    var given = Set((fields["with"].flatMap { mapping($0) } ?? []).map(\.key))
+    if let units = description.units { given.insert(units.element) }
     let missing = elements(of: framing).filter { element in
       if case .number = element.kind { !given.contains(element.name) } else { false }
     }
@@ -121,6 +127,7 @@ extension DescriptionReader {
       switch part {
       case .bytes(let bytes): return sum + bytes.count
       case .element: return sum
+      case .unit(let format): return sum + format.byteCount
       case .argument(let name):
         guard let argument = arguments.first(where: { $0.name == name }) else { return sum }
         return sum
@@ -142,6 +149,8 @@ extension DescriptionReader {
           continue
         }
         if argument(name, entries[0].value.mark, arguments, &unused) != nil { parts.append(.argument(name)) }
+      } else if case .mapping(let entries) = node.content, entries.count == 1, entries[0].key == "unit" {
+        if let format = unit(entries[0].value) { parts.append(.unit(format)) }
       } else if let bytes = run(node, what) {
         parts.append(.bytes(bytes))
       }
@@ -157,5 +166,24 @@ extension DescriptionReader {
     }
     unused.remove(name)
     return arguments[place]
+  }
+
+  /// The type of number in which the unit that is asked stands among bytes.
+  private mutating func unit(_ node: YAMLNode) -> ProtocolDescription.NumberFormat? {
+    guard let format = number(node, "unit") else { return nil }
+    guard let units = description.units else {
+      report(node.mark, "unit is the number of the unit that is asked, and units: is missing")
+      return nil
+    }
+    guard let range = Self.range(of: format), range.contains(units.range.lowerBound + units.sent),
+      range.contains(units.range.upperBound + units.sent)
+    else {
+      report(
+        node.mark,
+        "units are sent as \(units.range.lowerBound + units.sent) to \(units.range.upperBound + units.sent), which isn't "
+          + "in this type of number")
+      return nil
+    }
+    return format
   }
 }

@@ -51,6 +51,7 @@ public struct DescriptionReader: ValueReader {
     head(fields, node.mark, name)
     let line = fields["line"].map { terminal($0, "line") }
     framings(fields["framings"], node.mark)
+    if let node = fields["units"] { units(node) }
     if let node = fields["messages"] { messages(node) }
     if let node = fields["derived"] { derived(node) }
     if let node = fields["requests"] { requests(node) }

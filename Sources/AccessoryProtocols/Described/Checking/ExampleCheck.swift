@@ -53,7 +53,7 @@ public struct ExampleCheck: Sendable {
     var sentElements: [Int: Int] = [:]
     if let request = example.request {
       do throws(FrameEncodingError) {
-        let (bytes, elements) = try writer.bytes(request, example.arguments)
+        let (bytes, elements) = try writer.bytes(request, example.arguments, unit: example.unit)
         sentElements = elements
         if let sent = example.sent, sent != bytes {
           problems.append(
@@ -64,7 +64,9 @@ public struct ExampleCheck: Sendable {
       }
     }
     let read = read(example, known: &known)
+    let unit = example.unit ?? description.units?.standard
     let answers = read.frames.filter { frame in
+      guard frame.unit == unit || example.request == nil && example.unit == nil else { return false }
       guard let request = example.request else { return true }
       let described = description.requests[request]
       return described.reply == frame.message
@@ -84,6 +86,8 @@ public struct ExampleCheck: Sendable {
       if read.frameCount == 0 {
         problems.append(
           "no frame of this protocol is in it: its beginning, its length or its check is not as the framings say")
+      } else if let unit, let other = read.frames.compactMap(\.unit).first(where: { $0 != unit }) {
+        problems.append("it comes from unit \(other), not from unit \(unit)")
       } else if others.isEmpty {
         problems.append("none of the messages fits the frame in it")
       } else {
@@ -129,6 +133,7 @@ public struct ExampleCheck: Sendable {
 
   private struct Frame {
     var message: Int
+    var unit: Int?
     var elements: [Int: Int]
   }
 
@@ -137,7 +142,8 @@ public struct ExampleCheck: Sendable {
     _ example: ProtocolDescription.Example, known: inout [String: Int]
   ) -> (frames: [Frame], frameCount: Int, values: [String: DescribedValue]) {
     let request = example.request.map { description.requests[$0] }
-    let sent = example.sent ?? example.request.flatMap { try? writer.bytes($0, example.arguments).bytes }
+    let sent =
+      example.sent ?? example.request.flatMap { try? writer.bytes($0, example.arguments, unit: example.unit).bytes }
     var codec = codec
     var batch = FrameBatch<DescribedHeader>()
     codec.decode(example.received.span.bytes, into: &batch)
@@ -154,7 +160,7 @@ public struct ExampleCheck: Sendable {
       guard let message = message(header, content, for: request) else { continue }
       var elements: [Int: Int] = [:]
       for element in 0..<64 { elements[element] = decoder.number(element, header, content.span.bytes) }
-      frames.append(Frame(message: message, elements: elements))
+      frames.append(Frame(message: message, unit: decoder.unit(header, content.span.bytes), elements: elements))
       var decoded = decoder.decode(message, header, content.span.bytes, known: known)
       for value in decoded.values { if let raw = value.raw { known[value.name] = raw } }
       if let pieces = description.messages[message].pieces {

@@ -231,6 +231,15 @@ extension ProtocolDescription.NumberFormat {
     }
   }
 
+  /// The bytes of a whole number; nil when they are not enough for it.
+  public func bytes(of number: Int) -> [UInt8]? {
+    bits(of: number).map { bits in
+      var bytes: [UInt8] = []
+      bytes.append(bits: bits, self)
+      return bytes
+    }
+  }
+
   /// The bits of a whole number; nil when they are not enough for it.
   func bits(of number: Int) -> UInt64? {
     let width = 8 * byteCount

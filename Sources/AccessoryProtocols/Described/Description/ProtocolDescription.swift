@@ -15,6 +15,8 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var messages: [Message] = []
   /// What can be asked; at most 64.
   public var requests: [Request] = []
+  /// Which of several accessories on one line a frame is meant for, or comes from; nil where there can be but one.
+  public var units: Units?
   /// Values that follow from others, in the order in which they are worked out; at most 64.
   public var derived: [Derivation] = []
   /// What is asked when.
@@ -35,6 +37,8 @@ public struct ProtocolDescription: Sendable, Hashable {
     public static let nesting = 3
     /// Values that one message can give.
     public static let values = 1_024
+    /// Units of one line.
+    public static let units = 256
     /// Bytes of one text value.
     public static let text = 256
   }

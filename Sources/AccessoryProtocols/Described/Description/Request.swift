@@ -44,6 +44,8 @@ extension ProtocolDescription {
     case argument(String)
     /// The argument that is an element's number: that element's place in the framing's layout.
     case element(Int, argument: String)
+    /// The number of the unit that is asked, as it is sent.
+    case unit(NumberFormat)
   }
 
   /// An argument of a request.
@@ -134,6 +136,8 @@ extension ProtocolDescription {
     public var request: Int?
     /// See `request`.
     public var arguments: [String: Int] = [:]
+    /// The unit that is asked; nil: the standard one. Where there are no units it is nil.
+    public var unit: Int?
     /// The request's bytes, which it must send; nil: not looked at.
     public var sent: [UInt8]?
     /// What the accessory sends; empty: not looked at.

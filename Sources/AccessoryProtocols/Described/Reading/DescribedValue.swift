@@ -32,6 +32,8 @@ public struct DescribedValue: Sendable, Hashable {
 public struct DecodedMessage: Sendable, Hashable {
   /// The message, by its place in the description.
   public var message: Int
+  /// The unit that sent it; nil where its protocol has none.
+  public var unit: Int?
   /// Its values in their order; no name is there twice.
   public var values: [DescribedValue] = []
   /// Fields that could not be read: the message ended before them, or what was sent can't be, or has no

@@ -9,12 +9,15 @@ public struct MessageDecoder: Sendable {
   private let plans: [FramingPlan?]
   /// The messages of each framing, by their places.
   private let candidates: [[Int]]
+  /// The element that has the unit's number, of each framing.
+  private let unitElements: [Int?]
 
   /// A decoder of the frames of `codec`.
   public init(_ codec: DescribedCodec) {
     let description = codec.description
     self.description = description
     plans = codec.kinds.map { if case .layout(let plan) = $0 { plan } else { nil } }
+    unitElements = codec.kinds.indices.map { description.unitElement(of: $0) }
     candidates = codec.kinds.indices.map { framing in
       description.messages.indices.filter { description.messages[$0].framing == framing }
     }
@@ -32,6 +35,15 @@ public struct MessageDecoder: Sendable {
     }
   }
 
+  /// The unit that a frame comes from; nil where its protocol has no units. It may be none that there can be: an echo of what
+  /// was sent. Allocates nothing.
+  public func unit(_ header: DescribedHeader, _ content: RawSpan) -> Int? {
+    guard let units = description.units, unitElements.indices.contains(header.framing),
+      let element = unitElements[header.framing]
+    else { return nil }
+    return number(element, header, content).map { $0 &- units.received }
+  }
+
   /// The message that a frame is, by its place; nil where the description has none for it. Several messages may fit a
   /// frame: then it is `expected` if that is one of them, as who has asked knows what is answered, or else the first.
   /// Allocates nothing.
@@ -42,11 +54,12 @@ public struct MessageDecoder: Sendable {
     return nil
   }
 
-  /// Whether a frame can be this message: it is of its framing, its elements are as the message wants them, and so is the
+  /// Whether a frame can be this message: it is of its framing, from a unit that there can be, its elements are as the message wants them, and so is the
   /// text where the message is a pattern. Allocates nothing.
   public func fits(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> Bool {
     let described = description.messages[message]
     guard described.framing == header.framing else { return false }
+    if let units = description.units, let unit = unit(header, content), !units.range.contains(unit) { return false }
     if case .pattern(let pattern) = described.body, header.body.upperBound <= content.byteCount,
       !pattern.fits(content.extracting(header.body))
     {
@@ -75,6 +88,7 @@ public struct MessageDecoder: Sendable {
     case .pattern(let pattern): decoding.readPattern(pattern, of: [UInt8](copying: body))
     }
     decoding.settleVariants()
+    decoding.result.unit = unit(header, content)
     return decoding.result
   }
 }

@@ -13,35 +13,39 @@ public struct RequestWriter: Sendable {
   /// - Parameters:
   ///   - request: The request's place in the description.
   ///   - arguments: Raw numbers by the arguments' names; one that is missing is its standard, or 0.
+  ///   - unit: The unit that is asked; nil: the standard one.
   /// - Throws: `FrameEncodingError` if there is no such frame.
   public func bytes(
-    _ request: Int, _ arguments: [String: Int] = [:]
+    _ request: Int, _ arguments: [String: Int] = [:], unit: Int? = nil
   ) throws(FrameEncodingError) -> (bytes: [UInt8], elements: [Int: Int]) {
     let described = description.requests[request]
     var arguments = arguments
     for argument in described.arguments where arguments[argument.name] == nil {
       arguments[argument.name] = argument.standard ?? 0
     }
+    let address = description.units.map { (unit ?? $0.standard) &+ $0.sent }
     switch described.sends {
     case .bytes(let parts):
       var numbers: [Int: Int] = [:]
-      return (Self.write(parts, described, arguments, into: &numbers), [:])
+      return (Self.write(parts, described, arguments, address, into: &numbers), [:])
     case .frame(let framing, let elements, let parts):
       var numbers = elements
-      let body = Self.write(parts, described, arguments, into: &numbers)
+      if let element = description.unitElement(of: framing) { numbers[element] = address }
+      let body = Self.write(parts, described, arguments, address, into: &numbers)
       return (try codec.frame(framing, numbers, body: body), numbers)
     }
   }
 
   private static func write(
     _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ arguments: [String: Int],
-    into numbers: inout [Int: Int]
+    _ address: Int?, into numbers: inout [Int: Int]
   ) -> [UInt8] {
     var body: [UInt8] = []
     for part in parts {
       switch part {
       case .bytes(let bytes): body += bytes
       case .element(let place, let name): numbers[place] = arguments[name]
+      case .unit(let format): body += address.flatMap(format.bytes) ?? [UInt8](repeating: 0, count: format.byteCount)
       case .argument(let name):
         guard let raw = arguments[name], let argument = request.arguments.first(where: { $0.name == name }) else {
           continue
