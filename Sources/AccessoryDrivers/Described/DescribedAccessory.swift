@@ -54,7 +54,7 @@ public final class DescribedAccessory: LinkedAccessory {
   public static func open(
     _ session: AccessorySession, _ description: ProtocolDescription, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> DescribedAccessory {
-    let rules = try DescribedExchange(description, label: session.label)
+    let rules = try DescribedExchange(description, label: session.label, wire: description.wire(of: session))
     let link = try await Link.open(session, rules: rules, clock: clock)
     let accessory = DescribedAccessory(link, description, clock: clock)
     let failure: AccessoryError
@@ -96,5 +96,14 @@ public final class DescribedAccessory: LinkedAccessory {
   public func close() async {
     follower?.cancel()
     await link.close()
+  }
+}
+
+extension ProtocolDescription {
+  /// How frames travel in a session where they are Modbus: with the header of Modbus TCP where there is a network and no
+  /// line behind it.
+  func wire(of session: AccessorySession) -> ModbusWire {
+    let isNetwork = session.transport.peer != nil && session.transport.line == nil
+    return isNetwork && modbus?.isSerialOverNetwork == false ? .network : .serial
   }
 }

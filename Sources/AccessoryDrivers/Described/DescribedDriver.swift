@@ -12,7 +12,7 @@ extension Driver {
       polls: description.accessoryPolls,
       freshness: description.messages.contains(where: \.isPushed)
         ? .nanoseconds(description.plan.expiry ?? 10_000_000_000) : nil,
-      hasWrites: description.requests.contains(where: \.isWrite) || description.examples.contains(where: \.isWrite),
+      hasWrites: description.hasWrites,
       preview: { calls throws(AccessoryError) in try description.preview(of: calls) },
       frames: {
         (DescribedFrameReader(description) as (any FrameReader)?) ?? DescribedFrameReader.none(description.name)
@@ -46,6 +46,12 @@ extension DescribedAccessory {
 }
 
 extension ProtocolDescription {
+  /// Whether something can be sent that changes the accessory. What speaks Modbus can be written to, whatever is described
+  /// of it.
+  fileprivate var hasWrites: Bool {
+    modbus != nil || requests.contains(where: \.isWrite) || examples.contains(where: \.isWrite)
+  }
+
   /// Whether the request of this name changes something in the accessory.
   fileprivate func isWrite(_ name: String) -> Bool { request(named: name).map { requests[$0].isWrite } ?? false }
 

@@ -11,10 +11,13 @@ struct DescribedFrameReader: FrameReader {
   private let words: DescribedWords
   /// Raw numbers that were read, by their fields: counts in replies refer to earlier ones.
   private var known: [String: Int] = [:]
+  /// The request that was sent last: of several messages that a frame can be, it is the one that answers that.
+  private var asked: Int?
 
   /// Nil if there can be no such frames, which a description that was read from a file never has.
   init?(_ description: ProtocolDescription) {
-    guard let codec = try? DescribedCodec(description), let other = try? DescribedCodec(description, side: .accessory)
+    guard let codec = try? DescribedCodec(description, wire: .either),
+      let other = try? DescribedCodec(description, side: .accessory, wire: .either)
     else { return nil }
     (fromDevice, toDevice) = (FrameSide(.fromDevice, codec), FrameSide(.toDevice, other))
     words = DescribedWords(codec)
@@ -24,27 +27,27 @@ struct DescribedFrameReader: FrameReader {
   static func none(_ name: String) -> any FrameReader { CodecFrameReader(LineExchange.lines, name: name) }
 
   mutating func decode(_ bytes: [UInt8], _ direction: ByteDirection) -> [FrameRead] {
-    let (words, numbers) = (words, known)
+    let (words, numbers, asked) = (words, known, asked)
     return settled(
       direction == .fromDevice
-        ? fromDevice.decode(bytes.span.bytes) { words.words($0, $1, $2, direction, known: numbers) }
-        : toDevice.decode(bytes.span.bytes) { words.words($0, $1, $2, direction, known: numbers) })
+        ? fromDevice.decode(bytes.span.bytes) { words.words($0, $1, $2, direction, known: numbers, asked: asked) }
+        : toDevice.decode(bytes.span.bytes) { words.words($0, $1, $2, direction, known: numbers, asked: asked) })
   }
 
   mutating func idle(_ direction: ByteDirection) -> [FrameRead] {
-    let (words, numbers) = (words, known)
+    let (words, numbers, asked) = (words, known, asked)
     return settled(
       direction == .fromDevice
-        ? fromDevice.idle { words.words($0, $1, $2, direction, known: numbers) }
-        : toDevice.idle { words.words($0, $1, $2, direction, known: numbers) })
+        ? fromDevice.idle { words.words($0, $1, $2, direction, known: numbers, asked: asked) }
+        : toDevice.idle { words.words($0, $1, $2, direction, known: numbers, asked: asked) })
   }
 
   mutating func expire(_ direction: ByteDirection) -> [FrameRead] {
-    let (words, numbers) = (words, known)
+    let (words, numbers, asked) = (words, known, asked)
     return settled(
       direction == .fromDevice
-        ? fromDevice.expire { words.words($0, $1, $2, direction, known: numbers) }
-        : toDevice.expire { words.words($0, $1, $2, direction, known: numbers) })
+        ? fromDevice.expire { words.words($0, $1, $2, direction, known: numbers, asked: asked) }
+        : toDevice.expire { words.words($0, $1, $2, direction, known: numbers, asked: asked) })
   }
 
   func hasUnfinishedFrame(_ direction: ByteDirection) -> Bool {
@@ -56,6 +59,7 @@ struct DescribedFrameReader: FrameReader {
     for read in reads {
       guard case .frame(let words) = read.content else { continue }
       for field in words.fields { if case .whole(let number) = field.value { known[field.name] = number } }
+      if let request = self.words.request(named: words) { asked = request }
     }
     return reads.withNoiseJoined
   }
@@ -82,11 +86,13 @@ struct DescribedWords: Sendable {
 
   func words(
     _ header: DescribedHeader, _ outcome: FrameOutcome, _ payload: [UInt8], _ direction: ByteDirection,
-    known: [String: Int]
+    known: [String: Int], asked: Int? = nil
   ) -> FrameWords? {
     guard outcome == .whole else { return FrameWords(description.name, outcome, payload: payload) }
     if direction == .toDevice { return request(header, payload) }
-    guard let message = decoder.message(header, payload.span.bytes) else {
+    let expected = asked.flatMap { description.requests[$0].reply }
+    guard let message = decoder.message(header, payload.span.bytes, expected: expected) else {
+      if description.modbus != nil, let echo = echo(header, payload) { return echo }
       return FrameWords(description.name, outcome, payload: payload)
     }
     let described = description.messages[message]
@@ -102,6 +108,17 @@ struct DescribedWords: Sendable {
       fields: decoded.values.map { FrameField($0.name, $0.value) })
     words.isRefusal = described.isRefusal
     return words
+  }
+
+  /// The request that these words are of, by its place; nil where they aren't a request's.
+  func request(named words: FrameWords) -> Int? {
+    words.kind == "request" ? words.command.flatMap { description.request(named: $0) } : nil
+  }
+
+  /// A request that the line has given back, as adapters for RS-485 do.
+  private func echo(_ header: DescribedHeader, _ payload: [UInt8]) -> FrameWords? {
+    guard let name = request(header, payload).command else { return nil }
+    return FrameWords(description.name, "echo", title: "echo of \(name)", command: name)
   }
 
   private func request(_ header: DescribedHeader, _ payload: [UInt8]) -> FrameWords {

@@ -11,6 +11,10 @@ extension DescribedExchange {
     guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
     let content = batch.payloadStore.span.bytes.extracting(batch.payloadRange(at: index))
     var header = batch.header(at: index)
+    if header.isStray {
+      counters.lateReplies += 1
+      return
+    }
     if let attempt, let echo = echoedByteCount(attempt, header, content) {
       header.body = (header.body.lowerBound + echo)..<header.body.upperBound
     }
@@ -27,6 +31,7 @@ extension DescribedExchange {
         return take(reply, header, content, now: now, effects: &effects)
       }
     }
+    if attempt == nil { noteLateAnswer(header, content) }
     guard let message = decoder.message(header, content) else {
       counters.unexpected += 1
       return
@@ -37,6 +42,14 @@ extension DescribedExchange {
     }
     counters.events += 1
     effects.events.append(decode(message, header, content))
+  }
+
+  private mutating func noteLateAnswer(_ header: DescribedHeader, _ content: RawSpan) {
+    guard description.modbus != nil,
+      let unit = decoder.number(0, header, content).flatMap({ UInt8(exactly: $0) }),
+      let function = decoder.number(1, header, content).flatMap({ UInt8(exactly: $0) })
+    else { return }
+    lateAnswers.take(unit: unit, function: function)
   }
 
   private mutating func decode(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> DecodedMessage {

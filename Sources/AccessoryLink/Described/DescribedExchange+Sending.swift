@@ -12,17 +12,17 @@ extension DescribedExchange {
   mutating func sendNext(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     guard case .ready = phase else { return }
     isSpaceAwaited = false
-    while attempt == nil, nextSending <= now, !queue.isEmpty {
+    while attempt == nil, let next = queue.first, sendingTime(of: next.request) <= now {
       if effects.isBlocked {
         isSpaceAwaited = true
         return
       }
       guard let (id, request) = queue.popFirst() else { return }
       counters.requests += 1
-      effects.write(request.bytes)
+      effects.write(codec.begin(request.bytes))
       let onWire = timing.time(of: request.bytes.count)
       guard described(request).reply != nil else {
-        nextSending = now + onWire + .nanoseconds(description.plan.gap)
+        nextSending = now + onWire + gap
         effects.completions.append((id, .success(nil)))
         continue
       }
@@ -30,10 +30,23 @@ extension DescribedExchange {
     }
   }
 
+  /// When a request may be sent, as far as that is known: not before the pause behind what passed last, and not while the
+  /// answer to another one may come that would be taken for its own.
+  func sendingTime(of request: DescribedRequest) -> MonotonicTime {
+    lateAnswers.end(before: request).map { max($0, nextSending) } ?? nextSending
+  }
+
+  /// The pause in front of the next request.
+  var gap: Duration {
+    guard description.modbus != nil else { return .nanoseconds(description.plan.gap) }
+    let silence = Modbus.silence(nanosecondsPerByte: timing.perByte.inNanoseconds)
+    return .nanoseconds(max(description.plan.gap, silence))
+  }
+
   /// How long an answer may take: as the description says, and the time on the wire.
   func patience(for request: DescribedRequest) -> Duration {
     let described = described(request)
-    let reply = described.reply.map { description.framings[description.messages[$0].framing].limit } ?? 0
+    let reply = described.reply.map { description.longestFrame(of: $0) } ?? 0
     return .nanoseconds(described.timeout ?? description.plan.timeout)
       + timing.time(of: request.bytes.count + min(reply, 1_024))
   }
@@ -44,7 +57,8 @@ extension DescribedExchange {
   ) {
     guard let done = attempt else { return }
     attempt = nil
-    nextSending = now + .nanoseconds(description.plan.gap)
+    nextSending = now + gap
+    lateAnswers.note(done, result, now: now, patience: patience(for: done.request))
     if let id = done.id {
       effects.completions.append((id, result))
     } else {
@@ -87,7 +101,7 @@ extension DescribedExchange {
       waiting.pieces = [:]
       if !effects.isBlocked {
         counters.retries += 1
-        effects.write(waiting.request.bytes)
+        effects.write(codec.begin(waiting.request.bytes, isRepeated: true))
       }
       waiting.deadline = now + max(patience(for: waiting.request), .nanoseconds(description.plan.retryGap))
       attempt = waiting

@@ -36,6 +36,8 @@ public struct DescribedExchange: Exchange {
   /// Who waits for the accessory to wake up.
   var opening: RequestID?
   var phase = Phase.closed
+  /// Answers that may still come, where answers don't say what they answer.
+  var lateAnswers = LateAnswers()
   var scratch = FrameBatch<DescribedHeader>()
 
   enum Phase: Sendable {
@@ -58,15 +60,16 @@ public struct DescribedExchange: Exchange {
     var pieceCount: Int?
   }
 
-  /// Rules for a new opening. `queueLimit` requests may wait for their turn. Throws `misconfigured` if there can be no such
-  /// frames, which a description that was read from a file never has.
+  /// Rules for a new opening. `queueLimit` requests may wait for their turn; `wire` is how frames travel where they are
+  /// Modbus. Throws `misconfigured` if there can be no such frames, which a description that was read from a file never has.
   public init(
-    _ description: ProtocolDescription, label: String, queueLimit: Int = 64
+    _ description: ProtocolDescription, label: String, queueLimit: Int = 64, wire: ModbusWire = .serial
   ) throws(AccessoryError) {
     self.label = label
     self.description = description
+    lateAnswers.areTold = description.modbus == nil || wire == .network
     do throws(FramingParameterError) {
-      codec = try DescribedCodec(description)
+      codec = try DescribedCodec(description, wire: wire)
     } catch {
       throw AccessoryError(.misconfigured, "the protocol \(description.name) can't have such frames: \(error)")
     }
@@ -81,7 +84,7 @@ public struct DescribedExchange: Exchange {
   public var deadline: MonotonicTime? {
     if case .waking(let time) = phase { return time }
     if let attempt { return attempt.deadline }
-    return !queue.isEmpty && !isSpaceAwaited ? nextSending : nil
+    return !isSpaceAwaited ? queue.first.map { sendingTime(of: $0.request) } : nil
   }
 
   /// Whether the next request waits for nothing but the transport.

@@ -53,13 +53,16 @@ public struct DescribedDevice: SerialDevice {
   /// Bytes that may begin a request without framing.
   private var pending: [UInt8] = []
 
-  /// An accessory that speaks this protocol. Throws `misconfigured` if there can be no such frames.
-  public init(_ description: ProtocolDescription, serialNumber: String) throws(AccessoryError) {
+  /// An accessory that speaks this protocol; where that is Modbus, by `wire`. Throws `misconfigured` if there can be no such
+  /// frames.
+  public init(
+    _ description: ProtocolDescription, serialNumber: String, wire: ModbusWire = .serial
+  ) throws(AccessoryError) {
     self.description = description
     self.serialNumber = serialNumber
     unit = description.units?.standard
     do throws(FramingParameterError) {
-      codec = try DescribedCodec(description, side: .accessory)
+      codec = try DescribedCodec(description, side: .accessory, wire: wire)
       let check = try ExampleCheck(description)
       for example in description.examples.indices.reversed() {
         let described = description.examples[example]
@@ -193,6 +196,7 @@ public struct DescribedDevice: SerialDevice {
       // It is another unit's.
       return []
     }
+    if description.modbus != nil { return answerModbus(header, content) }
     for (index, request) in description.requests.enumerated() {
       guard case .frame(header.framing, let fixed, let parts) = request.sends,
         fixed.allSatisfy({ decoder.number($0.key, header, content.span.bytes) == $0.value }),

@@ -49,6 +49,17 @@ import Testing
     #expect(shown.messages.first?.conditions == shipped.messages.first?.conditions)
   }
 
+  /// So is the one for Modbus, and its example holds.
+  @Test func theModbusOfThePage() throws {
+    let bytes = try SmallFile.read(Self.root + "/Documentation/describing.md", limit: 1 << 20)
+    let blocks = String(decoding: bytes, as: UTF8.self).components(between: "```yaml\n", and: "```\n")
+    let text = try #require(blocks.first { $0.contains("\nregisters:\n") })
+    #expect(problems(Array(text.utf8), "describing.md") == [])
+    let described = try DescriptionReader.read(Array(text.utf8), file: "describing.md")
+    #expect(!described.description.examples.isEmpty)
+    #expect(DescriptionCheck.problems(in: described, file: "describing.md").map(\.description) == [])
+  }
+
   /// Examples/Protocols has three of different kinds, which people begin with.
   @Test(arguments: ["pms5003", "megatec", "power-monitor"]) func examples(name: String) throws {
     let text = try SmallFile.read(Self.root + "/Examples/Protocols/\(name).yaml", limit: 1 << 20)
@@ -61,7 +72,8 @@ import Testing
   private static let pageKeys: [[String]] = [
     DescriptionKeys.framing, DescriptionKeys.check, DescriptionKeys.message, DescriptionKeys.field,
     DescriptionKeys.request,
-    DescriptionKeys.plan, DescriptionKeys.example, DescriptionKeys.description,
+    DescriptionKeys.plan, DescriptionKeys.example, DescriptionKeys.description, DescriptionKeys.modbus,
+    DescriptionKeys.register,
   ]
 
   /// Keys stand in the first column of a table, also several in one row.
@@ -79,7 +91,7 @@ import Testing
       ("refusal", DescriptionKeys.refusal), ("pieces", DescriptionKeys.pieces), ("column", DescriptionKeys.column),
       ("steps", DescriptionKeys.steps), ("rule", DescriptionKeys.rule), ("derivation", DescriptionKeys.derivation),
       ("argument", DescriptionKeys.argument), ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll),
-      ("wake", DescriptionKeys.wake),
+      ("wake", DescriptionKeys.wake), ("registers", DescriptionKeys.registers),
     ] as [(String, [String])])
   func everyKeyIsInTheText(place: String, keys: [String]) throws {
     let page = String(

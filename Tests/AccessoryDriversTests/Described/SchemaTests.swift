@@ -35,7 +35,8 @@ import Testing
     ("steps", DescriptionKeys.steps), ("rule", DescriptionKeys.rule), ("derivation", DescriptionKeys.derivation),
     ("request", DescriptionKeys.request), ("argument", DescriptionKeys.argument), ("plan", DescriptionKeys.plan),
     ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll), ("wake", DescriptionKeys.wake),
-    ("example", DescriptionKeys.example), ("units", DescriptionKeys.units),
+    ("example", DescriptionKeys.example), ("modbus", DescriptionKeys.modbus), ("registers", DescriptionKeys.registers),
+    ("register", DescriptionKeys.register), ("units", DescriptionKeys.units),
   ]
 
   @Test(arguments: mappings) func keysOfMappings(definition: String, keys: [String]) throws {

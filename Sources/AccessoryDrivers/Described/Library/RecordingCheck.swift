@@ -68,6 +68,8 @@ public struct RecordingCheck: Sendable {
   private var sides: [ByteDirection: Side] = [:]
   private var silence: Duration = .milliseconds(50)
   private var known: [String: Int] = [:]
+  /// The request that was sent last.
+  private var asked: Int?
 
   private struct Side: Sendable {
     var codec: DescribedCodec
@@ -88,7 +90,8 @@ public struct RecordingCheck: Sendable {
 
   init(_ description: ProtocolDescription, limit: Int) throws(FramingParameterError) {
     self.limit = limit
-    let (host, accessory) = (try DescribedCodec(description), try DescribedCodec(description, side: .accessory))
+    let host = try DescribedCodec(description, wire: .either)
+    let accessory = try DescribedCodec(description, side: .accessory, wire: .either)
     words = DescribedWords(host)
     fresh = [.fromDevice: host, .toDevice: accessory]
     begin(silence: silence)
@@ -174,8 +177,9 @@ public struct RecordingCheck: Sendable {
       let content = side.batch.payloadBytes(at: index)
       guard
         let words = words.words(
-          side.batch.header(at: index), side.batch.outcome(at: index), content, direction, known: known)
+          side.batch.header(at: index), side.batch.outcome(at: index), content, direction, known: known, asked: asked)
       else { continue }
+      if let request = self.words.request(named: words) { asked = request }
       for field in words.fields { if case .whole(let number) = field.value { known[field.name] = number } }
       if let command = words.command {
         counts[direction, default: [:]][command, default: 0] += 1

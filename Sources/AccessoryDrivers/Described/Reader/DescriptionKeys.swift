@@ -4,8 +4,8 @@
 /// Documentation/schema/protocol-1.schema.json has the same for editors.
 enum DescriptionKeys {
   static let description = [
-    "protocol", "version", "description", "byte_order", "line", "framings", "units", "messages", "derived", "requests",
-    "plan", "examples",
+    "protocol", "version", "description", "byte_order", "line", "modbus", "registers", "framings", "units", "messages",
+    "derived", "requests", "plan", "examples",
   ]
   static let framing = [
     "layout", "window", "pairs", "max", "interrupts", "digits", "first_digit", "checks", "length",
@@ -44,10 +44,19 @@ enum DescriptionKeys {
   static let wake = ["send", "wait"]
   static let example = ["request", "unit", "sent", "received", "given", "expect", "refused", "write"]
 
+  static let modbus = ["unit", "scan", "longest", "across", "words_first", "tcp"]
+  static let registers = ["summary", "function", "fields"]
+  static let register = [
+    "at", "half", "words_first", "name", "type", "bits", "offset", "scale", "unit", "quantity", "unknown", "words",
+    "flags",
+    "truth", "repeat", "list", "hidden", "variants", "above", "bytes", "padding",
+  ]
+
   static let places: [KnownKeys.Place] = [
     ("a field", field), ("a framing", framing), ("a message", message), ("a request", request), ("plan", plan),
     ("line", KnownKeys.tty), ("a check", check), ("a length", length), ("an argument", argument),
     ("an example", example), ("units", units), ("derived", derivation), ("plan: wake", wake), ("plan: poll", poll),
+    ("modbus", modbus), ("a group of registers", registers), ("a register", register),
     ("the description itself", description),
   ]
 }

@@ -17,10 +17,12 @@ extension DescriptionReader {
     return try read(bytes, file: path)
   }
 
-  /// Whether a file looks like a description, and not like a profile: a line of it begins with `framings:`. False when it
+  /// Whether a file looks like a description, and not like a profile: a line of it begins with `framings:` or `registers:`. False when it
   /// can't be read. Blocks: for a `SetupQueue`.
   public static func isDescription(path: String) -> Bool {
     guard let bytes = try? SmallFile.read(path, limit: sizeLimit + 1) else { return false }
-    return bytes.split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: "framings:".utf8) }
+    return bytes.split(separator: UInt8(ascii: "\n")).contains {
+      $0.starts(with: "framings:".utf8) || $0.starts(with: "registers:".utf8)
+    }
   }
 }

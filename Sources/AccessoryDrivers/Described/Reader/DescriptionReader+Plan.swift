@@ -42,7 +42,10 @@ extension DescriptionReader {
       report(node.mark, "requests are missing: {requests: [basic], every: 10s}")
       return nil
     }
-    let places = oneOrMore(requests, "requests", limit: 32).compactMap { unattended($0, "poll") }
+    let places = oneOrMore(requests, "requests", limit: 32).compactMap { unattended($0, "poll") }.flatMap {
+      // All requests of a group of registers.
+      groups[$0].map(Array.init) ?? [$0]
+    }
     return ProtocolDescription.Poll(
       places, every: fields["every"].flatMap { nanoseconds($0, "every", 100...86_400_000) })
   }

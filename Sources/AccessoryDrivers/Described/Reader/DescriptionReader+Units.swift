@@ -54,7 +54,7 @@ extension DescriptionReader {
 
   private static let largestUnit = 65_535
 
-  private mutating func scan(_ node: YAMLNode, _ range: ClosedRange<Int>) -> ClosedRange<Int>? {
+  mutating func scan(_ node: YAMLNode, _ range: ClosedRange<Int>) -> ClosedRange<Int>? {
     if case .scalar(let text) = node.content, let scan = Self.range(text), range.contains(scan.lowerBound),
       range.contains(scan.upperBound)
     {

@@ -28,6 +28,8 @@ public struct DescriptionReader: ValueReader {
   var values: [String: ValueFacts] = [:]
   /// Whether something is wrong with some message or derived value, so that fields may be missing in `values`.
   var hasBrokenMessages = false
+  /// The requests of each group of registers, by the first of them.
+  var groups: [Int: Range<Int>] = [:]
 
   init(file: String) { self.file = file }
 
@@ -50,11 +52,16 @@ public struct DescriptionReader: ValueReader {
     guard let fields = fields(node, "a protocol's description", known) else { return nil }
     head(fields, node.mark, name)
     let line = fields["line"].map { terminal($0, "line") }
-    framings(fields["framings"], node.mark)
-    if let node = fields["units"] { units(node) }
-    if let node = fields["messages"] { messages(node) }
-    if let node = fields["derived"] { derived(node) }
-    if let node = fields["requests"] { requests(node) }
+    if fields["modbus"] != nil || fields["registers"] != nil {
+      modbus(fields, node.mark)
+      if let node = fields["derived"] { derived(node) }
+    } else {
+      framings(fields["framings"], node.mark)
+      if let node = fields["units"] { units(node) }
+      if let node = fields["messages"] { messages(node) }
+      if let node = fields["derived"] { derived(node) }
+      if let node = fields["requests"] { requests(node) }
+    }
     if let node = fields["plan"] { description.plan = plan(node) }
     if let node = fields["examples"] { examples(node) }
     return DescribedProtocol(description: description, line: line)

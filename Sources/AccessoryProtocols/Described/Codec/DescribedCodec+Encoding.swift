@@ -22,7 +22,10 @@ extension DescribedCodec {
         let offset = plan.offset(of: plan.places[index], bodyEnd: header.body.upperBound)
         numbers[index] = payload.number(at: offset, format)
       }
-      try append(plan, numbers, body: body, into: &output)
+      guard let number = header.number else { return try append(plan, numbers, body: body, into: &output) }
+      var frame: [UInt8] = []
+      try append(plan, numbers, body: body, into: &frame)
+      output += ModbusHeader.wrapped(frame, number: number)
     }
   }
 

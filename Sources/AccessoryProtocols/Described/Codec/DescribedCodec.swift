@@ -16,7 +16,7 @@ public struct DescribedCodec: FrameCodec {
   /// The description.
   public let description: ProtocolDescription
   /// What has been seen since the codec was made.
-  public private(set) var counters = FrameCounters()
+  public internal(set) var counters = FrameCounters()
 
   enum Kind: Sendable {
     case layout(FramingPlan)
@@ -48,11 +48,15 @@ public struct DescribedCodec: FrameCodec {
   /// A window framing's own codec; it is then the only one.
   private var window: WindowCodec?
   private var windowBatch = FrameBatch<NoHeader>()
+  /// What finds the frames of a protocol that is Modbus.
+  var modbus: ModbusSearch?
 
-  /// A codec at the start of a stream, for one side of the line.
+  /// A codec at the start of a stream, for one side of the line. `wire` is how frames travel where they are Modbus.
   ///
   /// - Throws: `FramingParameterError` if there can be no such frames.
-  public init(_ description: ProtocolDescription, side: Side = .host) throws(FramingParameterError) {
+  public init(
+    _ description: ProtocolDescription, side: Side = .host, wire: ModbusWire = .serial
+  ) throws(FramingParameterError) {
     guard (1...8).contains(description.framings.count) else {
       throw FramingParameterError("framings", "must be 1 to 8")
     }
@@ -72,6 +76,12 @@ public struct DescribedCodec: FrameCodec {
       }
     }
     self.kinds = kinds
+    if description.modbus != nil {
+      guard kinds.count == ModbusForm.allCases.count else {
+        throw FramingParameterError("framings", "must be Modbus's")
+      }
+      modbus = ModbusSearch(wire, isAccessory: side == .accessory)
+    }
     let own = Set(
       side == .host
         ? description.messages.map(\.framing)
@@ -90,14 +100,19 @@ public struct DescribedCodec: FrameCodec {
   }
 
   /// Whether bytes are kept that may begin a frame.
-  public var hasUnfinishedFrame: Bool { window?.hasUnfinishedFrame ?? !kept.isEmpty }
+  public var hasUnfinishedFrame: Bool {
+    window?.hasUnfinishedFrame ?? modbus?.hasUnfinishedFrame ?? !kept.isEmpty
+  }
 
   /// How many bytes are kept: fewer than the longest frame has.
-  public var unfinishedByteCount: Int { window?.unfinishedByteCount ?? kept.count }
+  public var unfinishedByteCount: Int {
+    window?.unfinishedByteCount ?? modbus?.unfinishedByteCount ?? kept.count
+  }
 
   /// Takes the next bytes of the stream and appends to `batch` every frame that they complete.
   public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<DescribedHeader>) {
     if window != nil { return decodeWindows(into: &batch) { $0.decode(bytes, into: &$1) } }
+    if modbus != nil { return search { $0.decode(bytes, into: &batch) } }
     if kept.isEmpty && (!hasPairs || interruptions.isEmpty) {
       let stop = scan(bytes, into: &batch)
       kept.append(contentsOf: bytes.extracting(stop..<bytes.byteCount))
@@ -111,6 +126,7 @@ public struct DescribedCodec: FrameCodec {
   /// what is in front of it is noise then.
   public mutating func idle(into batch: inout FrameBatch<DescribedHeader>) {
     if window != nil { return }
+    if modbus != nil { return search { $0.idle(into: &batch) } }
     guard kept.count > 1 else { return }
     let bytes = kept
     for start in 1..<bytes.count {
@@ -128,6 +144,7 @@ public struct DescribedCodec: FrameCodec {
   /// Gives up the unfinished frame, and looks for others in the bytes behind its start.
   public mutating func expire(into batch: inout FrameBatch<DescribedHeader>) {
     if window != nil { return decodeWindows(into: &batch) { $0.expire(into: &$1) } }
+    if modbus != nil { return search { $0.expire(into: &batch) } }
     guard !kept.isEmpty else { return }
     counters.skippedBytes += 1
     drop(1)
@@ -137,6 +154,7 @@ public struct DescribedCodec: FrameCodec {
   /// Forgets everything but the counters.
   public mutating func reset() {
     window?.reset()
+    modbus?.reset()
     drop(kept.count)
   }
 

@@ -9,6 +9,10 @@ public struct DescribedHeader: Sendable, Hashable {
   public var framing: Int
   /// Where the body is in the content.
   public var body: Range<Int>
+  /// The number by which a request and its answer belong together, where their way has one: Modbus TCP.
+  public var number: UInt16?
+  /// Whether it is known that it answers nothing that is awaited.
+  public var isStray = false
 
   /// A header of these parts.
   public init(framing: Int, body: Range<Int>) { (self.framing, self.body) = (framing, body) }

@@ -201,7 +201,7 @@ extension RawSpan {
     guard offset >= 0, count >= 1, count <= 8, offset <= byteCount - count else { return nil }
     var raw: UInt64 = 0
     for index in 0..<count {
-      raw |= UInt64(byte(uncheckedAt: offset + index)) << UInt64(format.order.shift(ofByte: index, of: count))
+      raw |= UInt64(byte(uncheckedAt: offset + index)) << format.shift(ofByte: index)
     }
     return format.whole(raw)
   }
@@ -270,7 +270,7 @@ extension [UInt8] {
   /// Appends the lowest bytes of `bits` in the order of `format`.
   mutating func append(bits: UInt64, _ format: ProtocolDescription.NumberFormat) {
     for index in 0..<format.byteCount {
-      append(UInt8(truncatingIfNeeded: bits >> UInt64(format.order.shift(ofByte: index, of: format.byteCount))))
+      append(UInt8(truncatingIfNeeded: bits >> format.shift(ofByte: index)))
     }
   }
 }

@@ -143,9 +143,19 @@ extension ProtocolDescription {
     public var order: ByteOrder
     /// What the bits mean.
     public var encoding: Encoding
+    /// Whether the words, of two bytes each, are sent the other way round than `order` says, as some registers are.
+    public var hasWordsSwapped = false
     /// A number of this form.
     public init(byteCount: Int, order: ByteOrder = .bigEndian, encoding: Encoding = .unsigned) {
       (self.byteCount, self.order, self.encoding) = (byteCount, order, encoding)
+    }
+
+    /// By how many bits byte `index` is shifted.
+    @inline(__always)
+    func shift(ofByte index: Int) -> UInt64 {
+      // Word by word from the end; both bytes of a word stay as they are.
+      let index = hasWordsSwapped ? byteCount - 2 - (index & ~1) + (index & 1) : index
+      return UInt64(order.shift(ofByte: index, of: byteCount))
     }
 
     /// What a number's bits mean.

@@ -10,6 +10,7 @@ extension ProtocolDescription.Message {
     case .pairs(let pairs): pairs.fields.keys.sorted().compactMap { pairs.fields[$0] }
     case .columns(let columns): columns.columns.map(\.field)
     case .pattern(let pattern): pattern.parts.compactMap { if case .field(let field) = $0 { field } else { nil } }
+    case .registers(let block): block.values.map(\.field)
     }
   }
 }

@@ -69,6 +69,8 @@ extension ProtocolDescription {
     case columns(Columns)
     /// A text with values at places: literals and placeholders.
     case pattern(TextPattern)
+    /// Registers of a protocol that is Modbus.
+    case registers(RegisterBlock)
   }
 
   /// A part of a body of bytes.

@@ -209,11 +209,11 @@ struct Decoding {
     guard offset + count <= end else { return false }
     var bits: UInt64 = 0
     for index in 0..<count {
-      bits |= UInt64(body.byte(at: offset + index)) << UInt64(format.order.shift(ofByte: index, of: count))
+      bits |= UInt64(body.byte(at: offset + index)) << format.shift(ofByte: index)
     }
     if field.bits?.staysHere != true { offset += count }
     if format.encoding == .float {
-      let number = count == 4 ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))) : Double(bitPattern: bits)
+      let number = count == 4 ? Self.single(UInt32(truncatingIfNeeded: bits)) : Double(bitPattern: bits)
       let value = field.meaning(of: number)
       if value == .nothing, !number.isFinite || field.unknownNumbers.isEmpty { result.problems += 1 }
       add(field, value, raw: nil, isElement: isElement)
@@ -233,6 +233,12 @@ struct Decoding {
     return true
   }
 
+  /// The number with the fewest digits that is sent like this: 230.2, and not 230.1999969.
+  private static func single(_ bits: UInt32) -> Double {
+    let number = Float(bitPattern: bits)
+    return Double(number.description) ?? Double(number)
+  }
+
   private mutating func addText(
     _ field: ProtocolDescription.Field, _ bytes: RawSpan, _ padding: [UInt8], _ isElement: Bool
   ) {
@@ -249,6 +255,14 @@ struct Decoding {
     guard (1...31).contains(day), (1...12).contains(month) else { return .nothing }
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return .text("\(year)-\(two(month))-\(two(day))")
+  }
+
+  /// Reads values at their places.
+  mutating func readBlock(_ block: ProtocolDescription.RegisterBlock, of body: RawSpan) {
+    for value in block.values {
+      offset = value.offset
+      if !read(value.field, of: body, isElement: false, end: body.byteCount) { addProblem(value.field) }
+    }
   }
 
   // MARK: - Tags

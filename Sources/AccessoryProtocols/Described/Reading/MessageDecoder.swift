@@ -86,6 +86,7 @@ public struct MessageDecoder: Sendable {
     case .pairs(let pairs): decoding.readPairs(pairs, of: body, framing: description.framings[header.framing])
     case .columns(let columns): decoding.readColumns(columns, of: [UInt8](copying: body))
     case .pattern(let pattern): decoding.readPattern(pattern, of: [UInt8](copying: body))
+    case .registers(let block): decoding.readBlock(block, of: body)
     }
     decoding.settleVariants()
     decoding.result.unit = unit(header, content)

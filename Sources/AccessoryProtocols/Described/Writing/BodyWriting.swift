@@ -101,6 +101,19 @@ struct BodyWriting {
     }
   }
 
+  /// Writes values at their places. Of a register several values may have bits.
+  mutating func write(_ block: ProtocolDescription.RegisterBlock) {
+    var image = [UInt8](repeating: 0, count: block.byteCount)
+    for placed in block.values {
+      body = []
+      write(placed.field, value(placed.field, isElement: placed.field.isList))
+      for (index, byte) in body.enumerated() where placed.offset + index < image.count {
+        image[placed.offset + index] |= byte
+      }
+    }
+    body = image
+  }
+
   private mutating func write(_ group: [ProtocolDescription.Step], _ times: Int) {
     for _ in 0..<max(0, min(times, ProtocolDescription.Limit.repetitions)) {
       guard body.count <= ProtocolDescription.Limit.frame else { return }

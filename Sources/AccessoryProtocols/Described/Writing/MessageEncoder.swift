@@ -59,6 +59,10 @@ public struct MessageEncoder: Sendable {
         writing.write(steps)
       }
       return writing.body
+    case .registers(let block):
+      var writing = BodyWriting(values: values, steps: [])
+      writing.write(block)
+      return writing.body
     case .pairs(let pairs): return self.pairs(pairs, values, framing: described.framing)
     case .columns(let columns): return TextWriting.columns(columns, values)
     case .pattern(let pattern):

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+
+// A protocol that is Modbus: what can be asked follows from its registers.
+extension DescriptionReader {
+  /// What holds for all registers of a file.
+  struct ModbusSettings {
+    var rules = ProtocolDescription.ModbusRules()
+    /// The unit that is asked where none is named.
+    var unit = 1
+    /// The units that a search asks; nil: all that there may be on a line.
+    var scan: ClosedRange<Int>?
+    /// Registers of one request, at most.
+    var longest = Modbus.registersPerRequest
+    /// Registers between two others that may be read with them though nobody wants them.
+    var across = 0
+    /// Whether the lower words of larger numbers come first.
+    var isLowWordFirst = false
+  }
+
+  /// Reads the registers and what is said of the line; nothing else says how frames look then.
+  mutating func modbus(_ fields: [String: YAMLNode], _ mark: YAMLMark) {
+    for key in ["framings", "units", "messages", "requests"] {
+      if let node = fields[key] {
+        report(node.mark, "\(key) are not for Modbus: what is asked and answered follows from registers")
+      }
+    }
+    if fields["byte_order"] == nil { order = .bigEndian }
+    var settings = ModbusSettings()
+    if let node = fields["modbus"] { self.settings(node, &settings) }
+    description.becomeModbus(settings.rules, unit: settings.unit)
+    if let scan = settings.scan { description.units?.scan = scan }
+    guard let node = fields["registers"] else {
+      report(mark, "registers are missing: which registers there are, and what is in them")
+      return
+    }
+    for entry in entries(node, "registers", limit: Self.requestLimit) ?? [] {
+      let before = problems.count
+      if isPlainName(entry, "a group's name"), description.request(named: entry.key) != nil {
+        report(entry.mark, "\(entry.key) is what a request of another group is called")
+      }
+      group(entry, settings)
+      if problems.count > before { hasBrokenMessages = true }
+    }
+    if description.requests.count > Self.requestLimit {
+      report(
+        node.mark,
+        "these registers need \(description.requests.count) requests, more than \(Self.requestLimit): put neighbours "
+          + "into one group")
+    }
+  }
+
+  private mutating func settings(_ node: YAMLNode, _ settings: inout ModbusSettings) {
+    guard let fields = fields(node, "modbus", DescriptionKeys.modbus) else { return }
+    set(&settings.unit, fields["unit"].flatMap { integer($0, "unit", 0...255) })
+    settings.scan = fields["scan"].flatMap { scan($0, 0...255) }
+    set(&settings.longest, fields["longest"].flatMap { integer($0, "longest", 1...Modbus.registersPerRequest) })
+    set(&settings.across, fields["across"].flatMap { integer($0, "across", 0...Modbus.registersPerRequest) })
+    set(&settings.isLowWordFirst, fields["words_first"].flatMap { isLowFirst($0) })
+    if let node = fields["tcp"] {
+      set(&settings.rules.isSerialOverNetwork, word(node, "tcp", among: ["header", "rtu"]).map { $0 == "rtu" })
+    }
+  }
+
+  private mutating func isLowFirst(_ node: YAMLNode) -> Bool? {
+    word(node, "words_first", among: ["high", "low"]).map { $0 == "low" }
+  }
+
+  /// A group of registers that are read together, in as few requests as can be.
+  private mutating func group(_ entry: YAMLNode.Entry, _ settings: ModbusSettings) {
+    guard let fields = fields(entry.value, "a group of registers", DescriptionKeys.registers) else { return }
+    guard let node = fields["function"], let list = fields["fields"] else {
+      report(
+        entry.mark,
+        "\(fields["function"] == nil ? "function" : "fields") is missing: {function: 4, fields: [{at: 0, name: …, "
+          + "type: u16}]}")
+      return
+    }
+    let summary = fields["summary"].flatMap { text($0, "summary", limit: 200) } ?? ""
+    guard let function = integer(node, "function (1 coils, 2 inputs, 3 and 4 registers)", Modbus.readFunctions) else {
+      return
+    }
+    var scope = MessageScope(framing: 0)
+    var registers: [ProtocolDescription.Register] = []
+    var lines: [String: Int] = [:]
+    for node in self.list(list, "fields", limit: Self.stepLimit) ?? [] {
+      guard let register = register(node, function, settings, &scope) else { continue }
+      if let line = lines.updateValue(node.mark.line, forKey: register.field.name), !register.field.isList {
+        report(node.mark, "the field \(register.field.name) was there already, in line \(line)")
+      }
+      registers.append(register)
+    }
+    lookUp(scope)
+    let longest = Modbus.isBits(function) ? Modbus.bitsPerRequest : settings.longest
+    let blocks = ProtocolDescription.RegisterBlock.blocks(
+      of: registers, function: function, longest: longest, hole: settings.across)
+    if blocks.reduce(0, { $0 + $1.values.count }) > ProtocolDescription.Limit.values {
+      report(list.mark, "these registers are more than \(ProtocolDescription.Limit.values) values")
+      return
+    }
+    add(entry.key, summary, blocks)
+  }
+
+  /// The requests of a group: the first one has its name, the others numbers behind it.
+  private mutating func add(_ name: String, _ summary: String, _ blocks: [ProtocolDescription.RegisterBlock]) {
+    let first = description.requests.count
+    for (index, block) in blocks.enumerated() {
+      description.addRequest(index == 0 ? name : "\(name)-\(index + 1)", summary, reads: block)
+    }
+    groups[first] = description.requests.indices.suffix(from: min(first, description.requests.count))
+  }
+
+  // MARK: - A register
+
+  private mutating func register(
+    _ node: YAMLNode, _ function: Int, _ settings: ModbusSettings, _ scope: inout MessageScope
+  ) -> ProtocolDescription.Register? {
+    guard var fields = fields(node, "a register", DescriptionKeys.register) else { return nil }
+    guard let at = fields["at"] else {
+      report(node.mark, "at is missing: the register's address, as it is sent: at: 0x331A")
+      return nil
+    }
+    let address = integer(at, "at", 0...0xFFFF)
+    var repetitions = 1
+    if let node = fields["repeat"] {
+      guard let count = integer(node, "repeat", 1...ProtocolDescription.Limit.repetitions) else { return nil }
+      repetitions = count
+    }
+    if Modbus.isBits(function) { bitField(&fields, at.mark) }
+    guard var field = field(fields, node.mark, .bytes, &scope), let address else { return nil }
+    var register = ProtocolDescription.Register(address, repetitions: repetitions, field)
+    if !Modbus.isBits(function) {
+      guard let count = registers(fields, &field, settings, &register.byte) else { return nil }
+      (register.field, register.count) = (field, count)
+    }
+    let (count, longest) = (
+      register.count * repetitions, Modbus.isBits(function) ? Modbus.bitsPerRequest : settings.longest
+    )
+    guard count <= longest else {
+      report(node.mark, "this takes \(count) registers, and a request has at most \(longest)")
+      return nil
+    }
+    guard address + count <= 0x1_0000 else {
+      report(at.mark, "this goes beyond the last register, 0xFFFF")
+      return nil
+    }
+    return register
+  }
+
+  /// A coil or a discrete input is one bit.
+  private mutating func bitField(_ fields: inout [String: YAMLNode], _ mark: YAMLMark) {
+    for key in ["type", "bits", "half", "words_first", "scale", "offset", "flags", "variants", "above"] {
+      if let node = fields[key] { report(node.mark, "\(key) isn't for a coil or an input, which is one bit") }
+      fields[key] = nil
+    }
+    fields["type"] = YAMLNode(content: .scalar("u8"), mark: mark)
+    fields["bits"] = YAMLNode(content: .scalar("0"), mark: mark)
+  }
+
+  /// How many registers a value takes; of a byte also which half.
+  private mutating func registers(
+    _ keys: [String: YAMLNode], _ field: inout ProtocolDescription.Field, _ settings: ModbusSettings, _ byte: inout Int
+  ) -> Int? {
+    let mark = keys["type"]?.mark ?? YAMLMark(line: 1, column: 1)
+    let bytes: Int
+    switch field.type {
+    case .number(var format):
+      bytes = format.byteCount
+      let isLow = keys["words_first"].flatMap { isLowFirst($0) } ?? settings.isLowWordFirst
+      if bytes > 2, bytes.isMultiple(of: 2), isLow {
+        format.hasWordsSwapped = true
+        field.type = .number(format)
+      }
+    case .text(let count, _), .bytes(let count): bytes = count
+    case .packedDate: bytes = 2
+    default:
+      report(mark, "a register has no such type: it has numbers, date16, text or hex with bytes")
+      return nil
+    }
+    if let node = keys["half"] {
+      guard bytes == 1, field.isList == false else {
+        report(node.mark, "half is for one number of one byte, like u8")
+        return nil
+      }
+      byte = word(node, "half", among: ["high", "low"]) == "low" ? 1 : 0
+      return 1
+    }
+    guard bytes.isMultiple(of: 2) else {
+      report(
+        mark, bytes == 1 ? "half is missing: which byte of the register, high or low" : "a register has two bytes")
+      return nil
+    }
+    if bytes <= 2, let node = keys["words_first"] {
+      report(node.mark, "words_first is for numbers of several registers")
+    }
+    return bytes / 2
+  }
+}

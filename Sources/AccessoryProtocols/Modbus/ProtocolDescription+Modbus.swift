@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ProtocolDescription {
+  /// The elements of all Modbus frames that come first, by their places.
+  enum ModbusElement {
+    static let function = 1
+    /// Of a reply: how many bytes follow.
+    static let byteCount = 2
+    /// Of a request: the first register.
+    static let start = 2
+    /// Of a request: how many.
+    static let count = 3
+    /// Of an exception: why.
+    static let code = 2
+  }
+
+  /// Makes it a protocol that is Modbus, with its frames and the message that refuses, and nothing to ask for yet. `unit` is
+  /// the one that is asked where none is named, 0…255.
+  public mutating func becomeModbus(_ rules: ModbusRules, unit: Int = 1) {
+    modbus = rules
+    var units = Units("unit", 0...255)
+    (units.standard, units.scan) = (unit, 1...247)
+    self.units = units
+    framings = ModbusForm.allCases.map(Self.framing)
+    var refusal = Message(name: "exception", framing: ModbusForm.exception.rawValue)
+    refusal.isRefusal = true
+    refusal.refusalReason = ModbusElement.code
+    refusal.refusalWords = Modbus.exceptions
+    messages = [refusal]
+  }
+
+  /// Adds the request that reads these registers, and its reply, under one name; gives the request's place.
+  @discardableResult
+  public mutating func addRequest(_ name: String, _ summary: String, reads block: RegisterBlock) -> Int {
+    var reply = Message(name: name, framing: ModbusForm.reply.rawValue)
+    reply.conditions = [
+      Condition(ModbusElement.function, [block.function]), Condition(ModbusElement.byteCount, [block.byteCount]),
+    ]
+    reply.body = .registers(block)
+    var request = Request(
+      name: name,
+      sends: .frame(
+        framing: ModbusForm.request.rawValue,
+        elements: [
+          ModbusElement.function: block.function, ModbusElement.start: block.start, ModbusElement.count: block.count,
+        ], body: []))
+    request.summary = summary
+    request.reply = messages.count
+    request.echoes = [Echo(request: ModbusElement.function, reply: ModbusElement.function)]
+    request.refusals = messages.indices.filter { messages[$0].isRefusal }
+    messages.append(reply)
+    requests.append(request)
+    return requests.count - 1
+  }
+
+  /// Bytes of the longest frame that a message can have.
+  public func longestFrame(of message: Int) -> Int {
+    if case .registers(let block) = messages[message].body { return block.byteCount + 5 }
+    return framings[messages[message].framing].limit
+  }
+
+  private static func framing(_ form: ModbusForm) -> Framing {
+    let byte = NumberFormat(byteCount: 1)
+    let word = NumberFormat(byteCount: 2)
+    var elements = [Element("unit", .number(byte)), Element("function", .number(byte))]
+    switch form {
+    case .reply:
+      elements.append(Element("length", .length(byte, of: 3...3, adjust: 0, nibbleCheck: false)))
+      elements.append(Element("data", .body(nil)))
+    case .request:
+      elements += [Element("start", .number(word)), Element("count", .number(word)), Element("data", .body(0))]
+    case .exception: elements += [Element("code", .number(byte)), Element("data", .body(0))]
+    }
+    let check = Check(.frame(.crc(.crc16MODBUS)), covers: 0...(elements.count - 1), order: .littleEndian)
+    var framing = Framing(name: "\(form)", form: .layout(elements + [Element("check", .check(check))]))
+    framing.limit = Modbus.frameLimit
+    return framing
+  }
+}
