@@ -71,10 +71,10 @@ lab: static ## The tests against a stock kernel's USB, udev and systemd, in gues
 define run-tests
 	swift build --build-tests $(1)
 	swift test --skip-build $(1) $(2) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
-		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno)' \
+		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)' \
 		--skip '^BridgeServiceTests' --skip '^AccessoryBridgeTests' --skip '^CommandTests' --skip '^LabTests'
 	swift test --skip-build $(1) $(2) --filter '^CommandTests'
-	swift test --skip-build $(1) --filter '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno)'
+	swift test --skip-build $(1) --filter '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)'
 	swift test --skip-build $(1) --filter '^BridgeServiceTests'
 	swift test --skip-build $(1) --filter '^AccessoryBridgeTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'

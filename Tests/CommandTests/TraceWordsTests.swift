@@ -39,6 +39,10 @@ import Testing
     Family(
       kind: "hm1x", name: "HM-1X", request: ["drive", "steering=-255", "acceleration=186"],
       lines: ["control  steering -255, acceleration 186"], field: ("request", "steering", -255)),
+    Family(
+      kind: "mavlink", name: "MAVLink", arguments: ["--percent", "57"],
+      lines: ["BATTERY_STATUS 1/1 #", "battery 0, 57 %", "REQUEST_MESSAGE AUTOPILOT_VERSION"],
+      field: ("message", "percent", 57)),
   ]
 
   @Test(arguments: families) func eachInItsOwnWords(family: Family) async throws {

@@ -69,6 +69,16 @@ enum BuiltInProfiles {
     driver: hm1x
     protocols: [com.accessorybridge.hm1x]
     """,
+    """
+    name: mavlink
+    description: An autopilot that speaks MAVLink; say --driver mavlink, or write a profile of your own
+    match:
+      driver: mavlink
+    transport:
+      tty: {baud: 57600}
+    driver: mavlink
+    protocols: [com.accessorybridge.mavlink]
+    """,
   ]
 
   /// All of them. That each can be read is a test's; here is nobody to tell otherwise.
@@ -86,4 +96,6 @@ extension Profile {
   public static let bluno = BuiltInProfiles.all.first { $0.name == BlunoRobot.driverName }!
   /// The car that takes HM-1X control frames, likewise.
   public static let hm1x = BuiltInProfiles.all.first { $0.name == HM1XCar.driverName }!
+  /// The autopilot that speaks MAVLink, likewise.
+  public static let mavlink = BuiltInProfiles.all.first { $0.name == MAVLinkAutopilot.driverName }!
 }

@@ -8,6 +8,8 @@ public enum FrameEncodingError: Error, Sendable, Hashable {
   case payloadTooShort(byteCount: Int, minimum: Int)
   /// The byte at `offset` of the payload would be taken for something else: a delimiter, or a frame out of step.
   case unencodableByte(offset: Int)
+  /// The framing needs to know the message of this number to make its checksum, and doesn't.
+  case unknownMessage(UInt32)
 }
 
 extension FrameEncodingError: CustomStringConvertible {
@@ -20,6 +22,8 @@ extension FrameEncodingError: CustomStringConvertible {
       "a payload of \(byteCount) bytes is shorter than the minimum of \(minimum)"
     case .unencodableByte(let offset):
       "byte \(offset) of the payload cannot be sent in this framing"
+    case .unknownMessage(let number):
+      "message \(number) isn't known, or this version of the framing can't carry it"
     }
   }
 }

@@ -18,12 +18,13 @@ struct Simulate: AsyncParsableCommand {
         bridge-cli simulate hm10 --neighbours 40
         bridge-cli simulate bluno
         bridge-cli simulate hm1x
+        bridge-cli simulate mavlink
         bridge-cli simulate --profile jbd --percent 57
         bridge-cli simulate --profile ./mine.yaml --set temperature=21.5
       """,
     subcommands: [
       SimulateDescribed.self, SimulateFramed.self, SimulateEV3.self, SimulateHM10.self, SimulateBluno.self,
-      SimulateHM1X.self,
+      SimulateHM1X.self, SimulateMAVLink.self,
     ],
     defaultSubcommand: SimulateDescribed.self)
 }

@@ -338,6 +338,41 @@ private struct Talk {
   }
 }
 
+@Suite struct MAVLinkWordsTests {
+  @Test func messagesAreRead() {
+    var talk = Talk(.mavlink)
+    talk.device("FD 09 00 00 07 01 01 00 00 00 00 00 00 00 02 03 51 03 03 A1 20")
+    #expect(talk.field("armed") == .flag(false) && talk.field("version") == .whole(2))
+    talk.device(
+      "FD 29 00 00 07 01 01 93 00 00 4D 03 00 00 FF FF FF FF FF 0A 64 0F 65 0F 63 0F 64 0F FF FF FF FF FF FF FF FF "
+        + "FF FF FF FF D2 04 00 01 01 57 58 02 00 00 01 4C F9")
+    #expect(talk.field("cells_mv") == .list([.whole(3_940), .whole(3_941), .whole(3_939), .whole(3_940)]))
+    talk.device("FD 10 00 00 0D 01 01 FD 00 00 06 41 72 64 75 50 69 6C 6F 74 20 52 65 61 64 79 8F 5B")
+    talk.device("FE 0C BC 01 01 02 60 F6 B6 19 C8 60 05 00 06 41 01 00 95 0D")
+    // The request and its answers are another implementation's.
+    talk.host(
+      "FD 20 00 00 00 01 BF 4C 00 00 00 00 14 43 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+        + "00 02 01 01 79 30")
+    #expect(talk.field("command") == .whole(512) && talk.last?.kind == "request")
+    talk.device("FD 0A 00 00 05 01 01 4D 00 00 00 02 00 00 00 00 00 00 01 BF 99 11")
+    #expect(talk.last?.kind == "reply" && talk.last?.isRefusal == false)
+    talk.device("FD 0A 00 00 06 01 01 4D 00 00 00 02 03 00 00 00 00 00 01 BF 8F F7")
+    #expect(talk.last?.kind == "refusal" && talk.last?.isRefusal == true)
+    // A message that nobody knows.
+    talk.device("FD 02 00 00 09 01 01 60 EA 00 01 02 12 34")
+    talk.pause()
+    #expect(
+      talk.lines() == [
+        "< HEARTBEAT 1/1 #7 | quadrotor, ArduPilot, standby",
+        "< BATTERY_STATUS 1/1 #7 | battery 0, 87 %, 15760 mV, -12340 mA, ok",
+        "< STATUSTEXT 1/1 #13 | info, \"ArduPilot Ready\"", "< SYSTEM_TIME 1/1 #188 | 12 bytes |`....`...A..|",
+        "> COMMAND_LONG 1/191 #0 | REQUEST_MESSAGE AUTOPILOT_VERSION, for 1/1",
+        "< COMMAND_ACK 1/1 #5 | REQUEST_MESSAGE accepted", "< COMMAND_ACK 1/1 #6 | REQUEST_MESSAGE unsupported",
+        "< message 60000 1/1 #9 | isn't known here, so it can't be checked", "< noise 14",
+      ])
+  }
+}
+
 /// Whatever passes, a reader goes on, keeps little, and says nothing that a terminal would act on.
 @Suite struct HostileFrameTests {
   private struct Chance: RandomNumberGenerator {
@@ -355,6 +390,8 @@ private struct Talk {
       "15 00 2A 00 00 20 00 99 1C 00 02 81 21 01 08 60 64 68 6C 70 74 78 7C", "FF FF 2A 00 02",
       "0D 00 2A 00 00 FF FF 99 1D 00 00 10 00 83 FF FF FF 7F E3 FF FF FF FF", "00 00", "08 00 2A 00 03 9D 00 FF FF FF",
       "0F F0 12 03 01 00 05 00 33 31 02 39 80 0E 02 74 44 79 A0", "0F F0 12 01 01 00 FF FF", "3A 3A 3A 3A",
+      "FD 09 00 00 07 01 01 00 00 00 00 00 00 00 02 03 51 03 03 A1 20",
+      "FD 10 00 00 0D 01 01 FD 00 00 06 41 72 64 75 50 69 6C 6F 74 20 52 65 61 64 79 8F 5B", "FE 09", "FD FE FD FE",
     ].map(Talk.bytes)
     + [
       "OK+DISCS", "OK+CONN", "OK+LOST", "OK+DISA:A6D73C040381\u{0}\u{1}\u{FF}\r\n", "OK+NAME:\u{1B}]0;x\u{7}\r\n",
@@ -362,7 +399,7 @@ private struct Talk {
       "AT+NAME\u{1B}c", "+++", "AT+NAME=?\r\n", "<999999999", "\u{202E}evil", "OK+DISCE", "<->",
     ].map { Array($0.utf8) }
 
-  @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x"]) func anythingMayPass(name: String) throws {
+  @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x", "mavlink"]) func anythingMayPass(name: String) throws {
     let driver = try #require(DriverLibrary.builtIn.driver(named: name))
     for seed in 1...10 as ClosedRange<UInt64> {
       var chance = Chance(state: seed &* 0x9E37_79B9_7F4A_7C15)
@@ -404,7 +441,7 @@ private struct Talk {
   }
 
   /// A flood of one byte makes no more lines than there could be frames.
-  @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x"], [UInt8(0), 0x3A, 0x4F])
+  @Test(arguments: ["framed", "ev3", "hm10", "bluno", "hm1x", "mavlink"], [UInt8(0), 0x3A, 0x4F])
   func aFloodOfOneByte(name: String, byte: UInt8) throws {
     var talk = Talk(try #require(DriverLibrary.builtIn.driver(named: name)))
     for direction in ByteDirection.allCases {

@@ -98,5 +98,6 @@ public struct DescriptionReader: ValueReader {
   /// Drivers in Swift, whose names no description takes.
   static let builtInDrivers = [
     FramedAccessory.driverName, EV3Brick.driverName, HM10Module.driverName, BlunoRobot.driverName, HM1XCar.driverName,
+    MAVLinkAutopilot.driverName,
   ]
 }

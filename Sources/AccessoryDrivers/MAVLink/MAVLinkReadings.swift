@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+// What an autopilot's messages mean in the terms that all accessories share.
+
+extension AccessoryStatus {
+  /// The status that a heartbeat gives. A fault's number is that of the state: 5 critical, 6 emergency, 8 terminated.
+  init(_ heartbeat: MAVLinkHeartbeat) {
+    let state: AccessoryState =
+      switch heartbeat.state {
+      case 1, 2, 4, 7: .busy
+      case 3: .idle
+      case 5, 6, 8: .fault
+      default: .notInitialized
+      }
+    self.init(state: state, faultCode: state == .fault ? UInt16(heartbeat.state) : nil)
+  }
+}
+
+extension AccessoryIdentity {
+  /// Who an autopilot is, by its heartbeat and its version, as far as they are known.
+  init(_ heartbeat: MAVLinkHeartbeat?, _ version: MAVLinkAutopilotVersion?) {
+    self.init(
+      manufacturer: heartbeat?.autopilotName ?? "", model: heartbeat?.typeWord ?? "",
+      serialNumber: version?.serialNumber ?? "", firmwareRevision: version?.firmware ?? "",
+      hardwareRevision: version.flatMap { $0.board == 0 ? nil : "board \($0.board)" } ?? "")
+  }
+}
+
+extension BatteryReading {
+  /// The reading that a battery's messages give. With `system`, which knows only one battery, what they leave open comes
+  /// from that.
+  init(_ status: MAVLinkBatteryStatus, _ info: MAVLinkBatteryInfo?, _ system: MAVLinkSystemStatus?) {
+    self.init()
+    percent = status.percent ?? system?.percent
+    millivolts = status.millivolts ?? system?.millivolts.map(Int.init)
+    if status.millivolts != nil, status.isSumOfCells { derived.insert(.voltage) }
+    take(centiamperes: status.centiamperes ?? system?.centiamperes)
+    cellMillivolts = status.cells.map { $0.map(Int.init) }
+    if let temperature = status.centidegrees { temperatures = [Temperature(Int(temperature) * 10)] }
+    secondsToEmpty = status.secondsRemaining.map(Int.init)
+    fullMilliampereHours = info?.fullMilliampereHours.map(Int.init)
+    cycles = info?.cycles.map(Int.init)
+    if let health = info?.healthPercent {
+      healthPercent = health
+      derived.insert(.health)
+    }
+    faults = status.faultWords
+    switch status.state {
+    case .low: level = .low
+    case .critical: level = .critical
+    case .emergency:
+      level = .critical
+      warnings = ["emergency"]
+    case .charging:
+      charge = .charging
+      derived.remove(.charge)
+    case .ok, .failed, .unhealthy, nil: break
+    }
+    self = bounded
+    deriveLevel()
+  }
+
+  /// The reading that the autopilot's own status gives.
+  init(_ system: MAVLinkSystemStatus) {
+    self.init(percent: system.percent, millivolts: system.millivolts.map(Int.init))
+    take(centiamperes: system.centiamperes)
+  }
+
+  /// Here a current is positive while the battery is charged. From its sign follows what the battery is doing.
+  private mutating func take(centiamperes: Int16?) {
+    guard let centiamperes else { return }
+    milliamperes = -10 * Int(centiamperes)
+    if centiamperes == 0 { return }
+    charge = centiamperes > 0 ? .discharging : .charging
+    derived.insert(.charge)
+  }
+}
+
+extension MAVLinkSystemStatus {
+  /// Whether it tells something of a battery.
+  var knowsBattery: Bool { millivolts != nil || centiamperes != nil || percent != nil }
+}
+
+extension AutopilotPicture {
+  /// The battery as far as it is known; nil where nothing is.
+  var battery: BatteryReading? {
+    if let main = mainBattery {
+      return BatteryReading(main, infos[main.id], batteries.count == 1 ? system?.content : nil)
+    }
+    return system.flatMap { $0.content.knowsBattery ? BatteryReading($0.content) : nil }
+  }
+
+  /// All that is neither status nor battery.
+  var values: [AccessoryValue] {
+    var values = flightValues + systemValues
+    if let main = mainBattery { values += Self.extras(of: main, "battery") }
+    for other in otherBatteries { values += Self.values(of: other, infos[other.id]) }
+    if let severity {
+      values.append(AccessoryValue("text", nil, nil, .text(String(decoding: text, as: UTF8.self))))
+      values.append(
+        AccessoryValue(
+          "text_severity", .state, nil,
+          severity.severityWord.map { .choice(word: $0, number: Int(severity.severity)) }))
+    }
+    return values
+  }
+
+  private var flightValues: [AccessoryValue] {
+    let told = heartbeat?.content
+    let custom = told.flatMap { $0.mode.contains(.custom) ? Double($0.customMode) : nil }
+    return [
+      AccessoryValue("armed", .state, nil, told.map { .flag($0.mode.contains(.armed)) }),
+      AccessoryValue(
+        "state", .state, nil, told.flatMap { beat in beat.stateWord.map { .choice(word: $0, number: Int(beat.state)) } }
+      ),
+      AccessoryValue("mode", .state, nil, told.map { .text(Self.list($0.modeWords.filter { $0 != "armed" })) }),
+      AccessoryValue("custom_mode", .state, number: custom),
+    ]
+  }
+
+  private var systemValues: [AccessoryValue] {
+    let told = system?.content
+    return [
+      AccessoryValue("load", .ratio, .percent, told?.load.map { .decimal(Int($0), places: 1) }),
+      AccessoryValue("unhealthy", .problem, nil, told.map { .text(Self.list($0.unhealthySensors)) }),
+      AccessoryValue("drop_rate", .ratio, .percent, told.map { .decimal(Int($0.dropRate), places: 2) }),
+      AccessoryValue("communication_errors", .count, number: told.map { Double($0.communicationErrors) }),
+    ]
+  }
+
+  private static func list(_ words: [String]) -> String { words.isEmpty ? "none" : words.joined(separator: ", ") }
+
+  /// What a reading has no room for.
+  private static func extras(of status: MAVLinkBatteryStatus, _ name: String) -> [AccessoryValue] {
+    // A hundred joules are a thirty-sixth of a watt hour.
+    let wattHours = status.consumedHectojoules.map { (Double($0) / 36 * 1_000).rounded() / 1_000 }
+    return [
+      AccessoryValue("\(name)_function", .identity, nil, status.functionWord.map { .text($0) }),
+      AccessoryValue("\(name)_type", .identity, nil, status.typeWord.map { .text($0) }),
+      AccessoryValue(
+        "\(name)_consumed", .charge, .milliampereHour, number: status.consumedMilliampereHours.map { Double($0) }),
+      AccessoryValue("\(name)_energy", .energy, .wattHour, number: wattHours),
+      AccessoryValue(
+        "\(name)_state", .state, nil, status.state.map { .choice(word: "\($0)", number: Int($0.rawValue)) }),
+    ]
+  }
+
+  /// A battery that isn't the accessory's own.
+  static func values(of status: MAVLinkBatteryStatus, _ info: MAVLinkBatteryInfo?) -> [AccessoryValue] {
+    let name = "battery_\(status.id)"
+    let reading = BatteryReading(status, info, nil)
+    return [
+      AccessoryValue("\(name)_percent", .ratio, .percent, number: reading.percent.map { Double($0) }),
+      AccessoryValue(
+        "\(name)_voltage", .voltage, .volt, reading.millivolts.map { .decimal($0, places: 3) },
+        isDerived: reading.derived.contains(.voltage)),
+      AccessoryValue("\(name)_current", .current, .ampere, reading.milliamperes.map { .decimal($0, places: 3) }),
+      AccessoryValue(
+        "\(name)_temperature", .temperature, .celsius,
+        reading.temperatures.first?.millidegrees.map { .decimal($0, places: 3) }),
+      AccessoryValue("\(name)_time_to_empty", .duration, .second, number: reading.secondsToEmpty.map { Double($0) }),
+      AccessoryValue("\(name)_faults", .problem, nil, reading.faults.map { .text(list($0)) }),
+    ] + extras(of: status, name)
+  }
+}

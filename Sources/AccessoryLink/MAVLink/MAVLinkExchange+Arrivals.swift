@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+extension MAVLinkExchange {
+  /// Takes a frame: the autopilot's first heartbeat, the message that is waited for, what became of a command, or news.
+  public mutating func receive(
+    _ batch: FrameBatch<MAVLinkHeader>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>
+  ) {
+    guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
+    let header = batch.header(at: index)
+    let message = batch.withPayload(at: index) { MAVLinkMessage(header.message, payload: $0) }
+    if autopilot == nil, !learn(header, message, effects: &effects) {
+      counters.unexpected += 1
+      return
+    }
+    guard let known = autopilot, header.system == known.system, header.component == Self.autopilotComponent else {
+      counters.unexpected += 1
+      return
+    }
+    follow(header, known)
+    guard let message else { return }
+    if case .acknowledgement(let acknowledgement) = message {
+      take(acknowledgement, now: now, effects: &effects)
+      return
+    }
+    counters.events += 1
+    effects.events.append(message)
+    guard let waiting = attempt, waiting.request.message == message.number else { return }
+    counters.replies += 1
+    finish(waiting, .success(message), now: now, effects: &effects)
+  }
+
+  /// Learns which autopilot it is from its first heartbeat; false when it isn't that.
+  private mutating func learn(
+    _ header: MAVLinkHeader, _ message: MAVLinkMessage?, effects: inout Effects<Reply, Event>
+  ) -> Bool {
+    guard case .listening = phase, case .heartbeat(let heartbeat)? = message,
+      header.component == Self.autopilotComponent, header.system != 0,
+      heartbeat.autopilot != MAVLinkHeartbeat.noAutopilot, heartbeat.type != MAVLinkHeartbeat.groundStation
+    else { return false }
+    autopilot = Autopilot(
+      system: header.system, version: header.version, heartbeat: heartbeat, sequence: header.sequence &- 1)
+    phase = .ready
+    if let id = opening { effects.completions.append((id, .success(.heartbeat(heartbeat)))) }
+    opening = nil
+    return true
+  }
+
+  /// Notes in which version it speaks, and what was lost since its last frame.
+  private mutating func follow(_ header: MAVLinkHeader, _ known: Autopilot) {
+    let lost = header.sequence &- known.sequence &- 1
+    // A number from behind is that of one that restarted.
+    if lost < 128 { counters.gaps += UInt64(lost) }
+    autopilot?.sequence = header.sequence
+    autopilot?.version = header.version
+  }
+
+  private mutating func take(
+    _ acknowledgement: MAVLinkAcknowledgement, now: MonotonicTime, effects: inout Effects<Reply, Event>
+  ) {
+    let isOurs =
+      acknowledgement.system == 0
+      || acknowledgement.system == autopilot?.system && acknowledgement.component == Self.ownComponent
+    guard isOurs else { return }
+    guard var waiting = attempt, let command = waiting.step.command, command == acknowledgement.command else {
+      counters.lateReplies += 1
+      return
+    }
+    switch MAVLinkAcknowledgement.Result(rawValue: acknowledgement.result) {
+    case .accepted:
+      waiting.isAccepted = true
+      attempt = waiting
+    case .inProgress:
+      waiting.deadline = now + patience
+      attempt = waiting
+    case .temporarilyRejected: break  // it is sent again
+    default: refused(waiting, acknowledgement, now: now, effects: &effects)
+    }
+  }
+
+  /// It doesn't send the message so. Who doesn't know how to send it once may know how to send it again and again.
+  private mutating func refused(
+    _ waiting: Attempt, _ acknowledgement: MAVLinkAcknowledgement, now: MonotonicTime,
+    effects: inout Effects<Reply, Event>
+  ) {
+    counters.refusals += 1
+    if case .request = waiting.step, waiting.request.mayRepeat {
+      var next = waiting
+      (next.step, next.isAccepted) = (.interval(tries: 0), false)
+      return send(next, now: now, effects: &effects)
+    }
+    let name = MAVLinkTable.facts(of: waiting.request.message)?.name ?? "message \(waiting.request.message)"
+    let word = acknowledgement.word ?? "result \(acknowledgement.result)"
+    let error = AccessoryError(
+      .refused, code: .refusal(acknowledgement.result), "\(label) does not send \(name): \(word)")
+    finish(waiting, .failure(error), now: now, effects: &effects)
+  }
+
+  /// The attempt is over; the next one may begin.
+  mutating func finish(
+    _ waiting: Attempt, _ result: Result<Reply, AccessoryError>, now: MonotonicTime,
+    effects: inout Effects<Reply, Event>
+  ) {
+    attempt = nil
+    effects.completions.append((waiting.id, result))
+    startNext(now: now, effects: &effects)
+  }
+}
+
+extension MAVLinkExchange.Attempt.Step {
+  /// The command that was sent.
+  var command: UInt16? {
+    switch self {
+    case .listening: nil
+    case .request: MAVLinkCommand.requestMessage
+    case .interval: MAVLinkCommand.setMessageInterval
+    }
+  }
+}

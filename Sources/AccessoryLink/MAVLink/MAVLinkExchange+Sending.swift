@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+extension MAVLinkExchange {
+  /// Begins with the request whose turn it is: waits for its message if it may still come by itself, else asks for it.
+  mutating func startNext(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    guard attempt == nil, let (id, request) = queue.popFirst() else { return }
+    counters.requests += 1
+    let new = Attempt(id: id, request: request, step: .listening, deadline: listeningEnd)
+    if now < listeningEnd {
+      attempt = new
+    } else {
+      send(Self.asking(new), now: now, effects: &effects)
+    }
+  }
+
+  private static func asking(_ attempt: Attempt) -> Attempt {
+    var attempt = attempt
+    attempt.step = .request(tries: 0)
+    return attempt
+  }
+
+  /// How long an answer may take.
+  var patience: Duration { options.timeout + timing.time(of: 2 * Self.longestFrame) }
+
+  private static let longestFrame = 280
+
+  /// Sends the command of an attempt's step, once more.
+  mutating func send(_ waiting: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    guard let autopilot else { return }
+    var waiting = waiting
+    let tries: Int
+    var parameters = [Float(waiting.request.message)]
+    switch waiting.step {
+    case .listening: return
+    case .request(let before):
+      tries = before
+      waiting.step = .request(tries: before + 1)
+      waiting.deadline = now + patience
+    case .interval(let before):
+      tries = before
+      waiting.step = .interval(tries: before + 1)
+      waiting.deadline = now + patience + options.interval
+      parameters.append(Float(options.interval / .microseconds(1)))
+    }
+    attempt = waiting
+    if tries > 0 { counters.retries += 1 }
+    guard let command = waiting.step.command else { return }
+    let message = MAVLinkCommand(
+      command, parameters, system: autopilot.system, component: Self.autopilotComponent,
+      confirmation: UInt8(clamping: tries))
+    write(.command(message), effects: &effects)
+  }
+
+  /// What is written while the transport takes nothing would only pile up.
+  private mutating func write(
+    _ message: MAVLinkMessage, _ version: MAVLinkVersion? = nil, effects: inout Effects<Reply, Event>
+  ) {
+    if effects.isBlocked { return }
+    effects.write(
+      message.frame(
+        version ?? autopilot?.version ?? .two, sequence: sequence, system: autopilot?.system ?? 1,
+        component: Self.ownComponent))
+    sequence &+= 1
+  }
+
+  // MARK: - Time
+
+  /// Sends a heartbeat, asks again what nobody answered, or gives it up.
+  public mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    if case .listening(let silence, let end) = phase {
+      if end <= now { return giveUpContact(effects: &effects) }
+      if silence <= now { keepAlive(now: now) }
+    }
+    if isKeptAlive, nextHeartbeat <= now { sendHeartbeat(now: now, effects: &effects) }
+    guard let waiting = attempt, waiting.deadline <= now else { return }
+    if waiting.step != .listening {
+      // The message may lie behind the beginning of a frame that never came to its end.
+      codec.expire(into: &scratch)
+      let found = scratch
+      scratch.removeAll()
+      for index in 0..<found.count { receive(found, at: index, now: now, effects: &effects) }
+    }
+    tryAgain(now: now, effects: &effects)
+  }
+
+  private mutating func tryAgain(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    guard let waiting = attempt, waiting.deadline <= now else { return }
+    let tries: Int
+    switch waiting.step {
+    case .listening: return send(Self.asking(waiting), now: now, effects: &effects)
+    case .request(let count), .interval(let count): tries = count
+    }
+    counters.timeouts += 1
+    if tries < options.tries {
+      // It may answer only who is there.
+      keepAlive(now: now)
+      if nextHeartbeat <= now { sendHeartbeat(now: now, effects: &effects) }
+      return send(waiting, now: now, effects: &effects)
+    }
+    let name = MAVLinkTable.facts(of: waiting.request.message)?.name ?? "message \(waiting.request.message)"
+    let reason = waiting.isAccepted ? "does not send \(name), though it said that it would" : "does not answer"
+    let error = AccessoryError(
+      .timedOut, "\(label) \(reason): it was asked for \(name) \(tries == 1 ? "once" : "\(tries) times")")
+    finish(waiting, .failure(error), now: now, effects: &effects)
+  }
+
+  private mutating func keepAlive(now: MonotonicTime) {
+    guard !isKeptAlive else { return }
+    (isKeptAlive, nextHeartbeat) = (true, now)
+  }
+
+  /// Until somebody speaks, in each version by turns.
+  private mutating func sendHeartbeat(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
+    let version: MAVLinkVersion = autopilot?.version ?? (heartbeatCount.isMultiple(of: 2) ? .two : .one)
+    heartbeatCount &+= 1
+    nextHeartbeat = now + options.heartbeat
+    let heartbeat = MAVLinkHeartbeat(
+      type: MAVLinkHeartbeat.onboardController, autopilot: MAVLinkHeartbeat.noAutopilot, state: 4)
+    write(.heartbeat(heartbeat), version, effects: &effects)
+  }
+
+  private mutating func giveUpContact(effects: inout Effects<Reply, Event>) {
+    phase = .closed
+    isKeptAlive = false
+    guard let id = opening else { return }
+    opening = nil
+    counters.timeouts += 1
+    let reason =
+      counters.unexpected > 0
+      ? "MAVLink is heard from \(label), but no autopilot's heartbeat (component 1)"
+      : "no MAVLink is heard from \(label): is it switched on, and is its baud rate right?"
+    effects.completions.append((id, .failure(AccessoryError(.timedOut, reason))))
+  }
+}

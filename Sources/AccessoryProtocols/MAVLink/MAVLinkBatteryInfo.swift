@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// SMART_BATTERY_INFO: what doesn't change, or hardly does, of a battery that knows it. Only version 2 has it.
+public struct MAVLinkBatteryInfo: Sendable, Hashable {
+  /// The message's number.
+  public static let number: UInt32 = 370
+
+  /// Which battery.
+  public var id: UInt8
+  /// What it is for and what is in it, as in BATTERY_STATUS.
+  public var function: UInt8 = 0
+  /// What is in it, as in BATTERY_STATUS.
+  public var type: UInt8 = 0
+  /// Milliampere hours that it had when it was new.
+  public var designMilliampereHours: Int32?
+  /// Milliampere hours that it has now when it is full.
+  public var fullMilliampereHours: Int32?
+  /// How often it was charged.
+  public var cycles: UInt16?
+  /// Its serial number; empty where it isn't known.
+  public var serialNumber = ""
+  /// What it is called; empty where it isn't known.
+  public var name = ""
+  /// What is between these, as it came.
+  private var rest: [UInt8]
+
+  private static let byteCount = 109
+  private static let blank: [UInt8] = {
+    // Weight and voltages that aren't known.
+    var bytes: [UInt8] = []
+    for none in [0, .max, .max, .max] as [UInt16] { bytes.append(littleEndian: none) }
+    return bytes
+  }()
+
+  /// A battery of which nothing is known.
+  public init(id: UInt8 = 0) {
+    self.id = id
+    rest = Self.blank + Array(repeating: 0, count: Self.byteCount - 87)
+  }
+
+  init(_ payload: RawSpan) {
+    designMilliampereHours = payload.padded(0, as: Int32.self).known
+    fullMilliampereHours = payload.padded(4, as: Int32.self).known
+    cycles = payload.padded(8, as: UInt16.self).unless(.max)
+    rest = payload.padded(10..<18) + payload.padded(87..<Self.byteCount)
+    id = payload.padded(18)
+    function = payload.padded(19)
+    type = payload.padded(20)
+    serialNumber = payload.paddedText(21..<37)
+    name = payload.paddedText(37..<87)
+  }
+
+  var payload: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: designMilliampereHours ?? -1)
+    bytes.append(littleEndian: fullMilliampereHours ?? -1)
+    bytes.append(littleEndian: cycles ?? .max)
+    bytes += rest.prefix(8)
+    bytes += [id, function, type]
+    bytes.append(serialNumber.utf8, count: 16)
+    bytes.append(name.utf8, count: 50)
+    bytes += rest.dropFirst(8)
+    return bytes
+  }
+
+  /// What it can hold compared with a new one, in percent; nil where that isn't known, or can't be.
+  public var healthPercent: UInt8? {
+    guard let full = fullMilliampereHours, let design = designMilliampereHours, design > 0 else { return nil }
+    return UInt8(exactly: (Double(full) / Double(design) * 100).rounded())?.percent
+  }
+}

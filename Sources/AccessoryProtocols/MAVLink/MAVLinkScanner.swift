@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds MAVLink frames in a run of bytes, and keeps what the rules need to know from one run to the next.
+///
+/// It holds no bytes itself. Positions count bytes from the start of the stream.
+struct MAVLinkScanner: Sendable {
+  var counters = FrameCounters()
+
+  /// Who has sent a frame that passed its checksum, system and component: the last of them.
+  private var senders: [UInt16] = []
+  private var nextSender = 0
+  /// Frames that were delivered on silence, from behind an unfinished one, in rising order: their starts.
+  private var delivered: [Int] = []
+
+  /// Senders that are remembered; of more, the oldest is forgotten.
+  private static let mostSenders = 32
+
+  /// Where a scan stopped.
+  struct Stop {
+    /// The index of the first byte that must be kept.
+    var index: Int
+    /// How many bytes from there on are needed before it makes sense to scan again.
+    var needed: Int
+  }
+
+  /// What is at an index where a frame may begin.
+  private enum Find {
+    /// A frame that passed its checksum.
+    case frame(MAVLinkHeader, payload: Range<Int>, end: Int)
+    /// Likewise, but with features that aren't known here.
+    case unknownFlags(MAVLinkHeader, end: Int)
+    /// All of a frame that can't be checked, of a sender whose other frames can. It may be none.
+    case unknownMessage(MAVLinkHeader, end: Int)
+    /// The checksum fails.
+    case damaged(MAVLinkHeader)
+    /// No frame begins here.
+    case nothing
+    /// So many bytes from there on tell.
+    case needs(Int)
+  }
+
+  /// Forgets what belongs to the stream, and keeps the counters.
+  mutating func reset() {
+    senders.removeAll()
+    nextSender = 0
+    delivered.removeAll()
+  }
+
+  /// Takes all frames out of `bytes` from `start` on, up to one that is unfinished.
+  ///
+  /// `base` is the position of the first byte of `bytes`. With `isSilent` nothing more comes for now, so that a frame that
+  /// can't be checked need not have another one behind it.
+  mutating func scan(
+    _ bytes: RawSpan, from start: Int, base: Int, isSilent: Bool, into batch: inout FrameBatch<MAVLinkHeader>
+  ) -> Stop {
+    var index = start
+    // Bytes before this index are accounted for, as delivered or as skipped.
+    var accounted = start
+    let stop: Stop
+    scanning: while true {
+      index = Self.firstStart(in: bytes, from: index)
+      switch find(in: bytes, at: index) {
+      case .needs(let count):
+        stop = Stop(index: index, needed: count)
+        break scanning
+      case .nothing:
+        counters.headerErrors += 1
+        index += 1
+      case .damaged(let header):
+        // Nothing vouches for the length, so the search goes on behind the first byte.
+        if isSender(header) { report(.payloadDamaged, header, into: &batch) } else { counters.headerErrors += 1 }
+        index += 1
+      case .unknownFlags(let header, let end):
+        report(.otherVersion, header, into: &batch)
+        index = end
+      case .unknownMessage(let header, let end):
+        if end == bytes.byteCount, !isSilent {
+          stop = Stop(index: index, needed: end - index + 1)
+          break scanning
+        }
+        if end == bytes.byteCount || Self.isStart(bytes.byte(at: end)) {
+          report(.otherVersion, header, into: &batch)
+          index = end
+        } else {
+          counters.headerErrors += 1
+          index += 1
+        }
+      case .frame(let header, let payload, let end):
+        if !wasDelivered(base + index) { deliver(header, bytes.extracting(payload), into: &batch) }
+        counters.skippedBytes += UInt64(index - accounted)
+        index = end
+        accounted = end
+      }
+    }
+    counters.skippedBytes += UInt64(stop.index - accounted)
+    return stop
+  }
+
+  /// Delivers frames that are whole in `bytes`, which begin with an unfinished frame, and remembers them. Whatever else
+  /// there is to report is left for `scan`.
+  mutating func lookPast(_ bytes: RawSpan, base: Int, into batch: inout FrameBatch<MAVLinkHeader>) {
+    var index = 1
+    while true {
+      index = Self.firstStart(in: bytes, from: index)
+      if index >= bytes.byteCount { return }
+      guard case .frame(let header, let payload, let end) = find(in: bytes, at: index) else {
+        index += 1
+        continue
+      }
+      let mark = deliveredIndex(from: base + index)
+      if mark == delivered.count || delivered[mark] != base + index {
+        delivered.insert(base + index, at: mark)
+        deliver(header, bytes.extracting(payload), into: &batch)
+      }
+      index = end
+    }
+  }
+
+  // MARK: - One frame
+
+  private func find(in bytes: RawSpan, at index: Int) -> Find {
+    guard index < bytes.byteCount else { return .needs(1) }
+    guard index + 1 < bytes.byteCount else { return .needs(2) }
+    let version: MAVLinkVersion = bytes.byte(at: index) == MAVLinkVersion.one.start ? .one : .two
+    guard let header = MAVLinkHeader(bytes, at: index, version) else { return .needs(version.headerByteCount) }
+    let count = Int(bytes.byte(at: index + 1))
+    let end = index + header.frameByteCount(payload: count)
+    let hasUnknownFlags = header.incompatibilityFlags & ~MAVLinkHeader.signed != 0
+    guard let facts = MAVLinkTable.facts(of: header.message) else {
+      guard isSender(header), !hasUnknownFlags else { return .nothing }
+      return end <= bytes.byteCount ? .unknownMessage(header, end: end) : .needs(end - index)
+    }
+    // Extensions come behind what version 1 has, and some send them all the same.
+    if version == .one, !(facts.baseByteCount...facts.fullByteCount).contains(count) { return .nothing }
+    guard end <= bytes.byteCount else { return .needs(end - index) }
+    let payload = (index + version.headerByteCount)..<(index + version.headerByteCount + count)
+    let stated = bytes.load(littleEndianAt: payload.upperBound, as: UInt16.self)
+    guard MAVLinkChecksum.value(bytes.extracting((index + 1)..<payload.upperBound), seed: facts.seed) == stated else {
+      return .damaged(header)
+    }
+    if hasUnknownFlags { return .unknownFlags(header, end: end) }
+    var signed = header
+    if header.isSigned {
+      let start = payload.upperBound + MAVLinkHeader.checksumByteCount
+      signed.signature = [UInt8](copying: bytes.extracting(start..<end))
+    }
+    return .frame(signed, payload: payload, end: end)
+  }
+
+  /// The index of the first byte from `index` on with which a frame may begin; that behind the last one if there is none.
+  private static func firstStart(in bytes: RawSpan, from index: Int) -> Int {
+    var index = index
+    while index < bytes.byteCount, !isStart(bytes.byte(uncheckedAt: index)) { index += 1 }
+    return index
+  }
+
+  private static func isStart(_ byte: UInt8) -> Bool {
+    byte == MAVLinkVersion.one.start || byte == MAVLinkVersion.two.start
+  }
+
+  private mutating func deliver(
+    _ header: MAVLinkHeader, _ payload: RawSpan, into batch: inout FrameBatch<MAVLinkHeader>
+  ) {
+    counters.frames += 1
+    if !isSender(header) { remember(header) }
+    batch.append(.whole, header, payload: payload)
+  }
+
+  private mutating func report(
+    _ outcome: FrameOutcome, _ header: MAVLinkHeader, into batch: inout FrameBatch<MAVLinkHeader>
+  ) {
+    counters.count(outcome)
+    batch.append(outcome, header)
+  }
+
+  // MARK: - What is remembered
+
+  private static func sender(_ header: MAVLinkHeader) -> UInt16 {
+    UInt16(header.system) << 8 | UInt16(header.component)
+  }
+
+  private func isSender(_ header: MAVLinkHeader) -> Bool { senders.contains(Self.sender(header)) }
+
+  private mutating func remember(_ header: MAVLinkHeader) {
+    if senders.count < Self.mostSenders {
+      senders.append(Self.sender(header))
+    } else {
+      senders[nextSender] = Self.sender(header)
+      nextSender = (nextSender + 1) % Self.mostSenders
+    }
+  }
+
+  /// Whether the frame at `position` was delivered already; forgets those before it.
+  private mutating func wasDelivered(_ position: Int) -> Bool {
+    if delivered.isEmpty { return false }
+    delivered.removeFirst(deliveredIndex(from: position))
+    return delivered.first == position
+  }
+
+  /// The index of the first delivered frame at `position` or behind it.
+  private func deliveredIndex(from position: Int) -> Int {
+    delivered.firstIndex { $0 >= position } ?? delivered.count
+  }
+}
+
+/// The checksum of frames.
+enum MAVLinkChecksum {
+  private static let table = CRCTable.table(for: .crc16MCRF4XX)
+
+  /// CRC-16/MCRF4XX over `bytes`, which are all between the start byte and the checksum, and then the message's seed.
+  static func value(_ bytes: RawSpan, seed: UInt8) -> UInt16 {
+    let table = table
+    let entries = table.entries.span
+    let register = CRCKernels.reflected(0xFFFF, bytes, entries)
+    return UInt16(truncatingIfNeeded: register >> 8 ^ entries[Int((register ^ UInt32(seed)) & 0xFF)])
+  }
+}

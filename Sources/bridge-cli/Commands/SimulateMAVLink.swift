@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocols
+import AccessorySimulator
+import ArgumentParser
+
+struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mavlink",
+    abstract: "Pretends to be an autopilot that speaks MAVLink, on a pseudo-terminal.",
+    discussion: """
+      The other commands find it by itself, in any terminal of the same user. It sends its heartbeat, its status and its \
+      batteries, answers REQUEST_MESSAGE and SET_MESSAGE_INTERVAL, and refuses every other command. Ends with Ctrl-C.
+
+      TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of pieces.
+
+      EXAMPLES
+        bridge-cli simulate mavlink
+        bridge-cli simulate mavlink --version 1 --percent 57 --drain 0.5
+        bridge-cli simulate mavlink --batteries 2 --cells 6
+        bridge-cli simulate mavlink --habit quiet --habit old
+        bridge-cli simulate mavlink --habit crowded --garbage 0.2 --split 0.1 --drop 0.1 --corrupt 0.1 --seed 7
+      """)
+
+  @Option(help: ArgumentHelp("In which version it speaks, 1 or 2; it understands both.", valueName: "number"))
+  var version = 2
+  @Option(help: ArgumentHelp("Batteries in percent, 0 to 100.", valueName: "percent"))
+  var percent = 87
+  @Option(help: ArgumentHelp("Percent that the batteries lose a second.", valueName: "percent"))
+  var drain = 0.0
+  @Flag(help: "The batteries are charged.")
+  var charging = false
+  @Option(help: ArgumentHelp("How many batteries it has, 0 to 16.", valueName: "number"))
+  var batteries = 1
+  @Option(
+    help: ArgumentHelp(
+      "How many cells each battery has, 0 to 14; 0: only the voltage of all is known.", valueName: "number"))
+  var cells = 4
+  @Flag(help: "Its motors may run.")
+  var armed = false
+  @Option(help: "What it is doing.")
+  var state = StateArgument.standby
+  @Option(
+    help: ArgumentHelp("Time between two of each of its messages, at least 10ms.", valueName: "time"),
+    transform: TimeArgument.read)
+  var period: TimeArgument?
+  @Option(
+    help: ArgumentHelp(
+      """
+      What not all autopilots do; may be said several times. quiet: it sends only heartbeats by itself; shy: nothing until \
+      it hears somebody's heartbeat; old: it doesn't know REQUEST_MESSAGE; plain: it has no BATTERY_STATUS; signed: it \
+      signs its frames; crowded: others speak on its line, too.
+      """))
+  var habit: [MAVLinkDevice.Habit] = []
+  @Option(help: ArgumentHelp("Share of its frames that have noise in front of them, 0 to 1.", valueName: "share"))
+  var garbage = 0.0
+  @Option(
+    help: ArgumentHelp("Share of its frames that come in two pieces with a pause between, 0 to 1.", valueName: "share"))
+  var split = 0.0
+  @Option(
+    help: ArgumentHelp("Say nothing any more after this time.", valueName: "time"), transform: TimeArgument.read)
+  var stallAfter: TimeArgument?
+  @Option(help: ArgumentHelp("Serial number; the first free of MAV0001, … unless given.", valueName: "text"))
+  var serial: String?
+  @OptionGroup var options: SimulatorOptions
+  var output: OutputOptions { options.output }
+
+  enum StateArgument: String, ExpressibleByArgument, CaseIterable {
+    case uninitialized, booting, calibrating, standby, active, critical, emergency
+
+    var number: UInt8 { UInt8(Self.allCases.firstIndex(of: self) ?? 0) }
+  }
+
+  func validate() throws {
+    guard (1...2).contains(version) else { throw ValidationError("--version is 1 or 2") }
+    guard (0...100).contains(percent) else { throw ValidationError("--percent is 0 to 100") }
+    guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
+    guard (0...16).contains(batteries) else { throw ValidationError("--batteries is 0 to 16") }
+    guard (0...14).contains(cells) else { throw ValidationError("--cells is 0 to 14") }
+    guard (0...1).contains(garbage) else { throw ValidationError("--garbage is a share from 0 to 1, for example 0.1") }
+    guard (0...1).contains(split) else { throw ValidationError("--split is a share from 0 to 1, for example 0.1") }
+    if let period, period.duration < .milliseconds(10) { throw ValidationError("--period is at least 10ms") }
+    guard (1...8).contains(serial?.utf8.count ?? 1) else {
+      throw ValidationError("--serial has 1 to 8 bytes: an autopilot tells no more")
+    }
+    if version == 1, habit.contains(.signed) { throw ValidationError("only version 2 has signed frames") }
+  }
+
+  func run() async throws {
+    var configuration = MAVLinkDevice.Configuration()
+    configuration.version = version == 1 ? .one : .two
+    configuration.serialNumber = if let serial { serial } else { try await SimulatedSerial.next("MAV", digits: 4) }
+    configuration.heartbeat.state = state.number
+    if armed { configuration.heartbeat.mode.insert(.armed) }
+    configuration.percent = percent
+    configuration.isCharging = charging
+    if drain > 0 { configuration.drainInterval = .nanoseconds(Int64(1e9 / drain)) }
+    configuration.batteries = batteries
+    configuration.cells = cells
+    if let period { configuration.period = period.duration }
+    configuration.habits = Set(habit)
+    (configuration.garbage, configuration.split) = (garbage, split)
+    configuration.stallAfter = stallAfter?.duration
+    let seed = options.seed ?? .random(in: 0 ... .max)
+    configuration.seed = seed
+    try await options.run(MAVLinkDevice(configuration), serial: configuration.serialNumber, seed: seed) { news in
+      switch news {
+      case .asked(let message):
+        SimulatorNews("asked", "asked for \(Self.name(of: message))", text: Self.name(of: message))
+      case .refused(let command): SimulatorNews("refused", "refused command \(command)", text: "\(command)")
+      case .heard(let system, let component):
+        SimulatorNews("heard", "heard a heartbeat of \(system)/\(component)", text: "\(system)/\(component)")
+      case .battery(let percent): SimulatorNews("battery", "battery \(percent) %", text: "\(percent)")
+      }
+    }
+  }
+
+  private static func name(of message: UInt32) -> String {
+    MAVLinkTable.facts(of: message)?.name ?? "message \(message)"
+  }
+}
+
+extension MAVLinkDevice.Habit: ExpressibleByArgument {}
