@@ -5,13 +5,37 @@ import AccessoryDrivers
 import AccessoryProtocols
 import AccessorySimulator
 
-/// Reads the input as a protocol's description, up to its first zero byte, and what is behind it as what an accessory of
-/// that protocol sends, and is sent. Whatever it is, nothing traps; what the reader takes its codec takes; what is wrong
-/// has a place in the text.
+/// Descriptions of protocols, and what is sent in these. Whatever it is, nothing traps; what the reader takes its codec
+/// takes; what is wrong has a place in the text.
 enum Descriptions {
-  static func run(_ input: [UInt8]) {
+  /// Reads the input as a description, and checks its examples.
+  static func read(_ input: [UInt8]) { _ = description(input) }
+
+  /// Reads the input as a description, up to its first zero byte, and what is behind it as what an accessory of that
+  /// protocol sends. A byte 1 to 31 in the place of the text is a description that comes with the package.
+  static func decode(_ input: [UInt8]) {
     let text = Array(input.prefix { $0 != 0 })
     let stream = Array(input.dropFirst(text.count + 1))
+    let description =
+      if text.count == 1, Int(text[0]) <= shipped.count { shipped[Int(text[0]) - 1] } else { description(text) }
+    guard let description, let codec = try? DescribedCodec(description) else { return }
+    receive(stream, codec)
+  }
+
+  private static let shipped = Leaks.unwatched {
+    DescriptionLibrary.builtIn.names.compactMap { DescriptionLibrary.builtIn.described($0)?.description }
+  }
+
+  /// Makes up a description as the input says, which the reader takes or refuses, and has a pretended accessory of that
+  /// protocol be asked everything, and sent the rest of the input.
+  static func simulate(_ input: [UInt8]) {
+    var script = Script(input)
+    let text = MadeUpDescription.text(&script)
+    guard let description = description(Array(text.utf8)) else { return }
+    simulate(script.rest(), description)
+  }
+
+  private static func description(_ text: [UInt8]) -> ProtocolDescription? {
     let described: DescribedProtocol
     do throws(ProfileProblems) {
       described = try DescriptionReader.read(text, file: "f")
@@ -22,13 +46,12 @@ enum Descriptions {
         precondition((1...text.count + 2).contains(problem.column ?? 0), "the column is in the text")
         precondition(problem.message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })
       }
-      return
+      return nil
     }
-    guard let codec = try? DescribedCodec(described.description), let check = try? ExampleCheck(described.description)
+    guard (try? DescribedCodec(described.description)) != nil, let check = try? ExampleCheck(described.description)
     else { preconditionFailure("the reader takes what its codec doesn't") }
     _ = check.problems()
-    receive(stream, codec)
-    simulate(stream, described.description)
+    return described.description
   }
 
   /// The stream in pieces, whose lengths are its own.
@@ -63,16 +86,42 @@ enum Descriptions {
     }
   }
 
-  /// A pretended accessory takes the stream, and all requests.
+  /// A pretended accessory takes all requests, what it sends by itself is due, its values are set, it takes the stream; and
+  /// a host reads what it sends.
   private static func simulate(_ stream: [UInt8], _ description: ProtocolDescription) {
     guard var device = try? DescribedDevice(description, serialNumber: "1"),
       let codec = try? DescribedCodec(description)
     else { return }
-    _ = device.start()
-    let writer = RequestWriter(codec)
-    for request in description.requests.indices {
-      if let request = try? writer.bytes(request) { _ = device.take(request.bytes) }
+    var sent: [UInt8] = []
+    var due: [DescribedDevice.Moment] = []
+    func note(_ effects: [SerialEffect<DescribedDevice>]) {
+      for effect in effects {
+        switch effect {
+        case .send(let bytes): sent += bytes.prefix(10_000)
+        case .after(_, let moment): due.append(moment)
+        default: break
+        }
+      }
     }
-    _ = device.take(stream)
+    device.drainInterval = .seconds(1)
+    note(device.start())
+    let writer = RequestWriter(codec)
+    var script = Script(stream)
+    let names = description.messages.flatMap(\.fields).map(\.name)
+    for _ in 0..<3 {
+      for request in description.requests.indices {
+        if let request = try? writer.bytes(request) { note(device.take(request.bytes)) }
+      }
+      let moments = due.prefix(64)
+      due = []
+      for moment in moments { note(device.happen(moment)) }
+      for example in description.examples.indices { device.take(example: example) }
+      if let name = names.isEmpty ? nil : names[script.number(below: names.count)] {
+        try? device.set(name, to: script.value())
+      }
+      device.set(percent: Int(script.byte()))
+    }
+    note(device.take(script.rest()))
+    receive(Array(sent.prefix(20_000)), codec)
   }
 }

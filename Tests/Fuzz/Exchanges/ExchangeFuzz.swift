@@ -7,7 +7,10 @@ import Glibc
 //
 //   ACCESSORY_BRIDGE_FUZZ=framed|ev3|hm10|bluno|hm1x|lines
 //
-// With ACCESSORY_BRIDGE_FUZZ=description the input is a protocol's description, and what is sent in that protocol.
+// It may also be the name of a described protocol that comes with the package.
+//
+// With ACCESSORY_BRIDGE_FUZZ=description the input is a protocol's description; with decoder it is that and what is sent in
+// that protocol; with simulator a description is made up from it, and a pretended accessory.
 //
 // The same bytes pass in a trace of that family, too, whose words are looked at.
 //
@@ -16,7 +19,7 @@ import Glibc
 private let name = getenv("ACCESSORY_BRIDGE_FUZZ").map { String(cString: $0) } ?? ""
 
 private let family: Family = {
-  guard let family = Family(rawValue: name) else { fatalError("ACCESSORY_BRIDGE_FUZZ must name a family, not \(name)") }
+  guard let family = Leaks.unwatched({ Family(name) }) else { fatalError("ACCESSORY_BRIDGE_FUZZ must name a family, not \(name)") }
   Schedule.begin()
   return family
 }()
@@ -25,12 +28,18 @@ private let family: Family = {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let data, count > 2 else { return 0 }
-  if name == "description" {
-    Descriptions.run(Array(UnsafeBufferPointer(start: data, count: count)))
-    return 0
+  let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+  switch name {
+  case "description": Descriptions.read(bytes)
+  case "decoder": Descriptions.decode(bytes)
+  case "simulator": Descriptions.simulate(bytes)
+  default: useFamily(bytes)
   }
-  family.trace(UnsafeBufferPointer(start: data, count: count))
-  let world = World(family, Script(Array(UnsafeBufferPointer(start: data, count: count))))
-  world.run()
   return 0
+}
+
+private func useFamily(_ bytes: [UInt8]) {
+  family.trace(bytes)
+  let world = World(family, Script(bytes))
+  world.run()
 }

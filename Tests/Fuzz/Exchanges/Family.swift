@@ -7,8 +7,40 @@ import AccessoryProtocols
 import AccessorySimulator
 
 /// A protocol whose driver is fuzzed.
-enum Family: String {
+enum Family {
   case framed, ev3, hm10, bluno, hm1x, lines
+  /// One that a file describes.
+  case described(ProtocolDescription)
+
+  /// The family that a driver of this name speaks with; `lines` has none.
+  init?(_ name: String) {
+    switch name {
+    case "framed": self = .framed
+    case "ev3": self = .ev3
+    case "hm10": self = .hm10
+    case "bluno": self = .bluno
+    case "hm1x": self = .hm1x
+    case "lines": self = .lines
+    default:
+      guard let described = DescriptionLibrary.builtIn.described(name) else { return nil }
+      self = .described(described.description)
+    }
+  }
+
+  var isEV3: Bool { if case .ev3 = self { true } else { false } }
+
+  /// The driver's name.
+  var name: String {
+    switch self {
+    case .framed: "framed"
+    case .ev3: "ev3"
+    case .hm10: "hm10"
+    case .bluno: "bluno"
+    case .hm1x: "hm1x"
+    case .lines: "lines"
+    case .described(let description): description.name
+    }
+  }
 }
 
 /// The device as it should be, which the input lets answer when it likes, and whose answers it spoils.
@@ -20,11 +52,18 @@ struct WellBehaved {
   private var ev3Codec = EV3Limits.codec
   private var hm10 = HM10Device()
   private var bluno = BlunoDevice()
+  private var described: DescribedDevice?
   /// Of AF1 and EV3: the last request, for answers that are made up.
   private var lastRequest: AF1Header?
   private var lastMessage: EV3Message?
 
-  init(_ family: Family) { self.family = family }
+  init(_ family: Family) {
+    self.family = family
+    if case .described(let description) = family {
+      described = try? DescribedDevice(description, serialNumber: "1")
+      _ = described?.start()
+    }
+  }
 
   /// What it answers to what was written.
   mutating func answer(_ bytes: [UInt8], now: MonotonicTime) -> [UInt8] {
@@ -41,7 +80,34 @@ struct WellBehaved {
       for case .send(let bytes) in bluno.take(bytes) { all += bytes }
       return all
     case .hm1x, .lines: return bytes
+    case .described: return answerDescribed(bytes)
     }
+  }
+
+  private mutating func answerDescribed(_ bytes: [UInt8]) -> [UInt8] {
+    var all: [UInt8] = []
+    for case .send(let reply) in described?.take(bytes) ?? [] { all += reply }
+    return all
+  }
+
+  /// A message of a description with values that the input makes up, or an example's bytes.
+  private mutating func madeUpDescribed(
+    _ description: ProtocolDescription, _ kind: UInt8, _ contents: [UInt8], _ script: inout Script
+  ) -> [UInt8] {
+    let examples = description.examples
+    if kind & 1 == 0, !examples.isEmpty { return examples[Int(kind / 2) % examples.count].received }
+    let fields = description.messages.flatMap(\.fields)
+    if !fields.isEmpty {
+      for _ in 0..<1 + Int(kind & 7) {
+        try? described?.set(fields[script.number(below: fields.count)].name, to: script.value())
+      }
+    }
+    if kind & 2 == 0, !examples.isEmpty { described?.take(example: Int(kind / 4) % examples.count) }
+    if kind & 4 == 0, !description.messages.isEmpty {
+      let effects = described?.happen(.push(Int(kind / 8) % description.messages.count)) ?? []
+      for case .send(let bytes) in effects { return bytes + contents.prefix(Int(kind & 8)) }
+    }
+    return contents
   }
 
   private mutating func answerFramed(_ bytes: [UInt8], _ now: MonotonicTime) -> [UInt8] {
@@ -99,6 +165,7 @@ struct WellBehaved {
     case .hm10: return Array(Self.hm10Texts[Int(kind) % Self.hm10Texts.count].utf8) + contents
     case .bluno, .lines: return Array(Self.lines[Int(kind) % Self.lines.count].utf8) + contents + [13, 10]
     case .hm1x: return contents
+    case .described(let description): return madeUpDescribed(description, kind, contents, &script)
     }
   }
 

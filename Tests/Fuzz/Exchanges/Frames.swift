@@ -8,8 +8,8 @@ import AccessoryLink
 extension Family {
   /// Shows the input as a trace of this family would: pieces of it pass both ways, with pauses and gaps. Whatever passes,
   /// nothing traps, nothing is left in the end, and nothing is said that a terminal would act on.
-  func trace(_ input: UnsafeBufferPointer<UInt8>) {
-    guard let driver = DriverLibrary.builtIn.driver(named: rawValue) else { return }
+  func trace(_ input: [UInt8]) {
+    guard let driver = DriverLibrary.builtIn.driver(named: name) else { return }
     var tracer = FrameTracer(silence: .milliseconds(50), reader: driver.frames?())
     var time = Duration.zero
     var rest = input[...]

@@ -21,6 +21,7 @@ struct Requests: Sendable {
       case 2: _ = try await accessory.identify()
       case 3, 4, 5: try await perform(on: accessory, choice, bytes, isAnswered: kind & 0x10 == 0)
       case 6: try await files(of: accessory, choice, bytes)
+      case 7 where accessory is DescribedAccessory: _ = try await accessory.values()
       default: try await special(accessory, kind, choice, bytes)
       }
     } catch {}
@@ -43,6 +44,7 @@ struct Requests: Sendable {
       case is HM10Module: .hm10
       case is BlunoRobot: .bluno
       case is HM1XCar: .hm1x
+      case let described as DescribedAccessory: Driver(described.description)
       default: nil
       }
     guard let commands = driver?.commands, !commands.isEmpty else { return }

@@ -164,4 +164,10 @@ struct Script {
   mutating func number(below bound: Int) -> Int { bound > 0 ? Int(byte()) % bound : 0 }
 
   mutating func take(_ count: Int) -> [UInt8] { (0..<count).map { _ in byte() } }
+
+  /// All that is left.
+  mutating func rest() -> [UInt8] {
+    defer { next = bytes.count }
+    return Array(bytes.dropFirst(next))
+  }
 }

@@ -21,17 +21,17 @@ final class World {
     device = WellBehaved(family)
     let choice = self.script.byte()
     let timing = choice & 1 == 0 ? LineTiming.instant : .serial(baudRate: 9_600)
-    transport = FuzzTransport(timing: timing, keepsMessages: family == .ev3 && choice & 2 != 0)
+    transport = FuzzTransport(timing: timing, keepsMessages: family.isEV3 && choice & 2 != 0)
   }
 
   func run() {
     begin { [family, transport, clock, opened] in
       let session = AccessorySession(transport)
-      if family == .lines {
+      if case .lines = family {
         let link = try? await Link.open(session, rules: LineExchange(label: "device"), clock: clock)
         return opened.withLock { $0 = Requests(accessory: nil, lines: link, central: nil) }
       }
-      let accessory = try? await DriverLibrary.builtIn.driver(named: family.rawValue)?.open(
+      let accessory = try? await DriverLibrary.builtIn.driver(named: family.name)?.open(
         session, profile: nil, clock: clock)
       let central = (accessory as? HM10Module).map { HM10Central([$0], clock: clock) }
       opened.withLock { $0 = Requests(accessory: accessory, lines: nil, central: central) }
