@@ -19,7 +19,9 @@ import Glibc
 private let name = getenv("ACCESSORY_BRIDGE_FUZZ").map { String(cString: $0) } ?? ""
 
 private let family: Family = {
-  guard let family = Leaks.unwatched({ Family(name) }) else { fatalError("ACCESSORY_BRIDGE_FUZZ must name a family, not \(name)") }
+  guard let family = Leaks.unwatched({ Family(name) }) else {
+    fatalError("ACCESSORY_BRIDGE_FUZZ must name a family, not \(name)")
+  }
   Schedule.begin()
   return family
 }()
