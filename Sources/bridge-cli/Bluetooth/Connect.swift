@@ -148,7 +148,14 @@ final class ConnectSession: Sendable {
     let (ends, continuation) = AsyncStream<End>.makeStream()
     let receiving = Task { await receive(events) }
     defer { receiving.cancel() }
-    try await central.connect(to: address, isDual: isDual)
+    do {
+      try await central.connect(to: address, isDual: isDual)
+    } catch {
+      // What was told until now is shown before the error is.
+      receiving.cancel()
+      _ = await receiving.value
+      throw error
+    }
     let sending = Task { await send(continuation) }
     defer { sending.cancel() }
     let outcome: HM10CentralError? = await withTaskGroup(of: HM10CentralError?.self) { group in
