@@ -102,9 +102,10 @@ fuzz: ## Every decoder, and the service as a whole, against what is made up to b
 
 SOAK_SECONDS = 600
 
-soak: ## The service under floods of events, with 128 clients that never read, for SOAK_SECONDS
+soak: ## The service under floods of events, then with six kinds of accessories on bad lines, for SOAK_SECONDS each
 	$(call install,$(TEST_PACKAGES))
 	ACCESSORY_BRIDGE_SOAK_SECONDS=$(SOAK_SECONDS) swift test --filter '^CommandTests.SoakTests'
+	ACCESSORY_BRIDGE_SOAK_SECONDS=$(SOAK_SECONDS) swift test --skip-build --filter '^CommandTests.PowerSoakTests'
 
 lint: ## Checks the form of the sources, and which part imports which (Documentation/architecture.md)
 	Tests/Rooms/check
