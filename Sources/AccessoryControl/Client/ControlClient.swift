@@ -33,16 +33,7 @@ package final class ControlClient: Sendable {
   ) async throws(AccessoryError) -> ControlClient {
     let descriptor = try await SetupQueue(label: "control").run { () throws(AccessoryError) in
       do throws(Errno) {
-        let descriptor = try UnixSocket.create(blocking: true)
-        do throws(Errno) {
-          try UnixSocket.limitSending(descriptor, to: timeout)
-          try UnixSocket.connect(descriptor, to: path)
-        } catch {
-          UnixSocket.close(descriptor)
-          throw error
-        }
-        UnixSocket.adopt(descriptor)
-        return descriptor
+        return try UnixSocket.connected(to: path, within: timeout)
       } catch {
         throw failure(error, path)
       }

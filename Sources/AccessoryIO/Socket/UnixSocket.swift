@@ -56,6 +56,21 @@ package enum UnixSocket {
     }
   }
 
+  /// A socket that is connected to who listens at `path`. Blocks for up to `limit` where too many wait there, then throws
+  /// `EAGAIN`; else throws as `connect`.
+  package static func connected(to path: String, within limit: Duration) throws(Errno) -> FileDescriptor {
+    let descriptor = try create(blocking: true)
+    do throws(Errno) {
+      try limitSending(descriptor, to: limit)
+      try connect(descriptor, to: path)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    adopt(descriptor)
+    return descriptor
+  }
+
   /// Connects to who has this name, which is no path (an abstract address).
   package static func connect(_ descriptor: FileDescriptor, toAbstract name: [UInt8]) throws(Errno) {
     try withAddress(bytes: [0] + name, isPath: false) { address, count throws(Errno) in

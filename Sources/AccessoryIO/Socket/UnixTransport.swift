@@ -17,7 +17,7 @@ extension DescriptorTransport {
     let setup = SetupQueue(label: label)
     let descriptor = try await setup.run { () throws(AccessoryError) in
       do throws(Errno) {
-        return try connect(to: path)
+        return try UnixSocket.connected(to: path, within: connectLimit)
       } catch {
         throw failure(error, path, label)
       }
@@ -29,20 +29,6 @@ extension DescriptorTransport {
     return DescriptorTransport(descriptor: descriptor, label: label, timing: .instant, io: io, setup: setup) {
       UnixSocket.close(descriptor)
     }
-  }
-
-  /// Waits for `connectLimit` where too many wait to be taken in.
-  private static func connect(to path: String) throws(Errno) -> FileDescriptor {
-    let descriptor = try UnixSocket.create(blocking: true)
-    do throws(Errno) {
-      try UnixSocket.limitSending(descriptor, to: connectLimit)
-      try UnixSocket.connect(descriptor, to: path)
-    } catch {
-      UnixSocket.close(descriptor)
-      throw error
-    }
-    UnixSocket.adopt(descriptor)
-    return descriptor
   }
 
   private static func failure(_ errno: Errno, _ path: String, _ label: String) -> AccessoryError {
