@@ -5,15 +5,16 @@ import AccessoryProtocols
 // Registers: whatever is asked for of those that the description has is answered, not only what it asks for itself.
 extension DescribedDevice {
   /// What it answers to a Modbus frame for its unit.
-  func answerModbus(_ header: DescribedHeader, _ content: [UInt8]) -> [SerialEffect<Self>] {
+  mutating func answerModbus(_ header: DescribedHeader, _ content: [UInt8]) -> [SerialEffect<Self>] {
     guard content.count == 8 else { return [] }
     let function = Int(content[1])
     let (start, count) = (Int(content[2]) << 8 | Int(content[3]), Int(content[4]) << 8 | Int(content[5]))
-    let asked = description.requests.first { request in
+    let asked = description.requests.firstIndex { request in
       guard case .frame(_, let elements, _) = request.sends else { return false }
       return elements.allSatisfy { decoder.number($0.key, header, content.span.bytes) == $0.value }
     }
-    let news = SerialEffect<Self>.tell(asked.map { .asked($0.name) } ?? .unknownRequest)
+    let news = SerialEffect<Self>.tell(asked.map { .asked(description.requests[$0].name) } ?? .unknownRequest)
+    if let asked, refuses(asked) { return [news] + send(ModbusAnswer(content, exception: 2), header.number) }
     switch registers(function, start, count) {
     case .success(let data): return [news] + send(ModbusAnswer(content, data: data), header.number)
     case .failure(let exception): return [news] + send(ModbusAnswer(content, exception: exception.code), header.number)

@@ -15,6 +15,8 @@ public struct DescribedDevice: SerialDevice {
     case asked(String)
     /// It was asked something that the description doesn't have.
     case unknownRequest
+    /// It was asked something, and didn't hear it, as its quirks say.
+    case lost
     /// It can't send this message with the values that it has.
     case unsendable(String)
   }
@@ -25,6 +27,14 @@ public struct DescribedDevice: SerialDevice {
     case push(Int)
     /// The battery loses a little.
     case drain
+    /// The next piece of a message is due.
+    case piece
+    /// It falls asleep, unless it was asked something since this request, by its number.
+    case sleep(Int)
+    /// It hears again, unless it sent something since this message, by its number.
+    case listen(Int)
+    /// It sends by itself again, unless it was asked something since this request, by its number.
+    case speak(Int)
   }
 
   /// A label for queues; which driver speaks with it is in its announcement.
@@ -42,6 +52,9 @@ public struct DescribedDevice: SerialDevice {
   public var period = Duration.seconds(1)
   /// Time in which the battery loses one percent; nil: it loses nothing.
   public var drainInterval: Duration?
+  /// What makes it harder to speak with.
+  public var quirks = DescribedQuirks()
+  var state = QuirkState(DescribedQuirks())
 
   var codec: DescribedCodec
   private let check: ExampleCheck
@@ -49,7 +62,7 @@ public struct DescribedDevice: SerialDevice {
   let decoder: MessageDecoder
   private var batch = FrameBatch<DescribedHeader>()
   /// Numbers of frames' elements by their messages, as the examples have them.
-  private var elements: [Int: [Int: Int]] = [:]
+  var elements: [Int: [Int: Int]] = [:]
   /// Bytes that may begin a request without framing.
   private var pending: [UInt8] = []
 
@@ -147,6 +160,7 @@ public struct DescribedDevice: SerialDevice {
   public mutating func start() -> [SerialEffect<Self>] {
     codec.reset()
     pending = []
+    state = QuirkState(quirks)
     var effects: [SerialEffect<Self>] = []
     for (index, message) in description.messages.enumerated() where message.isPushed {
       effects.append(.after(.milliseconds(50), .push(index)))
@@ -158,15 +172,22 @@ public struct DescribedDevice: SerialDevice {
   /// A message is due, or the battery has lost something.
   public mutating func happen(_ moment: Moment) -> [SerialEffect<Self>] {
     switch moment {
-    case .push(let message): return send(message, for: nil) + [.after(period, .push(message))]
+    case .push(let message):
+      let sent = state.isQuiet ? [] : spoil(frames(message, for: nil))
+      return sent + [.after(period, .push(message))]
     case .drain:
       if let percent, percent > 0 { set(percent: percent - 1) }
       return drainInterval.map { [.after($0, .drain)] } ?? []
+    case .piece, .sleep, .listen, .speak: return happen(quirk: moment)
     }
   }
 
   /// Answers what arrives.
   public mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
+    (quirks.isEchoing ? [.send(bytes)] : []) + spoil(answers(to: bytes))
+  }
+
+  private mutating func answers(to bytes: [UInt8]) -> [SerialEffect<Self>] {
     batch.removeAll()
     codec.decode(bytes.span.bytes, into: &batch)
     var effects: [SerialEffect<Self>] = []
@@ -181,7 +202,7 @@ public struct DescribedDevice: SerialDevice {
     while let (request, count, arguments) = unframedRequest() {
       let sent = Array(pending.prefix(count))
       pending.removeFirst(count)
-      effects += answer(request, arguments, [:], sent)
+      effects += hear(sent) { $0.answer(request, arguments, [:], sent) }
     }
     return effects
   }
@@ -196,6 +217,14 @@ public struct DescribedDevice: SerialDevice {
       // It is another unit's.
       return []
     }
+    var sent: [UInt8] = []
+    try? codec.encode(header, payload: content, into: &sent)
+    return hear(sent) { $0.answer(header, content, sent) }
+  }
+
+  private mutating func answer(
+    _ header: DescribedHeader, _ content: [UInt8], _ sent: [UInt8]
+  ) -> [SerialEffect<Self>] {
     if description.modbus != nil { return answerModbus(header, content) }
     for (index, request) in description.requests.enumerated() {
       guard case .frame(header.framing, let fixed, let parts) = request.sends,
@@ -204,69 +233,21 @@ public struct DescribedDevice: SerialDevice {
       else { continue }
       var numbers: [Int: Int] = [:]
       for element in 0..<64 { numbers[element] = decoder.number(element, header, content.span.bytes) }
-      var sent: [UInt8] = []
-      try? codec.encode(header, payload: content, into: &sent)
       return answer(index, [:], numbers, sent)
     }
     guard let refusal = description.messages.firstIndex(where: \.isRefusal) else { return [.tell(.unknownRequest)] }
-    return [.tell(.unknownRequest)] + send(refusal, for: nil)
+    return [.tell(.unknownRequest)] + frames(refusal, for: nil)
   }
 
-  private func answer(
+  private mutating func answer(
     _ index: Int, _ arguments: [String: Int], _ numbers: [Int: Int], _ sent: [UInt8]
   ) -> [SerialEffect<Self>] {
     let request = description.requests[index]
     var effects: [SerialEffect<Self>] = [.tell(.asked(request.name))]
     if request.isEchoed { effects.append(.send(sent)) }
-    if let reply = request.reply { effects += send(reply, for: (request, numbers)) }
+    if refuses(index) { return effects + refusal(of: request, numbers) }
+    if let reply = request.reply { effects += frames(reply, for: (request, numbers)) }
     return effects
-  }
-
-  /// The frames of a message, as an answer or unasked.
-  private func send(
-    _ message: Int, for asked: (request: ProtocolDescription.Request, numbers: [Int: Int])?
-  ) -> [SerialEffect<Self>] {
-    let described = description.messages[message]
-    var elements = elements[message] ?? [:]
-    if let unit, let units = description.units, let element = description.unitElement(of: described.framing) {
-      elements[element] = unit &+ units.received
-    }
-    if let asked { for echo in asked.request.echoes { elements[echo.reply] = asked.numbers[echo.request] } }
-    for condition in described.conditions where condition.isNegated {
-      // A refusal says that something isn't as it should be.
-      if let number = elements[condition.element], !condition.values.contains(number) { continue }
-      elements[condition.element] =
-        described.refusalWords.keys.min() ?? (0...255).first { !condition.values.contains($0) }
-    }
-    var effects: [SerialEffect<Self>] = []
-    for values in pieces(described) {
-      do throws(FrameEncodingError) {
-        effects.append(.send(try encoder.frame(message, values, elements: elements)))
-      } catch {
-        return [.tell(.unsendable(described.name))]
-      }
-    }
-    return effects
-  }
-
-  /// The values of each frame of a message.
-  private func pieces(_ message: ProtocolDescription.Message) -> [[String: PlainValue]] {
-    guard let pieces = message.pieces else { return [values] }
-    var things = pieces.count.flatMap { values[$0]?.asNumber }.flatMap { Int(exactly: $0) } ?? 0
-    for name in message.fieldNames {
-      if case .list(let list)? = values[name], pieces.count == nil || things == 0 { things = max(things, list.count) }
-    }
-    let each = max(1, pieces.each)
-    return (0..<max(1, min(255, (things + each - 1) / each))).map { number in
-      var part = values
-      part[pieces.index] = .whole(pieces.first + number)
-      for name in message.fieldNames {
-        if case .list(let list)? = values[name] {
-          part[name] = .list(Array(list.dropFirst(number * each).prefix(each)))
-        }
-      }
-      return part
-    }
   }
 
   /// The request without framing that the pending bytes begin with; bytes that begin none are dropped.

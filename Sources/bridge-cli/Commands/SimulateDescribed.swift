@@ -23,6 +23,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate --profile jbd --set battery.current=-12.5 --set battery.faults=cell-overvoltage
         bridge-cli simulate --profile ./mine.yaml --link ./acc
         bridge-cli battery ./acc --driver ./mine.yaml
+        bridge-cli simulate --profile jbd --sleep 2 --sleep-after 1m --pieces 2
       """)
 
   @Option(
@@ -47,6 +48,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   var period: TimeArgument?
   @Option(help: ArgumentHelp("Serial number; the first free of SIM0001, SIM0002, … unless given.", valueName: "text"))
   var serial: String?
+  @OptionGroup var quirks: QuirkOptions
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
 
@@ -67,12 +69,14 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
       throw UsageError("\(described.name) accessories tell no percent: set one of their fields with --set")
     }
     if drain > 0 { device.drainInterval = .nanoseconds(Int64(1e9 / drain)) }
+    device.quirks = try quirks.quirks(of: described.description)
     for field in set { try device.set(field.name, to: field.value) }
     let seed = options.seed ?? .random(in: 0 ... .max)
     try await options.run(device, serial: serial, seed: seed) { news in
       switch news {
       case .asked: nil
       case .unknownRequest: SimulatorNews("unknown_request", "something was asked that the description doesn't have")
+      case .lost: SimulatorNews("lost", "a request was lost")
       case .unsendable(let message):
         SimulatorNews("unsendable", "it can't send \(message) with these values", text: message)
       }

@@ -5,7 +5,7 @@ import Glibc
 // A target for libFuzzer: a family's driver, with its link and its exchange, at the other end of a device that does what
 // the input says. The family is named by the environment, since each has a corpus of its own:
 //
-//   ACCESSORY_BRIDGE_FUZZ=framed|ev3|hm10|bluno|hm1x|lines
+//   ACCESSORY_BRIDGE_FUZZ=framed|ev3|hm10|bluno|hm1x|mavlink|lines
 //
 // It may also be the name of a described protocol that comes with the package.
 //

@@ -8,7 +8,7 @@ import AccessorySimulator
 
 /// A protocol whose driver is fuzzed.
 enum Family {
-  case framed, ev3, hm10, bluno, hm1x, lines
+  case framed, ev3, hm10, bluno, hm1x, mavlink, lines
   /// One that a file describes.
   case described(ProtocolDescription)
 
@@ -20,6 +20,7 @@ enum Family {
     case "hm10": self = .hm10
     case "bluno": self = .bluno
     case "hm1x": self = .hm1x
+    case "mavlink": self = .mavlink
     case "lines": self = .lines
     default:
       guard let described = DescriptionLibrary.builtIn.described(name) else { return nil }
@@ -37,6 +38,7 @@ enum Family {
     case .hm10: "hm10"
     case .bluno: "bluno"
     case .hm1x: "hm1x"
+    case .mavlink: "mavlink"
     case .lines: "lines"
     case .described(let description): description.name
     }
@@ -52,6 +54,8 @@ struct WellBehaved {
   private var ev3Codec = EV3Limits.codec
   private var hm10 = HM10Device()
   private var bluno = BlunoDevice()
+  private var autopilot = MAVLinkDevice()
+  private var autopilotCodec = MAVLinkCodec()
   private var described: DescribedDevice?
   /// Of AF1 and EV3: the last request, for answers that are made up.
   private var lastRequest: AF1Header?
@@ -59,6 +63,7 @@ struct WellBehaved {
 
   init(_ family: Family) {
     self.family = family
+    if case .mavlink = family { _ = autopilot.start() }
     if case .described(let description) = family {
       described = try? DescribedDevice(description, serialNumber: "1")
       _ = described?.start()
@@ -79,10 +84,47 @@ struct WellBehaved {
       var all: [UInt8] = []
       for case .send(let bytes) in bluno.take(bytes) { all += bytes }
       return all
+    case .mavlink:
+      // What it is asked for, and what it sends by itself.
+      return sent(autopilot.take(bytes)) + sent(autopilot.happen(.beat)) + sent(autopilot.happen(.push))
     case .hm1x, .lines: return bytes
     case .described: return answerDescribed(bytes)
     }
   }
+
+  private func sent(_ effects: [SerialEffect<MAVLinkDevice>]) -> [UInt8] {
+    effects.flatMap { if case .send(let bytes) = $0 { bytes } else { [UInt8]() } }
+  }
+
+  /// A frame of a message that is known, from the autopilot, a part of it or somebody else, with contents that the input
+  /// makes up; or what the autopilot sends when it has other habits.
+  private mutating func madeUpMAVLink(_ kind: UInt8, _ contents: [UInt8], _ script: inout Script) -> [UInt8] {
+    if kind & 7 == 0 {
+      let habits = MAVLinkDevice.Habit.allCases
+      autopilot.configuration.habits = [habits[Int(kind / 8) % habits.count]]
+      autopilot.configuration.version = kind & 0x80 == 0 ? .two : .one
+      autopilot.configuration.batteries = script.number(below: 17)
+      autopilot.configuration.cells = script.number(below: 15)
+      autopilot.configuration.percent = script.number(below: 101)
+      return sent(autopilot.happen(.beat)) + sent(autopilot.happen(.push))
+    }
+    let number = Self.autopilotMessages[Int(kind / 8) % Self.autopilotMessages.count]
+    var header = MAVLinkHeader(
+      number, version: kind & 1 == 0 ? .two : .one, sequence: script.byte(), system: kind & 2 == 0 ? 1 : script.byte(),
+      component: kind & 4 == 0 ? 1 : script.byte())
+    // Payloads of version 1 have one length only.
+    if header.version == .one, number > 255 { header.version = .two }
+    let size = header.version == .one ? MAVLinkTable.facts(of: number)?.baseByteCount ?? 0 : max(1, contents.count)
+    let payload = Array((contents + [UInt8](repeating: kind, count: size)).prefix(size))
+    var frame: [UInt8] = []
+    try? autopilotCodec.encode(header, payload: payload, into: &frame)
+    return frame
+  }
+
+  private static let autopilotMessages: [UInt32] = [
+    MAVLinkHeartbeat.number, MAVLinkSystemStatus.number, MAVLinkBatteryStatus.number, MAVLinkBatteryInfo.number,
+    MAVLinkAutopilotVersion.number, MAVLinkStatusText.number, MAVLinkAcknowledgement.number,
+  ]
 
   private mutating func answerDescribed(_ bytes: [UInt8]) -> [UInt8] {
     var all: [UInt8] = []
@@ -165,6 +207,7 @@ struct WellBehaved {
     case .hm10: return Array(Self.hm10Texts[Int(kind) % Self.hm10Texts.count].utf8) + contents
     case .bluno, .lines: return Array(Self.lines[Int(kind) % Self.lines.count].utf8) + contents + [13, 10]
     case .hm1x: return contents
+    case .mavlink: return madeUpMAVLink(kind, contents, &script)
     case .described(let description): return madeUpDescribed(description, kind, contents, &script)
     }
   }

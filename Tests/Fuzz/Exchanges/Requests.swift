@@ -21,7 +21,7 @@ struct Requests: Sendable {
       case 2: _ = try await accessory.identify()
       case 3, 4, 5: try await perform(on: accessory, choice, bytes, isAnswered: kind & 0x10 == 0)
       case 6: try await files(of: accessory, choice, bytes)
-      case 7 where accessory is DescribedAccessory: _ = try await accessory.values()
+      case 7 where accessory is DescribedAccessory || accessory is MAVLinkAutopilot: _ = try await accessory.values()
       default: try await special(accessory, kind, choice, bytes)
       }
     } catch {}

@@ -20,9 +20,10 @@ public struct MessageEncoder: Sendable {
   ///     it has a number or text for that, else as 0 or as an empty text.
   ///   - elements: Numbers of the frame's elements by their places; those that the message's conditions name come from
   ///     these.
+  ///   - surplus: Bytes that the frame carries behind what the description knows.
   /// - Throws: `FrameEncodingError` if there is no such frame.
   public func frame(
-    _ message: Int, _ values: [String: PlainValue], elements: [Int: Int] = [:]
+    _ message: Int, _ values: [String: PlainValue], elements: [Int: Int] = [:], surplus: [UInt8] = []
   ) throws(FrameEncodingError) -> [UInt8] {
     let described = description.messages[message]
     var numbers = elements
@@ -30,7 +31,7 @@ public struct MessageEncoder: Sendable {
       if let number = elements[condition.element], condition.values.contains(number) { continue }
       numbers[condition.element] = condition.values.first
     }
-    return try codec.frame(described.framing, numbers, body: body(message, values))
+    return try codec.frame(described.framing, numbers, body: body(message, values) + surplus)
   }
 
   /// What a frame of the message carries.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+
+// What it says.
+extension DescribedDevice {
+  /// The frames of a message, as an answer or unasked.
+  func frames(
+    _ message: Int, for asked: (request: ProtocolDescription.Request, numbers: [Int: Int])?
+  ) -> [SerialEffect<Self>] {
+    let described = description.messages[message]
+    var elements = elements[message] ?? [:]
+    if let unit, let units = description.units, let element = description.unitElement(of: described.framing) {
+      elements[element] = unit &+ units.received
+    }
+    if let asked { for echo in asked.request.echoes { elements[echo.reply] = asked.numbers[echo.request] } }
+    for condition in described.conditions where condition.isNegated {
+      // A refusal says that something isn't as it should be.
+      if let number = elements[condition.element], !condition.values.contains(number) { continue }
+      elements[condition.element] =
+        described.refusalWords.keys.min() ?? (0...255).first { !condition.values.contains($0) }
+    }
+    var effects: [SerialEffect<Self>] = []
+    for values in pieces(described) {
+      do throws(FrameEncodingError) {
+        effects.append(
+          .send(
+            try encoder.frame(
+              message, said(described, values), elements: elements, surplus: quirks.surplus[message] ?? [])))
+      } catch {
+        return [.tell(.unsendable(described.name))]
+      }
+    }
+    return effects
+  }
+
+  /// The values of each frame of a message.
+  private func pieces(_ message: ProtocolDescription.Message) -> [[String: PlainValue]] {
+    guard let pieces = message.pieces else { return [values] }
+    var things = pieces.count.flatMap { values[$0]?.asNumber }.flatMap { Int(exactly: $0) } ?? 0
+    for name in message.fieldNames {
+      if case .list(let list)? = values[name], pieces.count == nil || things == 0 { things = max(things, list.count) }
+    }
+    let each = max(1, pieces.each)
+    return (0..<max(1, min(255, (things + each - 1) / each))).map { number in
+      var part = values
+      part[pieces.index] = .whole(pieces.first + number)
+      for name in message.fieldNames {
+        if case .list(let list)? = values[name] {
+          part[name] = .list(Array(list.dropFirst(number * each).prefix(each)))
+        }
+      }
+      return part
+    }
+  }
+
+  /// What refuses a request: of several refusals the one that looks like the reply.
+  func refusal(
+    of request: ProtocolDescription.Request, _ numbers: [Int: Int]
+  ) -> [SerialEffect<Self>] {
+    let refusals =
+      request.refusals.isEmpty
+      ? description.messages.indices.filter { description.messages[$0].isRefusal } : request.refusals
+    let framing = request.reply.map { description.messages[$0].framing }
+    let like = refusals.first { description.messages[$0].framing == framing }
+    guard let refusal = like ?? refusals.first else { return [] }
+    return frames(refusal, for: like == nil ? nil : (request, numbers))
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryProtocols
+import AccessorySimulator
+import ArgumentParser
+import CommandOutput
+
+/// Options for what real accessories do that makes it harder to speak with them.
+struct QuirkOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("It sleeps: so many requests are lost before it is awake.", valueName: "number"))
+  var sleep: Int?
+  @Option(
+    help: ArgumentHelp("It sleeps again when nothing was asked for this time.", valueName: "time"),
+    transform: TimeArgument.read)
+  var sleepAfter: TimeArgument?
+  @Flag(help: "While it sleeps, requests come back as they were.")
+  var sleepEcho = false
+  @Flag(help: "All that is sent to it comes back first, as from adapters for RS-485.")
+  var echo = false
+  @Option(help: ArgumentHelp("Each message comes in so many pieces, 1 to 64.", valueName: "number"))
+  var pieces = 1
+  @Option(
+    help: ArgumentHelp("Time between two pieces; 30ms unless given.", valueName: "time"), transform: TimeArgument.read)
+  var pieceGap: TimeArgument?
+  @Option(
+    help: ArgumentHelp(
+      "Send this unasked in front of each message: a message of the description by its name, or bytes in hexadecimal.",
+      valueName: "message|hex"))
+  var push: [String] = []
+  @Flag(help: "Send that in the middle of each message instead.")
+  var pushAmid = false
+  @Flag(help: "The first message lacks its first half.")
+  var cutFirst = false
+  @Option(help: ArgumentHelp("Refuse this request; may be said several times.", valueName: "request"))
+  var refuse: [String] = []
+  @Option(
+    help: ArgumentHelp(
+      "Refuse so many requests at first, as if half a command had been in its buffer.", valueName: "number"))
+  var refuseFirst = 0
+  @Flag(help: "Send what older ones send: leave away what the description calls optional, or has in a tail.")
+  var old = false
+  @Option(
+    help: ArgumentHelp(
+      "Send what newer ones may send: these bytes behind what the description knows of a message.",
+      valueName: "message=hex"))
+  var surplus: [String] = []
+  @Option(
+    help: ArgumentHelp("Lose requests that come sooner than this behind a message.", valueName: "time"),
+    transform: TimeArgument.read)
+  var deaf: TimeArgument?
+  @Option(
+    help: ArgumentHelp("After a request send nothing unasked for this time.", valueName: "time"),
+    transform: TimeArgument.read)
+  var quiet: TimeArgument?
+
+  func validate() throws {
+    guard (0...1_000).contains(sleep ?? 0) else { throw ValidationError("--sleep is 0 to 1000 requests") }
+    guard (0...1_000).contains(refuseFirst) else { throw ValidationError("--refuse-first is 0 to 1000 requests") }
+    guard (1...64).contains(pieces) else { throw ValidationError("--pieces is 1 to 64") }
+    if sleep == nil, sleepEcho || sleepAfter != nil {
+      throw ValidationError("--sleep says how many requests are lost while it sleeps: --sleep 2")
+    }
+    if pushAmid, push.isEmpty { throw ValidationError("--push says what is sent: --push-amid only where") }
+    if pieceGap != nil, pieces == 1 { throw ValidationError("--pieces says how many there are: --pieces 3") }
+  }
+
+  /// What these options say of an accessory of this description.
+  func quirks(of description: ProtocolDescription) throws -> DescribedQuirks {
+    var quirks = DescribedQuirks()
+    quirks.lostAsleep = sleep ?? 0
+    quirks.sleepsAfter = sleepAfter?.duration
+    quirks.isEchoingAsleep = sleepEcho
+    quirks.isEchoing = echo
+    quirks.pieces = pieces
+    if let pieceGap { quirks.pieceGap = pieceGap.duration }
+    quirks.pushes = try push.map { try Self.push($0, of: description) }
+    quirks.pushesAmid = pushAmid
+    quirks.cutsFirst = cutFirst
+    quirks.refusedAtFirst = refuseFirst
+    quirks.refused = Set(try refuse.map { try Self.request($0, of: description) })
+    quirks.isOld = old
+    for word in surplus {
+      let (message, bytes) = try Self.surplus(word, of: description)
+      quirks.surplus[message] = bytes
+    }
+    quirks.deafTime = deaf?.duration ?? .zero
+    quirks.quietTime = quiet?.duration ?? .zero
+    return quirks
+  }
+
+  private static func push(_ word: String, of description: ProtocolDescription) throws -> DescribedQuirks.Push {
+    if let place = message(word, of: description) { return .message(place) }
+    guard let bytes = HexArgument(argument: word)?.bytes, bytes.count <= 1_024 else {
+      throw UsageError(
+        "\(description.name) has no message \(SafeText.escape(word)), and it isn't hexadecimal: there is "
+          + description.messages.map(\.name).joined(separator: ", "))
+    }
+    return .bytes(bytes)
+  }
+
+  private static func surplus(
+    _ word: String, of description: ProtocolDescription
+  ) throws -> (message: Int, bytes: [UInt8]) {
+    let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+    guard parts.count == 2, let bytes = HexArgument(argument: parts[1])?.bytes, bytes.count <= 256 else {
+      throw UsageError("--surplus is a message and up to 256 bytes, like basic=00FF, not \(SafeText.escape(word))")
+    }
+    guard let place = message(parts[0], of: description) else {
+      throw UsageError(
+        "\(description.name) has no message \(SafeText.escape(parts[0])): there is "
+          + description.messages.map(\.name).joined(separator: ", "))
+    }
+    return (place, bytes)
+  }
+
+  private static func message(_ word: String, of description: ProtocolDescription) -> Int? {
+    description.messages.firstIndex { $0.name == word }
+  }
+
+  private static func request(_ word: String, of description: ProtocolDescription) throws -> Int {
+    guard let place = description.request(named: word) else {
+      throw UsageError(
+        "\(description.name) has no request \(SafeText.escape(word)): there is "
+          + description.requests.map(\.name).joined(separator: ", "))
+    }
+    return place
+  }
+}
