@@ -46,7 +46,7 @@ extension ErrorReport {
   fileprivate init(_ error: ResolutionError) {
     switch error {
     case .ambiguous, .malformed: self.init(UsageError(error.description))
-    case .noDevices, .noMatch: self.init(AccessoryError(.notFound, error.description))
+    case .noDevices, .noMatch, .noUnit: self.init(AccessoryError(.notFound, error.description))
     }
   }
 }

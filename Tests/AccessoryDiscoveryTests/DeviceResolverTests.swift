@@ -60,6 +60,53 @@ import Testing
     }
   }
 
+  // MARK: - Units
+
+  @Test func unitsOfALine() throws {
+    let units = [1, 2, 5].map { Self.red.onLine(unit: $0) }
+    #expect(units.map(\.id) == ["X-1@1", "X-1@2", "X-1@5"])
+    #expect(units[1].place == "/dev/pts/9991@2")
+    #expect(!units[0].isSame(as: units[1]) && units[0].isOnLine(of: units[1]))
+    let all = units + [Self.blue]
+    for text in ["X-1@2", "/dev/pts/9991@2", "pts/9991@2", "Red gadget@2", "Red@2"] {
+      #expect(try DeviceResolver.resolve(text, among: all) == units[1], "\(text)")
+      #expect(try DeviceResolver.resolve(text, among: all, lookingAtFiles: false) == units[1], "\(text)")
+    }
+    for text in ["X-1@7", "/dev/pts/9991@7"] {
+      let error = #expect(throws: ResolutionError.self) { try DeviceResolver.resolve(text, among: all) }
+      #expect(error?.description == "there is no unit 7 on X-1: there are 1, 2, 5")
+    }
+    for text in ["X-1", "/dev/pts/9991"] {
+      let error = #expect(throws: ResolutionError.self) {
+        try DeviceResolver.resolve(text, among: all, lookingAtFiles: false)
+      }
+      #expect(
+        error?.description == "there are several accessories on \(text), say which: X-1@1, X-1@2, X-1@5")
+    }
+    #expect(try DeviceResolver.resolve("X-1", among: [units[2], Self.blue]) == units[2])
+  }
+
+  /// A line of which nobody says which units there are may have any, and so may a path that nobody knows.
+  @Test func anyUnitOfALine() throws {
+    #expect(try resolve("X-1@3", Self.red, Self.blue) == Self.red.onLine(unit: 3))
+    #expect(
+      try resolve("tcp:host:502@3") == Device(.tcp(.init(host: "host", port: 502)), source: .named).onLine(unit: 3))
+    #expect(try resolve("/dev/null@3").place == "/dev/null@3")
+    #expect(throws: ResolutionError.noMatch("nobody@3")) { try resolve("nobody@3", Self.red) }
+    #expect(throws: ResolutionError.noMatch("X-1@")) { try resolve("X-1@", Self.red) }
+    #expect(throws: ResolutionError.noMatch("X-1@70000")) { try resolve("X-1@70000", Self.red) }
+    #expect(throws: ResolutionError.noMatch("@3")) { try resolve("@3", Self.red) }
+  }
+
+  /// A name may end like a unit.
+  @Test func aNameThatEndsLikeAUnit() throws {
+    let odd = Device(.node("/dev/pts/9994"), source: .simulator, serialNumber: "X-1@2")
+    #expect(try resolve("X-1@2", Self.red, odd) == odd)
+    let directory = try TemporaryDirectory()
+    try directory.write([], to: "node@2")
+    #expect(try resolve(directory.path + "/node@2").address == .node(directory.path + "/node@2"))
+  }
+
   // MARK: - Paths
 
   @Test func pathsAndLinks() throws {

@@ -19,7 +19,7 @@ struct Pack: LinkedAccessory {
       CommandDescription(
         "cut", "Cuts the current", [.init("seconds", .whole(1...9), standard: .whole(1))], isWrite: true),
     ],
-    preview: { calls throws(AccessoryError) in calls.map { bytes(of: $0) } }
+    preview: { calls, _ throws(AccessoryError) in calls.map { bytes(of: $0) } }
   ) { session, _, _ throws(AccessoryError) in
     Pack(link: try await Link.open(session, rules: LineExchange(label: session.label)))
   }

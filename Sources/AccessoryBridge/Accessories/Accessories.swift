@@ -188,7 +188,7 @@ extension AccessoryError {
   /// Why a name is not one device.
   init(_ error: ResolutionError) {
     switch error {
-    case .noDevices, .noMatch: self.init(.notFound, error.description)
+    case .noDevices, .noMatch, .noUnit: self.init(.notFound, error.description)
     case .malformed, .ambiguous: self.init(.misconfigured, error.description)
     }
   }

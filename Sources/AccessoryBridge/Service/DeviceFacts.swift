@@ -13,6 +13,7 @@ extension Device {
       source: Source(rawValue: facts.source) ?? .named, driver: facts.driver,
       name: facts.name, manufacturer: facts.manufacturer, model: facts.model, serialNumber: facts.serial,
       terminal: facts.terminal, usb: facts.usb.map(USBIdentity.init))
+    unit = facts.unit
     links = facts.links
     isInitialized = facts.initialized
   }

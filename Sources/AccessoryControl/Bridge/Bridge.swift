@@ -87,12 +87,18 @@ package enum Bridge {
     package var initialized: Bool
     package var usb: USB?
     package var access: Access?
+    package var unit: Int?
+
+    /// The name by which no other accessory is called: the path, and on a shared line the unit behind it.
+    package var place: String { unit.map { "\(path)@\($0)" } ?? path }
 
     package init(
       id: String, path: String, source: String, link: String? = nil, driver: String? = nil, name: String? = nil,
       manufacturer: String? = nil, model: String? = nil, serial: String? = nil, terminal: String? = nil,
-      links: [String] = [], ways: [String] = [], initialized: Bool = true, usb: USB? = nil, access: Access? = nil
+      links: [String] = [], ways: [String] = [], initialized: Bool = true, usb: USB? = nil, access: Access? = nil,
+      unit: Int? = nil
     ) {
+      self.unit = unit
       self.id = id
       self.path = path
       self.source = source

@@ -23,6 +23,8 @@ public struct Device: Sendable, Hashable {
   /// Where it is opened, with links resolved: its terminal where it has one, otherwise its endpoints, or the
   /// address that its user named.
   public var address: DeviceAddress
+  /// Which of the accessories on a shared line it is; nil where it is alone on its line, and for the line itself.
+  public var unit: Int?
   /// A link that its owner keeps to the node.
   public var link: String?
   /// Who told of it.
@@ -72,12 +74,30 @@ public struct Device: Sendable, Hashable {
 
   /// Stays the same when the accessory is unplugged and comes back: the serial number; without one, for USB, product and
   /// port ("2341:0043@1-1.4"); otherwise the address. Where one accessory is several devices, the interface follows:
-  /// "FT4X1-if01".
-  public var id: String {
+  /// "FT4X1-if01". One of several on a line has its unit behind that: "FT4X1-if01@2".
+  public var id: String { lineID + unitSuffix }
+
+  private var lineID: String {
     let suffix = usb?.terminalInterface.map { "-if" + Hexadecimal.string($0) } ?? ""
     if let serialNumber, !serialNumber.isEmpty { return serialNumber + suffix }
     if let usb { return "\(usb.product)@\(usb.port)\(suffix)" }
     return address.description
+  }
+
+  /// Where it is, which no other accessory is at the same time: the address, and on a shared line the unit behind it,
+  /// "/dev/ttyUSB0@2".
+  public var place: String { address.description + unitSuffix }
+
+  private var unitSuffix: String { unit.map { "@\($0)" } ?? "" }
+
+  /// The line that it is on: what is known of it, without the unit.
+  public var line: Device { onLine(unit: nil) }
+
+  /// The accessory with this number on the same line.
+  public func onLine(unit: Int?) -> Device {
+    var device = self
+    device.unit = unit
+    return device
   }
 
   /// Where it can be opened: by each transport that leads to it, the usual one first.
@@ -103,8 +123,11 @@ public struct Device: Sendable, Hashable {
   }
 
   /// Whether the other is this device, by whatever transport, as far as addresses tell. Both are there at the same time:
-  /// an address may be another device's later.
-  public func isSame(as other: Device) -> Bool {
+  /// an address may be another device's later. Units of one line are different devices.
+  public func isSame(as other: Device) -> Bool { unit == other.unit && isOnLine(of: other) }
+
+  /// Whether both are reached by one line, as far as addresses tell, be they the same accessory or not.
+  public func isOnLine(of other: Device) -> Bool {
     if address == other.address || terminal != nil && terminal == other.terminal { return true }
     guard usb != nil || other.usb != nil, usb?.node ?? address.node == other.usb?.node ?? other.address.node else {
       return false

@@ -11,6 +11,8 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
   case noMatch(String)
   /// It begins like the numbers of a USB device and goes on otherwise.
   case malformed(String)
+  /// The line has no such unit, but these.
+  case noUnit(Int, [Device])
   /// More than one fits.
   case ambiguous(String?, [Device])
 
@@ -24,6 +26,11 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
     case .malformed(let text):
       "\(text) is no USB device: write usb:VENDOR:PRODUCT or usb:VENDOR:PRODUCT:SERIAL, the first two in hexadecimal, "
         + "like usb:2341:0043"
+    case .noUnit(let unit, let devices):
+      "there is no unit \(unit) on \(devices.first?.line.id ?? "the line"): there are "
+        + devices.compactMap(\.unit).sorted().map(String.init).joined(separator: ", ")
+    case .ambiguous(let text, let devices) where Self.areUnits(devices):
+      "there are several accessories on \(text ?? "the line"), say which: \(Self.names(devices))"
     case .ambiguous(nil, let devices):
       "there are \(devices.count) accessories, say which: \(Self.names(devices))"
     case .ambiguous(let text?, let devices):
@@ -31,12 +38,21 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
     }
   }
 
+  /// Whether all are on one line.
+  private static func areUnits(_ devices: [Device]) -> Bool {
+    devices.allSatisfy { $0.unit != nil && $0.line == devices.first?.line }
+  }
+
   /// Their identities, with the paths of those that have the same.
   private static func names(_ devices: [Device]) -> String {
     let namesakes = Dictionary(grouping: devices, by: \.id)
-    return devices.map { device in
+    let sorted = devices.sorted {
+      ($0.line.id, $0.address.description, $0.unit ?? -1) < ($1.line.id, $1.address.description, $1.unit ?? -1)
+    }
+    let names = sorted.map { device in
       namesakes[device.id]?.count == 1 ? device.id : "\(device.id) at \(device.address)"
-    }.sorted().joined(separator: ", ")
+    }
+    return (names.count > 20 ? names.prefix(20) + ["…"] : names).joined(separator: ", ")
   }
 }
 
@@ -47,7 +63,8 @@ public enum DeviceResolver {
   /// - `tcp:HOST:PORT` or `unix:PATH`, which need not be known,
   /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, the numbers in hexadecimal,
   /// - a serial number, a name, a name below /dev, a link's name (by-id, by-path) with or without its directory,
-  /// - a beginning of one of these names that no other has.
+  /// - a beginning of one of these names that no other has,
+  /// - one of these with `@UNIT` behind it: that accessory on the line.
   ///
   /// What can't be an accessory is found only when nothing else fits. With nil, the only one there is, or the only one
   /// whose protocol is known.
@@ -72,9 +89,14 @@ public enum DeviceResolver {
       return only
     }
     if text.isEmpty { throw .noMatch("\"\"") }
+    if let name = UnitName(text), !devices.contains(where: { exact(text, $0) }),
+      !lookingAtFiles || resolved(filePath(text)) == nil
+    {
+      return try unit(name, text, among: devices, lookingAtFiles)
+    }
     // With a scheme, it is an address and nothing else; a path may be a link, and is looked at below.
     if !text.hasPrefix("/"), let address = DeviceAddress(text, in: lookingAtFiles ? workingFolder : nil) {
-      return devices.first { $0.address == address } ?? Device(address, source: .named)
+      return try only(text, devices) { $0.address == address } ?? Device(address, source: .named)
     }
     if text.contains("/") {
       // A device may call itself like a path; the path itself goes before that.
@@ -90,6 +112,45 @@ public enum DeviceResolver {
     }
     if !text.contains("/"), let device = try byPath(["/dev/" + text, text], devices, lookingAtFiles) { return device }
     throw .noMatch(text)
+  }
+
+  /// The accessory with a number on a line. A line of which no units are known may have any.
+  private static func unit(
+    _ name: UnitName, _ text: String, among devices: [Device], _ lookingAtFiles: Bool
+  ) throws(ResolutionError) -> Device {
+    let candidates = devices.compactMap { $0.unit == nil || $0.unit == name.unit ? $0.onLine(unit: name.unit) : nil }
+    let others = devices.filter { $0.unit != nil && $0.unit != name.unit }
+    // A whole name goes before the beginning of another's.
+    let namesakes = others.filter { exact(name.line, $0) }
+    if !namesakes.isEmpty, !candidates.contains(where: { exact(name.line, $0) }) {
+      throw .noUnit(name.unit, namesakes)
+    }
+    var found: Device?
+    do throws(ResolutionError) {
+      found = try resolve(name.line, among: candidates, lookingAtFiles: lookingAtFiles)
+    } catch {
+      guard case .noMatch = error else { throw error }
+    }
+    if let found, candidates.contains(where: { $0.isSame(as: found.onLine(unit: name.unit)) }) {
+      return found.onLine(unit: name.unit)
+    }
+    do throws(ResolutionError) {
+      let other = try resolve(name.line, among: others, lookingAtFiles: lookingAtFiles)
+      if others.contains(where: { $0.isSame(as: other) }) { throw .noUnit(name.unit, [other]) }
+    } catch {
+      switch error {
+      case .noUnit: throw error
+      case .ambiguous(_, let units): throw .noUnit(name.unit, units)
+      case .noDevices, .noMatch, .malformed: break
+      }
+    }
+    guard let found else { throw .noMatch(text) }
+    return found.onLine(unit: name.unit)
+  }
+
+  /// Where a file of this name would be.
+  private static func filePath(_ text: String) -> String {
+    text.hasPrefix(TransportKind.unix.rawValue + ":") ? String(text.dropFirst(5)) : text
   }
 
   /// As above, where some accessories are there and others are awaited; nil when none of them is meant. What comes first:
@@ -124,7 +185,7 @@ public enum DeviceResolver {
     } catch {
       switch error {
       case .noDevices, .noMatch: return nil
-      case .ambiguous, .malformed: throw error
+      case .noUnit, .ambiguous, .malformed: throw error
       }
     }
     // A path is found whether or not it is one of those.
@@ -145,11 +206,12 @@ public enum DeviceResolver {
     let nodes = ([device.address.description] + device.links).flatMap { path in
       [path.hasPrefix("/dev/") ? String(path.dropFirst(5)) : path, String(path.split(separator: "/").last ?? "")]
     }
-    return ([device.serialNumber, device.name, device.id].compactMap { $0 } + nodes).filter { !$0.isEmpty }
+    let names = ([device.serialNumber, device.name, device.line.id].compactMap { $0 } + nodes).filter { !$0.isEmpty }
+    return names + (device.unit.map { unit in names.map { "\($0)@\(unit)" } } ?? [])
   }
 
   private static func identity(_ text: String, _ device: Device) -> Bool {
-    device.id == text || device.serialNumber == text
+    device.id == text || device.serialNumber == text && device.unit == nil
   }
 
   private static func exact(_ text: String, _ device: Device) -> Bool { names(device).contains(text) }
@@ -169,9 +231,19 @@ public enum DeviceResolver {
     return nil
   }
 
+  /// The first of these for which this is so; throws when there are several units of its line.
+  private static func only(
+    _ text: String, _ devices: [Device], _ isMatch: (Device) -> Bool
+  ) throws(ResolutionError) -> Device? {
+    guard let first = devices.first(where: isMatch) else { return nil }
+    let units = devices.filter { $0.unit != nil && isMatch($0) }
+    guard first.unit == nil || units.count == 1 else { throw .ambiguous(text, units) }
+    return first
+  }
+
   /// The device that has this path or link, as it says itself.
   private static func byName(_ path: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
-    if let device = devices.first(where: { $0.address.node == path || $0.terminal == path }) { return device }
+    if let device = try only(path, devices, { $0.address.node == path || $0.terminal == path }) { return device }
     let onUSB = devices.filter { $0.usb?.node == path }
     if onUSB.count > 1 { throw .ambiguous(path, onUSB) }
     if let device = onUSB.first { return device.choosing(.usb) ?? device }
@@ -185,7 +257,7 @@ public enum DeviceResolver {
     // One that is unplugged has no node, and is still known by its path.
     let path = resolved(text) ?? devices.first { $0.isKnown(at: absolute(text)) }?.address.node
     guard let path else { return nil }
-    if let device = devices.first(where: { $0.address.node == path || $0.terminal == path }) { return device }
+    if let device = try only(text, devices, { $0.address.node == path || $0.terminal == path }) { return device }
     let found = devices.filter { $0.usb?.node == path }
     if found.count > 1 { throw .ambiguous(text, found) }
     if let device = found.first { return device.choosing(.usb) ?? device }
@@ -249,5 +321,22 @@ struct USBName {
   func isMatch(_ device: Device) -> Bool {
     device.usb?.vendorID == vendor && device.usb?.productID == product
       && (serialNumber == nil || device.serialNumber == serialNumber)
+  }
+}
+
+/// One of several accessories on a line, as a user types it: `LINE@UNIT`.
+struct UnitName {
+  /// What is in front of the last `@`.
+  let line: String
+  let unit: Int
+
+  /// Nil when there is no whole number behind the last `@`.
+  init?(_ text: String) {
+    guard let at = text.lastIndex(of: "@"), at > text.startIndex else { return nil }
+    let digits = text[text.index(after: at)...]
+    guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let unit = Int(digits), unit <= 65_535
+    else { return nil }
+    (line, self.unit) = (String(text[..<at]), unit)
   }
 }

@@ -12,7 +12,12 @@ extension DescribedAccessory {
   public var protocolDetails: ProtocolDetails? {
     ProtocolDetails(
       name: description.name, largestPayload: description.framings.map(\.limit).max() ?? 0, window: 1,
-      unreadableFields: link.exchange.unreadableFields &+ picture.impossibleValues)
+      unreadableFields: unreadableFields &+ picture.impossibleValues)
+  }
+
+  private var unreadableFields: UInt64 {
+    let rules = link.exchange
+    return unit.map { rules.unreadableFields(of: $0) } ?? rules.unreadableFields
   }
 
   /// Asks who it is, as far as its protocol says that.
@@ -66,8 +71,10 @@ extension DescribedAccessory {
 
   /// What the accessory sends by itself: its battery or its status when the message has something of it, else its values.
   public func news() -> EventStream<AccessoryNews> {
-    let (picture, clock, description) = (picture, clock, description)
-    return link.news { message in
+    let (picture, clock, description, unit) = (picture, clock, description, unit)
+    let events = link.events()
+    let news = events.converted { (message: DecodedMessage) -> AccessoryNews? in
+      guard message.isFrom(unit) else { return nil }
       picture.take(message, at: clock.bootTime, isFirst: false)
       let (reported, derived) = picture.values(now: clock.bootTime)
       let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
@@ -80,6 +87,7 @@ extension DescribedAccessory {
       let values = AccessoryValue.all(described: message.values, derived: [])
       return values.isEmpty ? .other : .values(values)
     }
+    return share?.ending(news) ?? news
   }
 
   // MARK: - What is asked for
@@ -116,13 +124,14 @@ extension DescribedAccessory {
   /// Waits until something of this is known. Nothing comes of it when the accessory doesn't know it itself.
   private func awaitNews(of isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
     guard description.messages.contains(where: \.isPushed) else { return }
-    let (picture, clock) = (picture, clock)
+    let (picture, clock, unit) = (picture, clock, unit)
     let events = link.events()
     guard !picture.knows(isWanted, now: clock.bootTime) else { return }
     let waiter = Task { () -> AccessoryError? in
       do throws(AccessoryError) {
         var iterator = events.makeAsyncIterator()
         while let message = try await iterator.next() {
+          guard message.isFrom(unit) else { continue }
           picture.take(message, at: clock.bootTime, isFirst: false)
           if picture.knows(isWanted, now: clock.bootTime) { break }
         }

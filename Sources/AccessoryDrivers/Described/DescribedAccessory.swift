@@ -15,14 +15,26 @@ public final class DescribedAccessory: LinkedAccessory {
   /// What is known of its protocol.
   public let description: ProtocolDescription
 
+  /// Which unit of its line it is; nil where it is alone there, and is meant by whatever the description has for that.
+  public let unit: Int?
+  /// The accessory's name for people.
+  public let label: String
+
   let picture: SharedPicture
   let clock: any TimerClock
   let writer: RequestWriter
+  /// Its part of a line that it shares; nil where the line is its own.
+  let share: LineShare?
   /// Remembers what the accessory sends by itself.
   private let follower: Task<Void, Never>?
 
-  private init(_ link: Link<DescribedExchange>, _ description: ProtocolDescription, clock: any TimerClock) {
+  private init(
+    _ link: Link<DescribedExchange>, _ description: ProtocolDescription, unit: Int?, label: String,
+    clock: any TimerClock,
+    share: LineShare?
+  ) {
     self.link = link
+    (self.unit, self.label, self.share) = (unit, label, share)
     self.description = description
     self.clock = clock
     writer = RequestWriter(link.exchange.codec)
@@ -36,7 +48,9 @@ public final class DescribedAccessory: LinkedAccessory {
     follower = Task {
       do throws(AccessoryError) {
         var iterator = events.makeAsyncIterator()
-        while let message = try await iterator.next() { picture.take(message, at: clock.bootTime, isFirst: true) }
+        while let message = try await iterator.next() {
+          if message.isFrom(unit) { picture.take(message, at: clock.bootTime, isFirst: true) }
+        }
       } catch {
         // The link is down: whoever asks is told by it.
       }
@@ -47,16 +61,30 @@ public final class DescribedAccessory: LinkedAccessory {
 
   /// Makes contact with the accessory at the other end of `session`, which belongs to it from now on and is closed if that
   /// fails: wakes it, makes the requests that the plan begins with, and sees whether it is of this kind, all if the
-  /// description says so.
+  /// description says so. `unit` is the one that is meant on the line; nil: the standard one.
   ///
   /// Throws `timedOut` when nobody answers, `unsupported` when the answer isn't that of an accessory of this kind,
-  /// `disconnected`, `refused`, `misconfigured` when there can be no such frames.
+  /// `disconnected`, `refused`, `misconfigured` when there can be no such frames, or no such unit.
   public static func open(
-    _ session: AccessorySession, _ description: ProtocolDescription, clock: any TimerClock = IOThread.shared
+    _ session: AccessorySession, _ description: ProtocolDescription, unit: Int? = nil,
+    clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> DescribedAccessory {
     let rules = try DescribedExchange(description, label: session.label, wire: description.wire(of: session))
     let link = try await Link.open(session, rules: rules, clock: clock)
-    let accessory = DescribedAccessory(link, description, clock: clock)
+    return try await contact(
+      DescribedAccessory(link, description, unit: unit, label: session.label, clock: clock, share: nil))
+  }
+
+  /// The same for a unit of a line that was opened before. Where it fails, its share of the line is given back.
+  static func open(_ line: DescribedLine, unit: Int, share: LineShare) async throws(AccessoryError)
+    -> DescribedAccessory
+  {
+    try await contact(
+      DescribedAccessory(
+        line.link, line.description, unit: unit, label: line.label(of: unit), clock: line.clock, share: share))
+  }
+
+  private static func contact(_ accessory: DescribedAccessory) async throws(AccessoryError) -> DescribedAccessory {
     let failure: AccessoryError
     do throws(AccessoryError) {
       try await accessory.begin()
@@ -64,7 +92,7 @@ public final class DescribedAccessory: LinkedAccessory {
     } catch {
       failure = error
     }
-    await link.close()
+    await accessory.close()
     throw failure
   }
 
@@ -86,16 +114,18 @@ public final class DescribedAccessory: LinkedAccessory {
   /// Makes a request, with raw numbers as its arguments, and remembers what is answered.
   @discardableResult
   func ask(_ request: Int, _ arguments: [String: Int] = [:]) async throws(AccessoryError) -> DecodedMessage? {
-    let request = try DescribedRequest(request, arguments, of: description, by: writer)
+    if share?.isEnded == true { throw .closed(label) }
+    let request = try DescribedRequest(request, arguments, unit: unit, of: description, by: writer)
     let reply = try await link.request(request)
     if let reply { picture.take(reply, at: clock.bootTime, isFirst: true) }
     return reply
   }
 
-  /// Closes the link; returns when the device is free for others.
+  /// Closes the link; returns when the device is free for others. On a line that it shares with others it only gives back its
+  /// part: the last one closes the link.
   public func close() async {
     follower?.cancel()
-    await link.close()
+    if let share { await share.end() } else { await link.close() }
   }
 }
 
@@ -106,4 +136,9 @@ extension ProtocolDescription {
     let isNetwork = session.transport.peer != nil && session.transport.line == nil
     return isNetwork && modbus?.isSerialOverNetwork == false ? .network : .serial
   }
+}
+
+extension DecodedMessage {
+  /// Whether a unit has sent it; with nil, whoever it was.
+  func isFrom(_ unit: Int?) -> Bool { unit == nil || self.unit == nil || self.unit == unit }
 }

@@ -12,13 +12,24 @@ extension Driver {
       polls: description.accessoryPolls,
       freshness: description.messages.contains(where: \.isPushed)
         ? .nanoseconds(description.plan.expiry ?? 10_000_000_000) : nil,
-      hasWrites: description.hasWrites,
-      preview: { calls throws(AccessoryError) in try description.preview(of: calls) },
+      hasWrites: description.hasWrites, units: LineUnits(description),
+      preview: { calls, unit throws(AccessoryError) in try description.preview(of: calls, unit: unit) },
       frames: {
         (DescribedFrameReader(description) as (any FrameReader)?) ?? DescribedFrameReader.none(description.name)
       }
     ) { session, profile, clock throws(AccessoryError) in
       try await DescribedAccessory.open(session, description, clock: clock)
+    }
+  }
+}
+
+extension LineUnits {
+  /// The units of a described protocol; nil where it has none.
+  fileprivate init?(_ description: ProtocolDescription) {
+    guard let units = description.units else { return nil }
+    self.init(units.range, scan: units.scan, standard: units.standard) {
+      session, profile, isShared, clock throws(AccessoryError) in
+      try await DescribedLine.open(session, description, isShared: isShared, clock: clock)
     }
   }
 }
@@ -71,12 +82,12 @@ extension ProtocolDescription {
   }
 
   /// The bytes of these calls, a frame each. Throws `misconfigured` where there is no such frame.
-  fileprivate func preview(of calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]] {
+  fileprivate func preview(of calls: [CommandCall], unit: Int?) throws(AccessoryError) -> [[UInt8]] {
     let writer = RequestWriter(try DescribedExchange(self, label: name).codec)
     var frames: [[UInt8]] = []
     for (call, request) in zip(calls, try requests(of: calls)) {
       do throws(FrameEncodingError) {
-        frames.append(try writer.bytes(request.index, request.arguments).bytes)
+        frames.append(try writer.bytes(request.index, request.arguments, unit: unit).bytes)
       } catch {
         throw AccessoryError(.misconfigured, "\(call.command.name) can't be sent like this: \(error)")
       }

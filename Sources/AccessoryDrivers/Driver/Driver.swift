@@ -22,6 +22,8 @@ public struct Driver: Sendable {
   /// Whether its accessories take something that changes them: one of its commands, or bytes that none of these sends. Then
   /// that needs the permissions that `WriteRules` says.
   public let hasWrites: Bool
+  /// The accessories that may share a line; nil where each has a line of its own.
+  public let units: LineUnits?
   /// Gives the bytes that commands would send, a frame each, without an accessory; nil where that isn't known beforehand.
   public let preview: Preview?
   /// Makes what reads the frames of this protocol in a trace, in its own words; nil where nothing does, and a trace shows
@@ -37,7 +39,8 @@ public struct Driver: Sendable {
     ) async throws(AccessoryError) -> any Accessory
 
   /// Makes the bytes of commands. Throws `misconfigured` where there are none for them.
-  public typealias Preview = @Sendable (_ calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]]
+  /// `unit` is the one that is meant on a shared line; nil: the standard one.
+  public typealias Preview = @Sendable (_ calls: [CommandCall], _ unit: Int?) throws(AccessoryError) -> [[UInt8]]
 
   /// What must pass before the protocol begins, where that isn't part of it.
   public typealias Greeting =
@@ -47,10 +50,11 @@ public struct Driver: Sendable {
   public init(
     name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
     polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, hasWrites: Bool = false,
-    preview: Preview? = nil,
+    units: LineUnits? = nil, preview: Preview? = nil,
     frames: (@Sendable () -> any FrameReader)? = nil, greeting: Greeting? = nil, make: @escaping Maker
   ) {
     self.greeting = greeting
+    self.units = units
     self.hasWrites = hasWrites || commands.contains(where: \.isWrite)
     (self.polls, self.freshness, self.preview) = (polls, freshness, preview)
     self.hasRadio = hasRadio
@@ -61,23 +65,51 @@ public struct Driver: Sendable {
     self.make = make
   }
 
-  /// What `preview` gives. Throws `unsupported` where there is none.
-  public func preview(of calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]] {
+  /// What `preview` gives. Throws `unsupported` where there is none, `misconfigured` where there is no such unit.
+  public func preview(of calls: [CommandCall], unit: Int? = nil) throws(AccessoryError) -> [[UInt8]] {
+    try check(unit, label: name)
     guard let preview else {
       throw AccessoryError(
         .unsupported, "what \(name) accessories are sent for a command isn't known beforehand: nothing was sent")
     }
-    return try preview(calls)
+    return try preview(calls, unit)
   }
 
   /// Makes contact with the accessory at the other end of `session`, which belongs to it from now on, and is closed if
-  /// that fails. `profile` says at which pace.
+  /// that fails. `profile` says at which pace, and `unit` which of several accessories on the line is meant.
   ///
-  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported`.
+  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported`; `misconfigured` when there is no such
+  /// unit.
   public func open(
-    _ session: AccessorySession, profile: Profile?, clock: any TimerClock = IOThread.shared
+    _ session: AccessorySession, profile: Profile?, unit: Int? = nil, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> any Accessory {
-    try await make(session, profile, clock)
+    guard let unit else { return try await make(session, profile, clock) }
+    do throws(AccessoryError) {
+      try check(unit, label: session.label)
+    } catch {
+      await session.close()
+      throw error
+    }
+    guard let units else { return try await make(session, profile, clock) }
+    let line = try await units.open(session, profile: profile, isShared: false, clock: clock)
+    return try await line.accessory(unit: unit, share: LineShare { await line.close() })
+  }
+
+  /// Throws `misconfigured` when there can be no such unit on a line with the driver's accessories; `label` is what the device
+  /// is called.
+  public func check(_ unit: Int?, label: String) throws(AccessoryError) {
+    guard let unit else { return }
+    guard let units else {
+      throw AccessoryError(
+        .misconfigured,
+        "\(label): \(name) accessories are alone on their line, so there is no unit \(unit): leave @\(unit) away")
+    }
+    guard units.range.contains(unit) else {
+      throw AccessoryError(
+        .misconfigured,
+        "\(label): units of \(name) accessories are \(units.range.lowerBound) to \(units.range.upperBound), not \(unit)"
+      )
+    }
   }
 
   /// Does what must be done before others speak the protocol over `session`: a brick on the network wants to be greeted.

@@ -53,7 +53,7 @@ public struct DeviceOpener: Sendable {
     self.drivers = drivers
     settings = profile?.transport ?? TransportSettings()
     driver = drivers.driver(for: device, profile)
-    label = device.address.description
+    label = device.place
   }
 
   /// What may be sent to the device: by the driver that speaks with it, and all others that may be meant for it.
@@ -137,7 +137,8 @@ public struct DeviceOpener: Sendable {
   /// Throws `misconfigured` without a driver, and then the device isn't opened, as that resets some boards; otherwise
   /// what `transport()` and the driver throw, and then the device is closed.
   public func accessory() async throws(AccessoryError) -> any Accessory {
-    guard driver != nil else { throw withoutDriver }
+    guard let driver else { throw withoutDriver }
+    try driver.check(device.unit, label: label)
     return try await contact(over: try await unguardedSession())
   }
 
@@ -151,7 +152,7 @@ public struct DeviceOpener: Sendable {
       await session.close()
       throw refusal
     }
-    let accessory = try await driver.open(session, profile: profile, clock: clock)
+    let accessory = try await driver.open(session, profile: profile, unit: device.unit, clock: clock)
     return rules.hasWrites ? GuardedAccessory(base: accessory, rules: rules, isAsked: asksToWrite) : accessory
   }
 

@@ -53,10 +53,11 @@ extension DescribedExchange {
   }
 
   private mutating func decode(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> DecodedMessage {
-    let decoded = decoder.decode(message, header, content, known: known)
-    unreadableFields += UInt64(decoded.problems)
-    // As many names as the description has fields.
-    for value in decoded.values { if let raw = value.raw { known[value.name] = raw } }
+    let unit = decoder.unit(header, content)
+    let decoded = decoder.decode(message, header, content, known: known[unit] ?? [:])
+    unreadable[unit, default: 0] &+= UInt64(decoded.problems)
+    // As many names as the description has fields, of as many units as there may be.
+    for value in decoded.values { if let raw = value.raw { known[unit, default: [:]][value.name] = raw } }
     return decoded
   }
 
@@ -106,7 +107,8 @@ extension DescribedExchange {
       case (nil, nil): ""
       }
     return AccessoryError(
-      .refused, code: number.flatMap { UInt8(exactly: $0) }.map { .refusal($0) }, "\(label) refuses \(name)\(reason)")
+      .refused, code: number.flatMap { UInt8(exactly: $0) }.map { .refusal($0) },
+      "\(label(of: attempt?.request.unit)) refuses \(name)\(reason)")
   }
 
   // MARK: - Replies in pieces
@@ -127,7 +129,9 @@ extension DescribedExchange {
       return
     }
     attempt?.pieces[number - pieces.first] = decoded
-    if let field = pieces.count, let things = known[field], (0...ProtocolDescription.Limit.values).contains(things) {
+    if let field = pieces.count, let things = known[decoded.unit]?[field],
+      (0...ProtocolDescription.Limit.values).contains(things)
+    {
       let count = (things + pieces.each - 1) / max(1, pieces.each)
       attempt?.pieceCount = count
       guard let waiting = attempt else { return }
@@ -148,7 +152,7 @@ extension DescribedExchange {
     for number in waiting.pieces.keys.sorted() {
       if let piece = waiting.pieces[number] { joined.join(piece) }
     }
-    if let field = description.messages[first.message].pieces?.count, let things = known[field] {
+    if let field = description.messages[first.message].pieces?.count, let things = known[first.unit]?[field] {
       joined.cutLists(to: things)
     }
     counters.replies += 1

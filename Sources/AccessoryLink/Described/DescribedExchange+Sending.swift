@@ -12,13 +12,15 @@ extension DescribedExchange {
   mutating func sendNext(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     guard case .ready = phase else { return }
     isSpaceAwaited = false
-    while attempt == nil, let next = queue.first, sendingTime(of: next.request) <= now {
+    while attempt == nil, let turn = queue.turn(where: { sendingTime(of: $0) <= now }) {
       if effects.isBlocked {
         isSpaceAwaited = true
         return
       }
-      guard let (id, request) = queue.popFirst() else { return }
-      counters.requests += 1
+      guard let next = queue.take(turn) else { return }
+      let (id, request) = (next.id, next.request)
+      if next.tries == 0 { counters.requests += 1 } else { counters.retries += 1 }
+      // Other units were asked since, if it was sent before: to the codec it is another request.
       effects.write(codec.begin(request.bytes))
       let onWire = timing.time(of: request.bytes.count)
       guard described(request).reply != nil else {
@@ -26,8 +28,13 @@ extension DescribedExchange {
         effects.completions.append((id, .success(nil)))
         continue
       }
-      attempt = Attempt(id: id, request: request, deadline: now + patience(for: request))
+      attempt = Attempt(id: id, request: request, tries: next.tries + 1, deadline: now + patience(for: request))
     }
+  }
+
+  /// When a request that waits may be sent.
+  func sendingTime(of waiting: UnitQueue.Entry) -> MonotonicTime {
+    waiting.earliest.map { max($0, sendingTime(of: waiting.request)) } ?? sendingTime(of: waiting.request)
   }
 
   /// When a request may be sent, as far as that is known: not before the pause behind what passed last, and not while the
@@ -96,7 +103,18 @@ extension DescribedExchange {
     guard var waiting = attempt, waiting.deadline <= now else { return }
     counters.timeouts += 1
     // What writes may have been done already.
-    if waiting.id != nil, !described(waiting.request).isWrite, waiting.tries < description.plan.tries {
+    let tries = waiting.request.tries ?? description.plan.tries
+    if let id = waiting.id, !described(waiting.request).isWrite, waiting.tries < tries {
+      if queue.hasOthers(than: waiting.request.unit) {
+        // The others have their turn first.
+        attempt = nil
+        nextSending = now + gap
+        queue.putBack(
+          UnitQueue.Entry(
+            id: id, request: waiting.request, tries: waiting.tries,
+            earliest: now + .nanoseconds(description.plan.retryGap)))
+        return
+      }
       waiting.tries += 1
       waiting.pieces = [:]
       if !effects.isBlocked {
@@ -109,7 +127,7 @@ extension DescribedExchange {
     }
     let times = waiting.tries == 1 ? "once" : "\(waiting.tries) times"
     let error = AccessoryError(
-      .timedOut, "\(label) does not answer \(waiting.request.name), which was sent \(times)")
+      .timedOut, "\(label(of: waiting.request.unit)) does not answer \(waiting.request.name), which was sent \(times)")
     finish(.failure(error), now: now, effects: &effects)
   }
 }

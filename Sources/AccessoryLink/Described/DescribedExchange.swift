@@ -8,6 +8,10 @@ import AccessoryProtocols
 /// the elements that both must share; what nobody asked for is an event if the description says that it is pushed.
 ///
 /// A reply may come in several frames, in any order; they are joined. Of a frame that nobody waits for nothing is kept.
+///
+/// Where several units are on the line, they have their turns one after another, however many requests wait for one of them;
+/// and one that keeps silent costs the others no more than one time limit before they have their turn: it is asked again
+/// behind them.
 public struct DescribedExchange: Exchange {
   /// A described request.
   public typealias Request = DescribedRequest
@@ -21,16 +25,20 @@ public struct DescribedExchange: Exchange {
   /// What has been counted so far.
   public internal(set) var counters = LinkCounters()
   /// Fields of replies and events that could not be read: they were missing, or said what can't be.
-  public internal(set) var unreadableFields: UInt64 = 0
+  public var unreadableFields: UInt64 { unreadable.values.reduce(0, &+) }
 
   let label: String
   let description: ProtocolDescription
   let decoder: MessageDecoder
   var timing = LineTiming.instant
-  var queue: RequestQueue<DescribedRequest>
+  var queue: UnitQueue
   var attempt: Attempt?
-  /// Raw numbers that were read, by their fields: counts in replies refer to earlier ones.
-  var known: [String: Int] = [:]
+  /// Raw numbers that were read of each unit, by their fields: counts in replies refer to earlier ones.
+  var known: [Int?: [String: Int]] = [:]
+  /// Fields that could not be read, by units.
+  var unreadable: [Int?: UInt64] = [:]
+  /// Whether errors say which unit they are about: several are on the line.
+  let namesUnits: Bool
   /// When the next request may be sent.
   var nextSending = MonotonicTime(nanoseconds: .min)
   /// Who waits for the accessory to wake up.
@@ -52,6 +60,7 @@ public struct DescribedExchange: Exchange {
     /// Nil when it was cancelled, and only its reply is waited for.
     var id: RequestID?
     var request: DescribedRequest
+    /// How often it was sent.
     var tries = 1
     var deadline: MonotonicTime
     /// What has come of a reply in several frames, by their numbers.
@@ -60,12 +69,14 @@ public struct DescribedExchange: Exchange {
     var pieceCount: Int?
   }
 
-  /// Rules for a new opening. `queueLimit` requests may wait for their turn; `wire` is how frames travel where they are
-  /// Modbus. Throws `misconfigured` if there can be no such frames, which a description that was read from a file never has.
+  /// Rules for a new opening. `queueLimit` requests to each unit may wait for their turn; `wire` is how frames travel where they
+  /// are Modbus; with `namesUnits` errors say which unit of `label` they are about. Throws `misconfigured` if there can be no such frames, which a description that was read from a file never has.
   public init(
-    _ description: ProtocolDescription, label: String, queueLimit: Int = 64, wire: ModbusWire = .serial
+    _ description: ProtocolDescription, label: String, queueLimit: Int = 64, wire: ModbusWire = .serial,
+    namesUnits: Bool = false
   ) throws(AccessoryError) {
     self.label = label
+    self.namesUnits = namesUnits
     self.description = description
     lateAnswers.areTold = description.modbus == nil || wire == .network
     do throws(FramingParameterError) {
@@ -74,8 +85,14 @@ public struct DescribedExchange: Exchange {
       throw AccessoryError(.misconfigured, "the protocol \(description.name) can't have such frames: \(error)")
     }
     decoder = MessageDecoder(codec)
-    queue = RequestQueue(limit: queueLimit)
+    queue = UnitQueue(limit: queueLimit)
   }
+
+  /// Fields of what a unit has sent that could not be read.
+  public func unreadableFields(of unit: Int?) -> UInt64 { unreadable[unit] ?? 0 }
+
+  /// What errors about requests to a unit call it.
+  func label(of unit: Int?) -> String { namesUnits ? unit.map { "\(label)@\($0)" } ?? label : label }
 
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
@@ -84,7 +101,7 @@ public struct DescribedExchange: Exchange {
   public var deadline: MonotonicTime? {
     if case .waking(let time) = phase { return time }
     if let attempt { return attempt.deadline }
-    return !isSpaceAwaited ? queue.first.map { sendingTime(of: $0.request) } : nil
+    return isSpaceAwaited ? nil : queue.nextTime { sendingTime(of: $0) }
   }
 
   /// Whether the next request waits for nothing but the transport.
@@ -113,7 +130,9 @@ public struct DescribedExchange: Exchange {
       return effects.completions.append((id, .failure(error)))
     case .waking, .ready: break
     }
-    queue.admit(id, request, for: label, counters: &counters, effects: &effects)
+    if let error = queue.admit(id, request, label: label(of: request.unit)) {
+      effects.completions.append((id, .failure(error)))
+    }
     sendNext(now: now, effects: &effects)
   }
 
@@ -123,10 +142,14 @@ public struct DescribedExchange: Exchange {
       attempt?.id = nil
     } else if opening == id {
       opening = nil
-    } else if !queue.remove(id) {
+    } else if let waiting = queue.remove(id) {
+      // It may have been sent before it had to wait again.
+      lateAnswers.note(waiting.request, sent: waiting.tries, until: now + patience(for: waiting.request), now: now)
+    } else {
       return
     }
-    effects.completions.append((id, .failure(AccessoryError(.cancelled, "a request to \(label) was cancelled"))))
+    effects.completions.append(
+      (id, .failure(AccessoryError(.cancelled, "a request to \(label) was cancelled"))))
   }
 
   /// Fails everything that waits, and all that comes.

@@ -11,6 +11,8 @@ public struct DescribedRequest: Sendable, Hashable {
   public var unit: Int?
   /// What errors call it.
   public var name: String
+  /// How often it is sent at most, if nobody answers; nil: as its protocol says.
+  public var tries: Int?
   /// What is sent.
   public var bytes: [UInt8]
   /// The numbers of its frame's elements, by their places.

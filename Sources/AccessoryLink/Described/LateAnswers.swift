@@ -38,16 +38,22 @@ struct LateAnswers: Sendable {
     _ done: DescribedExchange.Attempt, _ result: Result<DecodedMessage?, AccessoryError>, now: MonotonicTime,
     patience: Duration
   ) {
-    guard !areTold, let key = Self.key(done.request.bytes) else { return }
-    let earlier = expected.removeValue(forKey: key)
     let isTimedOut = if case .failure(let error) = result { error.kind == .timedOut } else { false }
-    var count = done.tries - (isTimedOut ? 0 : 1)
-    if let earlier, earlier.request == done.request.bytes, earlier.end > now { count += earlier.count }
+    note(
+      done.request, sent: done.tries - (isTimedOut ? 0 : 1), until: isTimedOut ? now + patience : done.deadline,
+      now: now)
+  }
+
+  /// A request is over that was sent so many times more than it was answered; answers may come until then.
+  mutating func note(_ request: DescribedRequest, sent count: Int, until end: MonotonicTime, now: MonotonicTime) {
+    guard !areTold, let key = Self.key(request.bytes) else { return }
+    var count = count
+    let earlier = expected.removeValue(forKey: key)
+    if let earlier, earlier.request == request.bytes, earlier.end > now { count += earlier.count }
     guard count > 0 else { return }
     // There are as many units and functions as bytes can name; those that were long ago are forgotten.
     expected = expected.filter { $0.value.end > now }
-    let end = isTimedOut ? now + patience : done.deadline
-    expected[key] = Expected(request: done.request.bytes, count: count, end: end)
+    expected[key] = Expected(request: request.bytes, count: count, end: end)
   }
 
   /// A frame of this unit and function has come that nobody waits for.

@@ -82,6 +82,9 @@ public final class Link<Rules: Exchange>: Sendable {
     }
   }
 
+  /// Whether the accessory is gone, or the link was closed.
+  public var hasEnded: Bool { core.state.withLock { $0.ended != nil } }
+
   /// The rules with what they have learned of the accessory.
   public var exchange: Rules { core.state.withLock { $0.rules } }
 

@@ -13,7 +13,8 @@ extension Bridge.Device {
       driver: device.driver,
       name: device.name, manufacturer: device.manufacturer, model: device.model, serial: device.serialNumber,
       terminal: device.terminal, links: device.links, ways: device.transports.map(\.rawValue),
-      initialized: device.isInitialized, usb: device.usb.map(Bridge.USB.init), access: access)
+      initialized: device.isInitialized, usb: device.usb.map(Bridge.USB.init), access: access,
+      unit: device.unit)
   }
 }
 

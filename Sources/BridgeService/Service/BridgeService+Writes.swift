@@ -15,7 +15,7 @@ extension BridgeService {
     let opener = opener(for: attachment)
     do throws(AccessoryError) {
       let calls = try Self.calls(call.commands, of: driver, opener.label)
-      reply.sends_hex = try driver.preview(of: calls).map { Hexadecimal.string($0) }
+      reply.sends_hex = try driver.preview(of: calls, unit: attachment.device.unit).map { Hexadecimal.string($0) }
       reply.refusal = opener.writeRules.refusal(of: calls, isAsked: call.write == true)?.message
     } catch {
       throw CallError(error, device: attachment.device.id)

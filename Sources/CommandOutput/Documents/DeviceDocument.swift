@@ -15,12 +15,15 @@ package struct DeviceDocument: Encodable, Sendable {
   /// than it should be. Left out where nothing is known of that.
   let readings_age_ms: Int?
   let stale: Bool?
+  /// Which accessory on its line it is; left out where it is alone there.
+  let unit: Int?
 
   /// What is known of a device; `access` is what this command saw itself, whatever `device` says of it. `held` is what the
   /// service tells that holds it.
   package init(_ device: Bridge.Device, access: Bridge.Access? = nil, held: Bridge.Accessory? = nil) {
     readings_age_ms = held?.readings_age_ms
     stale = held?.stale
+    unit = device.unit
     id = device.id
     path = device.path
     source = device.source

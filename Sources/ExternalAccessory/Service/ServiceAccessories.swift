@@ -131,6 +131,7 @@ extension ToldAccessory {
           port: $0.port, devpath: "", speed: $0.speed_mbps, function: USBClass(code: 0, subclass: 0, protocol: 0),
           damage: $0.damage)
       })
+    device.unit = facts.unit
     device.firmwareRevision = text(nil, identity?.firmware)
     device.hardwareRevision = text(nil, identity?.hardware)
     profile = Profile(name: accessory.profile ?? "", rules: [], protocolStrings: protocols)

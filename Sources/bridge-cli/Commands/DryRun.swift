@@ -25,7 +25,7 @@ struct DryRun {
 
   /// Of a device that would be opened here.
   init(_ calls: [CommandCall], of driver: Driver, on target: Target, write: Bool) throws {
-    (device, frames) = (DeviceDocument(target.device), try driver.preview(of: calls))
+    (device, frames) = (DeviceDocument(target.device), try driver.preview(of: calls, unit: target.device.unit))
     refusal = target.opener.writeRules.refusal(of: calls, isAsked: write)?.message
     self.driver = driver.name
   }

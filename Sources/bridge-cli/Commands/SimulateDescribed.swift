@@ -18,8 +18,12 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
       Other commands know the protocol by its name if it comes with this package or is in \
       ~/.config/accessory-bridge/protocols; for any other file say --driver FILE there, too.
 
+      With --units there are several on the line, as with RS-485. SIGUSR1 takes those of --pull off the line, and puts them \
+      back.
+
       EXAMPLES
         bridge-cli simulate described --profile jbd --percent 57
+        bridge-cli simulate --profile daly --units 1,2,5 --silent 2 --set 5:battery.percent=12
         bridge-cli simulate --profile jbd --set battery.current=-12.5 --set battery.faults=cell-overvoltage
         bridge-cli simulate --profile ./mine.yaml --link ./acc
         bridge-cli battery ./acc --driver ./mine.yaml
@@ -37,7 +41,10 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   var percent: Int?
   @Option(
     help: ArgumentHelp(
-      "Set a field: battery.voltage=12.6, in its unit; several words or numbers with commas; unknown for none.",
+      """
+      Set a field: battery.voltage=12.6, in its unit; several words or numbers with commas; unknown for none. Of one of \
+      several units: 2:battery.voltage=12.6.
+      """,
       valueName: "field=value"), transform: FieldArgument.read)
   var set: [FieldArgument] = []
   @Option(help: ArgumentHelp("Percent that the battery loses a second.", valueName: "percent"))
@@ -46,6 +53,21 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     help: ArgumentHelp("Time between two messages of what it sends by itself.", valueName: "time"),
     transform: TimeArgument.read)
   var period: TimeArgument?
+  @Option(
+    help: ArgumentHelp("Several accessories on the line, by their numbers: 1,2,5 or 1..16.", valueName: "units"),
+    transform: UnitsArgument.read)
+  var units: UnitsArgument?
+  @Option(
+    help: ArgumentHelp("Units that say nothing.", valueName: "units"), transform: UnitsArgument.read)
+  var silent: UnitsArgument?
+  @Option(
+    help: ArgumentHelp("A unit that answers so much later: 5=300ms.", valueName: "unit=time"),
+    transform: LateArgument.read)
+  var late: [LateArgument] = []
+  @Option(
+    help: ArgumentHelp("Units that SIGUSR1 takes off the line, and puts back.", valueName: "units"),
+    transform: UnitsArgument.read)
+  var pull: UnitsArgument?
   @Option(help: ArgumentHelp("Serial number; the first free of SIM0001, SIM0002, … unless given.", valueName: "text"))
   var serial: String?
   @OptionGroup var quirks: QuirkOptions
@@ -57,6 +79,17 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
     if let period, period.duration < .milliseconds(10) { throw ValidationError("--period is at least 10ms") }
     guard serial?.utf8.count ?? 0 <= 256 else { throw ValidationError("an accessory's texts have at most 256 bytes") }
+    let named =
+      (silent?.units ?? []) + late.map(\.unit) + (pull?.units ?? []) + set.compactMap(\.unit)
+    guard let units else {
+      guard named.isEmpty else {
+        throw ValidationError("units are for several accessories on a line: say --units, too")
+      }
+      return
+    }
+    if let stranger = named.first(where: { !units.units.contains($0) }) {
+      throw ValidationError("--units says no unit \(stranger)")
+    }
   }
 
   func run() async throws {
@@ -70,16 +103,37 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     }
     if drain > 0 { device.drainInterval = .nanoseconds(Int64(1e9 / drain)) }
     device.quirks = try quirks.quirks(of: described.description)
-    for field in set { try device.set(field.name, to: field.value) }
+    for field in set where field.unit == nil { try device.set(field.name, to: field.value) }
     let seed = options.seed ?? .random(in: 0 ... .max)
-    try await options.run(device, serial: serial, seed: seed) { news in
-      switch news {
-      case .asked: nil
-      case .unknownRequest: SimulatorNews("unknown_request", "something was asked that the description doesn't have")
-      case .lost: SimulatorNews("lost", "a request was lost")
-      case .unsendable(let message):
-        SimulatorNews("unsendable", "it can't send \(message) with these values", text: message)
-      }
+    guard let units else {
+      return try await options.run(device, serial: serial, seed: seed) { Self.shown($0, "it", "") }
+    }
+    let line = try line(device, units.units)
+    try await options.run(line, serial: serial, seed: seed, onSignal: .pull) {
+      Self.shown($0.news, "unit \($0.unit)", " of unit \($0.unit)")
+    }
+  }
+
+  /// Several of these on a line.
+  private func line(_ device: DescribedDevice, _ units: [Int]) throws(AccessoryError) -> DescribedUnits {
+    var line = try DescribedUnits(device, units: units)
+    for field in set {
+      guard let unit = field.unit else { continue }
+      try line.change(unit) { device throws(AccessoryError) in try device.set(field.name, to: field.value) }
+    }
+    line.silent = Set(silent?.units ?? [])
+    line.delays = Dictionary(late.map { ($0.unit, $0.delay) }) { $1 }
+    line.pulled = Set(pull?.units ?? [])
+    return line
+  }
+
+  private static func shown(_ news: DescribedDevice.News, _ who: String, _ of: String) -> SimulatorNews? {
+    switch news {
+    case .asked: nil
+    case .unknownRequest: SimulatorNews("unknown_request", "something was asked\(of) that the description doesn't have")
+    case .lost: SimulatorNews("lost", "a request\(of) was lost")
+    case .unsendable(let message):
+      SimulatorNews("unsendable", "\(who) can't send \(message) with these values", text: message)
     }
   }
 
@@ -102,12 +156,20 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
 /// A field and its value on the command line.
 struct FieldArgument: FormArgument {
   static let form = "a field with its value, like battery.voltage=12.6,"
+  /// Of which unit; nil for all.
+  let unit: Int?
   let name: String
   let value: PlainValue
 
   init?(argument: String) {
     guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }
-    name = String(argument[..<equals])
+    let field = argument[..<equals]
+    if let colon = field.firstIndex(of: ":") {
+      guard let unit = UnitsArgument.number(field[..<colon]) else { return nil }
+      (self.unit, name) = (unit, String(field[field.index(after: colon)...]))
+    } else {
+      (unit, name) = (nil, String(field))
+    }
     let text = argument[argument.index(after: equals)...]
     value = text.contains(",") ? .list(text.split(separator: ",").map(Self.value)) : Self.value(text)
   }

@@ -20,7 +20,10 @@ protocol JSONCommand {
 
 /// Which device.
 struct DeviceArgument: ParsableArguments {
-  @Argument(help: ArgumentHelp("The accessory; may be left out when there is just one.", valueName: "device"))
+  @Argument(
+    help: ArgumentHelp(
+      "The accessory; LINE@UNIT where several are on one line; may be left out when there is just one.",
+      valueName: "device"))
   var text: String?
 }
 
@@ -50,6 +53,7 @@ struct Attachment {
   /// since that resets some boards.
   private static func contact(_ target: Target) async throws -> Attachment {
     guard let driver = target.driver else { throw await withoutDriver(target) }
+    try driver.check(target.device.unit, label: target.label)
     let session = try await target.opener.unguardedSession()
     let accessory = try await target.opener.contact(over: session)
     return Attachment(
@@ -60,7 +64,7 @@ struct Attachment {
   static func find(_ text: String?, _ line: LineOptions) async throws -> Target {
     let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
     let profile = try await KnownProfiles.profile(for: found, driver: line.driver)
-    let device = try line.transport.choose(found, label: label(text, found.address))
+    let device = try line.transport.choose(found, label: label(text, found.place))
     // Who names a node means that, whatever a profile prefers.
     let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.address.node } ?? false
     var opener = DeviceOpener(
@@ -70,7 +74,7 @@ struct Attachment {
     opener.settings.terminal = line.settings(profile)
     opener.settings.usb = line.transport.settings(profile)
     if let driver = line.driver.flatMap({ KnownDrivers.library.driver(named: $0) }) { opener.driver = driver }
-    opener.label = label(text, opener.device.address)
+    opener.label = label(text, opener.device.place)
     return Target(opener: opener)
   }
 
@@ -80,15 +84,10 @@ struct Attachment {
     return target.opener.withoutDriver
   }
 
-  /// A device is called in errors as the user called it, and otherwise by its address.
-  private static func label(_ text: String?, _ address: DeviceAddress) -> String {
-    label(text, address.description)
-  }
-
-  /// The same for what a service tells of.
-  static func label(_ text: String?, _ address: String) -> String {
-    guard let text, text != address else { return address }
-    return "\(text) (\(address))"
+  /// A device is called in errors as the user called it, and otherwise by its place.
+  static func label(_ text: String?, _ place: String) -> String {
+    guard let text, text != place else { return place }
+    return "\(text) (\(place))"
   }
 
   /// Finds the device that `text` means, makes contact, runs `body`, and closes whatever happens.

@@ -11,6 +11,7 @@ enum DeviceView {
   static func facts(_ device: Device, driver: String?, _ access: PortAccess? = nil) -> [(String, String)] {
     let links = ([device.link].compactMap { $0 } + device.links).map { SafeText.escape($0, limit: 200) }
     var rows = [("Path", SafeText.escape(device.address.description)), ("Link", links.first ?? "-")]
+    if let unit = device.unit { rows.insert(("Unit", "\(unit)"), at: 1) }
     rows += links.dropFirst().map { ("", $0) }
     rows.append(("Source", device.source.rawValue))
     rows.append(("Driver", driver.map { SafeText.escape($0) } ?? "none is known"))

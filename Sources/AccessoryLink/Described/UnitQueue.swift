@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import DequeModule
+
+/// Requests that wait for their turn on a line that several units share: those of a unit in their order, the units one after
+/// another. So however many requests wait for one unit, every other has its turn behind one of them.
+///
+/// For each unit at most so many requests wait as the limit says, and there are as many units as the protocol has.
+struct UnitQueue: Sendable {
+  /// A request that waits.
+  struct Entry: Sendable {
+    var id: RequestID
+    var request: DescribedRequest
+    /// How often it was sent before it had to wait again.
+    var tries = 0
+    /// Not before this, where it was sent before.
+    var earliest: MonotonicTime?
+  }
+
+  private var waiting: [Int?: Deque<Entry>] = [:]
+  /// Units for which something waits, in the order of their turns.
+  private var turns: Deque<Int?> = []
+  private let limit: Int
+
+  /// A queue for at most `limit` requests to each unit, at least 1.
+  init(limit: Int) { self.limit = max(1, limit) }
+
+  var isEmpty: Bool { turns.isEmpty }
+
+  /// The first turn, for `take`, of a unit whose next request may be sent.
+  func turn(where isReady: (Entry) -> Bool) -> Int? {
+    turns.firstIndex { waiting[$0]?.first.map(isReady) ?? false }
+  }
+
+  /// When the first of those that are next may be sent, by this rule; nil when nothing waits.
+  func nextTime(_ time: (Entry) -> MonotonicTime) -> MonotonicTime? {
+    turns.reduce(nil) { least, unit in
+      guard let next = waiting[unit]?.first.map(time) else { return least }
+      return least.map { min($0, next) } ?? next
+    }
+  }
+
+  /// Whether something waits for another unit than this.
+  func hasOthers(than unit: Int?) -> Bool { turns.contains { $0 != unit } }
+
+  /// Takes a request. Returns `busy` where there is no room for one more to its unit, which is called `label`.
+  mutating func admit(_ id: RequestID, _ request: DescribedRequest, label: String) -> AccessoryError? {
+    let unit = request.unit
+    let count = waiting[unit]?.count ?? 0
+    guard count < limit else {
+      let wait = count == 1 ? "a request waits" : "\(count) requests wait"
+      return AccessoryError(.busy, "\(wait) for \(label) already: try again later")
+    }
+    if count == 0 { turns.append(unit) }
+    waiting[unit, default: []].append(Entry(id: id, request: request))
+    return nil
+  }
+
+  /// Takes out the request whose turn this is; its unit's next turn is behind those of all others.
+  mutating func take(_ turn: Int) -> Entry? {
+    guard turns.indices.contains(turn) else { return nil }
+    let unit = turns.remove(at: turn)
+    let entry = waiting[unit]?.popFirst()
+    if waiting[unit]?.isEmpty == false { turns.append(unit) } else { waiting[unit] = nil }
+    return entry
+  }
+
+  /// Has a request wait again, in front of all others to its unit; the unit's turn is behind those of all others.
+  mutating func putBack(_ entry: Entry) {
+    let unit = entry.request.unit
+    if waiting[unit] != nil { turns.removeAll { $0 == unit } }
+    turns.append(unit)
+    waiting[unit, default: []].prepend(entry)
+  }
+
+  /// Takes out a request that is given up; nil when it isn't here.
+  mutating func remove(_ id: RequestID) -> Entry? {
+    for unit in turns {
+      guard let index = waiting[unit]?.firstIndex(where: { $0.id == id }) else { continue }
+      let entry = waiting[unit]?.remove(at: index)
+      if waiting[unit]?.isEmpty == true {
+        waiting[unit] = nil
+        turns.removeAll { $0 == unit }
+      }
+      return entry
+    }
+    return nil
+  }
+
+  /// Takes out all requests, and gives their ids.
+  mutating func removeAll() -> [RequestID] {
+    defer { (waiting, turns) = ([:], []) }
+    return turns.flatMap { waiting[$0]?.map(\.id) ?? [] }
+  }
+}

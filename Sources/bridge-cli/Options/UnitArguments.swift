@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers of units on the command line: "1,2,5", "1..16".
+struct UnitsArgument: FormArgument {
+  static let form = "numbers of units, like 1,2,5 or 1..16,"
+  /// In the order in which they were written; none twice.
+  let units: [Int]
+
+  init?(argument: String) {
+    var units: [Int] = []
+    for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
+      let bounds = part.split(separator: ".", omittingEmptySubsequences: false)
+      let (first, last): (Int?, Int?) =
+        switch bounds.count {
+        case 1: (Self.number(bounds[0]), Self.number(bounds[0]))
+        case 3 where bounds[1].isEmpty: (Self.number(bounds[0]), Self.number(bounds[2]))
+        default: (nil, nil)
+        }
+      guard let first, let last, first <= last, last - first < Self.limit else { return nil }
+      for unit in first...last where !units.contains(unit) { units.append(unit) }
+      guard units.count <= Self.limit else { return nil }
+    }
+    self.units = units
+  }
+
+  private static let limit = 256
+
+  static func number(_ text: Substring) -> Int? {
+    guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text).flatMap { $0 <= 65_535 ? $0 : nil }
+  }
+}
+
+/// How much later a unit answers, on the command line: "5=300ms".
+struct LateArgument: FormArgument {
+  static let form = "a unit and a time with its unit, like 5=300ms,"
+  let unit: Int
+  let delay: Duration
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard parts.count == 2, let unit = UnitsArgument.number(parts[0]),
+      let time = TimeArgument(argument: String(parts[1]))
+    else { return nil }
+    (self.unit, delay) = (unit, time.duration)
+  }
+}
