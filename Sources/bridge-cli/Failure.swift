@@ -18,34 +18,57 @@ enum Failure {
     if error is CancellationError { return EXIT_SUCCESS }
     if let failure = error as? RecordingFailure { return report(failure.error, of: command, isInterrupted: false) }
     if isInterrupted, let signal = Interruption.signal { return ExitStatus.of(signal: signal) }
-    let report: ErrorReport
-    switch error {
-    case let error as AccessoryError: report = ErrorReport(error)
-    case let error as ResolutionError: report = ErrorReport(error)
-    case let error as UsageError: report = ErrorReport(error)
-    default: return Self.report(parsing: error)
-    }
+    guard let report = report(of: error) else { return Self.report(parsing: error) }
     report.tell(asJSON: (command as? any JSONCommand)?.output.json == true, program: BridgeCLI.name)
     return report.exitStatus
   }
 
+  /// Tells an error that was found before the command line was read; returns the exit status.
+  static func report(early error: any Error) -> CInt {
+    guard let report = report(of: error) else { return report(parsing: error) }
+    report.tell(asJSON: wantsJSON, program: BridgeCLI.name)
+    return report.exitStatus
+  }
+
+  private static func report(of error: any Error) -> ErrorReport? {
+    switch error {
+    case let error as AccessoryError: ErrorReport(error)
+    case let error as ResolutionError: ErrorReport(error)
+    case let error as UsageError: ErrorReport(error)
+    default: nil
+    }
+  }
+
+  /// Whether the command line asks for JSON, where there is no command to ask.
+  private static var wantsJSON: Bool { CommandLine.arguments.prefix { $0 != "--" }.contains("--json") }
+
   /// Tells ArgumentParser's own errors, and shows the help that was asked for; returns the exit status.
   static func report(parsing error: any Error) -> CInt {
     let status = BridgeCLI.exitCode(for: error).rawValue
-    // There is no command to ask whether it was to print JSON.
-    let options = CommandLine.arguments.prefix { $0 != "--" }
-    guard status == ExitStatus.usage, options.contains("--json") else { BridgeCLI.exit(withError: error) }
-    let report = ErrorReport(UsageError(BridgeCLI.message(for: error)))
-    report.tell(asJSON: true, program: BridgeCLI.name)
-    return report.exitStatus
+    let text = BridgeCLI.fullMessage(for: error)
+    guard status != EXIT_SUCCESS else {
+      if !text.isEmpty { Output.line(text) }
+      return status
+    }
+    if status == ExitStatus.usage, wantsJSON {
+      ErrorReport(UsageError(BridgeCLI.message(for: error))).tell(asJSON: true, program: BridgeCLI.name)
+    } else if !text.isEmpty {
+      let isMarked = text.hasPrefix(mark)
+      let begin = isMarked ? Style.standardError.red("\(BridgeCLI.name):") + " " : ""
+      Output.note(begin + text.dropFirst(isMarked ? mark.count : 0))
+    }
+    return status
   }
+
+  /// How ArgumentParser begins its messages, in place of which ours begin as all do.
+  private static let mark = "Error: "
 }
 
 extension ErrorReport {
   /// Of a text that names no device, or several.
   fileprivate init(_ error: ResolutionError) {
     switch error {
-    case .ambiguous, .malformed: self.init(UsageError(error.description))
+    case .ambiguous, .malformed, .noDevice: self.init(UsageError(error.description))
     case .noDevices, .noMatch, .noUnit: self.init(AccessoryError(.notFound, error.description))
     }
   }

@@ -43,8 +43,9 @@ enum Main {
     let command: any ParsableCommand
     do {
       try TextCheck.check()
+      try CommandNames.check()
     } catch {
-      return Failure.report(error, of: BridgeCLI())
+      return Failure.report(early: error)
     }
     do {
       command = try BridgeCLI.parseAsRoot()
@@ -96,6 +97,7 @@ struct BridgeCLI: AsyncParsableCommand {
         66  no such device
         69  disconnected, busy or unavailable
         70  internal error
+        73  a file is there already
         74  I/O error
         75  no answer in time
         76  refused by the device

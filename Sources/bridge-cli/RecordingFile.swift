@@ -35,7 +35,8 @@ struct RecordingFile: Sendable {
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     let signature = Array(Recording.signature.utf8)
     guard pread(descriptor, &buffer, signature.count, 0) == signature.count, buffer.starts(with: signature) else {
-      throw AccessoryError(.misconfigured, "\(path) is there and is not a recording: choose another file")
+      throw AccessoryError(
+        .misconfigured, code: .errno(EEXIST), "\(path) exists and is no recording: choose another file")
     }
     let start = max(0, size - off_t(buffer.count))
     let count = pread(descriptor, &buffer, buffer.count, start)

@@ -112,8 +112,7 @@ import Testing
   @Test func pathsAndLinks() throws {
     let directory = try TemporaryDirectory()
     let node = directory.path + "/node"
-    try directory.write([], to: "node")
-    #expect(symlink("node", directory.path + "/link") == 0)
+    #expect(mkfifo(node, 0o600) == 0 && symlink("node", directory.path + "/link") == 0)
     #expect(symlink("link", directory.path + "/second") == 0)
     let known = Device(.node(node), source: .simulator, serialNumber: "N")
     for name in ["node", "link", "second", "./link", "../" + directory.path.split(separator: "/").last! + "/link"] {
@@ -126,6 +125,7 @@ import Testing
 
   /// What a path's beginning would fit is still another device.
   @Test func aPathIsNeverABeginning() {
+    #expect(throws: ResolutionError.noDevice("/etc/passwd", kind: "file")) { try resolve("/etc/passwd", Self.red) }
     #expect(throws: ResolutionError.noMatch("/dev/pts/999")) { try resolve("/dev/pts/999", Self.red) }
   }
 

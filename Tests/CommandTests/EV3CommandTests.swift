@@ -158,7 +158,7 @@ import Testing
         #expect(try await box.run(arguments).status == 64, "\(arguments)")
       }
       let nobody = try await box.run("battery", "tcp:127.0.0.1:1", "--driver", "ev3")
-      #expect(nobody.status == 76 && nobody.errorText.contains("nobody listens"))
+      #expect(nobody.status == 69 && nobody.errorText.contains("nobody listens"))
     }
   }
 }

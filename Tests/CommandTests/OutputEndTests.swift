@@ -31,4 +31,17 @@ import Testing
       #expect(["0\n", "141\n"].contains(status))
     }
   }
+
+  /// What can't be written is told, also of help.
+  @Test(arguments: [
+    ["battery"], ["list", "--json"], ["--help"], ["battery", "--help"], ["--version"], ["help", "list"],
+  ])
+  func whereNothingCanBeWritten(words: [String]) async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate()
+      let ended = try await box.run(words, prefix: ["/bin/sh", "-c", "exec \"$0\" \"$@\" > /dev/full"])
+      #expect(ended.status == EX_IOERR)
+      #expect(ended.errorText == "bridge-cli: writing standard output: No space left on device\n")
+    }
+  }
 }

@@ -26,7 +26,14 @@ import Testing
 
   @Test(
     arguments: [
-      (["frobnicate"], "frobnicate"),
+      (["frobnicate"], "there is no command bridge-cli frobnicate"),
+      (["batery"], "did you mean bridge-cli battery?"),
+      (["help", "batery"], "did you mean bridge-cli battery?"),
+      (["help", "battery", "now"], "bridge-cli battery --help"),
+      (["profile", "shw"], "did you mean bridge-cli profile show?"),
+      (["simulate", "jbd"], "bridge-cli simulate --profile jbd"),
+      (["battery", "/etc/passwd"], "/etc/passwd is no device: it is a file"),
+      (["battery", "/"], "/ is no device: it is a folder"),
       (["battery", "a", "b"], "Unexpected argument 'b'"),
       (["battery", "--baud", "0"], "9600"),
       (["battery", "--baud", "fast"], "Bits a second"),

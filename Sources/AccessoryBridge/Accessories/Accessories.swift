@@ -189,7 +189,7 @@ extension AccessoryError {
   init(_ error: ResolutionError) {
     switch error {
     case .noDevices, .noMatch, .noUnit: self.init(.notFound, error.description)
-    case .malformed, .ambiguous: self.init(.misconfigured, error.description)
+    case .malformed, .noDevice, .ambiguous: self.init(.misconfigured, error.description)
     }
   }
 }

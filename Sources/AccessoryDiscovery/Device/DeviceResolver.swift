@@ -11,6 +11,8 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
   case noMatch(String)
   /// It begins like the numbers of a USB device and goes on otherwise.
   case malformed(String)
+  /// What is at this path can be no device: it is a file or a folder.
+  case noDevice(String, kind: String)
   /// The line has no such unit, but these.
   case noUnit(Int, [Device])
   /// More than one fits.
@@ -29,6 +31,8 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
     case .noUnit(let unit, let devices):
       "there is no unit \(unit) on \(devices.first?.line.id ?? "the line"): there are "
         + devices.compactMap(\.unit).sorted().map(String.init).joined(separator: ", ")
+    case .noDevice(let text, let kind):
+      "\(text) is no device: it is a \(kind). bridge-cli list shows what there is"
     case .ambiguous(let text, let devices) where Self.areUnits(devices):
       "there are several accessories on \(text ?? "the line"), say which: \(Self.names(devices))"
     case .ambiguous(nil, let devices):
@@ -185,7 +189,7 @@ public enum DeviceResolver {
     } catch {
       switch error {
       case .noDevices, .noMatch: return nil
-      case .noUnit, .ambiguous, .malformed: throw error
+      case .noUnit, .ambiguous, .malformed, .noDevice: throw error
       }
     }
     // A path is found whether or not it is one of those.
@@ -261,7 +265,19 @@ public enum DeviceResolver {
     let found = devices.filter { $0.usb?.node == path }
     if found.count > 1 { throw .ambiguous(text, found) }
     if let device = found.first { return device.choosing(.usb) ?? device }
+    if let kind = kindOfFile(path) { throw .noDevice(text, kind: kind) }
     return Device(.node(path), link: text == path ? nil : text, source: .named)
+  }
+
+  /// What is there, where that is no device but an ordinary file or a folder.
+  private static func kindOfFile(_ path: String) -> String? {
+    var file = stat()
+    guard stat(path, &file) == 0 else { return nil }
+    switch file.st_mode & S_IFMT {
+    case S_IFREG: return "file"
+    case S_IFDIR: return "folder"
+    default: return nil
+    }
   }
 
   /// The path from the root on, without following links.

@@ -10,7 +10,7 @@ enum NetworkSocket {
   /// Connects to the first of the host's addresses that answers, and gives the socket non-blocking. Blocks, for at most
   /// `limit` an address besides the time that finding them takes: for a `SetupQueue`.
   ///
-  /// Throws `notFound` for a host that isn't known, `refused` when nobody listens there, `timedOut`, `disconnected`.
+  /// Throws `notFound` for a host that isn't known, `disconnected` when nobody listens there, `timedOut`.
   static func connect(to address: NetworkAddress, limit: Duration) throws(AccessoryError) -> FileDescriptor {
     var failure = AccessoryError(.notFound, "\(DeviceAddress.tcp(address)) has no address")
     for candidate in try candidates(for: address, flags: 0) {
@@ -33,7 +33,7 @@ enum NetworkSocket {
         }
       } catch .connectionRefused {
         failure = AccessoryError(
-          .refused, code: .errno(ECONNREFUSED),
+          .disconnected, code: .errno(ECONNREFUSED),
           "nobody listens at \(DeviceAddress.tcp(address)): is it switched on, and the port right?")
       } catch .nowInProgress {
         failure = AccessoryError(

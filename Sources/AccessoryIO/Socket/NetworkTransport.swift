@@ -9,7 +9,7 @@ extension DescriptorTransport {
 
   /// Connects to a place on the network on a setup queue and hands the socket to `io`.
   ///
-  /// Throws `notFound` for a host that isn't known, `refused` when nobody listens there, `timedOut`, `disconnected`,
+  /// Throws `notFound` for a host that isn't known, `disconnected` when nobody listens there, `timedOut`,
   /// `cancelled` when the task is cancelled meanwhile.
   public static func open(
     _ address: NetworkAddress, label: String? = nil, io: IOThread = .shared

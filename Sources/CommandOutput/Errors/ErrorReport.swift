@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import Glibc
 
 /// A mistake in how a command was used, found after its arguments were read.
 package struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -27,7 +28,7 @@ package struct ErrorReport: Sendable, Hashable {
     kind = error.kind.rawValue
     message = error.message
     code = error.code
-    exitStatus = ExitStatus.of(error.kind)
+    exitStatus = error.code == .errno(EEXIST) ? EX_CANTCREAT : ExitStatus.of(error.kind)
   }
 
   /// Of wrong use.

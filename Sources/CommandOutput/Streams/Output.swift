@@ -41,11 +41,23 @@ package enum Output {
           poll(&ready, 1, -1)
           continue
         }
-        // Nobody can be told. The open lines are put back. Without a reader it is the end that SIGPIPE brings, which a
-        // thread that has signals blocked doesn't get.
-        Glibc.exit(errno == EPIPE ? ExitStatus.of(signal: SIGPIPE) : EX_IOERR)
+        end(errno, of: descriptor)
       }
       bytes = bytes.dropFirst(count)
     }
+  }
+
+  /// Ends the program, as its output can't be written; the open lines are put back. Without a reader it is the end that
+  /// SIGPIPE brings, which a thread that has signals blocked doesn't get.
+  private static func end(_ number: CInt, of descriptor: CInt) -> Never {
+    if number == EPIPE { Glibc.exit(ExitStatus.of(signal: SIGPIPE)) }
+    if descriptor == STDOUT_FILENO {
+      let reason = String(cString: strerror(number))
+      let program = CommandLine.arguments.first?.split(separator: "/").last ?? "error"
+      let text = "\(program): writing standard output: \(reason)\n"
+      // Once: who can't be told of that either is told nothing.
+      _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+    }
+    Glibc.exit(EX_IOERR)
   }
 }

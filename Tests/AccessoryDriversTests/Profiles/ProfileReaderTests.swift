@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 import Testing
 
@@ -230,8 +231,8 @@ import Testing
   @Test(
     arguments: [("baud", "baud", 0), ("buad", "baud", 1), ("", "tty", 3), ("setle", "settle", 1), ("abc", "cab", 2)])
   func distance(first: String, second: String, expectation: Int) {
-    #expect(KnownKeys.distance(first, second) == expectation)
-    #expect(KnownKeys.distance(second, first) == expectation)
+    #expect(NearestWord.distance(first, second) == expectation)
+    #expect(NearestWord.distance(second, first) == expectation)
   }
 
   @Test(

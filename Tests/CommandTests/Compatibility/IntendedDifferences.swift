@@ -21,7 +21,16 @@ struct IntendedDifference: Sendable {
       loss: #"["status","/dev/null","--json"]: there is no error unsupported: there is "#
         + ##"["{\"error\":{\"errno\":null,\"exit_status\":78,\"kind\":\"misconfigured\","##,
       reason: ofUnknownProtocol),
+    IntendedDifference(
+      file: "commands/errors.jsonl", loss: #"["trace","SIM0001","--record","text","--json"]: status 78 is now 73"#,
+      reason: ofAFileThatIsThere),
+    IntendedDifference(
+      file: "commands/errors.jsonl",
+      loss: #"["trace","SIM0001","--record","text","--json"]: error.exit_status was 78 and is 73"#,
+      reason: ofAFileThatIsThere),
   ]
+
+  private static let ofAFileThatIsThere = "That is EX_CANTCREAT; nothing is wrong with a configuration."
 
   private static let ofUnknownProtocol = """
     Version 0.1 took a device of which nobody knows the protocol for one that speaks AF1, and opened it to greet it; the \
