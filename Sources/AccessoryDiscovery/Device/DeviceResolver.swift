@@ -145,7 +145,7 @@ public enum DeviceResolver {
       switch error {
       case .noUnit: throw error
       case .ambiguous(_, let units): throw .noUnit(name.unit, units)
-      case .noDevices, .noMatch, .malformed: break
+      case .noDevices, .noMatch, .malformed, .noDevice: break
       }
     }
     guard let found else { throw .noMatch(text) }
