@@ -51,12 +51,12 @@ extension DescribedAccessory {
     var refusal: AccessoryError?
     var read: [DescribedValue] = []
     var answered: [Int] = []
-    for request in planned.requests {
+    for request in planned.requests where !isNotKnown(request) {
       do throws(AccessoryError) {
         read += try await ask(request)?.values ?? []
         answered.append(request)
       } catch {
-        guard error.kind == .refused else { throw error }
+        guard isRefusal(error, of: request) else { throw error }
         refusal = error
       }
     }

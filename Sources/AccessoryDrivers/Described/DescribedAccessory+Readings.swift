@@ -25,11 +25,11 @@ extension DescribedAccessory {
     guard tells(DescribedPart.isIdentity) else { return AccessoryIdentity() }
     try await refresh(DescribedPart.isIdentity)
     // What its plan doesn't ask, as it never changes. Not every model answers, and then it isn't asked for more.
-    for request in description.requestsForIdentity {
+    for request in description.requestsForIdentity where !isNotKnown(request) {
       do throws(AccessoryError) {
         try await ask(request)
       } catch {
-        if error.kind == .refused { continue }
+        if isRefusal(error, of: request) { continue }
         guard error.kind == .timedOut else { throw error }
         break
       }
@@ -107,13 +107,13 @@ extension DescribedAccessory {
     var isAnswered = false
     for request in description.plannedRequests where asked.insert(request).inserted {
       guard let reply = description.requests[request].reply,
-        description.needed(reply).contains(where: { wanted.contains($0) })
+        description.needed(reply).contains(where: { wanted.contains($0) }), !isNotKnown(request)
       else { continue }
       do throws(AccessoryError) {
         try await ask(request)
         isAnswered = true
       } catch {
-        guard error.kind == .refused else { throw error }
+        guard isRefusal(error, of: request) else { throw error }
         refusal = error
       }
     }

@@ -21,6 +21,8 @@ public final class DescribedAccessory: LinkedAccessory {
   public let label: String
 
   let picture: SharedPicture
+  /// Of optional requests whether they were answered, or else refused: then only who asks for them makes them again.
+  private let answers = Locked<[Int: Bool]>([:])
   let clock: any TimerClock
   let writer: RequestWriter
   /// Its part of a line that it shares; nil where the line is its own.
@@ -99,7 +101,7 @@ public final class DescribedAccessory: LinkedAccessory {
   private func begin() async throws(AccessoryError) {
     for request in description.plan.start { _ = try await ask(request) }
     guard let identify = description.plan.identify else { return }
-    let reply = try await ask(identify)
+    let reply = try await firstAnswer(to: [identify] + description.plan.identifyOtherwise)
     for (name, expected) in description.plan.expected.sorted(by: { $0.key < $1.key }) {
       let value = reply?[name]?.value ?? .nothing
       guard value.asExampleText == expected else {
@@ -111,14 +113,44 @@ public final class DescribedAccessory: LinkedAccessory {
     }
   }
 
+  /// What is answered to the first of these requests that is answered. Throws what the first one failed with.
+  private func firstAnswer(to requests: [Int]) async throws(AccessoryError) -> DecodedMessage? {
+    var failure: AccessoryError?
+    for request in requests {
+      do throws(AccessoryError) {
+        return try await ask(request)
+      } catch {
+        guard isRefusal(error, of: request) || error.kind == .timedOut else { throw error }
+        failure = failure ?? error
+      }
+    }
+    throw failure ?? AccessoryError(.timedOut, "\(label) does not answer")
+  }
+
   /// Makes a request, with raw numbers as its arguments, and remembers what is answered.
   @discardableResult
-  func ask(_ request: Int, _ arguments: [String: Int] = [:]) async throws(AccessoryError) -> DecodedMessage? {
+  func ask(_ index: Int, _ arguments: [String: Int] = [:]) async throws(AccessoryError) -> DecodedMessage? {
     if share?.isEnded == true { throw .closed(label) }
-    let request = try DescribedRequest(request, arguments, unit: unit, of: description, by: writer)
+    let request = try DescribedRequest(index, arguments, unit: unit, of: description, by: writer)
     let reply = try await link.request(request)
     if let reply { picture.take(reply, at: clock.bootTime, isFirst: true) }
+    if description.requests[index].isOptional { answers.withLock { $0[index] = true } }
     return reply
+  }
+
+  /// Whether it was refused, and not every accessory knows it.
+  func isNotKnown(_ request: Int) -> Bool { answers.withLock { $0[request] } == false }
+
+  /// Whether an error means that the accessory doesn't know the request: it refuses it, or keeps silent where not every
+  /// accessory knows it and this one has never answered it.
+  func isRefusal(_ error: AccessoryError, of request: Int) -> Bool {
+    guard description.requests[request].isOptional else { return error.kind == .refused }
+    guard error.kind == .refused || error.kind == .timedOut else { return false }
+    return answers.withLock { answers in
+      guard answers[request] != true else { return error.kind == .refused }
+      answers[request] = false
+      return true
+    }
   }
 
   /// Closes the link; returns when the device is free for others. On a line that it shares with others it only gives back its

@@ -46,9 +46,13 @@ public struct DriverLibrary: Sendable {
   /// Nil when none is known. There is no default: such a device is opened as bytes, and nothing is sent to it but what
   /// its user or a client writes. Another protocol's greeting can make a robot drive off.
   public func driver(for device: Device, _ profile: Profile?) -> Driver? {
-    if let described = profile?.described { return Driver(described.description) }
+    let numbers = profile?.parameters ?? [:]
+    if let described = profile?.described { return Driver(described.description.setting(numbers)) }
     let name = if let profile { profile.driver } else { device.driver }
-    return name.flatMap { driver(named: $0) }
+    guard let name, !numbers.isEmpty, !drivers.contains(where: { $0.name == name }) else {
+      return name.flatMap { driver(named: $0) }
+    }
+    return protocols.described(name).map { Driver($0.description.setting(numbers)) }
   }
 
   /// The error of what needs a driver, for a device of which none is known: `misconfigured`, with the reason and the

@@ -18,6 +18,8 @@ public struct Profile: Sendable, Hashable {
   public var driver: String?
   /// The protocol's description, where the profile has one of its own; `driver` is its name then.
   public var described: DescribedProtocol?
+  /// Numbers that the accessory doesn't tell, by the names of the described protocol's parameters.
+  public var parameters: [String: Double] = [:]
   /// What clients of the ExternalAccessory interface ask for, in reverse-DNS form. They choose accessories by these
   /// alone; a profile without any shows none.
   public var protocolStrings: [String]

@@ -191,26 +191,34 @@ public struct DescribedDevice: SerialDevice {
     batch.removeAll()
     codec.decode(bytes.span.bytes, into: &batch)
     var effects: [SerialEffect<Self>] = []
+    var isAnswered = true
     let arrived = batch
     for index in 0..<arrived.count {
-      effects += answer(arrived.header(at: index), arrived.payloadBytes(at: index))
+      guard let answer = answer(arrived.header(at: index), arrived.payloadBytes(at: index)) else {
+        isAnswered = false
+        continue
+      }
+      effects += answer
     }
     guard description.requests.contains(where: { if case .bytes = $0.sends { true } else { false } }) else {
-      return effects
+      return effects + (isAnswered ? [] : hear(bytes) { $0.refusalOfUnknown() })
     }
     pending += bytes
     while let (request, count, arguments) = unframedRequest() {
       let sent = Array(pending.prefix(count))
       pending.removeFirst(count)
       effects += hear(sent) { $0.answer(request, arguments, [:], sent) }
+      // Such a request may look like a frame, too.
+      isAnswered = true
     }
-    return effects
+    return effects + (isAnswered ? [] : hear(bytes) { $0.refusalOfUnknown() })
   }
 
   /// The unit's number as requests have it.
   private var address: Int? { unit.map { $0 &+ (description.units?.sent ?? 0) } }
 
-  private mutating func answer(_ header: DescribedHeader, _ content: [UInt8]) -> [SerialEffect<Self>] {
+  /// What a frame is answered with; nil when no request looks like it.
+  private mutating func answer(_ header: DescribedHeader, _ content: [UInt8]) -> [SerialEffect<Self>]? {
     if let element = description.unitElement(of: header.framing),
       decoder.number(element, header, content.span.bytes) != address
     {
@@ -219,13 +227,7 @@ public struct DescribedDevice: SerialDevice {
     }
     var sent: [UInt8] = []
     try? codec.encode(header, payload: content, into: &sent)
-    return hear(sent) { $0.answer(header, content, sent) }
-  }
-
-  private mutating func answer(
-    _ header: DescribedHeader, _ content: [UInt8], _ sent: [UInt8]
-  ) -> [SerialEffect<Self>] {
-    if description.modbus != nil { return answerModbus(header, content) }
+    if description.modbus != nil { return hear(sent) { $0.answerModbus(header, content) } }
     for (index, request) in description.requests.enumerated() {
       guard case .frame(header.framing, let fixed, let parts) = request.sends,
         fixed.allSatisfy({ decoder.number($0.key, header, content.span.bytes) == $0.value }),
@@ -233,8 +235,12 @@ public struct DescribedDevice: SerialDevice {
       else { continue }
       var numbers: [Int: Int] = [:]
       for element in 0..<64 { numbers[element] = decoder.number(element, header, content.span.bytes) }
-      return answer(index, [:], numbers, sent)
+      return hear(sent) { $0.answer(index, [:], numbers, sent) }
     }
+    return nil
+  }
+
+  private func refusalOfUnknown() -> [SerialEffect<Self>] {
     guard let refusal = description.messages.firstIndex(where: \.isRefusal) else { return [.tell(.unknownRequest)] }
     return [.tell(.unknownRequest)] + frames(refusal, for: nil)
   }

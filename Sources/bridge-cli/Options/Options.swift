@@ -73,7 +73,10 @@ struct Attachment {
     if line.driver != nil { opener.claims = await KnownProfiles.library().store.claiming(found) }
     opener.settings.terminal = line.settings(profile)
     opener.settings.usb = line.transport.settings(profile)
-    if let driver = line.driver.flatMap({ KnownDrivers.library.driver(named: $0) }) { opener.driver = driver }
+    // The profile's own driver knows the numbers that the profile gives.
+    if let name = line.driver, opener.driver?.name != name, let driver = KnownDrivers.library.driver(named: name) {
+      opener.driver = driver
+    }
     opener.label = label(text, opener.device.place)
     return Target(opener: opener)
   }

@@ -60,8 +60,8 @@ import Testing
     #expect(DescriptionCheck.problems(in: described, file: "describing.md").map(\.description) == [])
   }
 
-  /// Examples/Protocols has three of different kinds, which people begin with.
-  @Test(arguments: ["pms5003", "megatec", "power-monitor"]) func examples(name: String) throws {
+  /// Examples/Protocols has some of different kinds, which people begin with.
+  @Test(arguments: ["odrive", "pms5003", "power-monitor", "ubx"]) func examples(name: String) throws {
     let text = try SmallFile.read(Self.root + "/Examples/Protocols/\(name).yaml", limit: 1 << 20)
     #expect(problems(text, "\(name).yaml") == [])
     let described = try DescriptionReader.read(text, file: name)
@@ -92,6 +92,7 @@ import Testing
       ("steps", DescriptionKeys.steps), ("rule", DescriptionKeys.rule), ("derivation", DescriptionKeys.derivation),
       ("argument", DescriptionKeys.argument), ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll),
       ("wake", DescriptionKeys.wake), ("registers", DescriptionKeys.registers),
+      ("parameter", DescriptionKeys.parameter),
     ] as [(String, [String])])
   func everyKeyIsInTheText(place: String, keys: [String]) throws {
     let page = String(

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
-import AccessoryDrivers
 import AccessoryLink
 import AccessoryProtocols
 import AccessoryTesting
 import Testing
+
+@testable import AccessoryDrivers
 
 /// What an accessory tells whose protocol a file describes, in the terms that all accessories share.
 @Suite struct DescribedAccessoryTests {
@@ -23,5 +24,42 @@ import Testing
 
   @Test func pollsOfWhatIsPushed() throws {
     #expect(Driver(try Self.description("vedirect")).polls.isEmpty)
+  }
+
+  /// A UPS that doesn't know the usual request is one of its kind by the other, and isn't asked the first again.
+  @Test func optionalRequests() async throws {
+    let description = try Self.description("megatec")
+    let answer = Array("(234.9 50.0 229.8 50.0 000.0 000 369.1 ---.- 026.5 ---.- 018.8 100000000001\r".utf8)
+    let script = AccessoryScript([
+      .expect(Array("Q1\r".utf8)), .send(Array("NAK\r".utf8)), .expect(Array("QGS\r".utf8)), .send(answer),
+      .expect(Array("QGS\r".utf8)), .send(answer), .expect(Array("QGS\r".utf8)), .send(answer),
+      .expect(Array("F\r".utf8)), .send(Array("F\r".utf8)), .expect(Array("QGS\r".utf8)), .send(answer),
+    ])
+    let accessory = try await DescribedAccessory.open(AccessorySession(script.transport), description)
+    #expect(try await accessory.battery().millivolts == 26_500)
+    // What it was made for it doesn't know, either: all else is told, and it is asked once.
+    for _ in 0..<2 {
+      let values = try await accessory.values()
+      #expect(values.contains { $0.name == "input_voltage" } && !values.contains { $0.name == "rated_voltage" })
+    }
+    try await script.finish()
+    try script.check()
+    await accessory.close()
+  }
+
+  /// Silence is a refusal until the request was answered once, and then it is a fault.
+  @Test func silence() async throws {
+    let description = try Self.description("megatec")
+    let script = AccessoryScript([
+      .expect(Array("Q1\r".utf8)), .send(Array("(226.0 195.0 226.0 014 49.0 27.5 30.0 00001000\r".utf8)),
+    ])
+    let accessory = try await DescribedAccessory.open(AccessorySession(script.transport), description)
+    let silence = AccessoryError(.timedOut, "nobody answers")
+    let (status, ratings) = (description.request(named: "status") ?? 0, description.request(named: "ratings") ?? 0)
+    #expect(!accessory.isRefusal(silence, of: status) && !accessory.isNotKnown(status))
+    #expect(!accessory.isNotKnown(ratings))
+    #expect(accessory.isRefusal(silence, of: ratings) && accessory.isNotKnown(ratings))
+    #expect(!accessory.isRefusal(.disconnected("ups"), of: ratings))
+    await accessory.close()
   }
 }

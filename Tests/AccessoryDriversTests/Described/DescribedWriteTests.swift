@@ -39,8 +39,8 @@ import Testing
   }
 
   /// Those that ship: where no request is a write, an example says that there are such bytes, so the bytes are guarded, too.
-  @Test(arguments: ["jbd", "vedirect", "jk", "daly", "pi30", "vesc", "pylontech"]) func ofThoseThatShip(_ name: String)
-  {
+  @Test(arguments: ["jbd", "vedirect", "jk", "daly", "pi30", "vesc", "pylontech", "megatec"])
+  func ofThoseThatShip(_ name: String) {
     #expect(DriverLibrary.builtIn.driver(named: name)?.hasWrites == true)
   }
 

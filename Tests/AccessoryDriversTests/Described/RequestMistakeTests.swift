@@ -47,6 +47,13 @@ import Testing
       ("{name: b, rule: word, of: l, contains: hto, word: x}", "5:50: \"hto\" is not a flag of l: did you mean hot?"),
       ("{name: b, rule: words, of: w}", "5:38: words are missing: another word for each, like {bulk: charging}"),
       ("{name: b, rule: words, of: w, words: {blk: x}}", "5:49: \"blk\" is not a word of w: did you mean bulk?"),
+      ("{name: b, rule: percent-of-range, of: [a, a]}", "5:49: percent-of-range is of 3 values, not 2"),
+      ("{name: b, rule: if, of: [a, a]}", "5:35: of: a is a number, and must be true or false"),
+      ("{name: b, rule: within, of: a}", "5:39: from or to is missing: between which numbers the value is"),
+      ("{name: b, rule: within, of: a, from: 3, to: 2}", "5:55: to is less than from, which is 3"),
+      ("{name: b, rule: within, of: a, to: x}", "5:46: to is a number, like 21.5, not \"x\""),
+      ("{name: b, rule: within, of: t, to: 1}", "5:39: of: t is true or false, and must be a number"),
+      ("{name: b, rule: negated, of: a, to: 1}", "5:47: to is for the rule within"),
       (
         "{name: battery.power, rule: negated, of: a}",
         "5:18: battery.power is in W: say unit: \"W\", and a scale where the accessory counts otherwise"
@@ -58,6 +65,30 @@ import Testing
     ] as [(String, String)])
   func derived(text: String, mistake: String) {
     #expect(DescriptionSample.rest("derived: [\(text)]\n") == [mistake])
+  }
+
+  /// Parameters in braces, which begin in line 5, column 14.
+  @Test(
+    arguments: [
+      ("p: {from: 1}", "5:14: to is missing: what p may be, like {unit: V, from: 1, to: 500}"),
+      ("p: {from: 2, to: 1}", "5:31: to is less than from, which is 2"),
+      ("p: {from: 1/3, to: 1}", "5:24: from is a number, like 21.5, not \"1/3\""),
+      ("p: {from: 0, to: 9, default: 10}", "5:43: default is a number from 0 to 9, not \"10\""),
+      ("a: {from: 0, to: 9}", "5:14: a is a value already, in line 4"),
+      (
+        "battery.empty: {from: 0, to: 9}",
+        "5:14: battery.empty looks like a value that the accessory tells: call the parameter something else"
+      ),
+      ("p: {form: 0, from: 0, to: 9}", "5:18: unknown key \"form\": did you mean from?"),
+    ] as [(String, String)])
+  func parameters(text: String, mistake: String) {
+    #expect(DescriptionSample.rest("parameters: {\(text)}\n") == [mistake])
+  }
+
+  @Test func nothingFollowsFromParametersAlone() {
+    let mistakes = DescriptionSample.rest(
+      "parameters: {p: {from: 0, to: 9}}\nderived: [{name: b, rule: negated, of: p}]\n")
+    #expect(mistakes == ["6:40: a value follows from something that is read, and these are parameters only"])
   }
 
   /// Requests in braces, which begin in line 5, column 15.
@@ -95,6 +126,7 @@ import Testing
       ("send: f, with: {n: 1}, reply: m, same: [k]", "5:56: \"k\" is no number in frames of f: did you mean n?"),
       ("send: DD, refused_by: m", "5:38: the message m refuses nothing (refusal: true says that it does)"),
       ("send: DD, write: yes", "5:33: write is true or false, not \"yes\""),
+      ("send: DD, optional: true", "5:36: optional is for requests with a reply"),
       ("send: DD, timeout: 2h", "5:35: timeout is a time with its unit, like 500ms or 2s, from 1ms to 1m, not \"2h\""),
       (
         "send: [{argument: x}], arguments: {x: {from: 1}}",
@@ -142,6 +174,7 @@ import Testing
     arguments: [
       ("identify: {}", "6:18: request is missing: which request tells what the accessory is"),
       ("identify: {expect: {a: 1}}", "6:18: request is missing: which request tells what the accessory is"),
+      ("identify: {request: [q, k]}", "6:32: \"k\" is not a request of this file: did you mean q?"),
       ("identify: {request: k}", "6:28: \"k\" is not a request of this file: did you mean q?"),
       ("identify: {request: a}", "6:28: identify: a has the argument x, which has no default"),
       ("identify: {request: w}", "6:28: identify: w changes something, and is made only by who asks for it"),
@@ -183,6 +216,7 @@ import Testing
         "6:50: from what is refused nothing is read: expect and refused: true exclude each other"
       ),
       ("{request: q, sent: DD, expect: {a: 1}}", "6:43: expect is about what is received, which isn't here"),
+      ("{received: DD, parameters: {p: 1}}", "6:40: \"p\" is not a parameter of this file: there is none"),
       ("{received: DD, given: {s: 1}}", "6:35: given: s is a text, and must be a whole number"),
       (
         "{received: DD, expect: {a: }}",

@@ -16,6 +16,9 @@ enum MadeUpDescription {
     for number in 0..<count { text += message(number, form, &script) }
     text += "requests:\n"
     for number in 0..<1 + script.number(below: 2) { text += request(number, form, of: count, &script) }
+    if script.byte() & 1 == 0 {
+      text += "parameters: {p: {from: -1, to: 9, default: 2}, q: {unit: V, from: 0, to: 1}}\n"
+    }
     if script.byte() & 1 == 0 { text += derived(&script) }
     if script.byte() & 1 == 0 { text += plan(&script) }
     if script.byte() & 1 == 0 { text += examples(count, &script) }
@@ -179,7 +182,8 @@ enum MadeUpDescription {
         "bitstring, flags: {0: low, 3: high}",
         "bitstring, first: lowest, flags: {0: low}", "word, words: {ON: 1, OFF: 0}, truth: true",
         "word, words: {L: line}", "text",
-        "number, optional: true", "number, unknown: \"---\"", "number, at: 2, count: 3",
+        "number, optional: true", "number, unknown: \"---\"", "number, unknown: dashes, form: 00.0",
+        "number, at: 2, count: 3",
       ], &script)
     let name = ["a", "b", "c", "d", "e"][number % 5]
     return "{name: \(name), type: \(type)}"
@@ -203,6 +207,7 @@ enum MadeUpDescription {
     case 0: text += "    same: [kind]\n"
     case 1: text += "    echoed: true\n"
     case 2: text += "    write: true\n"
+    case 3: text += "    optional: true\n"
     default: break
     }
     return text
@@ -214,6 +219,8 @@ enum MadeUpDescription {
       "rule: product, of: [a, b]",
       "rule: sum, of: battery.cells", "rule: least, of: battery.cells", "rule: negated, of: a",
       "rule: charge-by-sign, of: a, dead_band: 0.05", "rule: word, of: a, word: yes",
+      "rule: percent-of-range, of: [a, p, b]", "rule: product, of: [a, q]", "rule: if, of: [a, c]",
+      "rule: unless, of: [b, a]", "rule: within, of: a, from: 1, to: 9",
     ]
     var text = "derived:\n"
     for number in 0..<1 + script.number(below: 3) { text += "  - {name: w\(number), \(choose(rules, &script))}\n" }

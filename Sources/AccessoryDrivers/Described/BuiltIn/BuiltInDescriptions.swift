@@ -3,7 +3,7 @@
 /// The protocols that come with this package, as the texts that users could have written, by their names.
 enum BuiltInDescriptions {
   static let texts = [
-    "daly": daly, "elm327": elm327, "epever": epever, "jbd": jbd, "jk": jk, "pi30": pi30, "pylontech": pylontech,
-    "sdm120": sdm120, "vedirect": vedirect, "vesc": vesc,
+    "daly": daly, "elm327": elm327, "epever": epever, "jbd": jbd, "jk": jk, "megatec": megatec, "pi30": pi30,
+    "pylontech": pylontech, "sdm120": sdm120, "vedirect": vedirect, "vesc": vesc,
   ]
 }

@@ -5,7 +5,7 @@
 enum DescriptionKeys {
   static let description = [
     "protocol", "version", "description", "byte_order", "line", "modbus", "registers", "framings", "units", "messages",
-    "derived", "requests", "plan", "examples",
+    "parameters", "derived", "requests", "plan", "examples",
   ]
   static let framing = [
     "layout", "window", "pairs", "max", "interrupts", "digits", "first_digit", "checks", "length",
@@ -31,18 +31,22 @@ enum DescriptionKeys {
   /// What stands in place of a field among fields that follow one another.
   static let steps = ["skip", "group", "repeat", "tail", "when", "fields"]
   static let rule = ["encoding", "offset", "scale"]
+  static let parameter = ["summary", "unit", "from", "to", "default"]
   static let derivation = [
-    "name", "rule", "of", "unit", "quantity", "hidden", "dead_band", "contains", "word", "words",
+    "name", "rule", "of", "unit", "quantity", "hidden", "dead_band", "contains", "word", "words", "from", "to",
   ]
   static let request = [
-    "summary", "send", "with", "data", "arguments", "reply", "same", "refused_by", "write", "echoed", "timeout",
+    "summary", "send", "with", "data", "arguments", "reply", "same", "refused_by", "write", "echoed", "optional",
+    "timeout",
   ]
   static let argument = ["type", "from", "to", "offset", "scale", "unit", "default", "words"]
   static let plan = ["identify", "poll", "gap", "timeout", "tries", "retry_gap", "wake", "start", "expiry"]
   static let identify = ["request", "expect"]
   static let poll = ["requests", "every"]
   static let wake = ["send", "wait"]
-  static let example = ["request", "unit", "sent", "received", "given", "expect", "refused", "write"]
+  static let example = [
+    "request", "unit", "sent", "received", "given", "parameters", "expect", "refused", "write",
+  ]
 
   static let modbus = ["unit", "scan", "longest", "across", "words_first", "tcp"]
   static let registers = ["summary", "function", "fields"]
@@ -55,7 +59,8 @@ enum DescriptionKeys {
   static let places: [KnownKeys.Place] = [
     ("a field", field), ("a framing", framing), ("a message", message), ("a request", request), ("plan", plan),
     ("line", KnownKeys.tty), ("a check", check), ("a length", length), ("an argument", argument),
-    ("an example", example), ("units", units), ("derived", derivation), ("plan: wake", wake), ("plan: poll", poll),
+    ("an example", example), ("units", units), ("derived", derivation), ("a parameter", parameter),
+    ("plan: wake", wake), ("plan: poll", poll),
     ("modbus", modbus), ("a group of registers", registers), ("a register", register),
     ("the description itself", description),
   ]

@@ -5,12 +5,13 @@ import AccessoryProtocols
 // Values that follow from others.
 extension DescriptionReader {
   private static let rules = [
-    "first", "percent", "difference", "product", "sum", "least", "greatest", "negated", "charge-by-sign", "word",
-    "words",
+    "first", "percent", "percent-of-range", "difference", "product", "sum", "least", "greatest", "negated", "if",
+    "unless", "within", "charge-by-sign", "word", "words",
   ]
   /// Keys that belong to some rules.
   private static let options: [(key: String, rules: [String])] = [
     ("dead_band", ["charge-by-sign"]), ("contains", ["word"]), ("word", ["word"]), ("words", ["words"]),
+    ("from", ["within"]), ("to", ["within"]),
   ]
 
   mutating func derived(_ node: YAMLNode) {
@@ -72,6 +73,9 @@ extension DescriptionReader {
       value(name, node.mark, "of", { _ in true }, "")
       sources.append(name)
     }
+    if !sources.isEmpty, sources.allSatisfy({ description.parameter($0) != nil }) {
+      report(node.mark, "a value follows from something that is read, and these are parameters only")
+    }
     return sources.isEmpty ? nil : sources
   }
 
@@ -80,6 +84,7 @@ extension DescriptionReader {
   ) -> ProtocolDescription.Derivation.Rule? {
     let counts: [String: ClosedRange<Int>] = [
       "first": 2...16, "percent": 2...2, "difference": 2...2, "product": 2...2, "sum": 1...16,
+      "percent-of-range": 3...3, "if": 2...2, "unless": 2...2,
     ]
     let count = counts[kind] ?? 1...1
     guard count.contains(of.count) else {
@@ -94,6 +99,15 @@ extension DescriptionReader {
       if kind == "percent" { return .percent(of[0], of: of[1]) }
       if kind == "negated" { return .negated(of[0]) }
       return kind == "difference" ? .difference(of[0], of[1]) : .product(of[0], of[1])
+    case "percent-of-range":
+      for name in of { all(name, node, "a number") { $0.kind == .number && !$0.isList } }
+      return .percentOfRange(of[0], empty: of[1], full: of[2])
+    case "if", "unless":
+      all(of[1], node, "true or false") { $0.kind == .truth && !$0.isList }
+      return .condition(of[0], when: of[1], isNegated: kind == "unless")
+    case "within":
+      all(of[0], node, "a number") { $0.kind == .number && !$0.isList }
+      return within(of[0], node, fields)
     case "sum":
       for name in of { all(name, node, "a number, or a list of them") { $0.kind == .number } }
       if of.count == 1 { all(of[0], node, "a list of numbers, or one of several") { $0.isList } }
@@ -124,6 +138,23 @@ extension DescriptionReader {
     }
     report(node.mark, "dead_band is a number from 0 on, like 0.05, not \(kind(node))")
     return nil
+  }
+
+  private mutating func within(
+    _ of: String, _ node: YAMLNode, _ fields: [String: YAMLNode]
+  ) -> ProtocolDescription.Derivation.Rule? {
+    if fields["from"] == nil, fields["to"] == nil {
+      report(node.mark, "from or to is missing: between which numbers the value is")
+      return nil
+    }
+    let from = fields["from"].map { decimal($0, "from") } ?? -.greatestFiniteMagnitude
+    let to = fields["to"].map { decimal($0, "to") } ?? .greatestFiniteMagnitude
+    guard let from, let to else { return nil }
+    guard from <= to else {
+      report(fields["to"]?.mark ?? node.mark, "to is less than from, which is \(DecimalText.text(from))")
+      return nil
+    }
+    return .within(of, from...to)
   }
 
   private mutating func word(
@@ -184,7 +215,12 @@ extension DescriptionReader {
     case .chargeBySign: facts = ValueFacts(.word, words: ["charging", "discharging", "not_charging"], line: mark.line)
     case .word(let word, _, _): facts = ValueFacts(.word, words: [word], line: mark.line)
     case .words(_, let words): facts = ValueFacts(.word, words: Set(words.values), line: mark.line)
-    case .percent: if facts.unit == nil { facts.unit = "%" }
+    case .condition, .within:
+      guard let first = sources.first, let known = values[first] else { return }
+      facts = known
+      facts.line = mark.line
+      if let unit = derivation.unit { facts.unit = unit }
+    case .percent, .percentOfRange: if facts.unit == nil { facts.unit = "%" }
     default: break
     }
     values[derivation.name] = facts

@@ -22,6 +22,7 @@ extension DescriptionReader {
       &example.received,
       fields["received"].flatMap { bytes($0, "received", limit: 4 * ProtocolDescription.Limit.frame) })
     if let node = fields["given"] { example.given = given(node) }
+    if let node = fields["parameters"] { example.parameters = exampleParameters(node) }
     if let node = fields["expect"] { example.expected = expectations(node) }
     set(&example.isRefused, fields["refused"].flatMap { flag($0, "refused") })
     set(&example.isWrite, fields["write"].flatMap { flag($0, "write") })
@@ -47,7 +48,7 @@ extension DescriptionReader {
     if example.isRefused, let node = fields["expect"] {
       report(node.mark, "from what is refused nothing is read: expect and refused: true exclude each other")
     }
-    for key in ["expect", "refused", "given"] where fields["received"] == nil {
+    for key in ["expect", "refused", "given", "parameters"] where fields["received"] == nil {
       if let node = fields[key] { report(node.mark, "\(key) is about what is received, which isn't here") }
     }
   }

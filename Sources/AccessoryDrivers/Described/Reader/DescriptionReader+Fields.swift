@@ -132,7 +132,9 @@ extension DescriptionReader {
         report(value.mark, "what means unknown is a number, or a text in quotes, not \(kind(value))")
         continue
       }
-      if value.style == .plain, let range = rawRange(field) {
+      if value.style == .plain, text == "dashes", Self.isText(field.type) {
+        field.areDashesUnknown = true
+      } else if value.style == .plain, let range = rawRange(field) {
         if let number = integer(value, "the number that means unknown", range) { field.unknownNumbers.append(number) }
       } else if value.style != .plain, Self.isText(field.type) {
         field.unknownTexts.append(text)

@@ -29,10 +29,12 @@ extension DescriptionReader {
       report(node.mark, "request is missing: which request tells what the accessory is")
       return
     }
-    plan.identify = unattended(request, "identify")
-    if let place = plan.identify, description.requests[place].reply == nil {
-      report(request.mark, "the request \(description.requests[place].name) has no reply, and can identify nothing")
+    let requests = oneOrMore(request, "requests", limit: 4).map { node in (node, unattended(node, "identify")) }
+    for case (let node, let place?) in requests where description.requests[place].reply == nil {
+      report(node.mark, "the request \(description.requests[place].name) has no reply, and can identify nothing")
     }
+    plan.identify = requests.first?.1
+    plan.identifyOtherwise = requests.dropFirst().compactMap(\.1)
     if let node = fields["expect"] { plan.expected = expectations(node) }
   }
 

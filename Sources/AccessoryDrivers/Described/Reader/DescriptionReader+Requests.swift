@@ -30,6 +30,10 @@ extension DescriptionReader {
     request.refusals = refusals(fields["refused_by"])
     set(&request.isWrite, fields["write"].flatMap { flag($0, "write") })
     set(&request.isEchoed, fields["echoed"].flatMap { flag($0, "echoed") })
+    set(&request.isOptional, fields["optional"].flatMap { flag($0, "optional") })
+    if request.isOptional, request.reply == nil, fields["reply"] == nil, let node = fields["optional"] {
+      report(node.mark, "optional is for requests with a reply")
+    }
     request.timeout = fields["timeout"].flatMap { nanoseconds($0, "timeout", 1...60_000) }
     return request
   }

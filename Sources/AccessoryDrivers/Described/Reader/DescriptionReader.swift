@@ -54,11 +54,13 @@ public struct DescriptionReader: ValueReader {
     let line = fields["line"].map { terminal($0, "line") }
     if fields["modbus"] != nil || fields["registers"] != nil {
       modbus(fields, node.mark)
+      if let node = fields["parameters"] { parameters(node) }
       if let node = fields["derived"] { derived(node) }
     } else {
       framings(fields["framings"], node.mark)
       if let node = fields["units"] { units(node) }
       if let node = fields["messages"] { messages(node) }
+      if let node = fields["parameters"] { parameters(node) }
       if let node = fields["derived"] { derived(node) }
       if let node = fields["requests"] { requests(node) }
     }

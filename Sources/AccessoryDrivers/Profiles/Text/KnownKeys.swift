@@ -5,8 +5,8 @@ import AccessoryCore
 /// The keys of a profile's text, by the mapping they stand in.
 enum KnownKeys {
   static let profile = [
-    "name", "description", "match", "transport", "driver", "protocol", "protocols", "pacing", "policies",
-    "poll", "sleep", "writes",
+    "name", "description", "match", "transport", "driver", "protocol", "parameters", "protocols", "pacing",
+    "policies", "poll", "sleep", "writes",
   ]
   static let rule = ["usb", "driver", "name", "manufacturer", "model", "serial", "by_id"]
   static let ruleUSB = ["vendor", "product", "interface_class"]

@@ -51,6 +51,7 @@ public struct ProfileReader: ValueReader {
     profile.description = fields["description"].flatMap { text($0, "a description", limit: 200) }
     let line = driver(fields, &profile)
     if let line { profile.transport.terminal = line }
+    if let node = fields["parameters"] { profile.parameters = parameters(node, of: profile) }
     if let node = fields["transport"] { profile.transport = transport(node, from: profile.transport) }
     profile.protocolStrings = fields["protocols"].map { protocolStrings($0) } ?? []
     if let node = fields["pacing"], let pacing = pacing(node) { profile.pacing = pacing }

@@ -17,6 +17,10 @@ public enum ProfileText {
     } else if let driver = profile.driver {
       lines.append("driver: \(Quoted.whole(driver))")
     }
+    if !profile.parameters.isEmpty {
+      lines.append("parameters:")
+      lines += profile.parameters.sorted { $0.key < $1.key }.map { "  \($0.key): \(DecimalText.text($0.value))" }
+    }
     if !profile.protocolStrings.isEmpty {
       lines.append("protocols:")
       lines += profile.protocolStrings.map { "  - \(Quoted.whole($0))" }

@@ -96,7 +96,9 @@ public struct ExampleCheck: Sendable {
       return problems
     }
     var values = read.values.mapValues(\.value)
-    for derived in description.derivedValues(from: { values[$0] }) { values[derived.name] = derived.value }
+    for derived in description.setting(example.parameters).derivedValues(from: { values[$0] }) {
+      values[derived.name] = derived.value
+    }
     for (name, expected) in example.expected.sorted(by: { $0.key < $1.key }) {
       guard let value = values[name] else {
         if expected == "unknown" { continue }

@@ -17,6 +17,8 @@ extension ProtocolDescription {
     public var unknownNumbers: [Int] = []
     /// Texts that mean: not known.
     public var unknownTexts: [String] = []
+    /// Whether a text of nothing but dashes and points means it, too: `---.-`.
+    public var areDashesUnknown = false
     /// Words by raw number: then the value is the word, or `nil` where there is none for the number.
     public var words: [Int: String] = [:]
     /// Names by bit, 0 the lowest (or by place in a text of zeros and ones): then the value is the names whose bits are 1.
@@ -159,6 +161,8 @@ extension ProtocolDescription {
     }
     /// 1.
     public static let one = Scale(1)
+    /// The nearest number.
+    public var value: Double { Double(numerator) / Double(denominator) }
   }
 
   /// A value that follows from others.
@@ -196,6 +200,12 @@ extension ProtocolDescription {
       case product(String, String)
       /// `charging`, `discharging` or `not_charging` by the sign of a current, with a dead band in the field's unit.
       case chargeBySign(String, deadBand: Double)
+      /// Where a lies from `empty` to `full`, in percent: 0 below, 100 above.
+      case percentOfRange(String, empty: String, full: String)
+      /// a if this truth is set, or (`isNegated`) if it isn't; else unknown.
+      case condition(String, when: String, isNegated: Bool)
+      /// a if it is one of these numbers, else unknown.
+      case within(String, ClosedRange<Double>)
       /// This word, if the truth or flag is set.
       case word(String, when: String, contains: String?)
       /// Another word for each word of a field; unknown where there is none.

@@ -19,6 +19,8 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var units: Units?
   /// Values that follow from others, in the order in which they are worked out; at most 64.
   public var derived: [Derivation] = []
+  /// Numbers that the user may give, for `derived`; at most 16.
+  public var parameters: [Parameter] = []
   /// What is said of Modbus where it is that; its framings, messages and requests are made of registers then.
   public var modbus: ModbusRules?
   /// What is asked when.

@@ -21,6 +21,8 @@ extension ProtocolDescription {
     public var isWrite = false
     /// Whether the accessory sends the request's bytes back in front of the reply, which are dropped.
     public var isEchoed = false
+    /// Whether not every accessory knows it: one that has never answered it and keeps silent refuses it.
+    public var isOptional = false
     /// How long an answer may take, in nanoseconds; nil: as the plan says.
     public var timeout: Int64?
 
@@ -87,6 +89,8 @@ extension ProtocolDescription {
   public struct Plan: Sendable, Hashable {
     /// What tells whether the accessory speaks this protocol, by its place among the requests.
     public var identify: Int?
+    /// Requests that tell it, too: the next one is made where nobody answers the one before it, or it is refused.
+    public var identifyOtherwise: [Int] = []
     /// What the answer must say: a field's name and its value as text; empty: any answer will do.
     public var expected: [String: String] = [:]
     /// What is asked for a reading, in this order, and how often while the accessory is held.
@@ -147,6 +151,8 @@ extension ProtocolDescription {
     /// What must be read from it, by field: values as texts, lists with a comma and a blank between their values, a truth
     /// as "true" or "false", "unknown" where nothing must be known of it.
     public var expected: [String: String] = [:]
+    /// What the user says of the parameters; of others nothing is known but their standards.
+    public var parameters: [String: Double] = [:]
     /// Whether nothing must be read from it, as it is damaged or refuses.
     public var isRefused = false
     /// Whether what is sent changes something, so that nobody may send it without permission.

@@ -43,8 +43,12 @@ extension Decoding {
     }
     for column in columns.columns {
       if columns.separation == .places {
-        if column.place + column.count <= text.count {
-          addText(column.field, text[column.place..<(column.place + column.count)])
+        let end = column.place + column.count
+        if end <= text.count {
+          addText(column.field, text[column.place..<end])
+        } else if column.place < text.count, column.field.type == .plainText {
+          // Of a number that is cut nobody knows which digits are missing; a text is only shorter.
+          addText(column.field, text[column.place...])
         } else if !column.isOptional {
           addProblem(column.field)
         }

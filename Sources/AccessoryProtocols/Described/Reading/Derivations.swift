@@ -8,10 +8,13 @@ extension ProtocolDescription {
   public func derivedValues(from value: (String) -> PlainValue?) -> [DescribedValue] {
     var results: [DescribedValue] = []
     for derivation in derived {
-      func known(_ name: String) -> PlainValue? { results.last { $0.name == name }?.value ?? value(name) }
+      func read(_ name: String) -> PlainValue? { results.last { $0.name == name }?.value ?? value(name) }
       // A value that can't be worked out from anything that was read isn't there at all.
-      guard derivation.rule.sources.contains(where: { known($0) != nil }) else { continue }
-      let result = derivation.rule.value(known) ?? .nothing
+      guard derivation.rule.sources.contains(where: { read($0) != nil }) else { continue }
+      let result =
+        derivation.rule.value { name in
+          read(name) ?? parameter(name).map { $0.number.map { .number($0) } ?? .nothing }
+        } ?? .nothing
       results.append(
         DescribedValue(
           derivation.name, result, unit: derivation.unit, quantity: derivation.quantity, isHidden: derivation.isHidden))
@@ -25,9 +28,10 @@ extension ProtocolDescription.Derivation.Rule {
   public var sources: [String] {
     switch self {
     case .first(let names), .sum(let names): names
-    case .percent(let a, let b), .difference(let a, let b), .product(let a, let b): [a, b]
+    case .percent(let a, let b), .difference(let a, let b), .product(let a, let b), .condition(let a, let b, _): [a, b]
+    case .percentOfRange(let a, let empty, let full): [a, empty, full]
     case .least(let name), .greatest(let name), .negated(let name), .chargeBySign(let name, _), .word(_, let name, _),
-      .words(let name, _):
+      .words(let name, _), .within(let name, _):
       [name]
     }
   }
@@ -44,6 +48,17 @@ extension ProtocolDescription.Derivation.Rule {
     case .percent(let part, let whole):
       guard let part = number(part), let whole = number(whole), whole != 0 else { return nil }
       return Self.finite(part / whole * 100)
+    case .percentOfRange(let name, let empty, let full):
+      guard let amount = number(name), let empty = number(empty), let full = number(full), empty < full else {
+        return nil
+      }
+      return Self.finite(min(100, max(0, (amount - empty) / (full - empty) * 100)))
+    case .condition(let name, let truth, let isNegated):
+      guard case .flag(let flag)? = known(truth), flag != isNegated else { return nil }
+      return known(name)
+    case .within(let name, let range):
+      guard let amount = number(name), range.contains(amount) else { return nil }
+      return known(name)
     case .difference(let first, let second):
       guard let first = number(first), let second = number(second) else { return nil }
       return Self.finite(first - second)

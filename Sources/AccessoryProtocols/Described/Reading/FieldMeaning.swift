@@ -47,7 +47,7 @@ extension ProtocolDescription.Field {
   func meaning(ofText text: some Collection<UInt8>) -> (value: PlainValue, raw: Int?)? {
     let trimmed = text.trimmed
     let string = String(decoding: trimmed.prefix(ProtocolDescription.Limit.text), as: UTF8.self)
-    if unknownTexts.contains(string) { return (.nothing, nil) }
+    if unknownTexts.contains(string) || areDashesUnknown && trimmed.areDashes { return (.nothing, nil) }
     switch type {
     case .decimal(let suffix):
       guard let number = DecimalNumber(trimmed.dropping(suffix: suffix)) else { return nil }
@@ -140,6 +140,11 @@ extension Collection<UInt8> {
     var bytes = Array(drop(while: \.isBlank))
     while let last = bytes.last, last.isBlank { bytes.removeLast() }
     return bytes
+  }
+
+  /// Whether it is dashes, perhaps with points among them.
+  var areDashes: Bool {
+    contains(UInt8(ascii: "-")) && allSatisfy { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
   }
 
   /// Without this text at its end, and blanks in front of that.

@@ -9,6 +9,7 @@ enum TextWriting {
     switch value {
     case nil, .nothing?:
       if let unknown = field.unknownTexts.first { return Array(unknown.utf8) }
+      if field.areDashesUnknown { return field.type == .plainText ? [] : dashes(field.form) }
       if field.unknownNumbers.isEmpty, case .plainText = field.type { return [] }
     default: break
     }
@@ -35,6 +36,14 @@ enum TextWriting {
       if case .text(let text)? = value { return Array(text.utf8.prefix(ProtocolDescription.Limit.text)) }
       return []
     }
+  }
+
+  /// A dash in the place of each digit.
+  private static func dashes(_ form: ProtocolDescription.TextForm?) -> [UInt8] {
+    guard let form else { return Array("---".utf8) }
+    let dashes = [UInt8](repeating: UInt8(ascii: "-"), count: form.digits)
+    let behind = [UInt8](repeating: UInt8(ascii: "-"), count: form.decimals)
+    return behind.isEmpty ? dashes : dashes + [UInt8(ascii: ".")] + behind
   }
 
   /// A number with its digits, as exact as the field says, or as the value is.
@@ -70,6 +79,19 @@ enum TextWriting {
     return zip(filled(first), filled(second)).map { max($0, $1) }
   }
 
+  /// As many characters as a column has: numbers behind zeros, all else in front of blanks.
+  private static func filled(_ piece: [UInt8], _ column: ProtocolDescription.Column) -> [UInt8] {
+    let missing = max(0, column.count - piece.count)
+    switch column.field.type {
+    case .decimal, .hexadecimal, .bitText:
+      // A sign stays in front, and dashes are no number.
+      let sign = piece.first == UInt8(ascii: "-") && !piece.areDashes ? piece.prefix(1) : []
+      let padding = [UInt8](repeating: piece.areDashes ? UInt8(ascii: "-") : 0x30, count: missing)
+      return Array((sign + padding + piece.dropFirst(sign.count)).suffix(column.count))
+    default: return Array((piece + [UInt8](repeating: 0x20, count: missing)).prefix(column.count))
+    }
+  }
+
   /// Columns side by side. Columns that nobody describes are 0.
   static func columns(_ columns: ProtocolDescription.Columns, _ values: [String: PlainValue]) -> [UInt8] {
     var text: [UInt8] = []
@@ -79,8 +101,7 @@ enum TextWriting {
       if columns.separation == .places {
         let end = column.place + column.count
         if text.count < end { text += [UInt8](repeating: 0x20, count: end - text.count) }
-        let padded = [UInt8](repeating: 0x30, count: max(0, column.count - piece.count)) + piece
-        text.replaceSubrange(column.place..<end, with: padded.suffix(column.count))
+        text.replaceSubrange(column.place..<end, with: filled(piece, column))
       } else if case .bitText(let firstIsHighest) = column.field.type, let other = pieces[column.place] {
         pieces[column.place] = joined(other, piece, firstIsHighest)
       } else {
