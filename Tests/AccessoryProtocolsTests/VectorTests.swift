@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocols
+import TestSupport
 import Testing
 
 /// The frames that the AF1 specification gives byte by byte.
@@ -52,6 +53,14 @@ import Testing
       wire: "0F F0 10 10 07 00 08 00 3E 01 0F F0 10 03 01 00 00 00 32 E8 B6 24",
       header: AF1Header(flags: [], command: .transferBegin, number: 7), payload: "0F F0 10 03 01 00 00 00"),
   ]
+
+  /// Who writes firmware reads them in Documentation/af1.md.
+  @Test func thePageHasThem() throws {
+    let page = try Page("Documentation/af1.md")
+    for vector in Self.vectors {
+      #expect(page.lines.contains { $0.contains("`\(vector.wire)`") }, "\(vector.name)")
+    }
+  }
 
   @Test(arguments: vectors)
   func encodes(_ vector: Vector) throws {
