@@ -60,7 +60,7 @@ extension BridgeService {
     guard count >= limit else { return nil }
     return AccessoryError(
       .busy,
-      "\(count) accessories of the profile \(profile.name) are attached already, and it allows no more (maximum_attached)"
+      "\(count) accessories of the profile \(profile.name) are attached already, and it allows no more (max_attached)"
     )
   }
 
