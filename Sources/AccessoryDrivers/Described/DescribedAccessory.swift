@@ -74,7 +74,7 @@ public final class DescribedAccessory: LinkedAccessory {
     let rules = try DescribedExchange(description, label: session.label, wire: description.wire(of: session))
     let link = try await Link.open(session, rules: rules, clock: clock)
     return try await contact(
-      DescribedAccessory(link, description, unit: unit, label: session.label, clock: clock, share: nil))
+      DescribedAccessory(link, description, unit: unit, label: session.label, clock: clock, share: nil), session.line)
   }
 
   /// The same for a unit of a line that was opened before. Where it fails, its share of the line is given back.
@@ -83,13 +83,16 @@ public final class DescribedAccessory: LinkedAccessory {
   {
     try await contact(
       DescribedAccessory(
-        line.link, line.description, unit: unit, label: line.label(of: unit), clock: line.clock, share: share))
+        line.link, line.description, unit: unit, label: line.label(of: unit), clock: line.clock, share: share), nil)
   }
 
-  private static func contact(_ accessory: DescribedAccessory) async throws(AccessoryError) -> DescribedAccessory {
+  /// `line` is the serial line, where it is the accessory's alone: nobody changes the rate of one that others speak on.
+  private static func contact(
+    _ accessory: DescribedAccessory, _ line: (any LineControl)?
+  ) async throws(AccessoryError) -> DescribedAccessory {
     let failure: AccessoryError
     do throws(AccessoryError) {
-      try await accessory.begin()
+      try await accessory.begin(line)
       return accessory
     } catch {
       failure = error
@@ -98,23 +101,8 @@ public final class DescribedAccessory: LinkedAccessory {
     throw failure
   }
 
-  private func begin() async throws(AccessoryError) {
-    for request in description.plan.start { _ = try await ask(request) }
-    guard let identify = description.plan.identify else { return }
-    let reply = try await firstAnswer(to: [identify] + description.plan.identifyOtherwise)
-    for (name, expected) in description.plan.expected.sorted(by: { $0.key < $1.key }) {
-      let value = reply?[name]?.value ?? .nothing
-      guard value.asExampleText == expected else {
-        throw AccessoryError(
-          .unsupported,
-          "\(label) doesn't answer as \(description.name) accessories do: \(name) is \(SafeText.escape(value.asExampleText)), "
-            + "not \(expected)")
-      }
-    }
-  }
-
   /// What is answered to the first of these requests that is answered. Throws what the first one failed with.
-  private func firstAnswer(to requests: [Int]) async throws(AccessoryError) -> DecodedMessage? {
+  func firstAnswer(to requests: [Int]) async throws(AccessoryError) -> DecodedMessage? {
     var failure: AccessoryError?
     for request in requests {
       do throws(AccessoryError) {

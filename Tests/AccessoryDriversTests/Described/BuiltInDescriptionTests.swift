@@ -92,7 +92,7 @@ import Testing
       ("steps", DescriptionKeys.steps), ("rule", DescriptionKeys.rule), ("derivation", DescriptionKeys.derivation),
       ("argument", DescriptionKeys.argument), ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll),
       ("wake", DescriptionKeys.wake), ("registers", DescriptionKeys.registers),
-      ("parameter", DescriptionKeys.parameter),
+      ("parameter", DescriptionKeys.parameter), ("start", DescriptionKeys.startStep),
     ] as [(String, [String])])
   func everyKeyIsInTheText(place: String, keys: [String]) throws {
     let page = String(

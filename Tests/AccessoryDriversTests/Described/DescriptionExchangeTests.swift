@@ -152,7 +152,9 @@ import Testing
     #expect(plan.identify == 0 && plan.expected == ["n": "3", "battery.cells": "1, 2.5"])
     #expect(plan.polls == [.init([0], every: 10_000_000_000), .init([0], every: nil)])
     #expect(plan.gap == 20_000_000 && plan.timeout == 250_000_000 && plan.tries == 4 && plan.retryGap == 300_000_000)
-    #expect(plan.wake == .init([0x0D], pause: 100_000_000) && plan.start == [0] && plan.expiry == 30_000_000_000)
+    #expect(
+      plan.wake == .init([0x0D], pause: 100_000_000) && plan.start == [.request(0, expected: [:])]
+        && plan.expiry == 30_000_000_000)
     let examples = description.examples
     #expect(examples[0].request == 0 && examples[0].sent == [0xDD, 3] && examples[0].received == [0xDD, 4])
     #expect(examples[0].expected == ["ok": "true", "battery.current": "unknown", "alarms": "hot"])

@@ -189,11 +189,21 @@ import Testing
       ("tries: 0", "6:15: tries is a whole number from 1 to 20, not \"0\""),
       ("wake: {send: 0D}", "6:14: wake is what to send, and how long to wait then: {send: 0D, wait: 100ms}"),
       ("start: [w]", "6:16: start: w changes something, and is made only by who asks for it"),
+      ("start: [{request: k}]", "6:26: \"k\" is not a request of this file: did you mean q?"),
+      ("start: [{}]", "6:16: a step of start has one of request, baud and wait, not none"),
+      ("start: [{request: q, baud: 9600}]", "6:16: a step of start has one of request, baud and wait, not several"),
+      ("start: [{baud: fast}]", "6:23: baud is a whole number from 1 to 100000000, not \"fast\""),
+      ("start: [{baud: 9600, expect: {a: 1}}]", "6:37: expect goes with request"),
+      ("start: [{request: q, expect: {b: 1}}]", "6:38: expect: there is no value \"b\": did you mean a?"),
+      (
+        "start: [{request: n, expect: {a: 1}}]", "6:37: the request n has no reply, of which anything could be expected"
+      ),
+      ("start: [{wait: 2h}]", "6:23: wait is a time with its unit, like 500ms or 2s, from 1ms to 1m, not \"2h\""),
       ("retries: 3", "6:8: unknown key \"retries\": did you mean tries?"),
     ] as [(String, String)])
   func plans(keys: String, mistake: String) {
     let requests = """
-      requests: {q: {send: DD, reply: m}, w: {send: DD, write: true}, a: {send: [{argument: x}], reply: m, arguments: {x: \
+      requests: {q: {send: DD, reply: m}, n: {send: DD}, w: {send: DD, write: true}, a: {send: [{argument: x}], reply: m, arguments: {x: \
       {type: u8}}}}
       plan: {\(keys)}
 

@@ -37,7 +37,7 @@ import Testing
     ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll), ("wake", DescriptionKeys.wake),
     ("example", DescriptionKeys.example), ("modbus", DescriptionKeys.modbus), ("registers", DescriptionKeys.registers),
     ("register", DescriptionKeys.register), ("units", DescriptionKeys.units),
-    ("parameter", DescriptionKeys.parameter),
+    ("parameter", DescriptionKeys.parameter), ("start_step", DescriptionKeys.startStep),
   ]
 
   @Test(arguments: mappings) func keysOfMappings(definition: String, keys: [String]) throws {

@@ -231,7 +231,7 @@ enum MadeUpDescription {
     var text = "plan:\n  poll: [{requests: [r0], every: 1s}]\n"
     if script.byte() & 1 == 0 { text += "  identify: {request: r0}\n" }
     if script.byte() & 3 == 0 { text += "  wake: {send: 0D, wait: 10ms}\n" }
-    if script.byte() & 3 == 0 { text += "  start: [r0]\n" }
+    if script.byte() & 3 == 0 { text += "  start: [r0, {request: r0, expect: {a: 1}}, {wait: 1ms}]\n" }
     return text
   }
 

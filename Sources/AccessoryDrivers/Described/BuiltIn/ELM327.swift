@@ -70,7 +70,7 @@ extension BuiltInDescriptions {
 
     plan:
       identify: {request: information}
-      start: [reset, no_line_feeds]
+      start: [{request: reset, expect: {identity.model: ELM327}}, no_line_feeds]
       poll:
         - {requests: voltage, every: 10s}
       timeout: 1s

@@ -41,6 +41,7 @@ enum DescriptionKeys {
   ]
   static let argument = ["type", "from", "to", "offset", "scale", "unit", "default", "words"]
   static let plan = ["identify", "poll", "gap", "timeout", "tries", "retry_gap", "wake", "start", "expiry"]
+  static let startStep = ["request", "expect", "baud", "wait"]
   static let identify = ["request", "expect"]
   static let poll = ["requests", "every"]
   static let wake = ["send", "wait"]

@@ -17,7 +17,7 @@ extension DescriptionReader {
     set(&plan.retryGap, fields["retry_gap"].flatMap { nanoseconds($0, "retry_gap", 0...60_000) })
     if let node = fields["wake"] { plan.wake = wake(node) }
     if let node = fields["start"] {
-      plan.start = oneOrMore(node, "requests", limit: 32).compactMap { unattended($0, "start") }
+      plan.start = oneOrMore(node, "steps of start", limit: 32).compactMap { startStep($0) }
     }
     plan.expiry = fields["expiry"].flatMap { nanoseconds($0, "expiry", 100...86_400_000) }
     return plan
@@ -36,6 +36,31 @@ extension DescriptionReader {
     plan.identify = requests.first?.1
     plan.identifyOtherwise = requests.dropFirst().compactMap(\.1)
     if let node = fields["expect"] { plan.expected = expectations(node) }
+  }
+
+  /// A request's name, or one step: {request: reset, expect: {…}}, {baud: 9600}, {wait: 1s}.
+  private mutating func startStep(_ node: YAMLNode) -> ProtocolDescription.StartStep? {
+    guard case .mapping = node.content else { return unattended(node, "start").map { .request($0, expected: [:]) } }
+    guard let fields = fields(node, "a step of start", DescriptionKeys.startStep) else { return nil }
+    let kinds = ["request", "baud", "wait"].filter { fields[$0] != nil }
+    guard kinds.count == 1 else {
+      report(node.mark, "a step of start has one of request, baud and wait, not \(kinds.isEmpty ? "none" : "several")")
+      return nil
+    }
+    if kinds[0] != "request", let node = fields["expect"] { report(node.mark, "expect goes with request") }
+    if let node = fields["baud"], description.units != nil || description.modbus != nil {
+      report(node.mark, "baud: several accessories may be on such a line, so that its rate stays as it is")
+    }
+    if let node = fields["baud"] { return whole(node, "baud", 1...100_000_000).map { .baud($0) } }
+    if let node = fields["wait"] { return nanoseconds(node, "wait", 1...60_000).map { .wait($0) } }
+    guard let node = fields["request"], let request = unattended(node, "start") else { return nil }
+    guard let expect = fields["expect"] else { return .request(request, expected: [:]) }
+    if description.requests[request].reply == nil {
+      report(
+        expect.mark,
+        "the request \(description.requests[request].name) has no reply, of which anything could be expected")
+    }
+    return .request(request, expected: expectations(expect))
   }
 
   private mutating func poll(_ node: YAMLNode) -> ProtocolDescription.Poll? {

@@ -105,13 +105,23 @@ extension ProtocolDescription {
     public var retryGap: Int64 = 0
     /// Bytes to send before the first request, and nanoseconds to wait behind them; nil: none.
     public var wake: Wake?
-    /// Requests that are made once after opening, before all else, by their places.
-    public var start: [Int] = []
+    /// What is done once after opening, before all else.
+    public var start: [StartStep] = []
     /// Nanoseconds after which what the accessory sends by itself is no longer true; nil: three times its usual period,
     /// and at least 10 s.
     public var expiry: Int64?
     /// A plan that asks nothing.
     public init() {}
+  }
+
+  /// A step of what is done once after opening.
+  public enum StartStep: Sendable, Hashable {
+    /// A request, by its place, and what its answer must say: a field's name and its value as text; empty: any answer.
+    case request(Int, expected: [String: String])
+    /// From now on the line has so many bits a second, when what was sent has left it.
+    case baud(UInt32)
+    /// Nothing for so many nanoseconds.
+    case wait(Int64)
   }
 
   /// Requests that are made together.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+
+// What is done once, before an accessory is anybody's.
+extension DescribedAccessory {
+  /// Does what the plan begins with, and sees whether the accessory is of this kind. `line` is its serial line, if it has one.
+  func begin(_ line: (any LineControl)?) async throws(AccessoryError) {
+    for step in description.plan.start {
+      switch step {
+      case .request(let request, let expected): try check(try await ask(request), expected)
+      case .wait(let pause): await clock.sleep(for: .nanoseconds(pause))
+      case .baud(let rate): try await change(line, to: rate)
+      }
+      guard !Task.isCancelled else { throw AccessoryError(.cancelled, "the opening of \(label) was cancelled") }
+    }
+    guard let identify = description.plan.identify else { return }
+    try check(
+      try await firstAnswer(to: [identify] + description.plan.identifyOtherwise), description.plan.expected)
+  }
+
+  private func check(_ reply: DecodedMessage?, _ expected: [String: String]) throws(AccessoryError) {
+    for (name, expected) in expected.sorted(by: { $0.key < $1.key }) {
+      let value = reply?[name]?.value ?? .nothing
+      guard value.asExampleText == expected else {
+        throw AccessoryError(
+          .unsupported,
+          "\(label) doesn't answer as \(description.name) accessories do: \(name) is \(SafeText.escape(value.asExampleText)), "
+            + "not \(expected)")
+      }
+    }
+  }
+
+  /// A request that nothing answers may still be on the wire: it takes the time of the longest one that there is.
+  private func change(_ line: (any LineControl)?, to rate: UInt32) async throws(AccessoryError) {
+    guard let line else {
+      throw AccessoryError(
+        .unsupported,
+        "\(label) is on no serial line of which the rate can be changed, and \(description.name) goes on at \(rate) baud: "
+          + "connect it to a serial port of this machine")
+    }
+    await clock.sleep(for: line.timing.time(of: longestStartRequest))
+    try await line.change(LineChanges(baudRate: rate))
+  }
+
+  private var longestStartRequest: Int {
+    description.plan.start.reduce(0) { longest, step in
+      guard case .request(let request, _) = step, description.requests[request].reply == nil else { return longest }
+      return max(longest, (try? writer.bytes(request).bytes.count) ?? 0)
+    }
+  }
+}
