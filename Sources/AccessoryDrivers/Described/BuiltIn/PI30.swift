@@ -125,6 +125,13 @@ extension BuiltInDescriptions {
             flags: {9: overheated, 10: fan-locked, 11: battery-overvoltage, 16: overload}
       serial: {framing: answer, pattern: "{identity.serial}", types: {identity.serial: {type: text}}}
       firmware: {framing: answer, pattern: "VERFW:{identity.firmware}", types: {identity.firmware: {type: text}}}
+      # By their letters: a buzzer, b overload bypass, j power saving, k display, u overload restart, v heat restart, x backlight,
+      # y alarm of interruption, z fault recording.
+      settings:
+        framing: answer
+        pattern: "E{enabled}D{disabled}"
+        types: {enabled: {type: text}, disabled: {type: text}}
+      model: {framing: answer, pattern: "{identity.model}", types: {identity.model: {type: text}}}
       mode:
         framing: answer
         columns:
@@ -153,6 +160,10 @@ extension BuiltInDescriptions {
       warnings: {summary: Warnings and faults, send: command, data: "QPIWS", reply: warnings}
       serial: {summary: Its serial number, send: command, data: "QID", reply: serial}
       firmware: {summary: The version of its firmware, send: command, data: "QVFW", reply: firmware}
+      settings: {summary: "What is turned on and off, by letters", send: command, data: "QFLAG", reply: settings}
+      # Only newer ones know these.
+      model: {summary: Its model, send: command, data: "QMN", reply: model, optional: true}
+      general_model: {summary: Its model by number, send: command, data: "QGMN", reply: model, optional: true}
       mode: {summary: What it does, send: command, data: "QMOD", reply: mode}
 
     plan:
@@ -216,6 +227,15 @@ extension BuiltInDescriptions {
         sent: 51 4D 4F 44 49 C1 0D
         received: ["(S", E5 D9 0D]
         expect: {mode: standby}
+      # The answer's text is a document's, and its CRC was made here.
+      - request: settings
+        sent: 51 46 4C 41 47 98 74 0D
+        received: ["(EakxyDbjuvz", 2F 29 0D]
+        expect: {enabled: akxy, disabled: bjuvz}
+      - {request: model, sent: 51 4D 4E BB 64 0D}
+      - {request: general_model, sent: 51 47 4D 4E 49 29 0D}
+      # What is done with a setting.
+      - {received: ["(ACK", 39 20 0D]}
       # As a document prints it: the CRC is another's.
       - {request: mode, received: ["(S", 64 39 0D], refused: true}
       - {request: status, received: ["(NAK", 73 73 0D], refused: true}

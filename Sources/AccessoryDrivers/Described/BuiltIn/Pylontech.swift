@@ -170,6 +170,8 @@ extension BuiltInDescriptions {
             6: the data can't be
             0x90: the address is wrong
             0x91: the modules don't hear each other
+      # The version is the frame's.
+      version: {when: {kind: 0x46, code: 0}}
 
     derived:
       - {name: battery.remaining, rule: first, of: [remaining_large, remaining_small]}
@@ -178,6 +180,12 @@ extension BuiltInDescriptions {
       - {name: battery.charging, rule: charge-by-sign, of: battery.current, dead_band: 0.05}
 
     requests:
+      version:
+        summary: Which version of the protocol it speaks
+        send: frame
+        with: {version: 0x20, kind: 0x46, code: 0x4F}
+        data: [{unit: u8}]
+        reply: version
       analog:
         summary: "Voltages, current, temperatures, capacity"
         send: frame
@@ -229,6 +237,7 @@ extension BuiltInDescriptions {
       timeout: 2s
 
     examples:
+      - {request: version, sent: "~2002464FE00202FD1F\r", received: "~200246000000FDB2\r"}
       - request: analog
         sent: "~20024642E00202FD33\r"
         received: "~20024600C06E10020F0C9A0C980C990C980C9A0C9A0C990C9B0C9C0C9A0C9B0C9B0C9B0C9B0C99050B740B550B570B\

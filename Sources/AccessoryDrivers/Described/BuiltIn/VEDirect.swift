@@ -245,6 +245,17 @@ extension BuiltInDescriptions {
         refusal:
           reason: status
           words: {1: there is no such register, 2: it isn't supported, 4: it was asked wrongly}
+      # What is answered in both of these is told by what was asked.
+      product:
+        framing: hex
+        when: {command: 1}
+        fields:
+          - {name: product_number, type: u16}
+      application:
+        framing: hex
+        when: {command: 1}
+        fields:
+          - {name: version, type: u16, hidden: true}
       ping:
         framing: hex
         when: {command: 5}
@@ -273,6 +284,8 @@ extension BuiltInDescriptions {
     # None of these is made by itself: behind a HEX message old versions stop their text for seconds.
     requests:
       ping: {summary: Whether it hears HEX messages, send: hex, with: {command: 1}, reply: ping}
+      product: {summary: The number of its product, send: hex, with: {command: 4}, reply: product}
+      application: {summary: Whether its program runs, send: hex, with: {command: 3}, reply: application}
       voltage:
         summary: The battery's voltage
         send: value
@@ -365,6 +378,8 @@ extension BuiltInDescriptions {
       - received: "\r\nPID\t0xA389\r\nV\t12866\r\nVS\t-14\r\nI\t0\r\nP\t0\r\nCE\t0\r\nSOC\t1000\r\nTTG\t-1\r\nAlarm\tOFF\r\nAR\t0\r\nBMV\tSmartShunt 500A/50mV\r\nFW\t0405\r\nChecksum\tL"
         refused: true
       - {request: ping, sent: ":154\n", received: ":501440B\n"}
+      - {request: product, sent: ":451\n", received: ":181A330\n", expect: {product_number: 41857}}
+      - {request: application, sent: ":352\n", received: ":101440F\n"}
       - {request: capacity, sent: ":70010003E\n", received: ":7001000C80076\n", expect: {battery.full: 200}}
       - {received: ":ADBED00CD0AAC\n", expect: {charger_temperature: 27.65}}
       - {received: ":7DBED009E16D2\n", expect: {charger_temperature: 57.9}}
@@ -372,11 +387,16 @@ extension BuiltInDescriptions {
       - {received: ":ABBED007A2801\n", expect: {panel_voltage: 103.62}}
       - {received: ":AD7ED00A000E7\n", expect: {charger_current: 16}}
       - {received: ":7ECED00FFFF77\n", expect: {battery.temperature: unknown}}
+      - {received: ":ABCED00355001001C\n", expect: {panel_power: 860.69}}
+      # These have registers that nobody describes.
+      - {received: ":AB4ED00A5A2000063\n"}
+      - {received: ":72720005450010062\n"}
       - {received: ":A200100287003008F\n"}
       - {received: ":A0102000345\n"}
       - {received: ":4AAAAFD\n", refused: true}
       # They set something.
       - {sent: ":8001000F40148\n", write: true}
       - {sent: ":8001004010038\n", write: true}
+      - {sent: ":800100000003D\n", write: true}
     """#
 }
