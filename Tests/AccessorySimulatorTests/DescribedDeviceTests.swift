@@ -32,6 +32,8 @@ import Testing
     "elm327 voltage 8": "it ends with line ends, which a pattern doesn't have",
     "elm327 engine_speed 20": "it ends with line ends, which a pattern doesn't have",
     "elm327 module_voltage 20": "it ends with line ends, which a pattern doesn't have",
+    "elm327 engine_speed 34": "it ends with line ends, and has what counts for nothing",
+    "elm327 interface 34": "it ends with line ends, which a pattern doesn't have",
     "elm327 coolant 17": "it ends with line ends, which a pattern doesn't have",
     "megatec status 46": "it is padded with blanks, and a digit short",
     "megatec facts 39": "where it has no name it has dashes, and not blanks",
@@ -41,6 +43,7 @@ import Testing
     "pylontech limits 68": "it has currents that aren't described",
     "pi30 ratings 98": "its last columns aren't described",
     "jk values 28": "one of them ends with a tag that nobody knows",
+    "vesc firmware 268": "it ends with bytes that aren't described",
     "vesc firmware 35": "it ends with two bytes that aren't described",
   ]
 

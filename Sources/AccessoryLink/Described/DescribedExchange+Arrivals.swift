@@ -74,7 +74,7 @@ extension DescribedExchange {
   ) -> Bool {
     // Whatever it says, another unit's word is no answer.
     if let unit = decoder.unit(header, content), unit != sent.unit { return false }
-    guard request.reply.map({ description.messages[$0].framing }) == header.framing else {
+    guard let reply = request.reply, description.messages[reply].hasFraming(header.framing) else {
       // A refusal may have another form, without the elements.
       return true
     }

@@ -56,7 +56,7 @@ extension ProtocolDescription {
   /// Bytes of the longest frame that a message can have.
   public func longestFrame(of message: Int) -> Int {
     if case .registers(let block) = messages[message].body { return block.byteCount + 5 }
-    return framings[messages[message].framing].limit
+    return messages[message].framings.map { framings[$0].limit }.max() ?? 0
   }
 
   private static func framing(_ form: ModbusForm) -> Framing {

@@ -93,6 +93,7 @@ import Testing
       ("argument", DescriptionKeys.argument), ("identify", DescriptionKeys.identify), ("poll", DescriptionKeys.poll),
       ("wake", DescriptionKeys.wake), ("registers", DescriptionKeys.registers),
       ("parameter", DescriptionKeys.parameter), ("start", DescriptionKeys.startStep),
+      ("ignore", DescriptionKeys.ignore),
     ] as [(String, [String])])
   func everyKeyIsInTheText(place: String, keys: [String]) throws {
     let page = String(

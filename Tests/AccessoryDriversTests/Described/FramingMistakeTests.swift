@@ -74,6 +74,10 @@ import Testing
         "3:57: digits is for framings with a layout"
       ),
       (
+        "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 03, mask: FF}, ignore: {bytes: 00}}}\n",
+        "3:57: ignore is for framings with a layout, without digits: hex"
+      ),
+      (
         "protocol: x\nversion: 1\nframings: {f: {pairs: {begin: 0A, separator: 09}}}\n",
         "3:23: close is missing: pairs are {begin: \"\\r\\n\", separator: \"\\t\", close: Checksum}"
       ),
@@ -217,6 +221,13 @@ import Testing
       ),
       (", max: 5000", "3:66: max is a whole number from 4 to 4096, not \"5000\""),
       (", max: 5, digits: hex", "3:24: the shortest frame has 6 bytes, more than max, which is 5"),
+      (", ignore: 00", "3:69: ignore is keys with values (bytes: …), not \"00\""),
+      (", ignore: {}", "3:69: ignore has bytes, or texts, or both: {bytes: 00, texts: [\"SEARCHING...\"]}"),
+      (", ignore: {bites: 00}", "3:70: unknown key \"bites\": did you mean bytes?"),
+      (
+        ", ignore: {bytes: x}",
+        "3:77: bytes is bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in double quotes, not \"x\""
+      ),
       (", interrupts: maybe", "3:73: interrupts is true or false, not \"maybe\""),
     ] as [(String, String)])
   func framings(rest: String, mistake: String) {

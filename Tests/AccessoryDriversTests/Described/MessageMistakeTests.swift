@@ -10,7 +10,8 @@ import Testing
   @Test(
     arguments: [
       ("framing: g", "4:25: \"g\" is not a framing of this file: did you mean f?"),
-      ("framing: [f]", "4:25: the name of a framing of this file was expected, not a list"),
+      ("framing: {f: 1}", "4:25: the name of a framing of this file was expected, not keys with values"),
+      ("framing: [f, f]", "4:29: the framing f is there twice"),
       ("whne: {n: 1}", "4:16: unknown key \"whne\": did you mean when?"),
       ("when: {m: 1}", "4:23: \"m\" is no number in frames of f: did you mean n?"),
       ("when: {data: 1}", "4:23: data is no number with a name of its own, and can't be compared or given"),
@@ -287,6 +288,36 @@ import Testing
       DescriptionSample.mistakes(text + "messages: {m: {fields: [{name: a, type: u64}, {name: b, type: u8}]}}\n")
         == ["4:24: these fields take at least 9 bytes, and there are 8"])
     #expect(DescriptionSample.mistakes(text + "messages: {m: {fields: [{name: a, type: u64}]}}\n") == [])
+  }
+
+  /// Framings of one message have what is named for it at one place.
+  @Test func severalFramings() {
+    func mistakes(_ second: String, _ message: String) -> [String] {
+      DescriptionSample.mistakes(
+        DescriptionSample.head
+          + """
+          framings:
+            a: {layout: [start: 02, length: {type: u8, of: data}, id: u8, n: u8, data]}
+            b: \(second)
+          messages: {m: {framing: [a, b], \(message)}}
+
+          """)
+    }
+    let long = "{layout: [start: 03, length: {type: u16, of: data}, id: u8, n: u8, data]}"
+    #expect(mistakes(long, "when: {id: 1}, refusal: {reason: n}") == [])
+    let place = "framings of one message have it at the same place of their layouts, with the same type"
+    #expect(
+      mistakes("{layout: [start: 03, length: {type: u16, of: data}, n: u8, id: u8, data]}", "when: {id: 1}")
+        == ["6:40: id is another element in frames of b: \(place)"])
+    #expect(
+      mistakes("{layout: [start: 03, length: {type: u16, of: data}, id: u16, n: u8, data]}", "unless: {id: 1}")
+        == ["6:42: id is another element in frames of b: \(place)"])
+    #expect(
+      mistakes("{layout: [start: 03, length: {type: u16, of: data}, data]}", "when: {id: 1}")
+        == ["6:40: \"id\" is no number in frames of b: it has none"])
+    #expect(
+      mistakes("{pairs: {begin: 0A, separator: 09, close: C}}", "pushed: true")
+        == ["6:29: only framings with a layout can be several of one message"])
   }
 
   /// One value has one unit.

@@ -38,6 +38,7 @@ import Testing
     ("example", DescriptionKeys.example), ("modbus", DescriptionKeys.modbus), ("registers", DescriptionKeys.registers),
     ("register", DescriptionKeys.register), ("units", DescriptionKeys.units),
     ("parameter", DescriptionKeys.parameter), ("start_step", DescriptionKeys.startStep),
+    ("ignore", DescriptionKeys.ignore),
   ]
 
   @Test(arguments: mappings) func keysOfMappings(definition: String, keys: [String]) throws {

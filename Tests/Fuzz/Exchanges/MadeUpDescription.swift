@@ -54,6 +54,7 @@ enum MadeUpDescription {
       if script.byte() & 3 == 0 { text += "    first_digit: single\n" }
     }
     if script.byte() & 7 == 0 { text += "    max: \(4 + 16 * Int(script.byte()))\n" }
+    if form > 2, script.byte() & 3 == 0 { text += "    ignore: {bytes: \(hex(1, &script)), texts: [\"ab\", \"a\"]}\n" }
     text += "    layout:\n"
     let isText = form == 3
     if isText || form == 2 || script.byte() & 3 != 0 { text += "      - start: \(isText ? "28" : hex(1, &script))\n" }

@@ -18,9 +18,20 @@ extension BuiltInDescriptions {
           - check: {algorithm: crc-16/xmodem, over: command..data}
           - end: 03
         max: 260
+      # What has more than 255 bytes.
+      long:
+        layout:
+          - start: 03
+          - length: {type: u16, of: command..data}
+          - command: u8
+          - data
+          - check: {algorithm: crc-16/xmodem, over: command..data}
+          - end: 03
+        max: 518
 
     messages:
       firmware:
+        framing: [frame, long]
         when: {command: 0}
         fields:
           - {name: firmware_major, type: u8}
@@ -28,6 +39,7 @@ extension BuiltInDescriptions {
           - {name: identity.name, type: text0}
           - {name: identity.serial, type: hex, bytes: 12}
       values:
+        framing: [frame, long]
         when: {command: 4}
         fields:
           - {name: mosfet_temperature, type: i16, scale: 0.1, unit: °C}
@@ -95,6 +107,7 @@ extension BuiltInDescriptions {
                       - {name: controller_status, type: u8, flags: {0: timed-out, 1: kill-switch}}
       # Of all controllers together; the battery's charge is right if they were told of the battery.
       setup:
+        framing: [frame, long]
         when: {command: 47}
         fields:
           - {name: mosfet_temperature, type: i16, scale: 0.1, unit: °C}
@@ -112,8 +125,31 @@ extension BuiltInDescriptions {
           - {name: charged_energy, type: i32, scale: 0.0001, unit: Wh}
           - {name: distance, type: i32, scale: 0.001, unit: m}
           - {name: distance_absolute, type: i32, scale: 0.001, unit: m}
+      # A battery management system on its bus.
+      bms:
+        framing: [frame, long]
+        when: {command: 96}
+        fields:
+          - {name: bms_voltage, type: i32, scale: 0.000001, unit: V}
+          - {name: bms_charger_voltage, type: i32, scale: 0.000001, unit: V}
+          - {name: bms_current, type: i32, scale: 0.000001, unit: A}
+          - {name: bms_chip_current, type: i32, scale: 0.000001, unit: A}
+          - {name: bms_charge, type: i32, scale: 0.001, unit: Ah}
+          - {name: bms_energy, type: i32, scale: 0.001, unit: Wh}
+          - {name: bms_cell_count, type: u8}
+          - {name: battery.cells, type: i16, scale: 0.001, unit: V, repeat: bms_cell_count}
+          - {name: bms_balancing, type: u8, repeat: bms_cell_count, hidden: true}
+          - {name: bms_sensor_count, type: u8}
+          - {name: battery.temperatures, type: i16, scale: 0.01, unit: °C, repeat: bms_sensor_count}
+          - {name: bms_chip_temperature, type: i16, scale: 0.01, unit: °C}
+          - {name: bms_air_temperature, type: i16, scale: 0.01, unit: °C}
+          - {name: bms_humidity, type: i16, scale: 0.01, unit: "%"}
+          - {name: bms_hottest_cell, type: i16, scale: 0.01, unit: °C}
+          - {name: battery.percent, type: i16, scale: 0.1, unit: "%"}
+          - {name: battery.health, type: i16, scale: 0.1, unit: "%"}
       # What a mask asks for: the mask again, then these.
       selected:
+        framing: [frame, long]
         when: {command: 50}
         fields:
           - {name: has_mosfet, type: u32, bits: 0, stay: true, hidden: true}
@@ -259,6 +295,8 @@ extension BuiltInDescriptions {
         reply: selected
         same: command
 
+      bms: {summary: A battery management system on its bus, send: frame, with: {command: 96}, reply: bms, same: command}
+
     plan:
       identify: {request: firmware}
       poll:
@@ -308,6 +346,17 @@ extension BuiltInDescriptions {
           identity.name: "\nMIT TEST V2"
           identity.serial: 410052000151333236363239
       - {request: setup, sent: 02 01 2F D5 8D 03}
+      - {request: selected, sent: 02 05 32 00 00 81 88 70 44 03}
+      - {request: bms, sent: 02 01 60 6C A6 03}
+      # Made of the one above: behind the versions more is said, so that it has the head of long frames.
+      - request: firmware
+        received: 0301060006025645534320360041005200015133323636323900000000000000000000000000000000000000000000000000
+          0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000
+          0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000
+          0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000
+          0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000
+          0000000000000000000000000000004f6303
+        expect: {firmware_major: 6, firmware_minor: 2, identity.name: VESC 6, identity.serial: 410052000151333236363239}
       # One bit is wrong.
       - request: firmware
         received: 021e0005010a4d4954205445535420563300410052000151333236363239010025d403

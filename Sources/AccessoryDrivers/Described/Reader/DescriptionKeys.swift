@@ -8,8 +8,9 @@ enum DescriptionKeys {
     "parameters", "derived", "requests", "plan", "examples",
   ]
   static let framing = [
-    "layout", "window", "pairs", "max", "interrupts", "digits", "first_digit", "checks", "length",
+    "layout", "window", "pairs", "max", "interrupts", "ignore", "digits", "first_digit", "checks", "length",
   ]
+  static let ignore = ["bytes", "texts"]
   static let length = ["type", "of", "adjust", "nibble_check"]
   static let check = ["algorithm", "over", "order", "as", "unless_empty", "bump"]
   static let window = ["pattern", "mask"]

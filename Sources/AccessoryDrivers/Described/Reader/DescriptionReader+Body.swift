@@ -43,11 +43,16 @@ extension DescriptionReader {
 
   private mutating func wholeBody(_ node: YAMLNode, _ scope: inout MessageScope) -> [ProtocolDescription.Step] {
     let steps = steps(node, "fields", &scope, depth: 0)
-    isSmall(steps, node.mark, bodyLimit(scope.framing))
+    isSmall(steps, node.mark, bodyLimit(scope))
     return steps
   }
 
   /// The bytes of a framing's body, at most, and whether there are always so many.
+  private func bodyLimit(_ scope: MessageScope) -> (count: Int, isFixed: Bool) {
+    let limits = ([scope.framing] + scope.otherFramings).map { bodyLimit($0) }
+    return limits.max { $0.count < $1.count } ?? (0, false)
+  }
+
   private func bodyLimit(_ framing: Int) -> (count: Int, isFixed: Bool) {
     if case .window(let pattern, _) = description.framings[framing].form { return (pattern.count, true) }
     for element in elements(of: framing) {
@@ -80,7 +85,7 @@ extension DescriptionReader {
         continue
       }
       let steps = steps(entry.value, "a tag's fields", &scope, depth: 0)
-      isSmall(steps, entry.value.mark, bodyLimit(scope.framing))
+      isSmall(steps, entry.value.mark, bodyLimit(scope))
       tags[tag] = steps
     }
     return .tags(tags)

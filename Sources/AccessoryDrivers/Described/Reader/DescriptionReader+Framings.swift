@@ -43,8 +43,21 @@ extension DescriptionReader {
     guard let form else { return nil }
     var framing = ProtocolDescription.Framing(name: entry.key, form: form)
     framing.limit = limit
+    if let node = fields["ignore"] { ignored(node, isLayout: forms == ["layout"] && digits == nil, &framing) }
     set(&framing.interrupts, fields["interrupts"].flatMap { flag($0, "interrupts") })
     return framing
+  }
+
+  /// What counts for nothing in the data of its frames.
+  private mutating func ignored(_ node: YAMLNode, isLayout: Bool, _ framing: inout ProtocolDescription.Framing) {
+    guard isLayout else { return report(node.mark, "ignore is for framings with a layout, without digits: hex") }
+    guard let fields = fields(node, "ignore", DescriptionKeys.ignore) else { return }
+    if fields.isEmpty {
+      report(node.mark, "ignore has bytes, or texts, or both: {bytes: 00, texts: [\"SEARCHING...\"]}")
+    }
+    if let node = fields["bytes"], let bytes = bytes(node, "bytes", limit: 16) { framing.ignoredBytes = bytes }
+    guard let texts = fields["texts"] else { return }
+    framing.ignoredTexts = oneOrMore(texts, "texts", limit: 8).compactMap { bytes($0, "each of texts", limit: 32) }
   }
 
   /// Whether what stands between start and end is written in digits, and how; nil where it isn't.

@@ -24,12 +24,15 @@ extension DescriptionReader {
   ) -> ProtocolDescription.Message {
     var message = ProtocolDescription.Message(name: entry.key, framing: 0)
     guard let fields = fields(entry.value, "a message", DescriptionKeys.message) else { return message }
-    guard let framing = framing(of: fields, entry) else { return message }
+    let framings = framings(of: fields, entry)
+    guard let framing = framings.first else { return message }
     message.framing = framing
+    message.otherFramings = Array(framings.dropFirst())
     for key in ["when", "unless"] {
-      if let node = fields[key] { message.conditions += conditions(node, framing, isNegated: key == "unless") }
+      if let node = fields[key] { message.conditions += conditions(node, message, isNegated: key == "unless") }
     }
     var scope = MessageScope(framing: framing)
+    scope.otherFramings = message.otherFramings
     message.body = body(fields, entry.mark, &scope)
     lookUp(scope)
     set(&message.isPushed, fields["pushed"].flatMap { flag($0, "pushed") })
@@ -38,15 +41,43 @@ extension DescriptionReader {
     return message
   }
 
-  private mutating func framing(of fields: [String: YAMLNode], _ entry: YAMLNode.Entry) -> Int? {
+  private mutating func framings(of fields: [String: YAMLNode], _ entry: YAMLNode.Entry) -> [Int] {
     guard let node = fields["framing"] else {
       // Where framings are missing that is said already.
       if description.framings.count > 1 {
         report(entry.mark, "framing is missing: which of \(Self.either(description.framings.map(\.name)))")
       }
-      return description.framings.count == 1 ? 0 : nil
+      return description.framings.count == 1 ? [0] : []
     }
-    return reference(node, "a framing of this file", among: description.framings.map(\.name))
+    let names = description.framings.map(\.name)
+    var framings: [Int] = []
+    for node in oneOrMore(node, "framings", limit: Self.framingLimit) {
+      guard let place = reference(node, "a framing of this file", among: names) else { continue }
+      if framings.contains(place) { report(node.mark, "the framing \(names[place]) is there twice") }
+      if !framings.isEmpty, elements(of: place).isEmpty || elements(of: framings[0]).isEmpty,
+        !brokenFramings.contains(place), !brokenFramings.contains(framings[0])
+      {
+        report(node.mark, "only framings with a layout can be several of one message")
+      }
+      framings.append(place)
+    }
+    return framings
+  }
+
+  /// The place of an element that frames of all these framings have at the same place, as the same type of number.
+  mutating func numberElement(_ name: String, _ mark: YAMLMark, of message: ProtocolDescription.Message) -> Int? {
+    guard let place = numberElement(name, mark, of: message.framing) else { return nil }
+    for other in message.otherFramings {
+      guard let second = numberElement(name, mark, of: other) else { return nil }
+      guard second == place, elements(of: other)[second] == elements(of: message.framing)[place] else {
+        report(
+          mark,
+          "\(name) is another element in frames of \(description.framings[other].name): framings of one message have it at the "
+            + "same place of their layouts, with the same type")
+        return nil
+      }
+    }
+    return place
   }
 
   /// The elements of a framing; none where it has no layout.
@@ -82,13 +113,13 @@ extension DescriptionReader {
   }
 
   private mutating func conditions(
-    _ node: YAMLNode, _ framing: Int, isNegated: Bool
+    _ node: YAMLNode, _ message: ProtocolDescription.Message, isNegated: Bool
   ) -> [ProtocolDescription.Condition] {
     var conditions: [ProtocolDescription.Condition] = []
     for entry in entries(node, isNegated ? "unless" : "when", limit: 16) ?? [] {
       if isUnit(entry.key, entry.mark, isNegated ? "unless" : "when") { continue }
-      guard let place = numberElement(entry.key, entry.mark, of: framing) else { continue }
-      let range = range(ofElement: place, of: framing)
+      guard let place = numberElement(entry.key, entry.mark, of: message) else { continue }
+      let range = range(ofElement: place, of: message.framing)
       let values = oneOrMore(entry.value, "numbers of \(entry.key)", limit: 64).compactMap {
         integer($0, "the number of \(entry.key)", range)
       }
@@ -111,7 +142,7 @@ extension DescriptionReader {
       return
     }
     guard case .scalar(let name) = reason.content,
-      let place = numberElement(name, reason.mark, of: message.framing)
+      let place = numberElement(name, reason.mark, of: message)
     else {
       if case .scalar = reason.content { return }
       report(reason.mark, "reason is an element's name, not \(kind(reason))")

@@ -73,7 +73,7 @@ extension DescriptionReader {
       }
       if isUnit(name, node.mark, "same") { return nil }
       let first = numberElement(name, node.mark, of: framing)
-      let second = first.flatMap { _ in numberElement(name, node.mark, of: description.messages[reply].framing) }
+      let second = first.flatMap { _ in numberElement(name, node.mark, of: description.messages[reply]) }
       guard let first, let second else { return nil }
       return ProtocolDescription.Echo(request: first, reply: second)
     }

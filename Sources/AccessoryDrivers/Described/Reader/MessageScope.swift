@@ -4,6 +4,8 @@
 struct MessageScope {
   /// The framing of its frames, by its place.
   var framing: Int
+  /// Others that its frames may have.
+  var otherFramings: [Int] = []
   /// The names of its fields so far.
   var fields: [String] = []
   /// Those of them that are whole numbers, and can say how many of something there are.

@@ -84,7 +84,7 @@ public struct DescribedCodec: FrameCodec {
     }
     let own = Set(
       side == .host
-        ? description.messages.map(\.framing)
+        ? description.messages.flatMap(\.framings)
         : description.requests.compactMap { if case .frame(let framing, _, _) = $0.sends { framing } else { nil } })
     order = kinds.indices.filter(own.contains) + kinds.indices.filter { !own.contains($0) }
     hasPairs = kinds.contains { if case .pairs = $0 { true } else { false } }
@@ -246,7 +246,17 @@ public struct DescribedCodec: FrameCodec {
     into batch: inout FrameBatch<DescribedHeader>
   ) {
     counters.frames += 1
-    let header = DescribedHeader(framing: framing, body: body)
+    var header = DescribedHeader(framing: framing, body: body)
+    if case .layout(let plan) = kinds[framing], plan.hasIgnored {
+      let frame = bytes.extracting(range)
+      if let rest = plan.framing.withoutIgnored(frame.extracting(body)) {
+        header.body = body.lowerBound..<(body.lowerBound + rest.count)
+        let content =
+          [UInt8](copying: frame.extracting(0..<body.lowerBound)) + rest
+          + [UInt8](copying: frame.extracting(body.upperBound..<frame.byteCount))
+        return batch.append(.whole, header, payload: content.span.bytes)
+      }
+    }
     guard case .layout(let plan) = kinds[framing], plan.hexadecimal != nil else {
       return batch.append(.whole, header, payload: bytes.extracting(range))
     }

@@ -58,6 +58,8 @@ final class FramingPlan: Sendable {
   }
 
   let framing: ProtocolDescription.Framing
+  /// Whether something in a body counts for nothing.
+  let hasIgnored: Bool
   let elements: [ProtocolDescription.Element]
   let hexadecimal: ProtocolDescription.Hexadecimal?
   let start: [UInt8]
@@ -90,6 +92,7 @@ final class FramingPlan: Sendable {
     case .window, .pairs: throw FramingParameterError("form", "must be a layout")
     }
     self.framing = framing
+    hasIgnored = !framing.ignoredBytes.isEmpty || !framing.ignoredTexts.isEmpty
     self.elements = elements
     guard (4...ProtocolDescription.Limit.frame).contains(framing.limit) else {
       throw FramingParameterError("limit", "must be 4 to \(ProtocolDescription.Limit.frame)")

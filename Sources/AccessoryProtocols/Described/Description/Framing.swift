@@ -11,6 +11,10 @@ extension ProtocolDescription {
     public var limit = 512
     /// Whether such a frame may stand amid a frame of another kind, which goes on behind it as if nothing had been there.
     public var interrupts = false
+    /// Bytes that count for nothing in what a frame carries, wherever they are. Only layouts of bytes have any.
+    public var ignoredBytes: [UInt8] = []
+    /// Texts that count for nothing there; dropped behind the bytes.
+    public var ignoredTexts: [[UInt8]] = []
 
     /// A framing of these parts.
     public init(name: String, form: Form) { (self.name, self.form) = (name, form) }

@@ -7,6 +7,9 @@ extension ProtocolDescription {
     public var name: String
     /// The framing of its frames, by its place.
     public var framing: Int
+    /// Other framings that its frames may have. Elements that conditions, echoes and refusals name are at the same places
+    /// there.
+    public var otherFramings: [Int] = []
     /// What a frame's elements must be, so that it is this message.
     public var conditions: [Condition] = []
     /// What its body says.

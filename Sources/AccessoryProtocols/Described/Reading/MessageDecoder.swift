@@ -19,7 +19,7 @@ public struct MessageDecoder: Sendable {
     plans = codec.kinds.map { if case .layout(let plan) = $0 { plan } else { nil } }
     unitElements = codec.kinds.indices.map { description.unitElement(of: $0) }
     candidates = codec.kinds.indices.map { framing in
-      description.messages.indices.filter { description.messages[$0].framing == framing }
+      description.messages.indices.filter { description.messages[$0].hasFraming(framing) }
     }
   }
 
@@ -58,7 +58,7 @@ public struct MessageDecoder: Sendable {
   /// text where the message is a pattern. Allocates nothing.
   public func fits(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> Bool {
     let described = description.messages[message]
-    guard described.framing == header.framing else { return false }
+    guard described.hasFraming(header.framing) else { return false }
     if let units = description.units, let unit = unit(header, content), !units.range.contains(unit) { return false }
     if case .pattern(let pattern) = described.body, header.body.upperBound <= content.byteCount,
       !pattern.fits(content.extracting(header.body))

@@ -31,7 +31,12 @@ public struct MessageEncoder: Sendable {
       if let number = elements[condition.element], condition.values.contains(number) { continue }
       numbers[condition.element] = condition.values.first
     }
-    return try codec.frame(described.framing, numbers, body: body(message, values) + surplus)
+    let body = body(message, values) + surplus
+    for framing in described.framings.dropLast() {
+      // Another one may be for longer frames.
+      if let frame = try? codec.frame(framing, numbers, body: body) { return frame }
+    }
+    return try codec.frame(described.framings.last ?? described.framing, numbers, body: body)
   }
 
   /// What a frame of the message carries.
