@@ -122,6 +122,7 @@ extension ProtocolDescription.Message {
     switch body {
     case .fields(let steps): Self.optionalNames(steps, isOptional: false)
     case .columns(let columns): Set(columns.columns.filter(\.isOptional).map(\.field.name))
+    case .table(let table): Set(table.columns.filter(\.isOptional).map(\.field.name))
     case .nothing, .tags, .pairs, .pattern, .registers: []
     }
   }

@@ -61,7 +61,9 @@ import Testing
   }
 
   /// Examples/Protocols has some of different kinds, which people begin with.
-  @Test(arguments: ["odrive", "pms5003", "power-monitor", "ubx"]) func examples(name: String) throws {
+  @Test(arguments: ["odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"]) func examples(name: String)
+    throws
+  {
     let text = try SmallFile.read(Self.root + "/Examples/Protocols/\(name).yaml", limit: 1 << 20)
     #expect(problems(text, "\(name).yaml") == [])
     let described = try DescriptionReader.read(text, file: name)

@@ -25,7 +25,7 @@ import Testing
       ("refusal: {reason: n, words: {1: a, 0x1: b}}", "4:51: the number 1 is there twice"),
       (
         "fields: [{name: a, type: u8}], tags: {1: [{name: b, type: u8}]}",
-        "4:12: a message has one of fields, tags, pairs, columns or pattern, not several"
+        "4:12: a message has one of fields, tags, pairs, columns, table or pattern, not several"
       ),
       ("types: {a: {}}", "4:23: types goes with pattern, which isn't here"),
       ("fields: []", "4:24: fields are 1 to 255, not 0"),
@@ -222,8 +222,23 @@ import Testing
         "4:59: form has a zero for each digit that is sent, like 000.0, not \"0.0\""
       ),
       (
-        "pairs: {\"V V\": {name: a, type: number}}, line_end: 0A",
-        "4:24: a label is of printable ASCII without blanks, not \"V V\""
+        "pairs: {\" V\": {name: a, type: number}}, line_end: 0A",
+        "4:24: a label is of printable ASCII without blanks around it, not \" V\""
+      ),
+      ("table: {\"V V\": {name: a, type: number}}", "4:24: a head is of printable ASCII without blanks, not \"V V\""),
+      ("table: {}", "4:23: columns of the table are 1 to 64, not 0"),
+      (
+        "table: {V: {name: a, type: u8}}",
+        "4:43: u8 is a type for fields and tags; for columns, pairs and patterns there are number, hexnumber, bitstring, "
+          + "word, text"
+      ),
+      (
+        "table: {V: {name: a, type: bitstring, flags: {0: hot}}}",
+        "4:61: a column of a table has one value in each line, and no flags"
+      ),
+      (
+        "columns: [{name: a, type: number}], line_end: 0A",
+        "4:62: line_end goes with pairs or table, which isn't here"
       ),
       ("columns: [{name: a, type: number, repeat: 2}]", "4:58: repeat is for fields of bytes"),
       (

@@ -13,7 +13,8 @@ import Testing
     #expect(DescriptionCheck.problems(in: described, file: name).map(\.description) == [])
   }
 
-  @Test(arguments: ["odrive", "pms5003", "power-monitor", "ubx"]) func example(name: String) throws {
+  @Test(arguments: ["odrive", "pms5003", "power-monitor", "pylontech-console", "ubx"]) func example(name: String) throws
+  {
     let path = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
       .removingLastComponent().appending("Examples/Protocols/\(name).yaml")
     let described = try DescriptionReader.read(path: path.string)

@@ -88,10 +88,12 @@ enum MadeUpDescription {
     }
     let isText = form == 1 || form == 3
     switch (isText, script.byte() % 4) {
-    case (true, 0),
-      (true, 1) where form == 3:
+    case (true, 0):
       text += "    columns:\n"
       for field in 0..<1 + script.number(below: 5) { text += "      - \(textField(field, &script))\n" }
+    case (true, 3) where form == 3:
+      text += "    table:\n"
+      for field in 0..<1 + script.number(below: 5) { text += "      H\(field): \(textField(field, &script))\n" }
     case (true, 2) where form == 3:
       text += "    pattern: \"{a}\(choose(["V", " ", "{{", "-"], &script)){b}\"\n"
     case (true, _):

@@ -17,7 +17,8 @@ enum DescriptionKeys {
   static let pairs = ["begin", "separator", "close"]
   static let units = ["element", "from", "to", "default", "sent", "received", "scan"]
   static let message = [
-    "framing", "when", "unless", "fields", "tags", "pairs", "columns", "pattern", "types", "line_end", "separator",
+    "framing", "when", "unless", "fields", "tags", "pairs", "columns", "table", "pattern", "types", "line_end",
+    "separator",
     "separation", "pushed", "refusal", "pieces",
   ]
   static let refusal = ["reason", "words"]

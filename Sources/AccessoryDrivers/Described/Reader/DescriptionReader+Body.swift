@@ -4,18 +4,18 @@ import AccessoryProtocols
 
 // What a message's body says.
 extension DescriptionReader {
-  private static let bodies = ["fields", "tags", "pairs", "columns", "pattern"]
+  private static let bodies = ["fields", "tags", "pairs", "columns", "table", "pattern"]
   /// Keys that only some bodies have.
   private static let companions = [
-    ("types", "pattern"), ("separation", "columns"), ("line_end", "pairs"), ("separator", "pairs"),
+    ("types", ["pattern"]), ("separation", ["columns"]), ("line_end", ["pairs", "table"]), ("separator", ["pairs"]),
   ]
 
   mutating func body(
     _ fields: [String: YAMLNode], _ mark: YAMLMark, _ scope: inout MessageScope
   ) -> ProtocolDescription.Body {
     let said = Self.bodies.filter { fields[$0] != nil }
-    for (key, body) in Self.companions where fields[body] == nil {
-      if let node = fields[key] { report(node.mark, "\(key) goes with \(body), which isn't here") }
+    for (key, bodies) in Self.companions where bodies.allSatisfy({ fields[$0] == nil }) {
+      if let node = fields[key] { report(node.mark, "\(key) goes with \(Self.either(bodies)), which isn't here") }
     }
     guard said.count <= 1 else {
       report(mark, "a message has one of \(Self.either(Self.bodies)), not several")
@@ -31,6 +31,7 @@ extension DescriptionReader {
     case "fields": return .fields(wholeBody(node, &scope))
     case "tags": return tags(node, &scope)
     case "pairs": return pairs(node, fields, pairsFraming, &scope)
+    case "table": return table(node, fields["line_end"], &scope)
     case "columns": return columns(node, fields["separation"], &scope)
     default: return pattern(node, fields["types"], &scope)
     }
@@ -109,7 +110,8 @@ extension DescriptionReader {
     }
     var values: [String: ProtocolDescription.Field] = [:]
     for entry in entries(node, "pairs", limit: 256) ?? [] {
-      guard let label = label(YAMLNode(content: .scalar(entry.key), mark: entry.mark), "a label") else { continue }
+      let node = YAMLNode(content: .scalar(entry.key), mark: entry.mark)
+      guard let label = label(node, "a label", mayHaveBlanks: framing == nil) else { continue }
       if label == framing?.close { report(entry.mark, "the label \(entry.key) closes the frame, and has no value") }
       values[entry.key] = textField(entry.value, &scope)
     }
@@ -120,6 +122,29 @@ extension DescriptionReader {
   private mutating func textField(_ node: YAMLNode, _ scope: inout MessageScope) -> ProtocolDescription.Field? {
     guard let fields = fields(node, "a field", DescriptionKeys.field) else { return nil }
     return field(fields, node.mark, .text, &scope)
+  }
+
+  /// Columns by their heads. Each is a list, with a value for each line.
+  private mutating func table(
+    _ node: YAMLNode, _ end: YAMLNode?, _ scope: inout MessageScope
+  ) -> ProtocolDescription.Body {
+    var table = ProtocolDescription.Table(lineEnd: [UInt8(ascii: "\n")], columns: [])
+    if let end, let bytes = bytes(end, "line_end", limit: 8) { table.lineEnd = bytes }
+    scope.groups += 1
+    defer { scope.groups -= 1 }
+    for entry in entries(node, "columns of the table", limit: 64) ?? [] {
+      let head = YAMLNode(content: .scalar(entry.key), mark: entry.mark)
+      guard label(head, "a head") != nil,
+        let fields = fields(entry.value, "a column", DescriptionKeys.field + ["optional"])
+      else { continue }
+      guard let field = field(fields, entry.value.mark, .text, &scope) else { continue }
+      if !field.flags.isEmpty, let node = fields["flags"] {
+        report(node.mark, "a column of a table has one value in each line, and no flags")
+      }
+      let isOptional = fields["optional"].flatMap { flag($0, "optional") } ?? false
+      table.columns.append(.init(entry.key, isOptional: isOptional, field))
+    }
+    return .table(table)
   }
 
   private mutating func columns(

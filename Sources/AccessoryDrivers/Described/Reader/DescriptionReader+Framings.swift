@@ -123,11 +123,14 @@ extension DescriptionReader {
     return .pairs(ProtocolDescription.Pairs(begin: begin, separator: separator, close: close))
   }
 
-  /// A label's bytes.
-  mutating func label(_ node: YAMLNode, _ what: String) -> [UInt8]? {
+  /// A label's bytes; with blanks in it, but not around it, if it may have these.
+  mutating func label(_ node: YAMLNode, _ what: String, mayHaveBlanks: Bool = false) -> [UInt8]? {
     guard let text = text(node, what, limit: 64) else { return nil }
-    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      report(node.mark, "\(what) is of printable ASCII without blanks, not \(Quoted.text(text))")
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) || mayHaveBlanks && $0 == 0x20 }), text.first != " ",
+      text.last != " "
+    else {
+      let blanks = mayHaveBlanks ? "blanks around it" : "blanks"
+      report(node.mark, "\(what) is of printable ASCII without \(blanks), not \(Quoted.text(text))")
       return nil
     }
     return Array(text.utf8)

@@ -15,6 +15,7 @@ extension ProtocolDescription.Message {
     case .tags(let tags): tags.keys.sorted().flatMap { (tags[$0] ?? []).flatMap(\.fields) }
     case .pairs(let pairs): pairs.fields.keys.sorted().compactMap { pairs.fields[$0] }
     case .columns(let columns): columns.columns.map(\.field)
+    case .table(let table): table.columns.map(\.field)
     case .pattern(let pattern): pattern.parts.compactMap { if case .field(let field) = $0 { field } else { nil } }
     case .registers(let block): block.values.map(\.field)
     }

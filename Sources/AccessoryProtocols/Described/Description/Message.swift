@@ -70,6 +70,8 @@ extension ProtocolDescription {
     case pairs(PairsBody)
     /// Text in columns.
     case columns(Columns)
+    /// Text in columns whose heads say where they are.
+    case table(Table)
     /// A text with values at places: literals and placeholders.
     case pattern(TextPattern)
     /// Registers of a protocol that is Modbus.

@@ -3,7 +3,7 @@
 import AccessoryCore
 
 extension Decoding {
-  private mutating func addText(_ field: ProtocolDescription.Field, _ text: some Collection<UInt8>) {
+  mutating func addText(_ field: ProtocolDescription.Field, _ text: some Collection<UInt8>) {
     guard let (value, raw) = field.meaning(ofText: text) else { return addProblem(field) }
     if let raw, field.isNonsense(field.taken(from: raw), value) { result.problems += 1 }
     add(field, value, raw: raw)

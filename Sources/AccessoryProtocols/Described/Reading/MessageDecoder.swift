@@ -84,6 +84,7 @@ public struct MessageDecoder: Sendable {
     case .fields(let steps): decoding.readAll(steps, of: body)
     case .tags(let tags): decoding.readTags(tags, of: body)
     case .pairs(let pairs): decoding.readPairs(pairs, of: body, framing: description.framings[header.framing])
+    case .table(let table): decoding.readTable(table, of: [UInt8](copying: body))
     case .columns(let columns): decoding.readColumns(columns, of: [UInt8](copying: body))
     case .pattern(let pattern): decoding.readPattern(pattern, of: [UInt8](copying: body))
     case .registers(let block): decoding.readBlock(block, of: body)

@@ -70,6 +70,7 @@ public struct MessageEncoder: Sendable {
       writing.write(block)
       return writing.body
     case .pairs(let pairs): return self.pairs(pairs, values, framing: described.framing)
+    case .table(let table): return TextWriting.table(table, values)
     case .columns(let columns): return TextWriting.columns(columns, values)
     case .pattern(let pattern):
       return pattern.parts.flatMap { part in

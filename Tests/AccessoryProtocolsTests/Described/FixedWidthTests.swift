@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Testing
+
+@testable import AccessoryProtocols
+
+/// Numbers and texts at fixed places of a text, without blanks between them.
+@Suite struct FixedWidthTests {
+  private typealias Column = ProtocolDescription.Column
+
+  private static let columns: ProtocolDescription.Columns = {
+    func tenths(_ name: String) -> ProtocolDescription.Field {
+      var field = ProtocolDescription.Field(name, .decimal(suffix: ""))
+      (field.scale, field.areDashesUnknown) = (.init(1, over: 10), true)
+      return field
+    }
+    var hex = ProtocolDescription.Field("code", .hexadecimal)
+    hex.form = .init(digits: 4, decimals: 0)
+    return .init(
+      .places,
+      [
+        Column(0, count: 4, tenths("volts")), Column(4, count: 4, tenths("degrees")), Column(8, count: 4, hex),
+        Column(12, count: 6, .init("name", .plainText)), Column(18, count: 3, isOptional: true, tenths("more")),
+      ])
+  }()
+
+  private func read(_ text: String) -> DecodedMessage {
+    var decoding = Decoding(0, [:])
+    decoding.readColumns(Self.columns, of: Array(text.utf8))
+    return decoding.result
+  }
+
+  private func write(_ values: [String: PlainValue]) -> String {
+    String(decoding: TextWriting.columns(Self.columns, values), as: UTF8.self)
+  }
+
+  @Test func bothWays() {
+    let text = "2305-0501F0Aab    "
+    let message = read(text)
+    #expect(message["volts"]?.value == .number(230.5) && message["degrees"]?.value == .number(-5))
+    #expect(message["code"]?.value == .whole(0x1F0A) && message["name"]?.value == .text("ab"))
+    #expect(message["more"] == nil && message.problems == 0)
+    #expect(write(Dictionary(uniqueKeysWithValues: message.values.map { ($0.name, $0.value) })) == text)
+  }
+
+  /// Zeros in front of a number, blanks behind a text, dashes for what nobody knows; a text that is too long is cut.
+  @Test func filledUp() {
+    let text = write(["volts": .number(1.5), "degrees": .nothing, "code": .whole(7), "name": .text("abcdefgh")])
+    #expect(text == "0015----0007abcdef")
+    let message = read(text)
+    #expect(message["volts"]?.value == .number(1.5) && message["degrees"]?.value == .nothing && message.problems == 0)
+  }
+
+  /// Where the text ends in the middle of a number, that isn't a smaller number; a text is only shorter.
+  @Test func cut() {
+    let number = read("2305-0501F")
+    #expect(number["code"]?.value == .nothing && number["name"]?.value == .nothing && number.problems == 2)
+    let text = read("2305-0501F0Aab")
+    #expect(text["name"]?.value == .text("ab") && text.problems == 0)
+    #expect(read("2305-0501F0Aabcdef12")["more"] == nil, "of an optional one nothing is left")
+  }
+}
