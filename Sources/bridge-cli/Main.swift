@@ -109,8 +109,8 @@ struct BridgeCLI: AsyncParsableCommand {
     subcommands: [
       List.self, Watch.self, Info.self, Status.self, Battery.self, Values.self, Request.self, Ls.self, GetFile.self,
       SendFile.self, Rm.self, Mkdir.self, ConsoleCommand.self, Scan.self, Connect.self, RemoteCommand.self, Trace.self,
-      Serve.self, Attach.self,
-      Detach.self, Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
+      Identify.self, Serve.self, Attach.self, Detach.self,
+      Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
     ])
 
   /// What the command is called in its errors, too.

@@ -11,6 +11,8 @@ extension DeviceRule {
         "this says too little to tell one kind of device from another: add usb vendor and product, a serial, a name, "
         + "or a by_id pattern"
     }
+    // Who names a place means whatever is plugged in there.
+    if path != nil { return nil }
     for (chip, examples) in GenericChip.withExamples where goesByNumbers(of: chip) || examples.contains(where: fits) {
       return
         "this fits every \(chip.name), a chip that is in many different gadgets: add what only yours has, its serial, "
@@ -21,7 +23,7 @@ extension DeviceRule {
 
   /// Class alone, or patterns that stand for anything, are in any number of devices.
   private var saysSomething: Bool {
-    driver != nil || usbVendor != nil
+    driver != nil || usbVendor != nil || path != nil
       || [name, manufacturer, model, serialNumber, byID].contains { $0.map { !$0.isAnything } ?? false }
   }
 

@@ -24,12 +24,15 @@ public struct DeviceRule: Sendable, Hashable {
   public var serialNumber: TextPattern?
   /// The name of a link to its terminal in /dev/serial/by-id.
   public var byID: TextPattern?
+  /// Where it is: the path of its terminal, or of a link to that, such as one in /dev/serial/by-path. Whatever is plugged in
+  /// there fits.
+  public var path: String?
 
   /// A rule of these parts.
   public init(
     driver: String? = nil, name: TextPattern? = nil, manufacturer: TextPattern? = nil, model: TextPattern? = nil,
     serialNumber: TextPattern? = nil, usbVendor: UInt16? = nil, usbProduct: UInt16? = nil, interfaceClass: UInt8? = nil,
-    byID: TextPattern? = nil
+    byID: TextPattern? = nil, path: String? = nil
   ) {
     self.driver = driver
     self.name = name
@@ -40,6 +43,7 @@ public struct DeviceRule: Sendable, Hashable {
     self.usbProduct = usbProduct
     self.interfaceClass = interfaceClass
     self.byID = byID
+    self.path = path
   }
 
   /// Whether `device` is as this says.
@@ -48,7 +52,7 @@ public struct DeviceRule: Sendable, Hashable {
     return fits(driver, device.driver) && fits(usbVendor, device.usb?.vendorID)
       && fits(usbProduct, device.usb?.productID) && fits(name, device.name) && fits(manufacturer, device.manufacturer)
       && fits(model, device.model) && fits(serialNumber, device.serialNumber) && fitsClass(of: device)
-      && fitsName(of: device)
+      && fitsName(of: device) && fitsPath(of: device)
   }
 
   private func fits<Value: Equatable>(_ wanted: Value?, _ value: Value?) -> Bool { wanted == nil || wanted == value }
@@ -70,6 +74,11 @@ public struct DeviceRule: Sendable, Hashable {
     }
   }
 
+  private func fitsPath(of device: Device) -> Bool {
+    guard let path else { return true }
+    return [device.address.node, device.terminal, device.link].contains(path) || device.links.contains(path)
+  }
+
   /// Where udev keeps the links by name.
   static let byIDDirectory = "/dev/serial/by-id/"
 
@@ -77,7 +86,8 @@ public struct DeviceRule: Sendable, Hashable {
   /// of a text says more than a pattern, and a pattern more than nothing.
   var specificity: [Int] {
     [
-      weight(serialNumber), weight(byID), driver == nil ? 0 : 2, weight(model), weight(name), weight(manufacturer),
+      weight(serialNumber), weight(byID), path == nil ? 0 : 2, driver == nil ? 0 : 2, weight(model), weight(name),
+      weight(manufacturer),
       usbProduct == nil ? 0 : 2, usbVendor == nil ? 0 : 2, interfaceClass == nil ? 0 : 2,
     ]
   }

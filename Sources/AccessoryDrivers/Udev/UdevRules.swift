@@ -96,14 +96,21 @@ public struct UdevRules: Sendable, Hashable {
       var terminal = [#"SUBSYSTEM=="tty""#, #"SUBSYSTEMS=="usb""#, #"ATTRS{bDeviceClass}!="09""#]
       terminal += matches.map { "ATTRS{\($0.attribute)}==\"\($0.value)\"" } + interfaces(of: rule)
       if let byID = rule.byID { terminal.append("SYMLINK==\"serial/by-id/\(UdevPattern.match(byID))\"") }
+      if let path = rule.path { terminal.append(Self.place(path)) }
       var lines = [terminal]
-      // Only terminals have names by-id.
-      if rule.byID == nil {
+      // Only terminals have names by-id, and paths that a rule can name.
+      if rule.byID == nil, rule.path == nil {
         let device = [#"SUBSYSTEM=="usb""#, #"ATTR{bDeviceClass}!="09""#]
         lines.append(device + matches.map { "ATTR{\($0.attribute)}==\"\($0.value)\"" } + interfaces(of: rule))
       }
       return lines.map { ($0 + [#"ENV{ID_ACCESSORY_BRIDGE}="1""#]).joined(separator: ", ") }
     }
+  }
+
+  /// The node of a terminal, or a link to it.
+  private static func place(_ path: String) -> String {
+    let name = UdevPattern.match(TextPattern(String(path.dropFirst("/dev/".count))))
+    return path.dropFirst("/dev/".count).contains("/") ? "SYMLINK==\"\(name)\"" : "KERNEL==\"\(name)\""
   }
 
   /// What the device on USB must say; nil when no device on USB can fit, or too many would.

@@ -20,9 +20,9 @@ public struct ByteStream: AsyncSequence, Sendable {
 
   /// Takes the pieces one after another.
   public struct Iterator: AsyncIteratorProtocol {
-    private let lease: Result<SessionLease, AccessoryError>
-    private let input: InputQueue
-    private let signal = Signal()
+    let lease: Result<SessionLease, AccessoryError>
+    let input: InputQueue
+    let signal = Signal()
     private var hasThrown = false
 
     init(_ session: AccessorySession) {

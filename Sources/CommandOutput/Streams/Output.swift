@@ -17,6 +17,9 @@ package enum Output {
   /// A remark for people, which doesn't belong to the result.
   package static func note(_ text: String) { write("\(text)\n", to: STDERR_FILENO) }
 
+  /// The same without a line end: a question, or a line that goes on.
+  package static func prompt(_ text: String) { write(text, to: STDERR_FILENO) }
+
   /// One document on one line. A document that JSON has no text for is passed over.
   package static func json(_ document: some Encodable) {
     if let text = DocumentText.line(document) { line(text) }

@@ -173,6 +173,25 @@ import Testing
     for rule in taken { #expect(rule.strangers == nil, "\(rule): \(rule.strangers ?? "")") }
   }
 
+  /// A place fits whatever is there, by the node or a link to it, and says less than a serial number.
+  @Test func aPlace() throws {
+    let byPath = "/dev/serial/by-path/pci-0000:00:14.0-usb-0:1.4:1.0-port0"
+    var device = Device(.terminal("/dev/ttyUSB3"), source: .udev, serialNumber: "A1")
+    device.links = [byPath]
+    for path in ["/dev/ttyUSB3", byPath] { #expect(DeviceRule(path: path).fits(device), "\(path)") }
+    #expect(!DeviceRule(path: "/dev/ttyUSB").fits(device) && !DeviceRule(serialNumber: "A2", path: byPath).fits(device))
+    #expect(DeviceRule(path: "/dev/ttyUSB0").strangers == nil)
+    #expect(DeviceRule(path: byPath).specificity.lexicographicallyPrecedes(DeviceRule(serialNumber: "A1").specificity))
+    let text = "name: x\nmatch: {path: \(byPath)}\ndriver: framed\n"
+    let profile = try ProfileReader.read(Array(text.utf8), file: "f")
+    #expect(profile.rules == [DeviceRule(path: byPath)])
+    #expect(try ProfileReader.read(Array(ProfileText.text(profile).utf8), file: "f") == profile)
+    for path in ["ttyUSB0", "/dev/ttyUSB*", "/sys/x"] {
+      let wrong = "name: x\nmatch: {path: \"\(path)\"}\n"
+      #expect(throws: ProfileProblems.self) { try ProfileReader.read(Array(wrong.utf8), file: "f") }
+    }
+  }
+
   @Test func theFileSaysSo() throws {
     let text = "name: x\nmatch:\n  - serial: A\n  - usb: {vendor: 0403, product: 6001}\n"
     let error = #expect(throws: ProfileProblems.self) { try ProfileReader.read(Array(text.utf8), file: "f") }

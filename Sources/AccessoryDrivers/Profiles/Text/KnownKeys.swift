@@ -8,7 +8,7 @@ enum KnownKeys {
     "name", "description", "match", "transport", "driver", "protocol", "parameters", "protocols", "pacing",
     "policies", "poll", "sleep", "writes",
   ]
-  static let rule = ["usb", "driver", "name", "manufacturer", "model", "serial", "by_id"]
+  static let rule = ["usb", "driver", "name", "manufacturer", "model", "serial", "by_id", "path"]
   static let ruleUSB = ["vendor", "product", "interface_class"]
   static let transport = ["prefer", "tty", "usb"]
   static let tty = [

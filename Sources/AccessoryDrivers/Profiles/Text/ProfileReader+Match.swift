@@ -18,6 +18,7 @@ extension ProfileReader {
     rule.model = fields["model"].flatMap { pattern($0) }
     rule.serialNumber = fields["serial"].flatMap { pattern($0) }
     rule.byID = fields["by_id"].flatMap { byID($0) }
+    rule.path = fields["path"].flatMap { path($0) }
     // What couldn't be read may be what makes the rule narrow enough.
     if problems.count == before, let strangers = rule.strangers { report(node.mark, strangers) }
     return rule
@@ -45,5 +46,14 @@ extension ProfileReader {
       return nil
     }
     return pattern
+  }
+
+  private mutating func path(_ node: YAMLNode) -> String? {
+    guard let path = text(node, "a path", limit: 256) else { return nil }
+    guard path.hasPrefix("/dev/"), !path.contains("*") else {
+      report(node.mark, "path is a whole one, like /dev/ttyS0 or /dev/serial/by-path/NAME, without *")
+      return nil
+    }
+    return path
   }
 }

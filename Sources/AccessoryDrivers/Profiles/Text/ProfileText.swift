@@ -47,6 +47,7 @@ public enum ProfileText {
     let texts = [
       ("driver", rule.driver), ("name", rule.name?.text), ("manufacturer", rule.manufacturer?.text),
       ("model", rule.model?.text), ("serial", rule.serialNumber?.text), ("by_id", rule.byID?.text),
+      ("path", rule.path),
     ]
     for (key, text) in texts {
       if let text { lines.append("\(key): \(Quoted.whole(text))") }

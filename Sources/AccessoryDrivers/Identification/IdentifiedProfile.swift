@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+
+/// The profile by which an accessory that was found is known from now on: bound to its adapter, or else to its place.
+public struct IdentifiedProfile: Sendable, Hashable {
+  /// What the profile is called.
+  public var name: String
+  /// Its file's text.
+  public var text: String
+  /// What a person should know before using it; nil where there is nothing.
+  public var warning: String?
+
+  /// The profile of what was found at `device`, among `others` that are there now. `name` is `my-` and the kind unless
+  /// given. Nil where a profile can't say which port is meant: a connection.
+  public init?(
+    _ find: IdentificationFind, at device: Device, among others: [Device] = [], name: String? = nil,
+    drivers: DriverLibrary
+  ) {
+    self.name = name ?? "my-" + find.kind
+    for candidate in Self.candidates(device) {
+      let lines = Self.lines(self.name, find, candidate.lines, drivers)
+      let text = lines.map { $0 + "\n" }.joined()
+      guard
+        let profile = try? ProfileReader.read(
+          Array(text.utf8), file: "identify", drivers: drivers, protocols: drivers.protocols),
+        let rule = profile.rules.first, rule.fits(device),
+        !others.contains(where: { !$0.isSame(as: device) && rule.fits($0) })
+      else { continue }
+      self.text = text
+      warning = candidate.isPlace ? Self.warning(candidate.lines, find.kind) : nil
+      return
+    }
+    return nil
+  }
+
+  /// What a rule may say of a port, the surest first.
+  private static func candidates(_ device: Device) -> [(lines: [String], isPlace: Bool)] {
+    var candidates: [(lines: [String], isPlace: Bool)] = []
+    if let serial = device.serialNumber, !serial.isEmpty, device.usb?.terminalInterface == nil {
+      let usb = device.usb.map {
+        "usb: {vendor: \(HexNumber.text($0.vendorID)), product: \(HexNumber.text($0.productID))}"
+      }
+      candidates.append(([usb, "serial: \(Quoted.whole(serial))"].compactMap { $0 }, false))
+    }
+    for link in device.links where link.hasPrefix(DeviceRule.byIDDirectory) {
+      candidates.append((["by_id: \(Quoted.whole(String(link.dropFirst(DeviceRule.byIDDirectory.count))))"], false))
+    }
+    for link in device.links where link.hasPrefix("/dev/serial/by-path/") {
+      candidates.append((["path: \(Quoted.whole(link))"], true))
+    }
+    if let node = device.terminal ?? device.address.node { candidates.append((["path: \(Quoted.whole(node))"], true)) }
+    return candidates
+  }
+
+  private static func warning(_ rule: [String], _ kind: String) -> String {
+    "the adapter has no serial number and no name of its own, so the profile goes by its place (\(rule.joined())): "
+      + "whatever is plugged in there is taken for \(kind)"
+  }
+
+  private static func lines(
+    _ name: String, _ find: IdentificationFind, _ rule: [String], _ drivers: DriverLibrary
+  ) -> [String] {
+    let described = drivers.protocols.described(find.kind)
+    var lines = ["name: \(name)"]
+    let summary = described?.description.summary ?? drivers.driver(named: find.kind)?.summary ?? ""
+    if !summary.isEmpty { lines.append("description: \(Quoted.whole(summary))") }
+    lines.append("match:")
+    lines += rule.map { "  " + $0 }
+    if let line = find.line {
+      var settings: [String] = []
+      // What a described protocol says of its line, its profiles have without saying it.
+      if line.baudRate != described?.line?.baudRate { settings.append("baud: \(line.baudRate)") }
+      if described == nil, find.kind == BlunoRobot.driverName { settings.append("settle: 2s") }
+      if !settings.isEmpty { lines += ["transport:", "  tty: {\(settings.joined(separator: ", "))}"] }
+    }
+    lines.append(described == nil ? "driver: \(find.kind)" : "protocol: \(find.kind)")
+    return lines
+  }
+}

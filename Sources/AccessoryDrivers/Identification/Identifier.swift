@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryLink
+
+/// Carries out an `IdentificationPlan` over an opened port, and stops at the first step that finds something.
+///
+/// What it sends is what the plan's steps say, in their order, and nothing else.
+public struct Identifier {
+  /// What it tells of its progress.
+  public enum Event: Sendable {
+    /// A step begins, by its number from 1.
+    case began(Int)
+    /// A step is over, after so many sendings; `hasFound` says whether something answered as it should.
+    case ended(Int, hasFound: Bool)
+    /// The line can't do what a step needs: it is passed over.
+    case skipped(Int, String)
+  }
+
+  private let plan: IdentificationPlan
+  private let session: AccessorySession
+  private let clock: any TimerClock
+  private let tell: @Sendable (Event) -> Void
+  private var outcome = IdentificationOutcome()
+  private var arrivals: ByteStream.Iterator
+  /// The outputs that were raised when the port was opened; nil where there are none.
+  private var outputs: ModemLines?
+  private var raised: ModemLines = []
+
+  /// How long a cable that takes its supply from modem lines needs until it passes bytes.
+  private static let powerUp = Duration.milliseconds(200)
+  /// How long others may take when one kind of a step has answered.
+  private static let others = Duration.milliseconds(300)
+
+  /// Carries out `plan` over `session`, whose bytes nobody else reads; the session stays open. `tell` is called in between, and must
+  /// not wait.
+  ///
+  /// Throws what the session ends with, `cancelled` when the task is cancelled, and what changing the line throws but
+  /// `unsupported`. The modem lines are then as they were at the beginning.
+  public static func run(
+    _ plan: IdentificationPlan, over session: AccessorySession, clock: any TimerClock = IOThread.shared,
+    tell: @escaping @Sendable (Event) -> Void = { _ in }
+  ) async throws(AccessoryError) -> IdentificationOutcome {
+    var identifier = Identifier(plan, session, clock, tell)
+    await identifier.lookAtOutputs()
+    let result: Result<Void, AccessoryError>
+    do throws(AccessoryError) {
+      try await identifier.run()
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    await identifier.putBack()
+    try result.get()
+    return identifier.outcome
+  }
+
+  private init(
+    _ plan: IdentificationPlan, _ session: AccessorySession, _ clock: any TimerClock,
+    _ tell: @escaping @Sendable (Event) -> Void
+  ) {
+    (self.plan, self.session, self.clock, self.tell) = (plan, session, clock, tell)
+    arrivals = session.input.makeAsyncIterator()
+  }
+
+  private mutating func run() async throws(AccessoryError) {
+    for (index, step) in plan.steps.enumerated() {
+      do throws(AccessoryError) {
+        try await set(step.line)
+      } catch {
+        guard error.kind == .unsupported else { throw error }
+        outcome.skipped[index + 1] = error.message
+        tell(.skipped(index + 1, error.message))
+        continue
+      }
+      outcome.stepCount += 1
+      tell(.began(index + 1))
+      try await carryOut(step, number: index + 1)
+      tell(.ended(index + 1, hasFound: !outcome.found.isEmpty))
+      if !outcome.found.isEmpty { return }
+    }
+  }
+
+  // MARK: - A step
+
+  private mutating func carryOut(_ step: IdentificationStep, number: Int) async throws(AccessoryError) {
+    // An answer to the step before, or to somebody else, isn't one to this.
+    if !step.isListening { try await listen(step, for: session.transport.timing.silence) }
+    for _ in 0..<step.times {
+      var probes = step.candidates.map(\.probe)
+      for sending in step.sends.dropLast() {
+        try await session.write(sending.bytes)
+        try await listen(step, for: sending.pause + session.transport.timing.time(of: sending.bytes.count))
+      }
+      let start = clock.now
+      for place in probes.indices { probes[place].start(now: start, timing: session.transport.timing) }
+      if let last = step.sends.last { try await session.write(last.bytes) }
+      try await follow(step, &probes, until: step.isListening ? start + step.patience : nil)
+      if judge(probes, step, number) { break }
+    }
+    guard !outcome.found.isEmpty, !step.farewell.isEmpty else { return }
+    try await session.write(step.farewell)
+    try await listen(step, for: .milliseconds(200))
+  }
+
+  /// Gives the probes what arrives, until all have come to something, or one has and the others had time for it, too; or
+  /// until `limit`.
+  private mutating func follow(
+    _ step: IdentificationStep, _ probes: inout [any KindProbe], until limit: MonotonicTime?
+  ) async throws(AccessoryError) {
+    var limit = limit
+    var hasFit = false
+    var echo = EchoFilter(of: step.sends.last?.bytes ?? [])
+    while probes.contains(where: { $0.outcome == nil }) {
+      if !hasFit, probes.contains(where: { if case .fits = $0.outcome { true } else { false } }) {
+        hasFit = true
+        limit = min(limit ?? .init(nanoseconds: .max), clock.now + Self.others)
+      }
+      if let limit, limit <= clock.now { return }
+      let next = (probes.compactMap(\.deadline) + [limit].compactMap { $0 }).min()
+      // A probe without a deadline has the step's limit.
+      let arrived = try await arrivals.next(until: next ?? clock.now, clock: clock)
+      let now = clock.now
+      if !arrived.isEmpty { hear(arrived, step) }
+      let bytes = echo.filter(arrived)
+      if echo.hasFound { noteEcho(step) }
+      for place in probes.indices {
+        if !bytes.isEmpty { probes[place].take(bytes, now: now) }
+        if let deadline = probes[place].deadline, deadline <= now { probes[place].timePassed(now: now) }
+      }
+      if next == nil, arrived.isEmpty { return }
+    }
+  }
+
+  /// Notes what the probes have come to; true when the step is over.
+  private mutating func judge(_ probes: [any KindProbe], _ step: IdentificationStep, _ number: Int) -> Bool {
+    var refused = false
+    for (candidate, probe) in zip(step.candidates, probes) {
+      switch probe.outcome {
+      case .fits(let facts):
+        outcome.found.append(
+          IdentificationFind(kind: candidate.kind, step: number, line: step.line, facts: facts))
+      case .refused(let reason):
+        refused = true
+        if !outcome.refusals.contains(where: { $0.name == candidate.kind }) {
+          outcome.refusals.append(.init(candidate.kind, reason))
+        }
+      case .nothing, nil: break
+      }
+    }
+    return refused || !outcome.found.isEmpty
+  }
+
+  // MARK: - What is heard
+
+  /// Takes what arrives and belongs to nothing, for so long.
+  private mutating func listen(_ step: IdentificationStep, for time: Duration) async throws(AccessoryError) {
+    let end = clock.now + time
+    while clock.now < end {
+      let bytes = try await arrivals.next(until: end, clock: clock)
+      if !bytes.isEmpty { hear(bytes, step) }
+    }
+  }
+
+  private mutating func hear(_ bytes: [UInt8], _ step: IdentificationStep) {
+    let rate = step.line?.baudRate
+    let place = outcome.noise.firstIndex { $0.baudRate == rate }
+    var noise = place.map { outcome.noise[$0] } ?? IdentificationNoise(baudRate: rate)
+    noise.take(bytes)
+    if let place { outcome.noise[place] = noise } else { outcome.noise.append(noise) }
+  }
+
+  private mutating func noteEcho(_ step: IdentificationStep) {
+    guard let place = outcome.noise.firstIndex(where: { $0.baudRate == step.line?.baudRate }) else { return }
+    outcome.noise[place].isEcho = true
+  }
+
+  // MARK: - The line
+
+  private mutating func lookAtOutputs() async {
+    guard let line = session.line, let lines = try? await line.modemLines() else { return }
+    outputs = lines.intersection([.dtr, .rts])
+    raised = lines.intersection([.dtr, .rts])
+  }
+
+  private mutating func set(_ settings: TerminalSettings?) async throws(AccessoryError) {
+    guard let settings, let line = session.line else { return }
+    try await line.change(
+      LineChanges(
+        baudRate: settings.baudRate, dataBits: settings.dataBits, parity: settings.parity,
+        stopBits: settings.stopBits, flowControl: settings.flowControl))
+    try await setOutputs(settings)
+    try? await line.purge(.received)
+  }
+
+  /// Sets DTR and RTS as a kind's line has them, or as they were where it doesn't say.
+  private mutating func setOutputs(_ settings: TerminalSettings) async throws(AccessoryError) {
+    guard let outputs, let line = session.line else { return }
+    var wanted = outputs
+    for (bit, state) in [(ModemLines.dtr, settings.dtr), (.rts, settings.rts)] where state != .keep {
+      if state == .on { wanted.insert(bit) } else { wanted.remove(bit) }
+    }
+    // Hardware flow control moves RTS itself.
+    if settings.flowControl == .hardware { wanted = wanted.subtracting(.rts).union(raised.intersection(.rts)) }
+    guard wanted != raised else { return }
+    try await line.set(raising: wanted.subtracting(raised), lowering: raised.subtracting(wanted))
+    raised = wanted
+    await clock.sleep(for: Self.powerUp)
+  }
+
+  private func putBack() async {
+    guard let outputs, outputs != raised, let line = session.line else { return }
+    try? await line.set(raising: outputs.subtracting(raised), lowering: raised.subtracting(outputs))
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryLink
+import AccessoryProtocols
+
+/// How a kind that has a driver in Swift is found.
+struct NativeProbe: Sendable {
+  var kind: String
+  var probe: any KindProbe
+  var sends: [IdentificationStep.Sending] = []
+  var times = 2
+  var farewell: [UInt8] = []
+  var patience: Duration
+
+  /// How the kind at a place of the order is found; nil for a name that is none of these. `isNetwork`: the port is a
+  /// connection, not a line.
+  static func at(_ name: String, isNetwork: Bool, patience: Duration?) -> NativeProbe? {
+    switch name {
+    case IdentificationOrder.framed: framed(patience ?? .milliseconds(500))
+    case IdentificationOrder.ev3: isNetwork ? ev3OnNetwork(patience ?? .seconds(2)) : ev3(patience ?? .seconds(1))
+    case IdentificationOrder.hm10: hm10(.genuine, patience ?? .seconds(1))
+    case IdentificationOrder.hm10Clone: hm10(.clone, patience ?? .seconds(1))
+    case IdentificationOrder.bluno: bluno(patience ?? .seconds(1))
+    case IdentificationOrder.oldBluno: oldBluno(patience ?? .seconds(1))
+    default: nil
+    }
+  }
+
+  /// Autopilots, by a heartbeat that isn't a ground station's, which they send every second.
+  static func mavlink(_ patience: Duration) -> NativeProbe {
+    let probe = FrameProbe(MAVLinkCodec(), patience: nil) { header, payload in
+      guard case .heartbeat(let heartbeat) = MAVLinkMessage(header.message, payload: payload),
+        heartbeat.type != MAVLinkHeartbeat.groundStation
+      else { return nil }
+      return [
+        .init("system", "\(header.system)"), .init("type", heartbeat.typeWord ?? "\(heartbeat.type)"),
+        .init("autopilot", heartbeat.autopilotName ?? "\(heartbeat.autopilot)"),
+      ]
+    }
+    return NativeProbe(kind: IdentificationOrder.mavlink, probe: probe, times: 1, patience: patience)
+  }
+
+  /// IDENTIFY without HELLO: that would have the accessory forget what another host has asked.
+  private static func framed(_ patience: Duration) -> NativeProbe {
+    let number: UInt16 = 0x4944
+    var request: [UInt8] = []
+    // A frame without a payload always fits.
+    try? AF1Codec(maximumPayload: 1).encode(.request(.identify, number: number), payload: RawSpan(), into: &request)
+    let probe = FrameProbe(AF1Codec(maximumPayload: 4_096), patience: patience) { header, payload in
+      guard header.flags.contains(.reply), header.command == .identify, header.number == number else { return nil }
+      guard let identity = try? AF1Identity(decoding: payload) else { return [] }
+      return [
+        ("identity.manufacturer", identity.manufacturer), ("identity.name", identity.name),
+        ("identity.model", identity.model), ("identity.serial", identity.serialNumber),
+        ("identity.firmware", identity.firmwareVersion),
+      ].filter { !$0.1.isEmpty }.map { .init($0.0, $0.1) }
+    }
+    return NativeProbe(
+      kind: IdentificationOrder.framed, probe: probe, sends: [.init(request)], patience: patience)
+  }
+
+  /// The question which handles are open, as the driver asks it when it makes contact.
+  private static func ev3(_ patience: Duration) -> NativeProbe {
+    let number: UInt16 = 0x4944
+    let code = EV3SystemCommand.listOpenHandles.code
+    let request = try? EV3Message(number: number, type: .systemCommand, body: [code]).encoded()
+    let probe = TextProbe(patience: patience) { bytes in
+      for start in bytes.indices where bytes.count - start >= 7 {
+        // There is no checksum: all that is known of the reply must be so.
+        let length = Int(bytes[start]) | Int(bytes[start + 1]) << 8
+        guard length >= 5, length <= bytes.count - start - 2,
+          let message = try? EV3Message(decoding: Array(bytes[(start + 2)...].prefix(length))),
+          message.number == number, message.type == .systemReply || message.type == .systemError,
+          message.body.first == code
+        else { continue }
+        return []
+      }
+      return nil
+    }
+    return NativeProbe(
+      kind: IdentificationOrder.ev3, probe: probe, sends: [.init(request ?? [])], times: 1, patience: patience)
+  }
+
+  private static func ev3OnNetwork(_ patience: Duration) -> NativeProbe {
+    let probe = TextProbe(patience: patience) { $0.starts(with: "Accept:EV3".utf8) ? [] : nil }
+    return NativeProbe(
+      kind: IdentificationOrder.ev3, probe: probe, sends: [.init(Array(EV3Greeting.request.utf8))], times: 1,
+      patience: patience)
+  }
+
+  private static func hm10(_ dialect: HM10Dialect, _ patience: Duration) -> NativeProbe {
+    let isGenuine = dialect == .genuine
+    let probe = TextProbe(patience: patience) { bytes in
+      if isGenuine, bytes == Array("OK+LOST".utf8) { return [.init("connection", "was there, and was ended")] }
+      return HM10Dialect(answer: bytes) == dialect ? [.init("dialect", isGenuine ? "genuine" : "clone")] : nil
+    }
+    return NativeProbe(
+      kind: IdentificationOrder.hm10, probe: probe,
+      sends: [.init((try? HM10Command.attention.encoded(for: dialect)) ?? [])], times: 1, patience: patience)
+  }
+
+  private static func bluno(_ patience: Duration) -> NativeProbe {
+    let probe = TextProbe(patience: patience) { BlunoReply(decoding: $0) == .enteredATMode ? [] : nil }
+    return NativeProbe(
+      kind: IdentificationOrder.bluno, probe: probe, sends: [.init(bytes(.toggle))], times: 1, farewell: bytes(.exit),
+      patience: patience)
+  }
+
+  /// A radio that says nothing to `+++`, which was sent before this: it is in AT mode now.
+  private static func oldBluno(_ patience: Duration) -> NativeProbe {
+    let probe = TextProbe(patience: patience) { $0 == BlunoReply.ok.encoded ? [.init("radio", "before 1.8")] : nil }
+    return NativeProbe(
+      kind: IdentificationOrder.bluno, probe: probe, sends: [.init(bytes(.attention))], times: 1,
+      farewell: bytes(.toggle), patience: patience)
+  }
+
+  private static func bytes(_ command: BlunoCommand) -> [UInt8] { (try? command.encoded()) ?? [] }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+extension ByteStream.Iterator {
+  /// The next piece, or nothing when none has come by `deadline`. Throws `cancelled` when the task is cancelled or the
+  /// session closed, and what `next` throws.
+  package mutating func next(
+    until deadline: MonotonicTime, clock: any TimerClock
+  ) async throws(AccessoryError) -> [UInt8] {
+    let timer = clock.schedule(at: deadline) { [signal] in signal.raise() }
+    defer { clock.cancel(timer) }
+    let lease = try self.lease.get()
+    try lease.beginTaking()
+    defer { lease.endTaking() }
+    var buffer: [UInt8] = []
+    while !Task.isCancelled {
+      switch input.take(into: &buffer) {
+      case .bytes: return buffer
+      case .end(let error): throw error ?? .closed(lease.session.label)
+      case .nothing:
+        if clock.now >= deadline { return [] }
+        await signal.wait()
+      }
+    }
+    throw AccessoryError(.cancelled, "waiting for \(lease.session.label) was cancelled")
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import CommandOutput
+import Glibc
+
+/// A person's word at the terminal.
+enum Consent {
+  /// Whether there is somebody to ask, who sees the question.
+  static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
+  /// Asks; only `y` and `yes` are a yes. Throws `cancelled` when the task is cancelled.
+  static func ask(_ question: String) async throws(AccessoryError) -> Bool {
+    Output.prompt(question)
+    let (pieces, typed) = AsyncStream<[UInt8]>.makeStream()
+    let keyboard = StandardInput { typed.yield($0) }
+    var line: [UInt8] = []
+    var iterator = pieces.makeAsyncIterator()
+    repeat {
+      keyboard.resume()
+      guard let bytes = await iterator.next(), !bytes.isEmpty else { break }
+      line += bytes
+    } while !line.contains(UInt8(ascii: "\n")) && line.count < 256
+    if Task.isCancelled {
+      Output.note("")
+      throw AccessoryError(.cancelled, "nothing was sent")
+    }
+    if line.last != UInt8(ascii: "\n") { Output.note("") }
+    let answer = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace).first?.lowercased()
+    return answer == "y" || answer == "yes"
+  }
+}

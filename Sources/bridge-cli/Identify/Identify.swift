@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import ArgumentParser
+import CommandOutput
+
+struct Identify: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Finds out what is at a port, and writes its profile.",
+    discussion: """
+      It listens first. Then it asks for one kind of accessory after another, each at its rates, and stops at the first that \
+      answers as it should. Nothing that it sends changes an accessory; but what isn't known yet may take a byte for \
+      something else, so it shows what it will send and asks whether to go on. Nothing else ever does this by itself.
+
+      PORT is a serial port, a name in /dev/serial/by-id, tcp:HOST:PORT or unix:PATH. The profile goes by the adapter's \
+      serial number or its name, or else by where it is plugged in.
+
+      EXAMPLES
+        bridge-cli identify /dev/ttyUSB0
+        bridge-cli identify --dry-run                          what would be sent, in which order
+        bridge-cli identify ttyUSB0 --only jbd,daly --write
+        bridge-cli identify ttyUSB0 --skip hm10,bluno --yes --json
+      """)
+
+  @Argument(help: ArgumentHelp("The port; may be left out with --dry-run.", valueName: "port"))
+  var port: String?
+  @Option(help: ArgumentHelp("Look for these kinds only.", valueName: "kind,…"), transform: KindsArgument.read)
+  var only: KindsArgument?
+  @Option(help: ArgumentHelp("Don't look for these kinds.", valueName: "kind,…"), transform: KindsArgument.read)
+  var skip: KindsArgument?
+  @Option(
+    help: ArgumentHelp(
+      "Wait so long for each answer, in place of each kind's own time; and listen so long, but 1.5 s at least.",
+      valueName: "time"),
+    transform: TimeArgument.read)
+  var timeout: TimeArgument?
+  @Flag(name: [.short, .long], help: "Don't ask whether to go on.")
+  var yes = false
+  @Flag(help: "Show what would be sent, and open nothing.")
+  var dryRun = false
+  @Flag(help: "Write the profile to the user's folder, unless it has such a file.")
+  var write = false
+  @Option(help: ArgumentHelp("What the profile is to be called; else my- and the kind.", valueName: "name"))
+  var name: String?
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if port == nil, !dryRun { throw ValidationError("a port was expected, like /dev/ttyUSB0") }
+    if let name, !SkeletonQuestions.isName(name) {
+      throw ValidationError("--name is of small letters, digits, -, _ and ., with a letter or a digit first")
+    }
+    if let timeout, !(Duration.milliseconds(10)...Duration.seconds(60)).contains(timeout.duration) {
+      throw ValidationError("--timeout is 10ms to 60s")
+    }
+    if dryRun, write { throw ValidationError("--dry-run opens nothing, so there is no profile to --write") }
+  }
+
+  func run() async throws {
+    let library = KnownDrivers.library
+    try check(library)
+    let device = try await device()
+    guard let way = device.map({ IdentificationPlan.Way($0.address) }) ?? .line else {
+      throw UsageError(
+        "\(device?.address.description ?? "this") is no port but a device on USB, which says itself what it is: see bridge-cli list"
+      )
+    }
+    let plan = IdentificationPlan(library, way: way, patience: timeout?.duration) { kind in
+      only?.kinds.contains(kind) ?? true && !(skip?.kinds.contains(kind) ?? false)
+    }
+    guard !plan.steps.isEmpty else {
+      let why = plan.untried.map { "\($0.name): \($0.text)" }.joined(separator: "; ")
+      throw UsageError("there is nothing to try\(why.isEmpty ? "" : ": \(why)")")
+    }
+    let view = IdentifyView(plan, json: output.json)
+    guard !dryRun, let device else { return view.showDryRun(device) }
+    try await checkIsFree(device)
+    try await checkWrites(device, plan, library)
+    if write, let name { try await SetupQueue(label: "profile").run { try ProfileFile.checkIsNew(name) } }
+    try await consent(view, device)
+    let outcome = try await search(device, plan, library, view)
+    try await conclude(outcome, device, library, view)
+  }
+
+  private func search(
+    _ device: Device, _ plan: IdentificationPlan, _ library: DriverLibrary, _ view: IdentifyView
+  ) async throws(AccessoryError) -> IdentificationOutcome {
+    var opener = DeviceOpener(device, isChosen: true, drivers: library)
+    opener.driver = nil
+    opener.settings.terminal = TerminalSettings()
+    if let first = plan.steps.first?.line { opener.settings.terminal.baudRate = first.baudRate }
+    opener.label = Attachment.label(port, device.address.description)
+    let session = try await opener.unguardedSession()
+    let result: Result<IdentificationOutcome, AccessoryError>
+    do throws(AccessoryError) {
+      result = .success(try await Identifier.run(plan, over: session) { view.show($0) })
+    } catch {
+      result = .failure(error)
+    }
+    // Puts the port back, whatever happened.
+    await session.close()
+    return try result.get()
+  }
+
+  /// Prints what came of it, with the profile, and writes that if it is wanted. Throws `unsupported` when nothing was found.
+  private func conclude(
+    _ outcome: IdentificationOutcome, _ device: Device, _ library: DriverLibrary, _ view: IdentifyView
+  ) async throws {
+    let others = (try? await KnownDevices.source().devices()) ?? []
+    // Of two kinds nobody knows which one is right.
+    let only = outcome.found.count == 1 ? outcome.found.first : nil
+    let profile = only.flatMap {
+      IdentifiedProfile($0, at: device, among: others, name: name, drivers: library)
+    }
+    view.show(outcome, device, profile, path: profile.flatMap { ProfileFile.path($0.name) }, isWritten: write)
+    guard !outcome.found.isEmpty else { throw ExitCode(ExitStatus.of(.unsupported)) }
+    guard write else { return }
+    guard let profile else {
+      throw AccessoryError(
+        .misconfigured,
+        only == nil
+          ? "two kinds fit, so no profile was written: say which one with --only"
+          : "no profile was written: a profile is for a port of this machine; for \(device.address) say --driver")
+    }
+    try await SetupQueue(label: "profile").run { () throws(AccessoryError) in
+      try ProfileFile.write(profile.text, name: profile.name)
+    }
+    view.noteWritten(ProfileFile.path(profile.name) ?? "")
+  }
+
+  // MARK: - Before anything is opened
+
+  private func check(_ library: DriverLibrary) throws {
+    let known = Set(library.drivers.map(\.name) + library.protocols.names)
+    for (option, kinds) in [("--only", only), ("--skip", skip)] {
+      if let unknown = kinds?.kinds.first(where: { !known.contains($0) }) {
+        throw UsageError("\(option): there is no kind \(unknown): there is \(library.names)")
+      }
+    }
+  }
+
+  /// The port that is meant. For a dry run it needn't be there.
+  private func device() async throws -> Device? {
+    guard let port else { return nil }
+    let devices = try await KnownDevices.devices(forOpening: port)
+    do throws(ResolutionError) {
+      return try DeviceResolver.resolve(port, among: devices)
+    } catch {
+      guard dryRun, case .noMatch = error else { throw error }
+      return Device(.node(port.contains("/") ? port : "/dev/\(port)"), source: .named)
+    }
+  }
+
+  private func checkIsFree(_ device: Device) async throws {
+    if let held = try await HeldDevice.find(port) {
+      throw AccessoryError(
+        .busy,
+        "the service at \(held.place) has \(held.name) open: let it go first: bridge-cli detach \(held.name)")
+    }
+    let access = await SetupQueue(label: "access").run {
+      PortAccess(device.address, isSimulated: device.source == .simulator)
+    }
+    if let refusal = access.refusal { throw refusal }
+  }
+
+  /// Where a profile says what is there, and that it has writes that aren't allowed, other kinds' requests are bytes that may be
+  /// such a write.
+  private func checkWrites(_ device: Device, _ plan: IdentificationPlan, _ library: DriverLibrary) async throws {
+    guard device.source != .simulator else { return }
+    for profile in await KnownProfiles.library().store.claiming(device) {
+      guard let kind = profile.driver, !profile.allowsWrites, KnownDrivers.driver(named: kind)?.hasWrites == true,
+        plan.steps.contains(where: { step in !step.isListening && step.kinds.contains { $0 != kind } })
+      else { continue }
+      throw AccessoryError(
+        .permissionDenied,
+        "the profile \(profile.name) says that \(device.address) is a \(kind), which has commands that change something; what "
+          + "other kinds are asked could be one. Nothing was sent: say --only \(kind), or take the profile away if it is wrong"
+      )
+    }
+  }
+
+  private func consent(_ view: IdentifyView, _ device: Device) async throws {
+    view.announce(device)
+    if yes || view.plan.isSilent { return }
+    guard Consent.canBeAsked else {
+      throw UsageError(
+        "identify sends something to what it doesn't know, and there is no terminal to ask at: say --yes")
+    }
+    guard try await Consent.ask("Go on? [y/N] ") else {
+      throw AccessoryError(.cancelled, "nothing was sent")
+    }
+  }
+}
+
+/// Kinds on the command line.
+struct KindsArgument: FormArgument {
+  static let form = "a kind, or several with commas, like jbd,daly,"
+  let kinds: [String]
+
+  init?(argument: String) {
+    kinds = argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    if kinds.contains("") { return nil }
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import CommandOutput
+
+/// What `identify` prints with `--json`: its plan, and what came of it.
+struct IdentifyDocument: Encodable {
+  struct Step: Encodable {
+    let step: Int
+    let kinds: [String]
+    let baud: OrNull<UInt32>
+    let listens: Bool
+    let sends_hex: [String]
+    let farewell_hex: OrNull<String>
+    let times: Int
+    /// `found`, `nothing`, `skipped`; `planned` where it wasn't carried out.
+    let outcome: String
+    /// Why it was skipped.
+    let reason: OrNull<String>
+  }
+
+  struct Find: Encodable {
+    let kind: String
+    let step: Int
+    let baud: OrNull<UInt32>
+    let says: [Fact]
+  }
+
+  struct Fact: Encodable {
+    let name, text: String
+    init(_ fact: IdentificationFind.Fact) { (name, text) = (fact.name, fact.text) }
+  }
+
+  struct Noise: Encodable {
+    let baud: OrNull<UInt32>
+    let count_bytes: Int
+    let first_hex: String
+    let text, echo: Bool
+  }
+
+  struct ProfileText: Encodable {
+    let name, yaml: String
+    let warning: OrNull<String>
+  }
+
+  let schema = DocumentSchema.name
+  /// Null where no port was named.
+  let device: OrNull<DeviceDocument>
+  let dry_run: Bool
+  let steps: [Step]
+  let untried: [Fact]
+  let found: [Find]
+  let refused: [Fact]
+  let heard: [Noise]
+  let advice: [String]
+  let profile: OrNull<ProfileText>
+
+  /// Of a plan, and of what came of it where it was carried out.
+  init(
+    _ device: Device?, _ plan: IdentificationPlan, _ outcome: IdentificationOutcome? = nil,
+    _ profile: IdentifiedProfile? = nil, advice: [String] = []
+  ) {
+    self.device = OrNull(device.map { DeviceDocument($0) })
+    dry_run = outcome == nil
+    let foundStep = outcome?.found.first?.step
+    let begun = outcome.map { $0.stepCount + $0.skipped.count } ?? 0
+    steps = plan.steps.enumerated().map { index, step in
+      let skipped = outcome?.skipped[index + 1]
+      let result = skipped != nil ? "skipped" : index + 1 == foundStep ? "found" : index < begun ? "nothing" : "planned"
+      return Step(
+        step: index + 1, kinds: step.kinds, baud: OrNull(step.line?.baudRate), listens: step.isListening,
+        sends_hex: step.sends.map { Hexadecimal.string($0.bytes) },
+        farewell_hex: OrNull(step.farewell.isEmpty ? nil : Hexadecimal.string(step.farewell)), times: step.times,
+        outcome: result, reason: OrNull(skipped))
+    }
+    untried = plan.untried.map(Fact.init)
+    found = (outcome?.found ?? []).map { find in
+      Find(
+        kind: find.kind, step: find.step, baud: OrNull(find.line?.baudRate), says: find.facts.map(Fact.init))
+    }
+    refused = (outcome?.refusals ?? []).map(Fact.init)
+    heard = (outcome?.noise ?? []).map { noise in
+      Noise(
+        baud: OrNull(noise.baudRate), count_bytes: noise.byteCount, first_hex: Hexadecimal.string(noise.first),
+        text: noise.looksLikeText, echo: noise.isEcho)
+    }
+    self.advice = advice
+    self.profile = OrNull(
+      profile.map { ProfileText(name: $0.name, yaml: $0.text, warning: OrNull($0.warning)) })
+  }
+}

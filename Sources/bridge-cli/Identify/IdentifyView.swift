@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import CommandOutput
+
+/// What `identify` shows: its plan, its progress, and what came of it.
+struct IdentifyView: Sendable {
+  let plan: IdentificationPlan
+  let json: Bool
+  private let style = Style.standardError
+
+  init(_ plan: IdentificationPlan, json: Bool) { (self.plan, self.json) = (plan, json) }
+
+  // MARK: - The plan
+
+  /// The plan as a table, a row for each step.
+  func table(_ style: Style) -> [String] {
+    var table = Table(["STEP", "RATE", "KIND", "TIMES", "SENT"])
+    for (index, step) in plan.steps.enumerated() {
+      table.add([
+        "\(index + 1)", step.line.map { "\($0.baudRate)" } ?? "-", step.kinds.joined(separator: ", "),
+        step.isListening ? "-" : "\(step.times)", Self.sent(step),
+      ])
+    }
+    return table.lines(style)
+  }
+
+  private static func sent(_ step: IdentificationStep) -> String {
+    guard !step.isListening else { return "nothing: it listens for \(Self.text(step.patience))" }
+    let frames = step.sends.map { Hexadecimal.string($0.bytes) }.joined(separator: ", then ")
+    let farewell = step.farewell.isEmpty ? "" : ", and \(Hexadecimal.string(step.farewell)) if it answers"
+    return frames + farewell
+  }
+
+  private static func text(_ time: Duration) -> String {
+    let tenths = (time.inNanoseconds + 99_999_999) / 100_000_000
+    return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
+  }
+
+  private var summary: [String] {
+    var lines = ["It takes \(Self.text(plan.longest)) at most."]
+    var reasons: [String] = []
+    for kind in plan.untried where !reasons.contains(kind.text) { reasons.append(kind.text) }
+    for reason in reasons {
+      let kinds = plan.untried.filter { $0.text == reason }.map(\.name).joined(separator: ", ")
+      lines.append("Not tried: \(kinds) (\(reason)).")
+    }
+    return lines
+  }
+
+  /// Shows the plan as the result.
+  func showDryRun(_ device: Device?) {
+    if json { return Output.json(IdentifyDocument(device, plan)) }
+    table(.standardOutput).forEach(Output.line)
+    summary.forEach(Output.line)
+    Output.note("nothing was opened, and nothing was sent")
+  }
+
+  /// Shows the plan before it is carried out.
+  func announce(_ device: Device) {
+    let port = SafeText.escape(device.address.description, limit: 200)
+    Output.note(
+      plan.isSilent
+        ? "This listens at \(port), and sends nothing:"
+        : "This will be sent to \(port), in this order, until something answers as it should:")
+    table(style).forEach(Output.note)
+    summary.forEach(Output.note)
+  }
+
+  // MARK: - Progress
+
+  /// A line for each step: on a terminal it shows what goes on, elsewhere nothing.
+  func show(_ event: Identifier.Event) {
+    guard style.isTerminal, !json else { return }
+    switch event {
+    case .began(let number): Output.prompt(line(number, "…"))
+    case .ended(let number, let hasFound):
+      Output.prompt("\r\u{1B}[K")
+      Output.note(line(number, hasFound ? style.green("it answers") : style.dim("nothing")))
+    case .skipped(let number, let reason): Output.note(line(number, style.yellow(SafeText.escape(reason, limit: 200))))
+    }
+  }
+
+  private func line(_ number: Int, _ what: String) -> String {
+    let step = plan.steps[number - 1]
+    let rate = step.line.map { " at \($0.baudRate)" } ?? ""
+    let doing = step.isListening ? "listening\(rate) for" : "asking\(rate) for"
+    return "\(number)/\(plan.steps.count)  \(doing) \(step.kinds.joined(separator: ", ")): \(what)"
+  }
+
+  // MARK: - The end
+
+  /// Shows what came of it.
+  func show(
+    _ outcome: IdentificationOutcome, _ device: Device, _ profile: IdentifiedProfile?, path: String?, isWritten: Bool
+  ) {
+    if json { return Output.json(IdentifyDocument(device, plan, outcome, profile, advice: advice(outcome, device))) }
+    for find in outcome.found { show(find, device) }
+    if outcome.found.isEmpty {
+      Output.note(style.bold("Nothing was found at \(SafeText.escape(device.address.description, limit: 200))."))
+    }
+    if outcome.found.count > 1 {
+      Output.note(
+        style.yellow("\(outcome.found.count) kinds fit; --only and one of them says which one the profile is for."))
+    }
+    advice(outcome, device).forEach { Output.note("- " + $0) }
+    guard let profile else { return }
+    if let warning = profile.warning { Output.note(style.yellow("warning: ") + SafeText.escape(warning, limit: 500)) }
+    if !isWritten, let path { Output.note("Its profile, for \(path) (--write puts it there):") }
+    Output.text(profile.text)
+  }
+
+  /// Tells where the profile is.
+  func noteWritten(_ path: String) {
+    guard !json else { return }
+    Output.note("written to \(path); a service that runs already reads it on systemctl reload, or SIGHUP")
+  }
+
+  private func show(_ find: IdentificationFind, _ device: Device) {
+    let rate = find.line.map { " at \($0.baudRate) baud" } ?? ""
+    let port = SafeText.escape(device.address.description, limit: 200)
+    Output.note(style.green("Found \(find.kind)\(rate)") + ", at \(port):")
+    for fact in find.facts {
+      Output.note("  \(SafeText.escape(fact.name, limit: 64))  \(SafeText.escape(fact.text, limit: 120))")
+    }
+  }
+
+  /// What a person can do or should know, in sentences. The accessory's own words in them are escaped.
+  func advice(_ outcome: IdentificationOutcome, _ device: Device) -> [String] {
+    var lines: [String] = []
+    let address = SafeText.escape(device.address.description, limit: 200)
+    guard outcome.found.isEmpty else {
+      if outcome.found.contains(where: { isModbus($0.kind) }) {
+        lines.append("Modbus accessories answer alike: see whether these values make sense before you trust it.")
+      }
+      if case .tcp(let place) = device.address {
+        if place.port != 502, let find = outcome.found.first(where: { isModbus($0.kind) }) {
+          lines.append(
+            "It answers frames of Modbus RTU: describe it with modbus: {tcp: rtu}, as \(find.kind) alone means Modbus TCP."
+          )
+        }
+        lines.append(
+          "Profiles are for ports of this machine; use it as \(address) with --driver \(outcome.found[0].kind).")
+      } else if case .unix = device.address {
+        lines.append(
+          "Profiles are for ports of this machine; use it as \(address) with --driver \(outcome.found[0].kind).")
+      }
+      return lines
+    }
+    for refusal in outcome.refusals {
+      lines.append(
+        "Something speaks as \(refusal.name) does, but refuses what was asked: \(SafeText.escape(refusal.text, limit: 200))."
+      )
+    }
+    for noise in outcome.noise { lines.append(Self.words(noise)) }
+    if outcome.noise.isEmpty { lines.append("Nothing at all was heard: is it on, awake, and connected?") }
+    if plan.steps.contains(where: { $0.line != nil }) {
+      lines.append("RS-485: try A and B the other way round. RS-232 and TTL: RX goes to TX, and TX to RX.")
+      lines.append(
+        "Is there a common ground, and does the adapter have the accessory's level (RS-232, RS-485, 5 V, 3.3 V)?")
+      lines.append("A rate or a unit number that was changed isn't tried: \(Self.example).")
+    } else {
+      lines.append("The rate, and whether frames are passed on as they are, is set at the other end.")
+    }
+    return lines
+  }
+
+  private static let example = "describe it with its own rate, or use --driver NAME --baud RATE"
+
+  private func isModbus(_ kind: String) -> Bool {
+    KnownDrivers.library.protocols.described(kind)?.description.modbus != nil
+  }
+
+  private static func words(_ noise: IdentificationNoise) -> String {
+    let rate = noise.baudRate.map { "At \($0) baud" } ?? "Here"
+    let hex = noise.first.map { Hexadecimal.string([$0]) }.joined(separator: " ")
+    let more = noise.byteCount > noise.first.count ? " …" : ""
+    let text = String(decoding: noise.first.map { (0x20...0x7E).contains($0) ? $0 : 0x2E }, as: UTF8.self)
+    let looks =
+      noise.isEcho
+      ? "What was sent comes back: RX and TX are joined, or the adapter hears itself."
+      : noise.looksLikeText ? "It looks like text: \(text)" : "It is no text."
+    let bytes = noise.byteCount == 1 ? "1 byte was" : "\(noise.byteCount) bytes were"
+    return "\(rate) \(bytes) heard that mean nothing: \(hex)\(more). \(looks)"
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Dispatch
+import Glibc
+import TestSupport
+
+/// An accessory on a pseudo-terminal that hears and says something only while the line has its rate, as a real one: the
+/// kernel carries bytes at any rate. It notes all that was written, with the rate at that time.
+final class RateDevice: Sendable {
+  struct Heard: Sendable, Hashable {
+    var rate: UInt32
+    var bytes: [UInt8]
+  }
+
+  let terminal: TestTerminal
+  var path: String { terminal.path }
+  private let heard = Watched<[Heard]>([])
+  private let isOver = Watched(false)
+
+  /// `answer` is what it says to bytes at its rate. `push` it sends by itself, again and again, while the line has that rate;
+  /// at any other it sends garbage in its place.
+  init(
+    rate: UInt32, push: [UInt8]? = nil, answer: @escaping @Sendable ([UInt8]) -> [UInt8]? = { _ in nil }
+  ) throws {
+    let terminal = try openPseudoTerminal(raw: true)
+    let (heard, isOver) = (heard, isOver)
+    self.terminal = terminal
+    // A thread of its own: others may keep those of the pool busy.
+    DispatchQueue(label: "test.device").async {
+      var turns = 0
+      while !isOver.value {
+        let now = (try? terminal.speeds().output) ?? 0
+        let bytes = terminal.readSome()
+        if !bytes.isEmpty {
+          heard.update { $0.append(Heard(rate: now, bytes: bytes)) }
+          if now == rate, let reply = answer(bytes) { _ = try? terminal.writeSome(reply) }
+        }
+        turns += 1
+        if let push, turns % 20 == 0 {
+          let isHeard = (try? terminal.isExclusive()) == true
+          if isHeard { _ = try? terminal.writeSome(now == rate ? push : [0xF8, 0x80, 0x00, 0xE1]) }
+        }
+        usleep(5_000)
+      }
+    }
+  }
+
+  deinit { isOver.update { $0 = true } }
+
+  /// What was written, as far as it was read.
+  var written: [Heard] { heard.value }
+
+  /// All bytes in their order.
+  var allBytes: [UInt8] { written.flatMap(\.bytes) }
+}
