@@ -88,6 +88,27 @@ import Testing
     }
   }
 
+  /// A UPS doesn't tell how full its battery is: that is unknown until its owner says between which voltages it works. Then the
+  /// service knows it, too.
+  @Test func percentByTheUsersNumbers() async throws {
+    try await Sandbox.with { box in
+      let board = try await box.simulate(
+        kind: "--profile", "megatec", "--serial", "UPS1", "--set", "reported_voltage=24.9")
+      let unknown = try await box.run("battery", "--json").json()
+      #expect(unknown["battery"]?["voltage_mv"] == 24_900 && unknown["battery"]?["percent"] == .null)
+      try write(
+        "name: cellar\nmatch: {serial: UPS1}\nprotocol: megatec\nparameters: {battery_empty: 21 V, battery_full: 27.0 V}",
+        to: "profiles/cellar.yaml", box)
+      for arguments in [["battery", "--json"], ["battery", "UPS1", "--driver", "megatec", "--json"]] {
+        #expect(try await box.run(arguments).json()["battery"]?["percent"] == 65, "\(arguments)")
+      }
+      let service = try await box.expectTheSame([["battery", "--json"], ["values"]], serial: "UPS1")
+      service.signal(SIGTERM)
+      _ = try await service.end()
+      try await board.stop()
+    }
+  }
+
   /// A profile that names the protocol: attached by the service, the same answers, news of what changes; udev's rules.
   @Test func throughTheService() async throws {
     try await Sandbox.with { box in

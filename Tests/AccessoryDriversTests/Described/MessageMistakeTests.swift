@@ -245,6 +245,13 @@ import Testing
         "columns: [{name: a, type: number}], separation: places",
         "4:26: with separation: places a column has its first character's place and their count: at: 0, count: 5"
       ),
+      ("columns: [{name: a, type: hexnumber, as: f32}]", "4:57: as is a whole number's type, not one with a fraction"),
+      ("columns: [{name: a, type: hexnumber, as: u9}]", "4:57: as: \"u9\" is no type of number: did you mean u8?"),
+      (
+        "columns: [{name: a, type: hexnumber, as: u8, form: 00}]",
+        "4:67: form goes with no as, which says how many digits there are"
+      ),
+      ("columns: [{name: a, type: number, as: u8}]", "4:54: as is for the type hexnumber, not for \"number\""),
       ("columns: [{name: a, type: number, at: 3}]", "4:54: at is for separation: places"),
       (
         "columns: [{name: a, type: number}], separation: comma",

@@ -60,4 +60,25 @@ import Testing
     #expect(text["name"]?.value == .text("ab") && text.problems == 0)
     #expect(read("2305-0501F0Aabcdef12")["more"] == nil, "of an optional one nothing is left")
   }
+
+  /// Digits of a number's bytes, in their order and with their sign.
+  @Test(
+    arguments: [
+      ("39 4B", 2, .bigEndian, .unsigned, 0x394B), ("394b", 2, .bigEndian, .unsigned, 0x394B),
+      ("9CFF", 2, .littleEndian, .signed, -100), ("8001", 2, .bigEndian, .signMagnitude, -1),
+      ("394", 2, .bigEndian, .unsigned, nil), ("39 4", 2, .bigEndian, .unsigned, nil),
+      ("3G", 1, .bigEndian, .unsigned, nil),
+      ("", 1, .bigEndian, .unsigned, nil),
+    ] as [(String, Int, ByteOrder, ProtocolDescription.NumberFormat.Encoding, Int?)])
+  func hexadecimalBytes(
+    text: String, count: Int, order: ByteOrder, encoding: ProtocolDescription.NumberFormat.Encoding, number: Int?
+  ) {
+    let field = ProtocolDescription.Field(
+      "a", .hexadecimalBytes(.init(byteCount: count, order: order, encoding: encoding)))
+    let read = field.meaning(ofText: Array(text.utf8))
+    #expect(read?.value == number.map { .whole($0) } && read?.raw == number)
+    guard let number else { return }
+    let written = String(decoding: TextWriting.text(field, .whole(number)), as: UTF8.self)
+    #expect(written == text.uppercased().filter { $0 != " " })
+  }
 }

@@ -182,6 +182,7 @@ enum MadeUpDescription {
     let type = choose(
       [
         "number", "number, suffix: V", "number, form: 000.0, scale: 0.1", "hexnumber, form: 0x0000",
+        "hexnumber, as: i16",
         "bitstring, flags: {0: low, 3: high}",
         "bitstring, first: lowest, flags: {0: low}", "word, words: {ON: 1, OFF: 0}, truth: true",
         "word, words: {L: line}", "text",

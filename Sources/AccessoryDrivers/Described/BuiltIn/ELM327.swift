@@ -26,15 +26,11 @@ extension BuiltInDescriptions {
         pattern: "{battery.voltage}V"
         types: {battery.voltage: {type: number, unit: V}}
       engine_speed:
-        pattern: "41 0C {speed_high} {speed_low}"
-        types:
-          speed_high: {type: hexnumber, form: 00, scale: 64, hidden: true}
-          speed_low: {type: hexnumber, form: 00, scale: 0.25, hidden: true}
+        pattern: "41 0C {engine_speed}"
+        types: {engine_speed: {type: hexnumber, as: u16, scale: 0.25, unit: rpm}}
       module_voltage:
-        pattern: "41 42 {voltage_high} {voltage_low}"
-        types:
-          voltage_high: {type: hexnumber, form: 00, scale: 0.256, hidden: true}
-          voltage_low: {type: hexnumber, form: 00, scale: 0.001, hidden: true}
+        pattern: "41 42 {module_voltage}"
+        types: {module_voltage: {type: hexnumber, as: u16, scale: 0.001, unit: V}}
       coolant:
         pattern: "41 05 {coolant_temperature}"
         types: {coolant_temperature: {type: hexnumber, form: 00, offset: -40, unit: °C}}
@@ -49,10 +45,6 @@ extension BuiltInDescriptions {
       bus_error: {pattern: "CAN ERROR", refusal: true}
       start_failed: {pattern: "BUS INIT: ...ERROR", refusal: true}
       full: {pattern: "BUFFER FULL", refusal: true}
-
-    derived:
-      - {name: engine_speed, rule: sum, of: [speed_high, speed_low], unit: rpm}
-      - {name: module_voltage, rule: sum, of: [voltage_high, voltage_low], unit: V}
 
     requests:
       reset: {summary: Sets the adapter as it is delivered, send: "ATZ\r", reply: information, echoed: true, timeout: 2s}

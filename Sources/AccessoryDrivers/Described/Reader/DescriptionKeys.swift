@@ -26,7 +26,7 @@ enum DescriptionKeys {
   static let field = [
     "name", "type", "bits", "stay", "offset", "scale", "unit", "quantity", "unknown", "words", "flags", "truth",
     "repeat", "list", "hidden", "variants", "above", "bytes", "padding", "places", "sign", "suffix", "first",
-    "form",
+    "form", "as",
   ]
   /// What a field in a column has beside those.
   static let column = ["column", "at", "count", "optional"]

@@ -10,7 +10,8 @@ extension DescriptionReader {
   /// Keys that belong to some types.
   private static let options: [(key: String, types: [String])] = [
     ("bytes", ["text", "hex"]), ("padding", ["text"]), ("places", ["scattered"]), ("sign", ["scattered"]),
-    ("suffix", ["number"]), ("first", ["bitstring"]), ("form", ["number", "hexnumber", "bitstring"]),
+    ("suffix", ["number"]), ("first", ["bitstring"]), ("as", ["hexnumber"]),
+    ("form", ["number", "hexnumber", "bitstring"]),
   ]
 
   mutating func fieldType(
@@ -63,7 +64,15 @@ extension DescriptionReader {
   ) -> ProtocolDescription.FieldType? {
     switch name {
     case "number": return .decimal(suffix: keys["suffix"].flatMap { text($0, "suffix", limit: 16) } ?? "")
-    case "hexnumber": return .hexadecimal
+    case "hexnumber":
+      guard let node = keys["as"] else { return .hexadecimal }
+      guard let format = number(node, "as") else { return nil }
+      guard format.encoding != .float else {
+        report(node.mark, "as is a whole number's type, not one with a fraction")
+        return nil
+      }
+      if let form = keys["form"] { report(form.mark, "form goes with no as, which says how many digits there are") }
+      return .hexadecimalBytes(format)
     case "bitstring":
       let first = keys["first"].flatMap { word($0, "first", among: ["highest", "lowest"]) }
       return .bitText(firstIsHighest: first != "lowest")

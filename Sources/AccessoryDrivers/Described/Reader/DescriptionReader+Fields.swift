@@ -100,6 +100,7 @@ extension DescriptionReader {
     case .number(let format) where format.encoding == .unsigned: format.byteCount * 8
     case .scattered(let places, nil): places.reduce(0) { $0 + $1.count }
     case .decimal, .hexadecimal, .bitText: 63
+    case .hexadecimalBytes(let format) where format.encoding == .unsigned: format.byteCount * 8
     default: nil
     }
   }
@@ -152,7 +153,7 @@ extension DescriptionReader {
   func rawRange(_ field: ProtocolDescription.Field) -> ClosedRange<Int>? {
     if let bits = field.bits { return 0...(bits.count >= 63 ? .max : (1 << bits.count) - 1) }
     switch field.type {
-    case .number(let format): return Self.range(of: format)
+    case .number(let format), .hexadecimalBytes(let format): return Self.range(of: format)
     case .scattered(let places, let sign):
       let count = places.reduce(0) { $0 + $1.count }
       let most = count >= 63 ? Int.max : (1 << count) - 1

@@ -41,7 +41,7 @@ extension ProtocolDescription.FieldType {
     case .terminatedText, .prefixedText: 1
     case .scattered, .restOfText: 0
     // Types of texts aren't in bodies of bytes.
-    case .decimal, .hexadecimal, .bitText, .word, .plainText: 0
+    case .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word, .plainText: 0
     }
   }
 }

@@ -51,7 +51,7 @@ struct ValueFacts: Hashable {
     if !field.flags.isEmpty { return .flags }
     if field.isTruth { return .truth }
     switch field.type {
-    case .number, .scattered, .decimal, .hexadecimal, .bitText, .word: return .number
+    case .number, .scattered, .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word: return .number
     case .text, .terminatedText, .prefixedText, .restOfText, .bytes, .plainText: return .text
     case .packedDate: return .date
     }
@@ -60,7 +60,7 @@ struct ValueFacts: Hashable {
   static func hasRawNumber(_ type: ProtocolDescription.FieldType) -> Bool {
     switch type {
     case .number(let format): format.encoding != .float
-    case .scattered, .decimal, .hexadecimal, .bitText, .word: true
+    case .scattered, .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word: true
     default: false
     }
   }

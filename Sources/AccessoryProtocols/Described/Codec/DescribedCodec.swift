@@ -246,18 +246,14 @@ public struct DescribedCodec: FrameCodec {
     into batch: inout FrameBatch<DescribedHeader>
   ) {
     counters.frames += 1
-    var header = DescribedHeader(framing: framing, body: body)
-    if case .layout(let plan) = kinds[framing], plan.hasIgnored {
-      let frame = bytes.extracting(range)
-      if let rest = plan.framing.withoutIgnored(frame.extracting(body)) {
-        header.body = body.lowerBound..<(body.lowerBound + rest.count)
-        let content =
-          [UInt8](copying: frame.extracting(0..<body.lowerBound)) + rest
-          + [UInt8](copying: frame.extracting(body.upperBound..<frame.byteCount))
-        return batch.append(.whole, header, payload: content.span.bytes)
-      }
+    let header = DescribedHeader(framing: framing, body: body)
+    guard case .layout(let plan) = kinds[framing] else {
+      return batch.append(.whole, header, payload: bytes.extracting(range))
     }
-    guard case .layout(let plan) = kinds[framing], plan.hexadecimal != nil else {
+    if plan.hasIgnored, let (content, body) = plan.withoutIgnored(bytes.extracting(range), body) {
+      return batch.append(.whole, DescribedHeader(framing: framing, body: body), payload: content.span.bytes)
+    }
+    guard plan.hexadecimal != nil else {
       return batch.append(.whole, header, payload: bytes.extracting(range))
     }
     let digits = bytes.extracting((range.lowerBound + plan.start.count)..<(range.upperBound - plan.end.count))

@@ -43,3 +43,14 @@ extension ProtocolDescription.Framing {
     return start == 0 ? nil : rest + [UInt8](copying: bytes.extracting(start..<bytes.byteCount))
   }
 }
+
+extension FramingPlan {
+  /// A frame without what counts for nothing in its body, and where the body is then; nil when there is nothing of that.
+  func withoutIgnored(_ frame: RawSpan, _ body: Range<Int>) -> (content: [UInt8], body: Range<Int>)? {
+    guard let rest = framing.withoutIgnored(frame.extracting(body)) else { return nil }
+    let content =
+      [UInt8](copying: frame.extracting(0..<body.lowerBound)) + rest
+      + [UInt8](copying: frame.extracting(body.upperBound..<frame.byteCount))
+    return (content, body.lowerBound..<(body.lowerBound + rest.count))
+  }
+}

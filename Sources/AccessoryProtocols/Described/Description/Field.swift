@@ -115,6 +115,8 @@ extension ProtocolDescription {
     case decimal(suffix: String)
     /// A text that is a hexadecimal number, with or without 0x.
     case hexadecimal
+    /// A text that is a number's bytes, two hexadecimal digits each, with or without blanks between them.
+    case hexadecimalBytes(NumberFormat)
     /// A text of zeros and ones, of which the first is bit (count − 1) if `firstIsHighest`, else bit 0.
     case bitText(firstIsHighest: Bool)
     /// A text that is one of the field's `textWords`.

@@ -196,7 +196,7 @@ struct Decoding {
       guard offset + 1 + count <= end else { return false }
       addText(field, body.extracting((offset + 1)..<(offset + 1 + count)), [], isElement)
       offset += 1 + count
-    case .decimal, .hexadecimal, .bitText, .word, .plainText: return false
+    case .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word, .plainText: return false
     }
     return true
   }

@@ -52,6 +52,10 @@ extension ProtocolDescription.Field {
     case .decimal(let suffix):
       guard let number = DecimalNumber(trimmed.dropping(suffix: suffix)) else { return nil }
       return (meaning(of: number), number.decimals == 0 ? number.mantissa : nil)
+    case .hexadecimalBytes(let format):
+      guard let number = Self.hexadecimal(trimmed, format) else { return nil }
+      let raw = taken(from: number)
+      return (meaning(of: raw), raw)
     case .hexadecimal:
       guard let number = Self.hexadecimal(trimmed) else { return nil }
       return (meaning(of: taken(from: number)), number)
@@ -82,6 +86,18 @@ extension ProtocolDescription.Field {
       return .number((number.value + Double(offset)) * Double(scale.numerator) / Double(scale.denominator))
     }
     return .number(Double(mantissa) / Double(divisor))
+  }
+
+  /// The number whose bytes these digits are; nil for another count of bytes, or another text.
+  private static func hexadecimal(_ text: [UInt8], _ format: ProtocolDescription.NumberFormat) -> Int? {
+    let digits = text.filter { !$0.isBlank }
+    guard digits.count == 2 * format.byteCount else { return nil }
+    var raw: UInt64 = 0
+    for index in 0..<format.byteCount {
+      guard let byte = HexDigits.byte(digits.span.bytes, at: 2 * index) else { return nil }
+      raw |= UInt64(byte) << format.shift(ofByte: index)
+    }
+    return format.whole(raw)
   }
 
   private static func hexadecimal(_ text: [UInt8]) -> Int? {

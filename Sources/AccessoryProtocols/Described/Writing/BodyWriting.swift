@@ -144,7 +144,7 @@ struct BodyWriting {
     case .prefixedText:
       let text = Self.text(value).prefix(255)
       body += [UInt8(text.count)] + text
-    case .decimal, .hexadecimal, .bitText, .word, .plainText: body += TextWriting.text(field, value)
+    case .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word, .plainText: body += TextWriting.text(field, value)
     }
   }
 

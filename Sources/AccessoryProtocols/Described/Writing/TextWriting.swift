@@ -15,6 +15,9 @@ enum TextWriting {
     }
     switch field.type {
     case .decimal(let suffix): return Array((decimal(field, value) + suffix).utf8)
+    case .hexadecimalBytes(let format):
+      let digits = format.bytes(of: format.nearest(to: field.raw(for: value) ?? 0)).map { Hexadecimal.string($0) } ?? ""
+      return Array(digits.uppercased().utf8)
     case .hexadecimal:
       let digits = String(UInt(bitPattern: field.raw(for: value) ?? 0), radix: 16, uppercase: true)
       let padding = String(repeating: "0", count: max(0, (field.form?.digits ?? 0) - digits.count))
@@ -83,7 +86,7 @@ enum TextWriting {
   private static func filled(_ piece: [UInt8], _ column: ProtocolDescription.Column) -> [UInt8] {
     let missing = max(0, column.count - piece.count)
     switch column.field.type {
-    case .decimal, .hexadecimal, .bitText:
+    case .decimal, .hexadecimal, .hexadecimalBytes, .bitText:
       // A sign stays in front, and dashes are no number.
       let sign = piece.first == UInt8(ascii: "-") && !piece.areDashes ? piece.prefix(1) : []
       let padding = [UInt8](repeating: piece.areDashes ? UInt8(ascii: "-") : 0x30, count: missing)
