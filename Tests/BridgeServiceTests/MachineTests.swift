@@ -241,4 +241,36 @@ import Testing
     #expect(machine.plugged(now: Self.start) == [.open])
     #expect(!machine.isRefused)
   }
+
+  /// One of several on a line that keeps silent is asked for ever, less and less often; without its line it is like any other.
+  @Test func aSilentUnit() {
+    var machine = AttachmentMachine(policies: AttachmentPolicies(), isUnit: true, now: Self.start)
+    var now = Self.start
+    var pauses: [Duration] = []
+    for number in 1...9 {
+      guard case .tellWaiting(_, let pause, number, nil) = machine.openingFailed(Self.silent, now: now).first else {
+        Issue.record("try \(number)")
+        return
+      }
+      #expect(machine.state == .waiting && machine.problem == Self.silent)
+      pauses.append(pause)
+      now = now + pause
+      #expect(machine.timePassed(now: now) == [.open])
+    }
+    #expect(pauses == [5, 10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
+    // It answers, and keeps silent again.
+    #expect(machine.opened(now: now) == [.tellAttached])
+    #expect(
+      machine.ended(Self.silent, now: now) == [
+        .close, .tellGone(Self.silent), .tellWaiting(Self.silent, pause: .seconds(5), try: 1, of: nil),
+      ])
+    // The line is pulled: nothing is told of one that was not attached, and it is given up like any other.
+    #expect(machine.unplugged(Self.gone, now: now) == [])
+    for _ in 0..<10 {
+      guard let deadline = machine.deadline else { break }
+      now = deadline
+      if machine.timePassed(now: now).contains(.forget) { return }
+    }
+    Issue.record("it is waited for although its line is gone")
+  }
 }

@@ -22,6 +22,7 @@ final class ServiceHarness: Sendable {
   private let server: ControlServer
   private let simulators = Watched<[FramedSimulator]>([])
   private let bricks = Watched<[EV3Simulator]>([])
+  private let lines = Watched<[SerialSimulator<DescribedUnits>]>([])
 
   static let information = ServiceInformation(
     vendor: "Tests", product: "Service", version: "1", url: "https://example.org/")
@@ -66,6 +67,7 @@ final class ServiceHarness: Sendable {
   private func end() async {
     for simulator in simulators.value { await simulator.stop() }
     for brick in bricks.value { await brick.stop() }
+    for line in lines.value { await line.stop() }
     await server.close()
     await service.close()
   }
@@ -98,6 +100,23 @@ final class ServiceHarness: Sendable {
     bricks.update { $0.append(brick) }
     try await brick.plugIn()
     return brick
+  }
+
+  /// A line with several pretended accessories of a described protocol, which is plugged in.
+  @discardableResult
+  func simulateLine(
+    _ serial: String, _ name: String, units: [Int], _ change: (inout DescribedUnits) throws -> Void = { _ in }
+  ) async throws -> SerialSimulator<DescribedUnits> {
+    guard let described = DescriptionLibrary.builtIn.described(name) else { throw Hang("a protocol \(name)") }
+    var devices = try DescribedUnits(
+      DescribedDevice(described.description, serialNumber: serial), units: units)
+    try change(&devices)
+    var configuration = SerialSimulator<DescribedUnits>.Configuration(devices, seed: 1)
+    configuration.announcementDirectory = directory.path
+    let line = SerialSimulator(configuration)
+    lines.update { $0.append(line) }
+    try await line.plugIn()
+    return line
   }
 
   /// Announces a terminal, as a simulator does.

@@ -18,6 +18,8 @@ import AccessoryLink
 ///
 /// An accessory that a service (`bridge-cli serve`) holds is used through the service, which goes on answering others; any
 /// other is opened here, and is this program's alone until it is closed. A program sees no difference but that.
+///
+/// Several accessories on one line are called `LINE@UNIT`, and may be open at the same time: the line is opened once.
 public struct Accessories: Sendable {
   /// Where devices come from.
   let sources: [any DeviceSource]
@@ -60,11 +62,13 @@ public struct Accessories: Sendable {
   /// asked.
   public func list() async throws(AccessoryError) -> [KnownAccessory] {
     var table = AccessoryTable()
-    for device in try await CombinedSource(sources).devices() { table.add(device, driver(for: device)) }
+    for device in try await CombinedSource(sources).devices().flatMap(profiles.accessories) {
+      table.add(device, driver(for: device))
+    }
     for held in await HeldAccessory.all(at: services, patience: Self.lookPatience).held where held.isHeld {
       table.hold(held.device, held.accessory.driver, at: held.place)
     }
-    return table.entries.compactMap(\.shown)
+    return table.shown.map(\.accessory)
   }
 
   /// What comes and goes from now on; first comes what is there. For one consumer.
@@ -107,7 +111,7 @@ public struct Accessories: Sendable {
 
   /// As above, of one that `list` or `changes` has told of.
   public func open(_ accessory: KnownAccessory, writes: Bool = false) async throws(AccessoryError) -> any Accessory {
-    try await open(accessory.device.address.description, writes: writes)
+    try await open(accessory.device.place, writes: writes)
   }
 
   /// Opens the accessory that `name` means as a stream of bytes in and one out, exactly as it sends and takes them; see
@@ -128,7 +132,7 @@ public struct Accessories: Sendable {
   /// How a device is opened here. Who names a path means that, whatever the profile prefers. Throws `misconfigured` when
   /// profiles of different protocols fit it equally well.
   private func opener(for device: Device, _ name: String?, _ writes: Bool) throws(AccessoryError) -> DeviceOpener {
-    if let conflict = profiles.conflict(for: device, label: name ?? device.address.description) { throw conflict }
+    if let conflict = profiles.conflict(for: device, label: name ?? device.place) { throw conflict }
     var opener = DeviceOpener(
       device, profile: profiles.profile(for: device), isChosen: name?.contains("/") == true, drivers: drivers)
     opener.asksToWrite = writes
@@ -175,7 +179,7 @@ public struct Accessories: Sendable {
     var devices: [Device] = []
     for source in sources {
       do throws(AccessoryError) {
-        devices += try await source.devices()
+        devices += try await source.devices().flatMap(profiles.accessories)
       } catch {
         guard name?.contains("/") == true else { throw error }
       }

@@ -14,7 +14,7 @@ struct AccessoryTable: Sendable {
     /// As services tell of it, in the order in which they did.
     var held: [(place: String, device: Device, driver: String?)] = []
 
-    /// What a program is shown; nil when it is something else than an accessory, as far as is known.
+    /// What a program is shown of it alone; nil when it is something else than an accessory, as far as is known.
     var shown: KnownAccessory? {
       guard let first = held.first else {
         return own.flatMap { $0.device.mayBeAccessory ? KnownAccessory(device: $0.device, driver: $0.driver) : nil }
@@ -38,6 +38,16 @@ struct AccessoryTable: Sendable {
   /// Of each service at most `countLimit` accessories are kept.
   init(countLimit: Int = ReplyLimits.devices) { self.countLimit = countLimit }
 
+  /// What a program is shown: all accessories, but no line of which services have accessories.
+  var shown: [(id: UInt64, accessory: KnownAccessory)] {
+    let units = entries.flatMap { $0.held.lazy.map(\.device) }.filter { $0.unit != nil }
+    let lines = Set(units.map(\.address))
+    return entries.compactMap { entry in
+      if let own = entry.own?.device, own.unit == nil, entry.held.isEmpty, lines.contains(own.address) { return nil }
+      return entry.shown.map { (entry.id, $0) }
+    }
+  }
+
   // MARK: - Sources
 
   mutating func add(_ device: Device, _ driver: String?) {
@@ -56,7 +66,7 @@ struct AccessoryTable: Sendable {
   /// The system knows that it is gone, whatever services say of it.
   mutating func remove(_ device: Device) {
     for entry in entries where entry.own?.device == device {
-      for held in entry.held { kept[held.place]?.remove(held.device.address.description) }
+      for held in entry.held { kept[held.place]?.remove(held.device.place) }
     }
     entries.removeAll { $0.own?.device == device }
   }
@@ -64,9 +74,9 @@ struct AccessoryTable: Sendable {
   // MARK: - Services
 
   mutating func hold(_ device: Device, _ driver: String?, at place: String) {
-    forget(device.address.description, at: place)
+    forget(device.place, at: place)
     let size = device.textByteCount + (driver?.utf8.count ?? 0)
-    if kept[place, default: ToldDevices(countLimit: countLimit)].keep((), for: device.address.description, size: size) {
+    if kept[place, default: ToldDevices(countLimit: countLimit)].keep((), for: device.place, size: size) {
       if let index = entries.firstIndex(where: { $0.isSame(device) }) {
         entries[index].held.append((place, device, driver))
       } else {
@@ -76,7 +86,7 @@ struct AccessoryTable: Sendable {
     tidyUp()
   }
 
-  /// The service has let go what is at this path.
+  /// The service has let go what is at this path, with its unit behind it where it has one.
   mutating func release(_ path: String, at place: String) {
     forget(path, at: place)
     tidyUp()
@@ -93,7 +103,7 @@ struct AccessoryTable: Sendable {
   private mutating func forget(_ path: String, at place: String) {
     guard kept[place]?.remove(path) != nil else { return }
     for index in entries.indices {
-      entries[index].held.removeAll { $0.place == place && $0.device.address.description == path }
+      entries[index].held.removeAll { $0.place == place && $0.device.place == path }
     }
   }
 

@@ -17,7 +17,7 @@ final class AccessoryWatch: Sendable {
     /// Tells the consumer one thing that it doesn't know.
     mutating func nextChange() -> AccessoryChange? {
       var shown: [UInt64: KnownAccessory] = [:]
-      for entry in table.entries { if let accessory = entry.shown { shown[entry.id] = accessory } }
+      for (id, accessory) in table.shown { shown[id] = accessory }
       if let index = told.firstIndex(where: { shown[$0.id] == nil }) {
         return .disappeared(told.remove(at: index).accessory)
       }
@@ -76,10 +76,12 @@ final class AccessoryWatch: Sendable {
       func driver(_ device: Device) -> String? { drivers.driver(for: device, profiles.profile(for: device))?.name }
       for await event in events {
         guard let self else { return }
-        switch event {
-        case .added(let device): change { $0.add(device, driver(device)) }
-        case .changed(let device, let old): change { $0.change(old, to: device, driver(device)) }
-        case .removed(let device): change { $0.remove(device) }
+        for event in event.onUnits(profiles) {
+          switch event {
+          case .added(let device): change { $0.add(device, driver(device)) }
+          case .changed(let device, let old): change { $0.change(old, to: device, driver(device)) }
+          case .removed(let device): change { $0.remove(device) }
+          }
         }
       }
     }
@@ -111,20 +113,20 @@ final class AccessoryWatch: Sendable {
       case .present(let facts), .connected(let facts):
         let device = Device(facts)
         if isReady {
-          let driver = await drivers(at: place)[device.address.description]
+          let driver = await drivers(at: place)[device.place]
           change { $0.hold(device, driver, at: place) }
         } else {
-          _ = present.keep(device, for: device.address.description, size: device.textByteCount)
+          _ = present.keep(device, for: device.place, size: device.textByteCount)
         }
       case .ready:
         let drivers = await drivers(at: place)
         change { table in
-          for device in present.values { table.hold(device, drivers[device.address.description], at: place) }
+          for device in present.values { table.hold(device, drivers[device.place], at: place) }
         }
         (isReady, present) = (true, ToldDevices())
       case .disconnected(let facts, _):
-        present.remove(facts.path)
-        change { $0.release(facts.path, at: place) }
+        present.remove(facts.place)
+        change { $0.release(facts.place, at: place) }
       case .battery, .status, .values, .requestFailed: break
       }
     }
@@ -137,7 +139,7 @@ final class AccessoryWatch: Sendable {
     guard let client = try? await BridgeClient.connect(to: place, patience: Accessories.lookPatience),
       let list = try? await client.list()
     else { return [:] }
-    return Dictionary(list.compactMap { one in one.driver.map { (one.device.path, $0) } }) { first, _ in first }
+    return Dictionary(list.compactMap { one in one.driver.map { (one.device.place, $0) } }) { first, _ in first }
   }
 
   private func run(_ body: @escaping @Sendable () async -> Void) {

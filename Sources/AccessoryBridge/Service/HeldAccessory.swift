@@ -28,15 +28,17 @@ package struct HeldAccessory: Sendable {
   private var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
 
   /// For calls that concern it; in errors it is called `label`.
-  package func calls(label: String?) -> BridgeDevice { client.device(accessory.device.path, label: label) }
+  package func calls(label: String?) -> BridgeDevice { client.device(accessory.device.place, label: label) }
 
   /// The accessory that `text` means, if a service at one of `places` holds it; with `all`, also one that it has given up.
   /// Nil when it is to be opened by this program, or is not there. `devices` tells what else there is.
   ///
+  /// With `isLine` a line of which several are held is meant by the first of them.
+  ///
   /// Throws `ResolutionError` when `text` fits several accessories, held and others; `busy` when a service can't be asked
   /// that may have it.
   package static func find(
-    _ text: String?, at places: [String], all isAll: Bool = false, patience: Duration,
+    _ text: String?, at places: [String], all isAll: Bool = false, asLine isLine: Bool = false, patience: Duration,
     devices: () async throws -> [Device]
   ) async throws -> HeldAccessory? {
     let (all, busy) = await all(at: places, patience: patience)
@@ -51,8 +53,16 @@ package struct HeldAccessory: Sendable {
     let (awaited, there) = (held.filter(\.isAwaited), held.filter { !$0.isAwaited })
     let others = known.filter { device in
       !there.contains { $0.device.isSame(as: device) } && !awaited.contains { $0.accessory.device.id == device.id }
+        // A line whose accessories are held.
+        && !(device.unit == nil && held.contains { $0.device.unit != nil && $0.device.isOnLine(of: device) })
     }
-    let found = try DeviceResolver.choose(text, there: there.map(\.device) + others, awaited: awaited.map(\.device))
+    let found: Device?
+    do throws(ResolutionError) {
+      found = try DeviceResolver.choose(text, there: there.map(\.device) + others, awaited: awaited.map(\.device))
+    } catch {
+      guard isLine, let units = error.unitsOfALine else { throw error }
+      return held.first { units.contains($0.device) }
+    }
     guard let found, !others.contains(where: { $0.isSame(as: found) }) else { return nil }
     return held.first { $0.device == found } ?? held.first { $0.device.isSame(as: found) }
   }

@@ -46,7 +46,7 @@ public final class ServiceAccessory: Accessory {
           + "the profile that fits (bridge-cli attach \(label) --profile NAME), or use its bytes")
     }
     let client = try await BridgeClient.connect(to: held.place, patience: patience)
-    let calls = client.device(held.accessory.device.path, label: label)
+    let calls = client.device(held.accessory.device.place, label: label)
     let news = try await ServiceNews.follow(calls, patience: patience)
     // The service may be making contact still.
     let failure: AccessoryError

@@ -197,6 +197,7 @@ extension Bridge {
     package struct Reply: Codable, Sendable, Hashable {
       package var accessory: Accessory
       package var was_attached: Bool?
+      package var accessories: [Accessory]?
 
       package init(accessory: Accessory, was_attached: Bool? = nil) {
         self.accessory = accessory

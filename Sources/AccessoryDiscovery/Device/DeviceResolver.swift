@@ -42,6 +42,11 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
     }
   }
 
+  /// The accessories that fit, where all of them are on one line.
+  package var unitsOfALine: [Device]? {
+    if case .ambiguous(_, let devices) = self, Self.areUnits(devices) { devices } else { nil }
+  }
+
   /// Whether all are on one line.
   private static func areUnits(_ devices: [Device]) -> Bool {
     devices.allSatisfy { $0.unit != nil && $0.line == devices.first?.line }
@@ -176,7 +181,13 @@ public enum DeviceResolver {
       let namesakes = all.filter { exact(text, $0) }
       if namesakes.count == 1, identity(text, namesakes[0]) { return namesakes[0] }
     }
-    if let device = try known(text, among: there, lookingAtFiles) { return device }
+    do throws(ResolutionError) {
+      if let device = try known(text, among: there, lookingAtFiles) { return device }
+    } catch {
+      // A unit that keeps silent is awaited, while the others on its line are there.
+      let isOfLine = if case .noUnit = error { true } else { error.unitsOfALine != nil }
+      guard isOfLine, !awaited.isEmpty else { throw error }
+    }
     return awaited.isEmpty ? nil : try known(text, among: all, lookingAtFiles)
   }
 

@@ -35,6 +35,9 @@ public struct DeviceOpener: Sendable {
   /// Where time limits come from.
   public var clock: any TimerClock = IOThread.shared
 
+  /// The lines that are open already, for several accessories on one.
+  public var lines = SharedLines.shared
+
   /// Whether who opens it asks to change something in it.
   public var asksToWrite = false
   /// The profiles that claim the device, where `profile` was chosen whatever fits: what they refuse is refused.
@@ -139,6 +142,8 @@ public struct DeviceOpener: Sendable {
   public func accessory() async throws(AccessoryError) -> any Accessory {
     guard let driver else { throw withoutDriver }
     try driver.check(device.unit, label: label)
+    if let unitProblem { throw unitProblem }
+    if isOnSharedLine { return try await sharedAccessory().accessory }
     return try await contact(over: try await unguardedSession())
   }
 
@@ -146,14 +151,40 @@ public struct DeviceOpener: Sendable {
   /// that fails. Throws as `accessory()` does.
   public func contact(over session: AccessorySession) async throws(AccessoryError) -> any Accessory {
     guard let driver else { throw withoutDriver }
+    let rules: WriteRules
+    let refusal: AccessoryError
+    do throws(AccessoryError) {
+      rules = try checkedRules()
+      return guarded(try await driver.open(session, profile: profile, unit: device.unit, clock: clock), rules)
+    } catch {
+      refusal = error
+    }
+    await session.close()
+    throw refusal
+  }
+
+  /// The rules for what the driver sends. Throws `permissionDenied`: to an accessory that has writes, what another driver says
+  /// is bytes.
+  func checkedRules() throws(AccessoryError) -> WriteRules {
     let rules = writeRules
-    // To an accessory that has writes, what another driver says is bytes.
-    if rules.hasWrites, !rules.names(driver.name), let refusal = rules.refusalOfBytes(isAsked: asksToWrite) {
-      await session.close()
+    if let driver, rules.hasWrites, !rules.names(driver.name), let refusal = rules.refusalOfBytes(isAsked: asksToWrite)
+    {
       throw refusal
     }
-    let accessory = try await driver.open(session, profile: profile, unit: device.unit, clock: clock)
-    return rules.hasWrites ? GuardedAccessory(base: accessory, rules: rules, isAsked: asksToWrite) : accessory
+    return rules
+  }
+
+  /// The accessory, kept from what may change it unless that is permitted.
+  func guarded(_ accessory: any Accessory, _ rules: WriteRules) -> any Accessory {
+    rules.hasWrites ? GuardedAccessory(base: accessory, rules: rules, isAsked: asksToWrite) : accessory
+  }
+
+  /// `misconfigured` where the profile says that several accessories are on the line, and nobody which one is meant.
+  public var unitProblem: AccessoryError? {
+    guard device.unit == nil, let profile, profile.units != nil else { return nil }
+    return AccessoryError(
+      .misconfigured,
+      "several accessories are on \(label), by the profile \(profile.name): say which, like \(device.id)@1")
   }
 
   /// Why nothing can be asked of the device when no driver is known for it.

@@ -29,6 +29,8 @@ public struct Profile: Sendable, Hashable {
   public var policies = AttachmentPolicies()
   /// How often it is asked by itself.
   public var polls = PollPolicy()
+  /// Which accessories are on the line; nil: one.
+  public var units: UnitChoice?
   /// Whether commands that change something in it, and bytes that may, can be sent to it by who asks for that.
   public var allowsWrites = false
 
@@ -55,5 +57,42 @@ public struct Profile: Sendable, Hashable {
   /// The device with the way in that this profile prefers, if it has that.
   public func choosingTransport(_ device: Device) -> Device {
     transport.preferredTransport.flatMap { device.choosing($0) } ?? device
+  }
+}
+
+/// Which of several accessories are on a line.
+public enum UnitChoice: Sendable, Hashable {
+  /// Those of these numbers, in order.
+  case list([Int])
+  /// Those that answer.
+  case scan
+}
+
+extension Profile {
+  /// The accessories on a device's line, as far as the profile says: each with its unit, or the device as it is.
+  public func accessories(on device: Device) -> [Device] {
+    guard device.unit == nil, case .list(let units)? = units else { return [device] }
+    return units.map { device.onLine(unit: $0) }
+  }
+}
+
+extension ProfileStore {
+  /// The accessories on a device's line, as far as its profile says: each with its unit, or the device as it is.
+  public func accessories(on device: Device) -> [Device] {
+    profile(for: device)?.accessories(on: device) ?? [device]
+  }
+}
+
+extension DeviceEvent {
+  /// The same of the accessories on the device's line, as far as these profiles say.
+  package func onUnits(_ profiles: ProfileStore) -> [DeviceEvent] {
+    switch self {
+    case .added(let device): return profiles.accessories(on: device).map { .added($0) }
+    case .removed(let device): return profiles.accessories(on: device).map { .removed($0) }
+    case .changed(let device, let old):
+      let (now, before) = (profiles.accessories(on: device), profiles.accessories(on: old))
+      return before.filter { one in !now.contains { $0.unit == one.unit } }.map { .removed($0) }
+        + now.map { one in before.first { $0.unit == one.unit }.map { .changed(one, from: $0) } ?? .added(one) }
+    }
   }
 }

@@ -156,5 +156,13 @@ final class Attachment {
   }
 
   /// Whether `other` is this device, by whatever way in.
-  func isSame(_ other: Device) -> Bool { device.isSame(as: other) || target.address == other.address }
+  func isSame(_ other: Device) -> Bool {
+    device.unit == other.unit && (device.isOnLine(of: other) || target.address == other.address)
+  }
+
+  /// Whether both are on one line, of which they are units.
+  func sharesLine(with other: Attachment) -> Bool {
+    device.unit != nil && other.device.unit != nil
+      && (device.isOnLine(of: other.device) || target.address == other.target.address)
+  }
 }

@@ -47,6 +47,8 @@ struct AttachmentMachine: Sendable, Equatable {
   /// An `open` is under way.
   private(set) var isOpening = false
   private var hasBeenAttached = false
+  /// It is one of several on a line, which is there also when this one keeps silent.
+  private let isUnit: Bool
   /// Until then an opening that udev's rules may still help is repeated without counting.
   private var graceEnd: MonotonicTime
   private var policies: AttachmentPolicies
@@ -57,16 +59,25 @@ struct AttachmentMachine: Sendable, Equatable {
   /// The pause between tries within that time.
   static let graceInterval = Duration.milliseconds(100)
 
-  /// A device that was just plugged in; the first action is to open it.
-  init(policies: AttachmentPolicies, now: MonotonicTime) {
+  /// How often a unit is asked again that keeps silent while its line is there: for ever, and less and less often.
+  static let silence: RetryPolicy = {
+    var policy = RetryPolicy()
+    (policy.tries, policy.interval, policy.backoffThousandths) = (nil, .seconds(5), 2_000)
+    policy.longestInterval = .seconds(300)
+    return policy
+  }()
+
+  /// A device that was just plugged in, or one of several on a line; the first action is to open it.
+  init(policies: AttachmentPolicies, isUnit: Bool = false, now: MonotonicTime) {
     self.policies = policies
+    self.isUnit = isUnit
     graceEnd = now + Self.grace
     isOpening = true
   }
 
   /// As above, but not to be opened: there are too many already.
-  init(refused problem: AccessoryError, policies: AttachmentPolicies, now: MonotonicTime) {
-    self.init(policies: policies, now: now)
+  init(refused problem: AccessoryError, policies: AttachmentPolicies, isUnit: Bool = false, now: MonotonicTime) {
+    self.init(policies: policies, isUnit: isUnit, now: now)
     isOpening = false
     state = .failed
     isRefused = true
@@ -109,7 +120,8 @@ struct AttachmentMachine: Sendable, Equatable {
 
   private mutating func tryAgain(_ error: AccessoryError, now: MonotonicTime) -> [Action] {
     problem = error
-    let policy = hasBeenAttached ? policies.reconnect : policies.retry
+    let isSilent = isUnit && isPresent && error.kind == .timedOut
+    let policy = isSilent ? Self.silence : hasBeenAttached ? policies.reconnect : policies.retry
     guard let pause = policy.pause(beforeTry: tries + 1) else {
       deadline = nil
       guard isPresent else { return [.tellFailed(error), .forget] }
@@ -188,10 +200,17 @@ struct AttachmentMachine: Sendable, Equatable {
     return true
   }
 
+  /// Lends the line that it is on with others; false when it isn't there to be lent.
+  mutating func lendLine() -> Bool {
+    guard isPresent, state != .lent else { return false }
+    (state, deadline, isResting, problem) = (.lent, nil, false, nil)
+    return true
+  }
+
   /// The client has given it back, or it went away while it was lent, and the device is closed.
   mutating func returned(_ error: AccessoryError?, now: MonotonicTime) -> [Action] {
     guard state == .lent else { return [] }
-    hasBeenAttached = true
+    hasBeenAttached = hasBeenAttached || !isUnit
     if let error = isPresent ? error : Self.absent { return [.tellGone(error)] + tryAgain(error, now: now) }
     tries = 0
     graceEnd = now + Self.grace

@@ -10,9 +10,15 @@ struct OpenAccessory: Sendable {
   let session: AccessorySession
   /// Nil where no driver speaks its protocol.
   let accessory: (any Accessory)?
+  /// Whether others are on the line, which stays open for them.
+  var isShared = false
 
   /// Opens the device and, where there is a driver, makes contact. Throws what that throws; then it is closed.
   static func open(_ opener: DeviceOpener) async throws(AccessoryError) -> OpenAccessory {
+    if opener.isOnSharedLine {
+      let (session, accessory) = try await opener.sharedAccessory()
+      return OpenAccessory(session: session, accessory: accessory, isShared: true)
+    }
     let session = try await opener.unguardedSession()
     let accessory: (any Accessory)? = opener.driver == nil ? nil : try await opener.contact(over: session)
     return OpenAccessory(session: session, accessory: accessory)
@@ -20,7 +26,7 @@ struct OpenAccessory: Sendable {
 
   func close() async {
     if let accessory { await accessory.close() }
-    await session.close()
+    if !isShared { await session.close() }
   }
 
   /// Calls `body` once when the device goes, whatever it was doing; not when it is closed here. `heard` is called with

@@ -17,6 +17,8 @@ struct PollSchedule: Sendable, Hashable {
   private var running: Int?
   /// It has stopped answering and is let sleep: it isn't asked until it shows life.
   private(set) var isAsleep = false
+  /// How many polls in a row were not answered.
+  private(set) var silences = 0
 
   /// Nothing is asked.
   init() { letsSleep = false }
@@ -46,6 +48,7 @@ struct PollSchedule: Sendable, Hashable {
     guard let index = running else { return }
     running = nil
     entries[index].due = now + entries[index].interval
+    silences = error?.kind == .timedOut ? silences + 1 : 0
     if error?.kind == .timedOut { isAsleep = letsSleep }
   }
 

@@ -21,13 +21,14 @@ extension BridgeService {
     let policies = configuration.policies(profile)
     let problem = refusal(profile)
     let machine =
-      problem.map { AttachmentMachine(refused: $0, policies: policies, now: clock.now) }
-      ?? AttachmentMachine(policies: policies, now: clock.now)
+      problem.map {
+        AttachmentMachine(refused: $0, policies: policies, isUnit: device.unit != nil, now: clock.now)
+      } ?? AttachmentMachine(policies: policies, isUnit: device.unit != nil, now: clock.now)
     nextKey += 1
     let driver = drivers.driver(for: device, profile)
     let attachment = Attachment(
       key: nextKey, device: device, profile: profile, driver: driver, isByHand: isByHand, chosenProfile: chosenProfile,
-      protocolStrings: protocolStrings(driver, profile), machine: machine, taps: TapHub(clock: clock))
+      protocolStrings: protocolStrings(driver, profile), machine: machine, taps: taps(for: device))
     attachment.closing = closing
     noteWrites(of: attachment)
     attachments[attachment.key] = attachment
@@ -35,11 +36,22 @@ extension BridgeService {
       log.error("\(attachment.name) is not attached: \(problem.message)")
     } else {
       log.info(
-        "\(attachment.name) is at \(SafeText.escape(attachment.target.address.description)), profile \(profile?.name ?? "none")"
+        "\(attachment.name) is at \(SafeText.escape(attachment.target.place)), profile \(profile?.name ?? "none")"
       )
       perform([.open], on: attachment)
     }
     return attachment
+  }
+
+  /// What passes a line is shown to all who listen to one of the accessories on it.
+  func taps(for device: Device) -> TapHub {
+    let other = attachments.values.first { $0.device.unit != nil && $0.device.isOnLine(of: device) }
+    let search = searches.values.first { $0.line.isOnLine(of: device) }
+    return other?.taps ?? search?.taps ?? TapHub(clock: clock)
+  }
+
+  private func isUsed(_ taps: TapHub) -> Bool {
+    attachments.values.contains { $0.taps === taps } || searches.values.contains { $0.taps === taps }
   }
 
   /// What programs written for ExternalAccessory ask for. What is taken for a driver's is taken for what the profile of
@@ -69,9 +81,9 @@ extension BridgeService {
     attachments[attachment.key] = nil
     close(attachment)
     attachment.revoke?()
-    attachment.taps.end()
+    if !isUsed(attachment.taps) { attachment.taps.end() }
     cancelTimers(attachment)
-    tellGone(attachment, .closed(attachment.target.address.description))
+    tellGone(attachment, .closed(attachment.target.place))
     attachment.changed()
     if admitting { admitRefused() }
   }
@@ -172,14 +184,16 @@ extension BridgeService {
     let opener = opener(for: attachment)
     // Nothing is sent to a device of which profiles say different things.
     let conflict = attachment.profile == nil ? profiles.conflict(for: attachment.device, label: opener.label) : nil
+    // One of which a profile says that there are several, and nobody which one.
+    let unclear = attachment.driver == nil ? nil : opener.unitProblem
     // Pseudo-terminals' numbers are given out again at once.
-    let (known, sources) = (attachment.device, sources)
+    let (known, sources) = (attachment.device.line, sources)
     let isTold = known.source == .simulator && knownDevices.contains(known)
     let mustLook = generation > 1 && isTold
     attachment.opening = run {
       await closing?.value
       do throws(AccessoryError) {
-        if let conflict { throw conflict }
+        if let problem = conflict ?? unclear { throw problem }
         if mustLook, await Self.isGone(known, sources) { throw .notThere(opener.label) }
         let open = try await OpenAccessory.open(opener)
         await self.opened(key, generation, open)

@@ -18,6 +18,8 @@ extension BridgeService {
       }
       return profile
     }
+    let profile = chosen ?? profiles.profile(for: device)
+    if device.unit == nil, let profile, profile.units != nil { return try await attach(device, profile, chosen) }
     if let attachment = attachment(holding: device) {
       guard chosen == nil || chosen == attachment.profile else {
         let message =
@@ -31,15 +33,60 @@ extension BridgeService {
       }
       return try await settled(attachment, wasAttached)
     }
-    let profile = chosen ?? profiles.profile(for: device)
     try admit(profile, nil)
     detached.removeAll { $0.address == device.address && $0.id == device.id }
     return try await settled(attach(device, profile, isByHand: true, chosenProfile: chosen?.name), false)
   }
 
+  /// Holds the accessories on a line, and answers when it is known how each of them is.
+  private func attach(
+    _ line: Device, _ profile: Profile, _ chosen: Profile?
+  ) async throws(CallError) -> Bridge.Attach.Reply {
+    detached.removeAll { $0.address == line.address && $0.line.id == line.id }
+    let attachments = await hold(all: line, profile, chosen)
+    guard let first = attachments.first else {
+      throw CallError(AccessoryError(.timedOut, "no unit of \(line.address) has answered"), device: line.id)
+    }
+    let now = clock.bootTime
+    var reply = Bridge.Attach.Reply(accessory: first.facts(now: now))
+    reply.accessories = attachments.map { $0.facts(now: now) }
+    return reply
+  }
+
+  /// Holds the accessories on a line; returns them when it is known how each of them is, and all units were asked that a search
+  /// is for.
+  private func hold(all line: Device, _ profile: Profile, _ chosen: Profile?) async -> [Attachment] {
+    var devices = accessories(on: line, profile)
+    if profile.units == .scan {
+      _ = searched(line, profile, isByHand: true, chosen: chosen?.name)
+      let address = profile.choosingTransport(line).address
+      await searches[address]?.task?.value
+      devices = searches[address]?.accessories ?? []
+    }
+    let held = devices.map { device in
+      attachment(holding: device)
+        ?? attach(device, profile, isByHand: true, chosenProfile: chosen?.name)
+    }
+    for one in held { await settle(one) }
+    return held.map(\.latest)
+  }
+
+  /// Returns when the attachment is no more being opened.
+  private func settle(_ attachment: Attachment) async {
+    var attachment = attachment
+    while attachment.machine.state == .opening, !Task.isCancelled, !isClosing {
+      await wait(attachment)
+      attachment = attachment.latest
+    }
+  }
+
   /// Holds a device for the process that the service is part of, unless a profile has it do so already. Throws what went
   /// wrong when that was tried for the first time and policies allow no more.
   package func hold(_ device: Device, _ chosen: Profile? = nil) async throws(AccessoryError) {
+    if device.unit == nil, let profile = chosen ?? profiles.profile(for: device), profile.units != nil {
+      _ = await hold(all: device, profile, chosen)
+      return
+    }
     var attachment =
       attachment(holding: device)
       ?? attach(device, chosen ?? profiles.profile(for: device), isByHand: true, chosenProfile: chosen?.name)
@@ -70,7 +117,7 @@ extension BridgeService {
       throw CallError(AccessoryError(.notFound, ResolutionError.noMatch(text).description), device: text)
     }
     guard path != node else { return device }
-    var found = try named(path)
+    var found = try named(path).onLine(unit: device.unit)
     if found.source == .named { found.link = text }
     return found
   }
@@ -115,13 +162,17 @@ extension BridgeService {
   }
 
   package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {
-    let attachment = try find(call.device)
-    log.notice("\(attachment.name) is let go of: process \(caller.peer.process) asks for it")
-    if attachment.machine.isPresent, attachment.device.source != .named { detached.append(attachment.device) }
-    let reply = Bridge.Detach.Reply(device: Bridge.Device(attachment.target))
-    release(attachment)
+    let found = try findAll(call.device)
+    for attachment in found {
+      log.notice("\(attachment.name) is let go of: process \(caller.peer.process) asks for it")
+      if attachment.machine.isPresent, attachment.device.source != .named { detached.append(attachment.device) }
+      release(attachment)
+    }
+    // Who lets go of all on a line wants no more of it.
+    if let line = found.first?.device.line, found.count > 1 { endSearch(line) }
     checkIdle()
-    await attachment.closing?.value
-    return reply
+    for attachment in found { await attachment.closing?.value }
+    let target = found[0].target
+    return Bridge.Detach.Reply(device: Bridge.Device(found.count > 1 ? target.line : target))
   }
 }

@@ -8,8 +8,8 @@ import AccessoryDrivers
 // Which attachment a call is about, and whether it can be asked.
 
 extension BridgeService {
-  /// The attachment that `text` means: what a user would type.
-  func find(_ text: String?) throws(CallError) -> Attachment {
+  /// The attachment that `text` means: what a user would type. With `asLine` the line of several is meant by the first of them.
+  func find(_ text: String?, asLine isLine: Bool = false) throws(CallError) -> Attachment {
     let (there, awaited) = (ordered.filter(\.machine.isPresent), ordered.filter { !$0.machine.isPresent })
     let device: Device?
     do throws(ResolutionError) {
@@ -17,10 +17,14 @@ extension BridgeService {
       device = try DeviceResolver.choose(
         text, there: there.map(\.device), awaited: awaited.map(\.device), lookingAtFiles: false)
     } catch {
+      if isLine, let units = error.unitsOfALine, let first = ordered.first(where: { units.contains($0.device) }) {
+        return first
+      }
       if case .ambiguous(_, let devices) = error {
         throw .ambiguousDevice(text, candidates: devices.map(\.id), error.description)
       }
-      throw CallError(AccessoryError(.misconfigured, error.description), device: text)
+      let isMissing = if case .noUnit = error { true } else { false }
+      throw CallError(AccessoryError(isMissing ? .notFound : .misconfigured, error.description), device: text)
     }
     guard let device else { throw Self.notHeld(text) }
     let all = there + awaited
@@ -28,6 +32,13 @@ extension BridgeService {
       throw Self.notHeld(text)
     }
     return found
+  }
+
+  /// The same, where the name of a line means all that are on it: at least one.
+  func findAll(_ text: String?) throws(CallError) -> [Attachment] {
+    let first = try find(text, asLine: true)
+    guard first.device.unit != nil, (try? find(text)) == nil else { return [first] }
+    return ordered.filter { $0 === first || $0.sharesLine(with: first) }
   }
 
   private static func notHeld(_ text: String?) -> CallError {

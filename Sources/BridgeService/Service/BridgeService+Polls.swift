@@ -66,10 +66,16 @@ extension BridgeService {
       attachment.polls.ended(error, now: clock.now)
       if attachment.polls.isAsleep {
         log.info("\(attachment.name) is left asleep: it isn't polled until it speaks, or answers somebody")
+      } else if attachment.device.unit != nil, attachment.polls.silences >= Self.silencesOfUnit {
+        // Its line is there, and the others on it: only this one is gone, and is asked less and less often.
+        return perform(attachment.machine.ended(error, now: clock.now), on: attachment)
       }
     }
     schedulePoll(attachment)
   }
+
+  /// How many polls in a row a unit may leave unanswered before it counts as gone.
+  private static let silencesOfUnit = 2
 
   private func note(polled news: AccessoryNews, _ attachment: Attachment) {
     switch news {

@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryIO
 import AccessoryLink
 
 // The calls that go on: events, what passes, and loans.
@@ -35,7 +36,7 @@ extension BridgeService {
   package func trace(
     _ call: Bridge.Trace, from caller: Caller, _ answers: Answers<Bridge.TracePiece>
   ) async throws(CallError) {
-    let attachment = try find(call.device)
+    let attachment = try find(call.device, asLine: true)
     let (listener, stop) = attachment.taps.listen()
     defer { stop() }
     try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now)))
@@ -53,8 +54,9 @@ extension BridgeService {
   // MARK: - Loans
 
   package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened {
-    var attachment = try find(call.device)
-    while attachment.machine.state == .opening {
+    var attachment = try find(call.device, asLine: true)
+    // The line of several is lent whatever one of them is doing.
+    while attachment.machine.state == .opening, attachment.device.unit == nil {
       try check(attachment, call.device)
       await wait(attachment)
       attachment = attachment.latest
@@ -63,29 +65,38 @@ extension BridgeService {
     let isAsked = call.write == true
     try checkBytes(of: attachment, isAsked: isAsked)
     if attachment.machine.state == .lent { throw lent(attachment) }
+    let others = attachments.values.filter { $0 !== attachment && $0.sharesLine(with: attachment) }
     guard attachment.transferCount == 0 else {
       let message = "a file is on its way to or from \(attachment.target.address)"
       throw CallError(AccessoryError(.busy, message), device: attachment.device.id)
     }
-    guard attachment.machine.lend() else {
+    guard attachment.device.unit == nil ? attachment.machine.lend() : attachment.machine.lendLine() else {
       let problem = attachment.machine.problem ?? .disconnected(attachment.target.address.description)
       throw CallError(problem, device: attachment.device.id)
     }
     attachment.holder = caller.peer.process > 0 ? "process \(caller.peer.process)" : "a client"
     log.notice("\(attachment.name) is lent to \(attachment.holder ?? "a client")")
     attachment.changed()
+    // Whoever has the bytes of a line has them of all that are on it.
+    let lent = [attachment] + others.filter { $0.machine.lendLine() }
+    for other in lent.dropFirst() {
+      other.holder = attachment.holder
+      perform([], on: other)
+    }
     checkIdle()
-    await quiet(attachment)
+    let end = clock.now + Self.answerPatience
+    for one in lent { await quiet(one, until: end) }
+    let keys = lent.map(\.key)
+    for one in lent { close(one) }
     let key = attachment.key
-    close(attachment)
     let session: AccessorySession
     do throws(AccessoryError) {
-      await attachment.closing?.value
+      for one in lent { await one.closing?.value }
       var opener = opener(for: attachment)
       opener.asksToWrite = isAsked
       session = try await opener.greetedSession()
     } catch {
-      returned(key, nil)
+      returned(keys, nil)
       throw CallError(error, device: attachment.device.id)
     }
     // What can't be read is gone, as the bytes will say.
@@ -101,7 +112,7 @@ extension BridgeService {
     return Opened(reply) { client in
       let isGone = await Joint.join(session.transport, client)
       await session.close()
-      await self.returned(key, isGone ? .disconnected(session.label) : nil)
+      await self.returned(keys, isGone ? .disconnected(session.label) : nil)
     }
   }
 
@@ -110,8 +121,7 @@ extension BridgeService {
 
   /// Waits until the accessory has answered what it was asked before it was lent, so that no answer of ours comes among
   /// the client's bytes; for a bounded time.
-  private func quiet(_ attachment: Attachment) async {
-    let end = clock.now + Self.answerPatience
+  private func quiet(_ attachment: Attachment, until end: MonotonicTime) async {
     let key = attachment.key
     let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.attachments[key]?.changed() } }
     defer { clock.cancel(timer) }
@@ -119,11 +129,13 @@ extension BridgeService {
   }
 
   /// A client has given an accessory back: contact is made anew. Or it has gone.
-  private func returned(_ key: Int, _ error: AccessoryError?) {
-    guard let attachment = attachments[key] else { return }
-    log.notice("\(attachment.name) is given back by \(attachment.holder ?? "its client")")
-    (attachment.holder, attachment.loan, attachment.revoke) = (nil, nil, nil)
-    perform(attachment.machine.returned(error, now: clock.now), on: attachment)
+  private func returned(_ keys: [Int], _ error: AccessoryError?) {
+    for key in keys {
+      guard let attachment = attachments[key] else { continue }
+      log.notice("\(attachment.name) is given back by \(attachment.holder ?? "its client")")
+      (attachment.holder, attachment.loan, attachment.revoke) = (nil, nil, nil)
+      perform(attachment.machine.returned(error, now: clock.now), on: attachment)
+    }
   }
 }
 

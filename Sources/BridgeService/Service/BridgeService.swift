@@ -39,6 +39,8 @@ package actor BridgeService {
   var isClosing = false
   /// Files that clients are bringing, by the names of their transfers.
   var supplies: [String: SuppliedFile] = [:]
+  /// Lines on which units are searched for, by their addresses.
+  var searches: [DeviceAddress: UnitSearch] = [:]
   /// Ends when there was nothing to do for as long as `exitIdle` says.
   package nonisolated let idle: AsyncStream<Void>
   private let idleContinuation: AsyncStream<Void>.Continuation
@@ -116,20 +118,32 @@ package actor BridgeService {
       appeared(device)
     case .removed(let device):
       present.removeAll { $0 == device }
-      detached.removeAll { $0.address == device.address && $0.id == device.id }
+      detached.removeAll { $0.address == device.address && $0.line.id == device.id }
       disappeared(device)
     case .changed(let device, let old):
       if let index = present.firstIndex(of: old) { present[index] = device } else { present.append(device) }
-      if let attachment = attachment(holding: old) {
-        change(attachment, to: device)
-      } else {
-        appeared(device)
-      }
+      let held = held(on: old)
+      let isSearched = searches.values.contains { $0.line == old }
+      endSearch(old)
+      for attachment in held { change(attachment, to: device.onLine(unit: attachment.device.unit)) }
+      if held.isEmpty || isSearched { appeared(device) }
     }
     checkIdle()
   }
 
-  private func appeared(_ device: Device) {
+  /// A device is there, and with it all accessories that are on its line.
+  private func appeared(_ line: Device) {
+    for device in accessories(on: line, profiles.profile(for: line)) { appeared(accessory: device) }
+  }
+
+  /// The accessories on a line, as far as is known: those that the profile names, or a search has found.
+  func accessories(on line: Device, _ profile: Profile?) -> [Device] {
+    guard let profile else { return [line] }
+    guard profile.units == .scan else { return profile.accessories(on: line) }
+    return searched(line, profile, isByHand: false)
+  }
+
+  private func appeared(accessory device: Device) {
     if let attachment = attachment(awaiting: device) { return returned(attachment, as: device) }
     if let attachment = attachment(holding: device) { return recognized(attachment, as: device) }
     let profile = profiles.profile(for: device)
@@ -139,6 +153,12 @@ package actor BridgeService {
     // Its attachment says what is wrong.
     let hasConflict = profile == nil && profiles.conflict(for: device, label: device.id) != nil
     if profile != nil || isExpected || hasConflict { attach(device, profile, isByHand: profile == nil && !hasConflict) }
+  }
+
+  /// A search has found an accessory on a line.
+  func take(found device: Device) {
+    appeared(accessory: device)
+    checkIdle()
   }
 
   /// A device that was known by its path alone is told of now: from here on it is what its source says, and goes by the
@@ -180,12 +200,12 @@ package actor BridgeService {
   }
 
   private func disappeared(_ device: Device) {
-    guard let attachment = attachments.values.first(where: { $0.machine.isPresent && $0.device == device }) else {
-      return
+    endSearch(device)
+    for attachment in held(on: device) {
+      log.debug("\(attachment.name) was taken away from \(SafeText.escape(device.address.description))")
+      let gone = AccessoryError.disconnected(attachment.target.place)
+      perform(attachment.machine.unplugged(gone, now: clock.now), on: attachment)
     }
-    log.debug("\(attachment.name) was taken away from \(SafeText.escape(device.address.description))")
-    let gone = AccessoryError.disconnected(attachment.target.address.description)
-    perform(attachment.machine.unplugged(gone, now: clock.now), on: attachment)
   }
 
   private func returned(_ attachment: Attachment, as device: Device) {
@@ -216,6 +236,11 @@ package actor BridgeService {
     first { !$0.machine.isPresent && $0.device.id == device.id }
   }
 
+  /// The attachments of what is on a line that is there, in the order of arrival.
+  func held(on line: Device) -> [Attachment] {
+    attachments.values.filter { $0.machine.isPresent && $0.device.line == line }.sorted { $0.key < $1.key }
+  }
+
   /// The first of these in the order of arrival. There may be thousands: they aren't sorted for it.
   private func first(_ isMeant: (Attachment) -> Bool) -> Attachment? {
     attachments.values.lazy.filter(isMeant).min { $0.key < $1.key }
@@ -239,6 +264,15 @@ package actor BridgeService {
       let isUnclaimed =
         profile == nil && !attachment.isByHand
         && profiles.conflict(for: attachment.device, label: attachment.name) == nil
+      // One that is on the line no more, or one of several now.
+      let isStranger =
+        profile != nil && !attachment.isByHand
+        && !accessories(on: attachment.device.line, profile).contains { $0.unit == attachment.device.unit }
+      if isStranger {
+        log.notice("\(attachment.name): its profile names other units")
+        release(attachment)
+        continue
+      }
       guard profile != attachment.profile || isUnclaimed else { continue }
       if profile == nil && !attachment.isByHand {
         log.notice("\(attachment.name): no profile fits any more")
@@ -322,6 +356,7 @@ package actor BridgeService {
       isClosing = true
       for task in watching { task.cancel() }
       for token in [idleTimer, scanTimer].compactMap({ $0 }) { clock.cancel(token) }
+      endSearches()
       for attachment in ordered { release(attachment) }
       events.end()
       idleContinuation.finish()

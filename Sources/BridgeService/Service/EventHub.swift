@@ -25,6 +25,9 @@ struct EventHub {
   /// Whether somebody wants values.
   var wantsValues: Bool { subscribers.values.contains { $0.wantsValues } }
 
+  /// Whether there is somebody to tell.
+  var hasSubscribers: Bool { !subscribers.isEmpty }
+
   /// Values are only for those who want them: clients that are older than these don't know them.
   mutating func subscribe(values wantsValues: Bool = false) -> (key: Int, events: AsyncStream<Entry>) {
     let (stream, continuation) = AsyncStream<Entry>.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))

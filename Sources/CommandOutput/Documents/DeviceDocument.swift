@@ -15,6 +15,8 @@ package struct DeviceDocument: Encodable, Sendable {
   /// than it should be. Left out where nothing is known of that.
   let readings_age_ms: Int?
   let stale: Bool?
+  /// Where it stands with the service that holds it, and why it isn't attached. Left out where it is, and where none holds it.
+  let state, problem: String?
   /// Which accessory on its line it is; left out where it is alone there.
   let unit: Int?
 
@@ -23,6 +25,8 @@ package struct DeviceDocument: Encodable, Sendable {
   package init(_ device: Bridge.Device, access: Bridge.Access? = nil, held: Bridge.Accessory? = nil) {
     readings_age_ms = held?.readings_age_ms
     stale = held?.stale
+    let isAway = held.map { $0.state != .attached } ?? false
+    (state, problem) = isAway ? (held?.state.rawValue, held?.problem?.message) : (nil, nil)
     unit = device.unit
     id = device.id
     path = device.path

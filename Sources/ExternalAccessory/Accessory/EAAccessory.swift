@@ -29,8 +29,11 @@ public final class EAAccessory: NSObject, Sendable {
   public var manufacturer: String { port.device.manufacturer ?? "" }
   /// Which product it is.
   public var modelNumber: String { port.device.model ?? "" }
-  /// Which one of these it is.
-  public var serialNumber: String { port.device.serialNumber ?? "" }
+  /// Which one of these it is. One of several on a line has its unit behind that: "A123@2".
+  public var serialNumber: String {
+    let device = port.device
+    return (device.serialNumber ?? "") + (device.unit.map { "@\($0)" } ?? "")
+  }
   /// Version of its software.
   public var firmwareRevision: String { port.device.firmwareRevision ?? "" }
   /// Version of its hardware.

@@ -75,10 +75,12 @@ final class AccessoryRegistry: RunLoopWork {
       if expected.isEmpty { (isReady, _) = (true, ready()) }
       for await event in events {
         guard let self else { return }
-        switch event {
-        case .added(let device): appeared(device)
-        case .changed(let device, let old): changed(device, from: old)
-        case .removed(let device): vanished(device)
+        for event in event.onUnits(state.withLock { $0.profiles }) {
+          switch event {
+          case .added(let device): appeared(device)
+          case .changed(let device, let old): changed(device, from: old)
+          case .removed(let device): vanished(device)
+          }
         }
         guard !isReady else { continue }
         switch event {
@@ -238,6 +240,7 @@ final class AccessoryRegistry: RunLoopWork {
     let hasNews = state.withLock { state in
       state.profiles.register(profile)
       let known = Set(state.accessories.map(\.port.device))
+      state.devices = state.devices.flatMap { known.contains($0) ? [$0] : state.profiles.accessories(on: $0) }
       return state.devices.filter { !known.contains($0) }.map { connect($0, &state) }.contains(true)
     }
     if hasNews { main.signal() }

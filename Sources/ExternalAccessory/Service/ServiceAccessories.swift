@@ -85,15 +85,15 @@ enum ServiceAccessories {
       case .ready: ready()
       case .present(let facts), .connected(let facts):
         guard let told = await look(facts, place) else { continue }
-        let former = known[facts.path]
-        guard known.keep(told, for: facts.path, size: told.size) else {
+        let former = known[facts.place]
+        guard known.keep(told, for: facts.place, size: told.size) else {
           passOver()
           continue
         }
         if let former, former != told { tell(.went(former.device)) }
         tell(.came(told))
       case .disconnected(let facts, _):
-        if let told = known.remove(facts.path) { tell(.went(told.device)) }
+        if let told = known.remove(facts.place) { tell(.went(told.device)) }
       case .battery, .status, .values, .requestFailed: break
       }
     }
@@ -105,12 +105,12 @@ enum ServiceAccessories {
   private static func look(_ facts: Bridge.Device, _ place: String) async -> ToldAccessory? {
     guard let client = try? await BridgeClient.connect(to: place, patience: patience) else { return nil }
     if facts.source == Device.Source.named.rawValue,
-      let reply = try? await client.device(facts.path).info(), reply.accessory.device.path == facts.path
+      let reply = try? await client.device(facts.place).info(), reply.accessory.device.place == facts.place
     {
       return ToldAccessory(reply.accessory, reply.identity)
     }
     let list = try? await client.list()
-    return (list?.first { $0.device.path == facts.path }).flatMap { ToldAccessory($0, nil) }
+    return (list?.first { $0.device.place == facts.place }).flatMap { ToldAccessory($0, nil) }
   }
 }
 

@@ -44,7 +44,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     if udev { return try await UdevCall.run(options) }
-    let devices = try await KnownDevices.devices(forOpening: device.text)
+    let devices = try await KnownDevices.devices(forOpening: device.text, lines: true)
     let found = try DeviceResolver.resolve(device.text, among: devices)
     switch try await RunningService.takePlace(options.socket) {
     case .taken(_, let path): try await ask(found, path)
@@ -54,7 +54,8 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
   /// Asks the service to take it.
   private func ask(_ device: Device, _ place: String) async throws {
-    let reply = try await BridgeClient.connect(to: place).attach(device.address.description, profile: profile)
+    let reply = try await BridgeClient.connect(to: place).attach(device.place, profile: profile)
+    if let accessories = reply.accessories { return show(accessories) }
     let accessory = reply.accessory
     if accessory.state != .attached, accessory.state != .lent, let problem = accessory.problem {
       throw problem.error(or: .ioFailure)
@@ -65,6 +66,23 @@ struct Attach: AsyncParsableCommand, JSONCommand {
       reply.was_attached == true ? "\(name) is attached already." : "\(name) is attached: the service has it.")
   }
 
+  /// Shows all that are on a line.
+  private func show(_ accessories: [Bridge.Accessory]) {
+    for accessory in accessories {
+      if output.json {
+        Output.json(AttachDocument(accessory, wasAttached: false))
+        continue
+      }
+      let name = SafeText.escape(accessory.device.id)
+      if accessory.state == .attached || accessory.state == .lent {
+        Output.line("\(name) is attached: the service has it.")
+      } else {
+        let problem = accessory.problem.map { SafeText.escape($0.message, limit: 300) } ?? accessory.state.rawValue
+        Output.line("\(name) is not attached yet: \(problem)")
+      }
+    }
+  }
+
   /// Holds it here.
   private func hold(_ device: Device, _ socket: ControlSocket) async throws {
     let chosen = try await chosen()
@@ -73,7 +91,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
     let service = RunningService(
       configuration: options.serviceConfiguration, log: log,
       sources: device.source == .named
-        ? [] : try KnownDevices.sources().map { FilteredSource($0, id: device.id) as any DeviceSource })
+        ? [] : try KnownDevices.sources().map { FilteredSource($0, id: device.line.id) as any DeviceSource })
     try await service.run(on: socket, hooks: .forManager()) { service in try await service.hold(device, chosen) }
   }
 
@@ -100,13 +118,25 @@ struct Detach: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    guard let held = try await HeldDevice.find(device.text, all: true) else {
-      let name = device.text.map { SafeText.escape($0) } ?? "any accessory"
+    let device: Bridge.Device
+    if let held = try await find() {
+      device = try await held.detach()
+    } else {
+      let name = self.device.text.map { SafeText.escape($0) } ?? "any accessory"
       throw AccessoryError(.notFound, "no service holds \(name)")
     }
-    let device = try await held.calls.detach()
     if output.json { return Output.json(DetachDocument(device: DeviceDocument(device))) }
     Output.line("\(SafeText.escape(device.id)) is let go.")
+  }
+
+  /// What is to be let go: an accessory, or a line with all that are on it.
+  private func find() async throws -> BridgeDevice? {
+    do {
+      return try await HeldDevice.find(device.text, all: true)?.calls
+    } catch let error as ResolutionError where error.unitsOfALine != nil {
+      guard let held = try await HeldDevice.find(device.text, all: true, asLine: true) else { return nil }
+      return held.calls.client.device(held.accessory.device.path, label: device.text)
+    }
   }
 }
 

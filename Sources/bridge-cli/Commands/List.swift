@@ -4,6 +4,7 @@ import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
+import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 import CommandOutput
@@ -18,11 +19,18 @@ struct List: AsyncParsableCommand, JSONCommand {
       EXAMPLES
         bridge-cli list
         bridge-cli list --wait 5
+        bridge-cli list --scan
         bridge-cli list --json | jq -r '.devices[].path'
       """)
 
   @Flag(help: "Everything on USB but hubs.")
   var all = false
+  @Flag(
+    help: """
+      Ask which accessories there are on lines whose profile says units: scan, and that no service holds. Each number that \
+      nobody has takes its time.
+      """)
+  var scan = false
   @Option(
     help: ArgumentHelp(
       "If none is there, wait so long for the first, then say that the search is over.", valueName: "time"),
@@ -31,13 +39,15 @@ struct List: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    var devices = try await KnownDevices.source().devices().filter { all || $0.mayBeAccessory }
+    var devices = await KnownDevices.accessories(
+      on: try await KnownDevices.source().devices().filter { all || $0.mayBeAccessory })
     if devices.isEmpty, let wait {
       devices = try await first(within: wait.duration)
       if devices.isEmpty { Output.note("The search is over: nothing came within \(wait.text).") }
     }
+    let held = await held(&devices)
+    if scan { devices = await searched(devices) }
     let accesses = await PortAccess.look(at: devices)
-    let held = await held(devices)
     if output.json {
       return Output.json(
         DeviceListDocument(zip(devices, accesses).map { DeviceDocument($0, access: $1, held: held[$0.id]) }))
@@ -45,16 +55,17 @@ struct List: AsyncParsableCommand, JSONCommand {
     guard !devices.isEmpty else {
       return wait != nil ? () : Output.note("No accessory found. A pretended one: bridge-cli simulate framed")
     }
-    let hasAges = held.values.contains { $0.readings_age_ms != nil }
+    let hasAges = held.values.contains { $0.readings_age_ms != nil || $0.isSilent }
     var table = Table(
       ["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"] + (hasAges ? ["READ"] : []))
     for (device, access) in zip(devices, accesses) {
       table.add(
         [
-          Table.cell(device.serialNumber), Table.cell(device.name), Table.cell(device.model), Table.cell(device.driver),
+          Table.cell(device.serialNumber.map { $0 + unit(device) }), Table.cell(device.name), Table.cell(device.model),
+          Table.cell(device.driver),
           device.usb?.product ?? "-", Table.cell(device.transports.map(\.rawValue).joined(separator: ",")),
           word(access),
-          SafeText.escape(device.address.description), device.source.rawValue,
+          SafeText.escape(device.place), device.source.rawValue,
         ] + (hasAges ? [age(held[device.id])] : []))
     }
     table.lines().forEach(Output.line)
@@ -80,21 +91,65 @@ struct List: AsyncParsableCommand, JSONCommand {
       search.cancel()
     }
     try Task.checkCancellation()
-    return try await source.devices().filter { all || $0.mayBeAccessory }
+    return await KnownDevices.accessories(on: try await source.devices().filter { all || $0.mayBeAccessory })
   }
 
-  /// What services tell of these devices that they hold, by the devices' identities. One that doesn't answer is passed over.
-  private func held(_ devices: [Device]) async -> [String: Bridge.Accessory] {
+  /// What services tell of these devices that they hold, by the devices' identities. One that doesn't answer is passed over. A line
+  /// on which a service has found several accessories becomes these.
+  private func held(_ devices: inout [Device]) async -> [String: Bridge.Accessory] {
     guard !devices.isEmpty else { return [:] }
     var told: [String: Bridge.Accessory] = [:]
-    for one in await HeldAccessory.all(at: ServicePlace.all(), patience: .seconds(2)).held where one.isHeld {
+    let all = await HeldAccessory.all(at: ServicePlace.all(), patience: .seconds(2)).held.filter(\.isHeld)
+    let units = Dictionary(grouping: all.map(\.device).filter { $0.unit != nil }, by: \.address)
+    devices = devices.flatMap { device -> [Device] in
+      guard device.unit == nil, let units = units[device.address] else { return [device] }
+      return units.compactMap(\.unit).sorted().map { device.onLine(unit: $0) }
+    }
+    for one in all {
       for device in devices where one.device.isSame(as: device) { told[device.id] = one.accessory }
     }
     return told
   }
 
+  /// These, with the accessories that answer in place of the lines that are to be searched. A line that can't be is left as it is,
+  /// with a word on that.
+  private func searched(_ devices: [Device]) async -> [Device] {
+    let store = await KnownProfiles.store
+    var found: [Device] = []
+    for device in devices {
+      guard device.unit == nil, let profile = store.profile(for: device), profile.units == .scan else {
+        found.append(device)
+        continue
+      }
+      let opener = DeviceOpener(device, profile: profile, drivers: KnownDrivers.library)
+      guard let numbers = opener.driver?.units?.scan else {
+        found.append(device)
+        continue
+      }
+      let name = SafeText.escape(device.id)
+      Output.note("Asking units \(numbers.lowerBound) to \(numbers.upperBound) on \(name) …")
+      let units = Locked<[Int]>([])
+      let problem: AccessoryError?
+      do throws(AccessoryError) {
+        try await opener.search(Array(numbers)) { unit in units.withLock { $0.append(unit) } }
+        problem = nil
+      } catch {
+        problem = error
+      }
+      if let problem { Output.note("\(name): \(SafeText.escape(problem.message, limit: 300))") }
+      let answering = units.withLock { $0 }
+      if answering.isEmpty, problem == nil { Output.note("No unit on \(name) answers.") }
+      found += answering.isEmpty ? [device] : answering.map { device.onLine(unit: $0) }
+    }
+    return found
+  }
+
+  /// Which accessory on its line, as one types it.
+  private func unit(_ device: Device) -> String { device.unit.map { "@\($0)" } ?? "" }
+
   /// How long ago its readings were read.
   private func age(_ accessory: Bridge.Accessory?) -> String {
+    if accessory?.isSilent == true { return "no answer" }
     guard let accessory, let age = accessory.readings_age_ms else { return "-" }
     return AgeView.text(age, isStale: accessory.stale == true)
   }
@@ -114,5 +169,12 @@ extension PortAccess {
     await SetupQueue(label: "access").run {
       devices.map { PortAccess($0.address, isSimulated: $0.source == .simulator) }
     }
+  }
+}
+
+extension Bridge.Accessory {
+  /// Whether it is one of several on a line, and doesn't answer.
+  fileprivate var isSilent: Bool {
+    device.unit != nil && state == .waiting && problem?.kind == AccessoryError.Kind.timedOut.errorName
   }
 }

@@ -58,7 +58,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
       if let driver = line.driver { framing = TraceFraming(driver: try await KnownDrivers.name(of: driver)) }
       return try RecordingFile.decode(source, as: framing) { view.show($0) }
     }
-    if let held = try await HeldDevice.find(source, line) { return try await trace(held) }
+    if let held = try await HeldDevice.find(source, line, asLine: true) { return try await trace(held) }
     try await traceDevice()
   }
 
@@ -110,7 +110,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func traceDevice() async throws {
-    let target = try await Attachment.find(source, line)
+    let target = try await Attachment.find(source, line, asLine: true)
     let driver = target.driver
     if driver == nil, poll != nil { throw await Attachment.withoutDriver(target) }
     let tap = TraceTap()

@@ -37,7 +37,7 @@ struct ConsoleOpening: Sendable {
   static func open(
     _ text: String?, _ line: LineOptions, write: Bool, awaiting: (String) -> Void = { _ in }
   ) async throws -> ConsoleOpening {
-    if let held = try await HeldDevice.find(text, line) {
+    if let held = try await HeldDevice.find(text, line, asLine: true) {
       let name = held.label ?? held.name
       guard held.accessory.writes == nil || write else {
         awaiting("listening to what \(name) says to the service at \(held.place)")
@@ -48,7 +48,7 @@ struct ConsoleOpening: Sendable {
       awaiting("waiting for the service at \(held.place) to lend \(name)")
       return try await borrow(held, write: write && held.accessory.writes != nil)
     }
-    let target = try await Attachment.find(text, line)
+    let target = try await Attachment.find(text, line, asLine: true)
     let settle = target.opener.settings.terminal.settle
     let pause =
       target.device.address.transport == .terminal && settle > .zero ? ", which takes \(settle) to settle" : ""
@@ -130,9 +130,11 @@ enum ConsoleReturn {
 
   /// Whether the service runs and doesn't have the accessory yet, which is there.
   private static func isLeft(_ name: String, _ line: LineOptions, to lender: String) async -> Bool {
-    guard (try? await BridgeClient.connect(to: lender)) != nil, (try? await HeldDevice.find(name, line)) == nil else {
+    guard (try? await BridgeClient.connect(to: lender)) != nil,
+      (try? await HeldDevice.find(name, line, asLine: true)) == nil
+    else {
       return false
     }
-    return (try? await Attachment.find(name, line)) != nil
+    return (try? await Attachment.find(name, line, asLine: true)) != nil
   }
 }

@@ -21,8 +21,8 @@ struct HeldDevice: Sendable {
   /// Where the service answers.
   var place: String { held.place }
 
-  /// What to call it in calls: its path is nobody else's.
-  var name: String { accessory.device.path }
+  /// What to call it in calls: its path, with its unit where several are on the line, is nobody else's.
+  var name: String { accessory.device.place }
 
   /// The same for calls; in errors it is called as the user called it.
   var calls: BridgeDevice { held.calls(label: label) }
@@ -30,8 +30,8 @@ struct HeldDevice: Sendable {
   /// The accessory that `text` means, if a service holds it; nil when a command is to open it itself, or to say why
   /// not. Throws `ResolutionError` when `text` fits several accessories, held and others, and `busy` when the user wants
   /// another line than the service has set.
-  static func find(_ text: String?, _ line: LineOptions) async throws -> HeldDevice? {
-    guard var held = try await find(text) else { return nil }
+  static func find(_ text: String?, _ line: LineOptions, asLine isLine: Bool = false) async throws -> HeldDevice? {
+    guard var held = try await find(text, asLine: isLine) else { return nil }
     held.label = Attachment.label(text, held.name)
     guard !line.saysSomething else {
       throw AccessoryError(
@@ -44,8 +44,8 @@ struct HeldDevice: Sendable {
 
   /// The accessory that `text` means, of those that services have open or are about to; with `all`, also of those that they
   /// have given up.
-  static func find(_ text: String?, all: Bool = false) async throws -> HeldDevice? {
-    try await HeldAccessory.find(text, at: ServicePlace.all(), all: all, patience: .seconds(5)) {
+  static func find(_ text: String?, all: Bool = false, asLine isLine: Bool = false) async throws -> HeldDevice? {
+    try await HeldAccessory.find(text, at: ServicePlace.all(), all: all, asLine: isLine, patience: .seconds(5)) {
       try await KnownDevices.devices(forOpening: text)
     }.map { HeldDevice(held: $0) }
   }

@@ -41,7 +41,7 @@ enum LowBatteries {
       let (facts, reading): (Bridge.Device, BatteryReading)
       switch event {
       case .present(let device):
-        guard let battery = try? await client.device(device.path).battery().battery else { continue }
+        guard let battery = try? await client.device(device.place).battery().battery else { continue }
         (facts, reading) = (device, battery.reading)
       case .battery(let device, let battery): (facts, reading) = (device, battery)
       case .disconnected(let device, _):

@@ -27,8 +27,20 @@ enum KnownDevices {
     }
   }
 
-  /// The devices that `text` may mean. Who names a path needs no simulators.
-  static func devices(forOpening text: String?) async throws -> [Device] {
+  /// The devices that `text` may mean, on a line with several accessories each of these; or the lines alone. Who names a path
+  /// needs no simulators.
+  static func devices(forOpening text: String?, lines areLines: Bool = false) async throws -> [Device] {
+    let devices = try await lines(forOpening: text)
+    return areLines ? devices : await accessories(on: devices)
+  }
+
+  /// The accessories on these lines, as far as profiles say.
+  static func accessories(on lines: [Device]) async -> [Device] {
+    guard !lines.isEmpty else { return [] }
+    return lines.flatMap(await KnownProfiles.store.accessories)
+  }
+
+  private static func lines(forOpening text: String?) async throws -> [Device] {
     let source = try source()
     // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on an await there.
     let failure: AccessoryError

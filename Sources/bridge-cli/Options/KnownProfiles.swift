@@ -8,6 +8,11 @@ import CommandOutput
 
 /// The profiles that the command goes by.
 enum KnownProfiles {
+  /// As they were when this command first asked.
+  static var store: ProfileStore { get async { await first.value } }
+
+  private static let first = Task { await library().store }
+
   static func library() async -> ProfileLibrary {
     await SetupQueue(label: "profiles").run { ProfileLibrary.load(protocols: KnownDrivers.library.protocols) }
   }

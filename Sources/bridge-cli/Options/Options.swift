@@ -54,15 +54,17 @@ struct Attachment {
   private static func contact(_ target: Target) async throws -> Attachment {
     guard let driver = target.driver else { throw await withoutDriver(target) }
     try driver.check(target.device.unit, label: target.label)
+    if let problem = target.opener.unitProblem { throw problem }
     let session = try await target.opener.unguardedSession()
     let accessory = try await target.opener.contact(over: session)
     return Attachment(
       device: target.device, accessory: accessory, driver: driver, profile: target.profile, session: session)
   }
 
-  /// Finds the device that `text` means.
-  static func find(_ text: String?, _ line: LineOptions) async throws -> Target {
-    let found = try DeviceResolver.resolve(text, among: try await KnownDevices.devices(forOpening: text))
+  /// Finds the device that `text` means. With `isLine` its bytes are meant: whatever is on its line.
+  static func find(_ text: String?, _ line: LineOptions, asLine isLine: Bool = false) async throws -> Target {
+    let devices = try await KnownDevices.devices(forOpening: text, lines: isLine || line.driver != nil)
+    let found = try DeviceResolver.resolve(text, among: devices)
     let profile = try await KnownProfiles.profile(for: found, driver: line.driver)
     let device = try line.transport.choose(found, label: label(text, found.place))
     // Who names a node means that, whatever a profile prefers.

@@ -60,6 +60,7 @@ public struct ProfileReader: ValueReader {
       profile.polls = polls(node, driverPolls(of: profile))
     }
     set(&profile.polls.letsSleep, fields["sleep"].flatMap { flag($0, "sleep") })
+    if let node = fields["units"] { profile.units = units(node, of: profile) }
     if let node = fields["writes"] { profile.allowsWrites = writes(node) }
     return name == nil ? nil : profile
   }

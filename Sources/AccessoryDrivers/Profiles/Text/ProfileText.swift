@@ -28,6 +28,7 @@ public enum ProfileText {
     lines.append("pacing: \(pacing(profile))")
     lines.append("poll: \(polls(profile.polls))")
     lines.append("sleep: \(profile.polls.letsSleep)")
+    if let units = profile.units { lines.append("units: \(text(units))") }
     lines.append("writes: \(profile.allowsWrites ? "allowed" : "refused")")
     lines.append("policies:")
     lines += attempts("reconnect", profile.policies.reconnect) + attempts("retry", profile.policies.retry)
@@ -99,6 +100,11 @@ public enum ProfileText {
     if policy.named.isEmpty { return policy.all.map(text) ?? "standard" }
     let named = policy.named.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }
     return "{\(named.joined(separator: ", "))}"
+  }
+
+  private static func text(_ units: UnitChoice) -> String {
+    guard case .list(let units) = units else { return "scan" }
+    return "[\(units.map(String.init).joined(separator: ", "))]"
   }
 
   private static func attempts(_ name: String, _ policy: RetryPolicy) -> [String] {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryLink
+
+/// The lines that are open in this process for several accessories: each is opened once, when the first of its accessories is,
+/// and closed with the last.
+public actor SharedLines {
+  /// The lines of this process. Two of these can't have the same line open.
+  public static let shared = SharedLines()
+
+  /// A line that is open.
+  final class Line: Sendable {
+    let session: AccessorySession
+    let line: any AccessoryLine
+    /// How it was opened.
+    let settings: TransportSettings
+    let driver: String
+
+    init(_ session: AccessorySession, _ line: any AccessoryLine, _ settings: TransportSettings, driver: String) {
+      (self.session, self.line, self.settings, self.driver) = (session, line, settings, driver)
+    }
+  }
+
+  private enum Slot {
+    case opening(Task<Result<Line, AccessoryError>, Never>)
+    case open(Line, users: Int)
+    case closing(Task<Void, Never>)
+  }
+
+  private var slots: [DeviceAddress: Slot] = [:]
+
+  /// No line is open.
+  public init() {}
+
+  /// The line at an address, which is opened if it isn't. It is this caller's until `giveBack`. Throws what opening it throws.
+  func take(
+    _ address: DeviceAddress, _ open: @escaping @Sendable () async throws(AccessoryError) -> Line
+  ) async throws(AccessoryError) -> Line {
+    while true {
+      switch slots[address] {
+      case nil:
+        // A task of its own: whoever gives up, others may wait for the line, too.
+        slots[address] = .opening(
+          Task {
+            do throws(AccessoryError) { return .success(try await open()) } catch { return .failure(error) }
+          })
+      case .opening(let task):
+        let result = await task.value
+        if case .opening(task)? = slots[address] {
+          switch result {
+          case .success(let line): slots[address] = .open(line, users: 0)
+          case .failure: slots[address] = nil
+          }
+        }
+        if case .failure(let error) = result { throw error }
+      case .open(let line, let users):
+        guard !line.line.hasEnded else {
+          close(line, at: address)
+          continue
+        }
+        slots[address] = .open(line, users: users + 1)
+        return line
+      case .closing(let task):
+        await task.value
+        if case .closing(task)? = slots[address] { slots[address] = nil }
+      }
+    }
+  }
+
+  /// One user less. Returns when the device is free, if that was the last.
+  func giveBack(_ line: Line, _ address: DeviceAddress) async {
+    guard case .open(line, let users)? = slots[address] else { return }
+    guard users <= 1 else {
+      slots[address] = .open(line, users: users - 1)
+      return
+    }
+    let task = close(line, at: address)
+    await task.value
+    if case .closing(task)? = slots[address] { slots[address] = nil }
+  }
+
+  @discardableResult
+  private func close(_ line: Line, at address: DeviceAddress) -> Task<Void, Never> {
+    let task = Task { await line.line.close() }
+    slots[address] = .closing(task)
+    return task
+  }
+}
+
+/// The same line.
+private func ~= (pattern: SharedLines.Line, value: SharedLines.Line) -> Bool { pattern === value }
+
+extension DeviceOpener {
+  /// Whether the accessory is one of those that may be on the line together.
+  package var isOnSharedLine: Bool { device.unit != nil && driver?.units != nil }
+
+  /// Opens the accessory as one of several on its line, which is open once for all that are opened by the same `lines`. Throws as
+  /// `accessory()` does, and `busy` when the line is open in another way.
+  package func sharedAccessory() async throws(AccessoryError) -> (session: AccessorySession, accessory: any Accessory) {
+    let rules = try checkedRules()
+    guard let driver else { throw withoutDriver }
+    try driver.check(device.unit, label: label)
+    guard let unit = device.unit else {
+      throw AccessoryError(.misconfigured, "\(label): no unit is said, where several accessories may be on the line")
+    }
+    let line = try await takeLine()
+    let (lines, address) = (lines, device.address)
+    let accessory = try await line.line.accessory(unit: unit, share: LineShare { await lines.giveBack(line, address) })
+    return (line.session, guarded(accessory, rules))
+  }
+
+  /// Asks which of these units there are on the line, one after another, by a request that changes nothing; `found` is called with
+  /// each that answers. Ends early when the task is cancelled. Throws what opening the line throws, and `disconnected`.
+  package func search(
+    _ units: [Int], found: @Sendable (Int) async -> Void
+  ) async throws(AccessoryError) {
+    guard let driver else { throw withoutDriver }
+    _ = try checkedRules()
+    for unit in units { try driver.check(unit, label: label) }
+    let line = try await takeLine()
+    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
+    var failure: AccessoryError?
+    do throws(AccessoryError) {
+      for unit in units where !Task.isCancelled {
+        if try await line.line.isThere(unit: unit) { await found(unit) }
+      }
+    } catch {
+      failure = error
+    }
+    await lines.giveBack(line, device.address)
+    if let failure { throw failure }
+  }
+
+  private func takeLine() async throws(AccessoryError) -> SharedLines.Line {
+    guard let driver, let units = driver.units else { throw withoutDriver }
+    var opener = self
+    opener.device = device.line
+    opener.label = device.address.description
+    let (profile, clock, settings) = (profile, clock, settings)
+    let line = try await lines.take(device.address) { [opener] () throws(AccessoryError) in
+      let session = try await opener.unguardedSession()
+      let line = try await units.open(session, profile: profile, clock: clock)
+      return SharedLines.Line(session, line, settings, driver: driver.name)
+    }
+    guard line.settings == settings, line.driver == driver.name else {
+      await lines.giveBack(line, device.address)
+      throw AccessoryError(
+        .busy,
+        "\(device.address) is open for other accessories on it (\(line.driver)), and can't be opened in another way before "
+          + "these are closed")
+    }
+    return line
+  }
+}
