@@ -44,6 +44,10 @@ import Testing
     "pi30 ratings 98": "its last columns aren't described",
     "jk values 28": "one of them ends with a tag that nobody knows",
     "vesc firmware 268": "it ends with bytes that aren't described",
+    "renogy state 7": "the other half of the register is the load's",
+    "renogy model 21": "behind the text are blanks, not zeros",
+    "srne state 7": "the other half of the register is the load's",
+    "srne model 21": "behind the text are blanks, not zeros",
     "vesc firmware 35": "it ends with two bytes that aren't described",
   ]
 

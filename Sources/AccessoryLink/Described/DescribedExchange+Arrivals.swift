@@ -25,6 +25,7 @@ extension DescribedExchange {
       if isItsOwn, let message = refusal(of: request, header, content) {
         counters.replies += 1
         counters.refusals += 1
+        if retriesRefused(waiting, now: now, effects: &effects) { return }
         return finish(.failure(refusal(message, header, content)), now: now, effects: &effects)
       }
       if isItsOwn, let reply = request.reply, decoder.fits(reply, header, content) {
@@ -45,11 +46,25 @@ extension DescribedExchange {
   }
 
   private mutating func noteLateAnswer(_ header: DescribedHeader, _ content: RawSpan) {
-    guard description.modbus != nil,
-      let unit = decoder.number(0, header, content).flatMap({ UInt8(exactly: $0) }),
+    guard description.modbus != nil else {
+      let unit = decoder.unit(header, content)
+      guard let request = lateAnswers.request(unit: unit).map({ description.requests[$0] }) else { return }
+      let isReply = request.reply.map { decoder.fits($0, header, content) } ?? false
+      if isReply || refusal(of: request, header, content) != nil { lateAnswers.take(unit: unit) }
+      return
+    }
+    guard let unit = decoder.number(0, header, content).flatMap({ UInt8(exactly: $0) }),
       let function = decoder.number(1, header, content).flatMap({ UInt8(exactly: $0) })
     else { return }
     lateAnswers.take(unit: unit, function: function)
+  }
+
+  /// Whether a text is none of the message: it has several columns, and none of them can be read.
+  private func isOther(_ decoded: DecodedMessage) -> Bool {
+    guard case .columns(let columns) = description.messages[decoded.message].body, columns.columns.count > 1 else {
+      return false
+    }
+    return decoded.problems > 0 && decoded.values.allSatisfy { $0.value == .nothing }
   }
 
   private mutating func decode(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> DecodedMessage {
@@ -65,8 +80,17 @@ extension DescribedExchange {
   private func echoedByteCount(_ attempt: Attempt, _ header: DescribedHeader, _ content: RawSpan) -> Int? {
     let request = description.requests[attempt.request.index]
     let bytes = attempt.request.bytes
-    guard request.isEchoed, header.body.count >= bytes.count else { return nil }
-    return content.extracting(header.body).starts(with: bytes) ? bytes.count : nil
+    guard request.isEchoed else { return nil }
+    // Line ends of an earlier answer may be in front of it.
+    var body = header.body
+    while let first = body.first, content.unsafeLoad(fromByteOffset: first, as: UInt8.self).isBlank {
+      body = (first + 1)..<body.upperBound
+    }
+    // Its beginning may be lost; a single byte proves nothing.
+    let count = (2...max(2, bytes.count)).last { count in
+      count <= min(bytes.count, body.count) && content.extracting(body).starts(with: bytes.suffix(count))
+    }
+    return count.map { body.lowerBound - header.body.lowerBound + $0 }
   }
 
   private func hasSameElements(
@@ -118,6 +142,10 @@ extension DescribedExchange {
     effects: inout Effects<Reply, Event>
   ) {
     let decoded = decode(message, header, content)
+    if isOther(decoded) {
+      counters.unexpected += 1
+      return
+    }
     guard let pieces = description.messages[message].pieces else {
       counters.replies += 1
       return finish(.success(decoded), now: now, effects: &effects)

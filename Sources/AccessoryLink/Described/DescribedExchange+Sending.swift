@@ -28,7 +28,9 @@ extension DescribedExchange {
         effects.completions.append((id, .success(nil)))
         continue
       }
-      attempt = Attempt(id: id, request: request, tries: next.tries + 1, deadline: now + patience(for: request))
+      attempt = Attempt(
+        id: id, request: request, tries: next.tries + 1, sent: min(now, next.firstSent ?? now)...now,
+        deadline: now + patience(for: request))
     }
   }
 
@@ -41,6 +43,26 @@ extension DescribedExchange {
   /// answer to another one may come that would be taken for its own.
   func sendingTime(of request: DescribedRequest) -> MonotonicTime {
     lateAnswers.end(before: request).map { max($0, nextSending) } ?? nextSending
+  }
+
+  /// Makes the first request again that was refused, if the description wants that and it changes nothing.
+  mutating func retriesRefused(
+    _ waiting: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>
+  ) -> Bool {
+    guard description.plan.retriesRefused, isFirst, waiting.id != nil, !described(waiting.request).isWrite,
+      waiting.tries < max(2, description.plan.tries)
+    else { return false }
+    var waiting = waiting
+    isFirst = false
+    waiting.tries += 1
+    waiting.sent = waiting.sent.lowerBound...max(now, waiting.sent.lowerBound)
+    waiting.deadline = now + patience(for: waiting.request)
+    if !effects.isBlocked {
+      counters.retries += 1
+      effects.write(codec.begin(waiting.request.bytes, isRepeated: true))
+    }
+    attempt = waiting
+    return true
   }
 
   /// The pause in front of the next request.
@@ -63,7 +85,7 @@ extension DescribedExchange {
     _ result: Result<Reply, AccessoryError>, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
     guard let done = attempt else { return }
-    attempt = nil
+    (attempt, isFirst) = (nil, false)
     nextSending = now + gap
     lateAnswers.note(done, result, now: now, patience: patience(for: done.request))
     if let id = done.id {
@@ -111,11 +133,12 @@ extension DescribedExchange {
         nextSending = now + gap
         queue.putBack(
           UnitQueue.Entry(
-            id: id, request: waiting.request, tries: waiting.tries,
+            id: id, request: waiting.request, tries: waiting.tries, firstSent: waiting.sent.lowerBound,
             earliest: now + .nanoseconds(description.plan.retryGap)))
         return
       }
       waiting.tries += 1
+      waiting.sent = waiting.sent.lowerBound...max(now, waiting.sent.lowerBound)
       waiting.pieces = [:]
       if !effects.isBlocked {
         counters.retries += 1

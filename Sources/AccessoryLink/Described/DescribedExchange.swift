@@ -44,8 +44,10 @@ public struct DescribedExchange: Exchange {
   /// Who waits for the accessory to wake up.
   var opening: RequestID?
   var phase = Phase.closed
+  /// Whether nothing was answered yet.
+  var isFirst = true
   /// Answers that may still come, where answers don't say what they answer.
-  var lateAnswers = LateAnswers()
+  var lateAnswers: LateAnswers
   var scratch = FrameBatch<DescribedHeader>()
 
   enum Phase: Sendable {
@@ -62,6 +64,8 @@ public struct DescribedExchange: Exchange {
     var request: DescribedRequest
     /// How often it was sent.
     var tries = 1
+    /// When it was sent first, and last.
+    var sent: ClosedRange<MonotonicTime>
     var deadline: MonotonicTime
     /// What has come of a reply in several frames, by their numbers.
     var pieces: [Int: DecodedMessage] = [:]
@@ -78,7 +82,7 @@ public struct DescribedExchange: Exchange {
     self.label = label
     self.namesUnits = namesUnits
     self.description = description
-    lateAnswers.areTold = description.modbus == nil || wire == .network
+    lateAnswers = LateAnswers(description, wire: wire)
     do throws(FramingParameterError) {
       codec = try DescribedCodec(description, wire: wire)
     } catch {

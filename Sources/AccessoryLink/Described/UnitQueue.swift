@@ -14,6 +14,8 @@ struct UnitQueue: Sendable {
     var request: DescribedRequest
     /// How often it was sent before it had to wait again.
     var tries = 0
+    /// When it was sent first, if it was.
+    var firstSent: MonotonicTime?
     /// Not before this, where it was sent before.
     var earliest: MonotonicTime?
   }

@@ -57,8 +57,10 @@ extension DescribedDevice {
 
   /// What refuses a request: of several refusals the one that looks like the reply.
   func refusal(
-    of request: ProtocolDescription.Request, _ numbers: [Int: Int]
+    of index: Int, _ numbers: [Int: Int]
   ) -> [SerialEffect<Self>] {
+    let request = description.requests[index]
+    if let chosen = quirks.refused[index] ?? nil { return frames(chosen, for: (request, numbers)) }
     let refusals =
       request.refusals.isEmpty
       ? description.messages.indices.filter { description.messages[$0].isRefusal } : request.refusals

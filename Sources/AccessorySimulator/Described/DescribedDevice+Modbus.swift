@@ -14,6 +14,7 @@ extension DescribedDevice {
       return elements.allSatisfy { decoder.number($0.key, header, content.span.bytes) == $0.value }
     }
     let news = SerialEffect<Self>.tell(asked.map { .asked(description.requests[$0].name) } ?? .unknownRequest)
+    if let asked, quirks.unanswered.contains(asked) { return [news] }
     if let asked, refuses(asked) { return [news] + send(ModbusAnswer(content, exception: 2), header.number) }
     switch registers(function, start, count) {
     case .success(let data): return [news] + send(ModbusAnswer(content, data: data), header.number)

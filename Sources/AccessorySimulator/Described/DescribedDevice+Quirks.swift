@@ -34,7 +34,7 @@ extension DescribedDevice {
       state.refused -= 1
       return true
     }
-    return quirks.refused.contains(request)
+    return quirks.refused.keys.contains(request)
   }
 
   // MARK: - Messages

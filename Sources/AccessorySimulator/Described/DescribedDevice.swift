@@ -250,8 +250,9 @@ public struct DescribedDevice: SerialDevice {
   ) -> [SerialEffect<Self>] {
     let request = description.requests[index]
     var effects: [SerialEffect<Self>] = [.tell(.asked(request.name))]
+    if quirks.unanswered.contains(index) { return effects }
     if request.isEchoed { effects.append(.send(sent)) }
-    if refuses(index) { return effects + refusal(of: request, numbers) }
+    if refuses(index) { return effects + refusal(of: index, numbers) }
     if let reply = request.reply { effects += frames(reply, for: (request, numbers)) }
     return effects
   }

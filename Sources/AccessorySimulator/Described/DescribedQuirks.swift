@@ -31,8 +31,10 @@ public struct DescribedQuirks: Sendable, Hashable {
   public var cutsFirst = false
   /// So many requests are refused at first: half a command was in its buffer.
   public var refusedAtFirst = 0
-  /// Requests that it always refuses, by their places.
-  public var refused: Set<Int> = []
+  /// Requests that it always refuses, by their places, and the message by which it does; nil: the likeliest.
+  public var refused: [Int: Int?] = [:]
+  /// Requests to which it says nothing, by their places.
+  public var unanswered: Set<Int> = []
   /// Whether it leaves away what only newer ones send: optional columns, and what may stand behind the other fields.
   public var isOld = false
   /// What newer ones send behind what is described of a message, by its place.

@@ -55,6 +55,8 @@ public struct DescribedUnits: SerialDevice {
       }
       var one = device
       one.unit = unit
+      // What the line gives back it gives back once.
+      one.quirks.isEchoing = false
       self.units[unit] = one
     }
     first = device
@@ -83,7 +85,8 @@ public struct DescribedUnits: SerialDevice {
 
   /// Has them answer what arrives: each what is for it.
   public mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
-    numbers.flatMap { unit in run(unit) { $0.take(bytes) } }
+    let echo: [SerialEffect<Self>] = first.quirks.isEchoing ? [.send(bytes)] : []
+    return echo + numbers.flatMap { unit in run(unit) { $0.take(bytes) } }
   }
 
   /// The moment has come.

@@ -95,9 +95,14 @@ extension MAVLinkDevice {
   /// Sends the messages of this number.
   mutating func send(_ number: UInt32) -> [SerialEffect<Self>] { messages(number).flatMap { send($0) } }
 
+  private func version(of message: MAVLinkMessage) -> MAVLinkVersion {
+    guard has(.mixed), sequence & 1 == 1 else { return configuration.version }
+    return configuration.version == .two && message.number < 256 ? .one : .two
+  }
+
   private mutating func send(_ message: MAVLinkMessage) -> [SerialEffect<Self>] {
     var header = MAVLinkHeader(
-      message.number, version: configuration.version, sequence: sequence, system: configuration.system, component: 1)
+      message.number, version: version(of: message), sequence: sequence, system: configuration.system, component: 1)
     sequence &+= 1
     if has(.signed), header.version == .two {
       header.incompatibilityFlags = 1

@@ -62,6 +62,8 @@ public struct MAVLinkDevice: SerialDevice {
     case signed
     /// A gimbal, a ground station, and another vehicle speak on its line, too; and messages come that nobody knows.
     case crowded
+    /// Every other frame is of the other version, as far as that has such messages.
+    case mixed
   }
 
   /// What it tells of itself.

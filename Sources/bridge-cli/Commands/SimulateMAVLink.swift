@@ -49,7 +49,7 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
       """
       What not all autopilots do; may be said several times. quiet: it sends only heartbeats by itself; shy: nothing until \
       it hears somebody's heartbeat; old: it doesn't know REQUEST_MESSAGE; plain: it has no BATTERY_STATUS; signed: it \
-      signs its frames; crowded: others speak on its line, too.
+      signs its frames; crowded: others speak on its line, too; mixed: every other frame is of the other version.
       """))
   var habit: [MAVLinkDevice.Habit] = []
   @Option(help: ArgumentHelp("Share of its frames that have noise in front of them, 0 to 1.", valueName: "share"))

@@ -32,8 +32,13 @@ struct QuirkOptions: ParsableArguments {
   var pushAmid = false
   @Flag(help: "The first message lacks its first half.")
   var cutFirst = false
-  @Option(help: ArgumentHelp("Refuse this request; may be said several times.", valueName: "request"))
+  @Option(
+    help: ArgumentHelp(
+      "Refuse this request, by this message where the protocol has several refusals; may be said several times.",
+      valueName: "request[=message]"))
   var refuse: [String] = []
+  @Option(help: ArgumentHelp("Say nothing to this request; may be said several times.", valueName: "request"))
+  var unanswered: [String] = []
   @Option(
     help: ArgumentHelp(
       "Refuse so many requests at first, as if half a command had been in its buffer.", valueName: "number"))
@@ -78,7 +83,12 @@ struct QuirkOptions: ParsableArguments {
     quirks.pushesAmid = pushAmid
     quirks.cutsFirst = cutFirst
     quirks.refusedAtFirst = refuseFirst
-    quirks.refused = Set(try refuse.map { try Self.request($0, of: description) })
+    for word in refuse {
+      let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+      let message = parts.count == 2 ? try Self.refusal(parts[1], of: description) : nil
+      quirks.refused[try Self.request(parts.first ?? "", of: description)] = .some(message)
+    }
+    quirks.unanswered = Set(try unanswered.map { try Self.request($0, of: description) })
     quirks.isOld = old
     for word in surplus {
       let (message, bytes) = try Self.surplus(word, of: description)
@@ -112,6 +122,14 @@ struct QuirkOptions: ParsableArguments {
           + description.messages.map(\.name).joined(separator: ", "))
     }
     return (place, bytes)
+  }
+
+  private static func refusal(_ word: String, of description: ProtocolDescription) throws -> Int {
+    if let place = message(word, of: description), description.messages[place].isRefusal { return place }
+    let refusals = description.messages.filter(\.isRefusal).map(\.name)
+    throw UsageError(
+      "\(description.name) has no refusal \(SafeText.escape(word)): there is "
+        + (refusals.isEmpty ? "none" : refusals.joined(separator: ", ")))
   }
 
   private static func message(_ word: String, of description: ProtocolDescription) -> Int? {

@@ -101,7 +101,7 @@ struct IdentificationPlanTests {
     #expect(plan.steps.first { $0.kinds == ["sdm120"] }?.sends[0].bytes.count == 8)
     let tcp = try #require(DeviceAddress("tcp:box:502"))
     let modbus = IdentificationPlan.test(way: try #require(.init(tcp)))
-    #expect(modbus.kinds == ["sdm120", "epever"])
+    #expect(modbus.kinds == ["sdm120", "renogy", "srne", "epever"])
     #expect(modbus.steps[0].sends.map(\.bytes) == [[0, 1, 0, 0, 0, 6, 1, 4, 0, 0, 0, 2]])
     let gateway = try #require(DeviceAddress("tcp:box:5555"))
     let network = IdentificationPlan.test(["ev3"], way: try #require(.init(gateway)))

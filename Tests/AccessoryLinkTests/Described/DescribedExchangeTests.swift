@@ -116,6 +116,57 @@ import Testing
     #expect(Set(host.completed).count == host.completed.count)
   }
 
+  /// Nothing in a reply says what it answers: one that comes late must not be taken for the next request's.
+  @Test func aLateReplyIsNoOtherRequests() throws {
+    var silent = Samples.jbd
+    for index in silent.requests.indices {
+      silent.requests[index].echoes = []
+      silent.requests[index].reply = silent.requests[0].reply
+    }
+    silent.plan.tries = 1
+    var host = try host(silent)
+    let first = host.submit(try request("basic", of: silent))
+    host.advance(.milliseconds(500))
+    #expect(host.error(of: first)?.kind == .timedOut)
+    _ = host.takeWritten()
+    let again = host.submit(try request("basic", of: silent))
+    host.advance(.milliseconds(20))
+    #expect(host.takeWritten().count == 1, "what answers the one answers the other")
+    host.advance(.milliseconds(500))
+    #expect(host.error(of: again)?.kind == .timedOut)
+    let next = host.submit(try request("cells", of: silent))
+    host.advance(.milliseconds(100))
+    #expect(host.takeWritten().isEmpty)
+    host.receive(Self.reply + Self.reply)
+    #expect(host.results[next] == nil && host.exchange.counters.lateReplies == 2)
+    host.advance(.milliseconds(20))
+    #expect(host.takeWritten().count == 1)
+    host.receive(Self.reply)
+    #expect(try host.results[next]?.get() != nil)
+  }
+
+  @Test func theFirstRequestIsMadeAgainWhenItIsRefused() throws {
+    var forgetful = Samples.jbd
+    forgetful.plan.retriesRefused = true
+    var host = try host(forgetful)
+    let first = host.submit(try request("basic", of: forgetful))
+    let refusal = Self.bytes("DD 03 80 00 FF 80 77")
+    host.receive(refusal)
+    #expect(host.results[first] == nil && host.takeWritten() == [Self.basic, Self.basic])
+    host.receive(Self.reply)
+    #expect(try host.results[first]?.get() != nil)
+    let second = host.submit(try request("basic", of: forgetful))
+    host.advance(.milliseconds(20))
+    host.receive(refusal)
+    #expect(host.error(of: second)?.kind == .refused)
+    // It isn't asked for ever.
+    host = try self.host(forgetful)
+    let third = host.submit(try request("basic", of: forgetful))
+    host.receive(refusal)
+    host.receive(refusal)
+    #expect(host.error(of: third)?.kind == .refused)
+  }
+
   @Test func theEnd() throws {
     var host = try host(Samples.jbd)
     let ids = try (0..<3).map { _ in host.submit(try request("basic", of: Samples.jbd)) }

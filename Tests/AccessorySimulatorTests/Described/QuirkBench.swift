@@ -88,8 +88,8 @@ struct QuirkBench {
     for field in BatteryReading.Field.allCases {
       if let number = battery[field] { told["battery.\(field)"] = "\(number)" }
     }
-    told["battery.level"] = "\(battery.level)"
-    told["battery.charge"] = "\(battery.charge)"
+    told["battery.level"] = battery.level == BatteryReading().level ? nil : "\(battery.level)"
+    told["battery.charge"] = battery.charge == BatteryReading().charge ? nil : "\(battery.charge)"
     told["battery.cells"] = battery.cellMillivolts.isEmpty ? nil : "\(battery.cellMillivolts)"
     told["battery.temperatures"] = battery.temperatures.isEmpty ? nil : "\(battery.temperatures)"
     told["battery.faults"] = battery.faults.map { "\($0)" }

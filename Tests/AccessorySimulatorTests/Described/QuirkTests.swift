@@ -10,67 +10,14 @@ import Testing
 /// What real accessories do that makes it harder to speak with them: whatever it is, the same is told as without it, twice,
 /// and nothing is made up. Documentation/simulators.md has the same table with the options of `simulate`.
 @Suite(.timeLimit(.minutes(10))) struct QuirkTests {
-  private static func isAsleep(_ count: Int) -> @Sendable (inout DescribedDevice, inout Faults) -> Void {
-    { device, _ in (device.quirks.lostAsleep, device.quirks.sleepsAfter) = (count, .seconds(60)) }
-  }
+  /// Each of them.
+  static let all = [
+    QuirkCase.jbd, QuirkCase.daly, QuirkCase.jk, QuirkCase.pylontech, QuirkCase.vedirect, QuirkCase.pi30,
+    QuirkCase.vesc,
+    QuirkCase.elm327, QuirkCase.modbus, QuirkCase.megatec,
+  ].flatMap { $0 }
 
-  private static func comesInPieces(_ count: Int) -> @Sendable (inout DescribedDevice, inout Faults) -> Void {
-    { device, _ in device.quirks.pieces = count }
-  }
-
-  private static let isEchoed: @Sendable (inout DescribedDevice, inout Faults) -> Void = { device, _ in
-    device.quirks.isEchoing = true
-  }
-
-  private static func isLate(_ time: Duration) -> @Sendable (inout DescribedDevice, inout Faults) -> Void {
-    { _, faults in faults.delay = time }
-  }
-
-  private static func isDeaf(_ time: Duration) -> @Sendable (inout DescribedDevice, inout Faults) -> Void {
-    { device, _ in device.quirks.deafTime = time }
-  }
-
-  private static func pushes(
-    _ hex: String, amid: Bool = false
-  ) -> @Sendable (inout DescribedDevice, inout Faults) throws -> Void {
-    { device, _ in
-      device.quirks.pushes = [.bytes(try #require(Hexadecimal.bytes(hex)))]
-      device.quirks.pushesAmid = amid
-    }
-  }
-
-  private static func refuses(
-    _ name: String
-  ) -> @Sendable (inout DescribedDevice, inout Faults) throws -> Void {
-    { device, _ in device.quirks.refused = [try #require(device.description.request(named: name))] }
-  }
-
-  static let jbd = [
-    QuirkCase("jbd", "sleeps, and loses the first request", isAsleep(1)),
-    QuirkCase("jbd", "sleeps, and loses two requests", isAsleep(2)),
-    QuirkCase("jbd", "replies in pieces", comesInPieces(3)),
-    QuirkCase("jbd", "replies late", isLate(.milliseconds(450))),
-    QuirkCase("jbd", "the adapter echoes", isEchoed),
-    QuirkCase("jbd", "another module answers first", pushes("DDA50000000077DD0500023031FF9D77")),
-    QuirkCase("jbd", "a newer board says more", more: ["humidity"]) { device, _ in
-      let basic = try #require(device.description.messages.firstIndex { $0.name == "basic" })
-      device.quirks.surplus = [basic: [0x32, 0x00, 0x00, 0x03, 0xE8, 0x02, 0xD0]]
-    },
-    QuirkCase("jbd", "the cells are refused", missing: ["battery.cells"], refuses("cells")),
-  ]
-
-  static let daly = [
-    QuirkCase("daly", "sleeps, and loses two requests", isAsleep(2)),
-    QuirkCase("daly", "sleeps, and gives requests back") { device, _ in
-      (device.quirks.lostAsleep, device.quirks.isEchoingAsleep) = (2, true)
-    },
-    QuirkCase("daly", "the adapter echoes", isEchoed),
-    QuirkCase("daly", "replies in pieces", comesInPieces(2)),
-    QuirkCase("daly", "replies late", isLate(.milliseconds(80))),
-    QuirkCase("daly", "hears nothing for 20 ms behind a message", isDeaf(.milliseconds(20))),
-  ]
-
-  @Test(arguments: jbd + daly) func theSameIsTold(quirk: QuirkCase) async throws {
+  @Test(arguments: all) func theSameIsTold(quirk: QuirkCase) async throws {
     let plain = try await QuirkBench.with(quirk.kind) { try await $0.told() }
     let told = try await QuirkBench.with(quirk.kind, quirk.show) { bench in
       [try await bench.told(), try await bench.told()]
@@ -82,6 +29,41 @@ import Testing
         #expect(isExpected, "\(name) is \(told[name] ?? "unknown"), not \(plain[name] ?? "unknown")")
       }
       #expect(quirk.missing.allSatisfy { told[$0] == nil } && quirk.more.allSatisfy { told[$0] != nil })
+    }
+  }
+
+  /// An adapter says that it looks for the car's bus in front of the first answer.
+  @Test func theFirstRequestForTheCar() async throws {
+    try await QuirkBench.with("elm327", QuirkCase.pushes("534541524348494E472E2E2E0D")) { bench in
+      let request = try #require(bench.accessory.description.request(named: "engine_speed"))
+      let reply = try await bench.accessory.ask(request)
+      #expect(reply?["engine_speed"]?.value == .number(1_303.75))
+      #expect(try await bench.accessory.battery().millivolts == 13_100)
+    }
+  }
+
+  /// Where all that would be told is refused, that is the error.
+  @Test func aRefusal() async throws {
+    try await QuirkBench.with("elm327", QuirkCase.refuses("voltage")) { bench in
+      for _ in 0..<2 {
+        let error = await #expect(throws: AccessoryError.self) { try await bench.accessory.battery() }
+        #expect(error?.kind == .refused && error?.message.contains("refuses voltage") == true)
+      }
+    }
+  }
+
+  /// What old shunts do: behind a HEX message they send no text for a while. What was told before is still told.
+  @Test func quietBehindAHEXMessage() async throws {
+    try await QuirkBench.with("vedirect") { device, _ in
+      device.quirks.quietTime = .seconds(1)
+    } _: { bench in
+      let plain = try await bench.told()
+      let ping = try #require(bench.accessory.description.request(named: "ping"))
+      _ = try await bench.accessory.ask(ping)
+      #expect(try await bench.told() == plain)
+      let session = bench.accessory
+      var news = session.news().makeAsyncIterator()
+      #expect(try await news.next() != nil, "the text comes again")
     }
   }
 }

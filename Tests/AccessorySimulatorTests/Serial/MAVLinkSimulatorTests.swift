@@ -93,7 +93,7 @@ import Testing
 
   /// What it doesn't push it is asked for: once, or again and again if it knows only that; or it has only its own status.
   @Test(
-    arguments: [[.quiet], [.quiet, .old], [.quiet, .plain], [.shy, .quiet], [.signed], [.crowded]]
+    arguments: [[.quiet], [.quiet, .old], [.quiet, .plain], [.shy, .quiet], [.signed], [.crowded], [.mixed]]
       as [Set<MAVLinkDevice.Habit>])
   func habits(habits: Set<MAVLinkDevice.Habit>) async throws {
     try await with { configuration, _ in
@@ -179,10 +179,9 @@ import Testing
   }
 
   @Test func itIsUnplugged() async throws {
-    try await with { _, faults in
-      faults.unplug = .after(.milliseconds(500))
-    } _: { bench in
+    try await with { bench in
       var news = bench.autopilot.news().makeAsyncIterator()
+      await bench.simulator.unplug()
       let error = await #expect(throws: AccessoryError.self) { while try await news.next() != nil {} }
       #expect(error?.kind == .disconnected)
       let later = await #expect(throws: AccessoryError.self) { try await bench.autopilot.identify() }

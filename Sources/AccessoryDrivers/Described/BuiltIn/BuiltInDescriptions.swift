@@ -4,6 +4,6 @@
 enum BuiltInDescriptions {
   static let texts = [
     "daly": daly, "elm327": elm327, "epever": epever, "jbd": jbd, "jk": jk, "megatec": megatec, "pi30": pi30,
-    "pylontech": pylontech, "sdm120": sdm120, "vedirect": vedirect, "vesc": vesc,
+    "pylontech": pylontech, "renogy": renogy, "sdm120": sdm120, "srne": srne, "vedirect": vedirect, "vesc": vesc,
   ]
 }

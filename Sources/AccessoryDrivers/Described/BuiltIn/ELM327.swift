@@ -66,6 +66,7 @@ extension BuiltInDescriptions {
     plan:
       identify: {request: information}
       start: [{request: reset, expect: {identity.model: ELM327}}, no_line_feeds]
+      retry_refused: true
       poll:
         - {requests: voltage, every: 10s}
       timeout: 1s

@@ -196,7 +196,8 @@ extension BuiltInDescriptions {
         sent: 01 03 90 13 00 03 D9 0E
         received: 01 03 06 0633 1301 0F06 F5A1
         expect: {clock_hour: 1, clock_minute: 6, clock_second: 51, clock_day: 19, clock_month: 6, clock_year: 2015}
-      # The maker's own programs ask for 27 registers at once with a function of his, 01 43 31 00 00 1B 0A F2.
+      # The maker's own programs ask for 27 registers at once with a function of his, which isn't used here.
+      - {received: 01 43 31 00 00 1B 0A F2, refused: true}
       # These are worked out, not recorded.
       - request: charge
         sent: 01 04 31 1A 00 01 1E F1

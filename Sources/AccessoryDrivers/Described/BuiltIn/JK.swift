@@ -236,6 +236,9 @@ extension BuiltInDescriptions {
       - request: values
         received: 4E57001A0000000006000185147F01028700030000000068000002D3
         expect: {battery.percent: 20, battery.cycles: unknown}
+      # So the version behind it isn't known, and without that nobody knows what the number of the current means.
+      - received: 4E57001B0000000006000185148400457F01C0010000000068000003D2
+        expect: {battery.percent: 20, battery.current: unknown, battery.charging: unknown}
       - {request: {value: {tag: 0x83}}, sent: 4E 57 00 13 00 00 00 00 03 03 00 83 00 00 00 00 68 00 00 01 A9}
       - {request: {value: {tag: 0x85}}, sent: 4E 57 00 13 00 00 00 00 03 03 00 85 00 00 00 00 68 00 00 01 AB}
       - {request: activate, sent: 4E 57 00 13 00 00 00 00 01 03 00 00 00 00 00 00 68 00 00 01 24}

@@ -170,6 +170,7 @@ extension BuiltInDescriptions {
       identify: {request: protocol, expect: {protocol_number: 30}}
       # Half a command may be in its buffer.
       wake: {send: 0D, wait: 100ms}
+      retry_refused: true
       poll:
         - {requests: [status, mode], every: 10s}
         - {requests: warnings, every: 60s}

@@ -30,10 +30,10 @@ extension BuiltInDescriptions {
     # The first module of the first group has the address 2; the first of the second group, 0x12, is unit 17.
     units: {element: address, to: 240, sent: 1, received: 1, scan: 1..15}
 
-    # What an answer is about isn't in it: it is the answer to what was asked.
+    # What an answer is about isn't in it: it is the answer to what was asked. Relatives with other versions have other tables.
     messages:
       analog:
-        when: {kind: 0x46, code: 0}
+        when: {version: 0x20, kind: 0x46, code: 0}
         fields:
           - {name: flag, type: u8, hidden: true}
           - {name: module, type: u8, hidden: true}
@@ -55,7 +55,7 @@ extension BuiltInDescriptions {
               - {name: full_large, type: u24, scale: 0.001, unit: Ah, hidden: true}
       # The same of all modules of the group, one after another.
       all_analog:
-        when: {kind: 0x46, code: 0}
+        when: {version: 0x20, kind: 0x46, code: 0}
         fields:
           - {name: flag, type: u8, hidden: true}
           - {name: modules, type: u8}
@@ -81,7 +81,7 @@ extension BuiltInDescriptions {
                   - {name: modules.remaining_large, type: u24, scale: 0.001, unit: Ah}
                   - {name: modules.full_large, type: u24, scale: 0.001, unit: Ah}
       alarms:
-        when: {kind: 0x46, code: 0}
+        when: {version: 0x20, kind: 0x46, code: 0}
         fields:
           - {name: flag, type: u8, hidden: true}
           - {name: module, type: u8, hidden: true}
@@ -116,7 +116,7 @@ extension BuiltInDescriptions {
             flags: {0: buzzer, 3: full, 5: heater, 6: discharging, 7: charging}
           - {name: bad_cells, type: u16le, hidden: true}
       limits:
-        when: {kind: 0x46, code: 0}
+        when: {version: 0x20, kind: 0x46, code: 0}
         fields:
           - {name: flag, type: u8, hidden: true}
           - {name: limit.cell_high, type: u16, scale: 0.001, unit: V}
@@ -133,7 +133,7 @@ extension BuiltInDescriptions {
           - {name: limit.discharge_cold, type: i16, offset: -2731, scale: 0.1, unit: °C}
           - skip: 2
       management:
-        when: {kind: 0x46, code: 0}
+        when: {version: 0x20, kind: 0x46, code: 0}
         fields:
           - {name: module, type: u8, hidden: true}
           - {name: charge_voltage_limit, type: u16, scale: 0.001, unit: V}
@@ -146,12 +146,12 @@ extension BuiltInDescriptions {
           - {name: discharge_enabled, type: u8, bits: 6, stay: true, truth: true}
           - {name: charge_enabled, type: u8, bits: 7, truth: true}
       serial:
-        when: {kind: 0x46, code: 0}
+        when: {version: 0x20, kind: 0x46, code: 0}
         fields:
           - {name: module, type: u8, hidden: true}
           - {name: identity.serial, type: text, bytes: 16}
       maker:
-        when: {kind: 0x46, code: 0}
+        when: {version: 0x20, kind: 0x46, code: 0}
         fields:
           - {name: identity.model, type: text, bytes: 10}
           - {name: version_major, type: u8}

@@ -42,7 +42,9 @@ enum DescriptionKeys {
     "timeout",
   ]
   static let argument = ["type", "from", "to", "offset", "scale", "unit", "default", "words"]
-  static let plan = ["identify", "poll", "gap", "timeout", "tries", "retry_gap", "wake", "start", "expiry"]
+  static let plan = [
+    "identify", "poll", "gap", "timeout", "tries", "retry_gap", "retry_refused", "wake", "start", "expiry",
+  ]
   static let startStep = ["request", "expect", "baud", "wait"]
   static let identify = ["request", "expect"]
   static let poll = ["requests", "every"]

@@ -15,6 +15,7 @@ extension DescriptionReader {
     set(&plan.timeout, fields["timeout"].flatMap { nanoseconds($0, "timeout", 1...60_000) })
     set(&plan.tries, fields["tries"].flatMap { integer($0, "tries", 1...20) })
     set(&plan.retryGap, fields["retry_gap"].flatMap { nanoseconds($0, "retry_gap", 0...60_000) })
+    set(&plan.retriesRefused, fields["retry_refused"].flatMap { flag($0, "retry_refused") })
     if let node = fields["wake"] { plan.wake = wake(node) }
     if let node = fields["start"] {
       plan.start = oneOrMore(node, "steps of start", limit: 32).compactMap { startStep($0) }

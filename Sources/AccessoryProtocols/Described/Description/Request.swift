@@ -103,6 +103,9 @@ extension ProtocolDescription {
     public var tries = 3
     /// Nanoseconds between two tries.
     public var retryGap: Int64 = 0
+    /// Whether the first request after opening is made again when it is refused, as half a command may have been in the
+    /// accessory's buffer.
+    public var retriesRefused = false
     /// Bytes to send before the first request, and nanoseconds to wait behind them; nil: none.
     public var wake: Wake?
     /// What is done once after opening, before all else.

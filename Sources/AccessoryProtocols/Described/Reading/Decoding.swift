@@ -11,6 +11,8 @@ struct Decoding {
   /// Numbers whose meaning depends on another field: by the place of their value, and its place in the list.
   private var undecided: [(place: Int, element: Int?, field: ProtocolDescription.Field, bits: UInt64)] = []
   private var offset = 0
+  /// Whether something is left behind a tag that isn't known.
+  private var isCut = false
 
   init(_ message: Int, _ known: [String: Int]) {
     result = DecodedMessage(message: message)
@@ -63,21 +65,26 @@ struct Decoding {
   /// Gives numbers whose meaning depends on another field that meaning.
   mutating func settleVariants() {
     for item in undecided {
-      guard let variants = item.field.variants, let number = raw(of: variants.by), let rule = variants.rules[number],
-        case .number(var format) = item.field.type
-      else { continue }
+      guard let variants = item.field.variants, case .number(var format) = item.field.type else { continue }
+      guard let number = raw(of: variants.by) else {
+        // What tells how it is meant may be in what couldn't be read.
+        if isCut { set(item.place, item.element, to: .nothing) }
+        continue
+      }
+      guard let rule = variants.rules[number] else { continue }
       format.encoding = rule.encoding
       let whole = format.whole(item.bits)
       let value = whole.map { item.field.meaning(of: $0, rule: rule) } ?? .nothing
       if whole.map({ item.field.isNonsense($0, value) }) ?? true { result.problems += 1 }
-      if let element = item.element {
-        guard case .list(var list) = result.values[item.place].value, list.indices.contains(element) else { continue }
-        list[element] = value
-        result.values[item.place].value = .list(list)
-      } else {
-        result.values[item.place].value = value
-      }
+      set(item.place, item.element, to: value)
     }
+  }
+
+  private mutating func set(_ place: Int, _ element: Int?, to value: PlainValue) {
+    guard let element else { return result.values[place].value = value }
+    guard case .list(var list) = result.values[place].value, list.indices.contains(element) else { return }
+    list[element] = value
+    result.values[place].value = .list(list)
   }
 
   // MARK: - Bytes
@@ -270,7 +277,10 @@ struct Decoding {
   /// Reads values behind their tags. What follows a tag that isn't known can't be read, as its length isn't known.
   mutating func readTags(_ tags: [UInt8: [ProtocolDescription.Step]], of body: RawSpan) {
     while offset < body.byteCount {
-      guard let steps = tags[body.byte(at: offset)] else { return result.problems += 1 }
+      guard let steps = tags[body.byte(at: offset)] else {
+        isCut = true
+        return result.problems += 1
+      }
       offset += 1
       guard read(steps, of: body, depth: 0, end: body.byteCount) else { return }
     }

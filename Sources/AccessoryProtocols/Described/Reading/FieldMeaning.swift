@@ -147,7 +147,7 @@ struct DecimalNumber {
 
 extension UInt8 {
   /// Whether it is a blank, a tab, part of a line end, or zero.
-  var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0D || self == 0x0A || self == 0 }
+  package var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0D || self == 0x0A || self == 0 }
 }
 
 extension Collection<UInt8> {
