@@ -106,7 +106,14 @@ public final class DescribedAccessory: LinkedAccessory {
     var failure: AccessoryError?
     for request in requests {
       do throws(AccessoryError) {
-        return try await ask(request)
+        let reply = try await ask(request)
+        // Others tell the same, and to see that they aren't known may take long.
+        answers.withLock { answers in
+          for other in requests where other != request && description.requests[other].isOptional {
+            answers[other] = false
+          }
+        }
+        return reply
       } catch {
         guard isRefusal(error, of: request) || error.kind == .timedOut else { throw error }
         failure = failure ?? error

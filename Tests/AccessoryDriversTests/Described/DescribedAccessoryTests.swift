@@ -58,6 +58,7 @@ import Testing
     let (status, ratings) = (description.request(named: "status") ?? 0, description.request(named: "ratings") ?? 0)
     #expect(!accessory.isRefusal(silence, of: status) && !accessory.isNotKnown(status))
     #expect(!accessory.isNotKnown(ratings))
+    #expect(accessory.isNotKnown(description.request(named: "extended") ?? 0), "it would tell the same")
     #expect(accessory.isRefusal(silence, of: ratings) && accessory.isNotKnown(ratings))
     #expect(!accessory.isRefusal(.disconnected("ups"), of: ratings))
     await accessory.close()

@@ -125,6 +125,47 @@ extension BuiltInDescriptions {
           - {name: charged_energy, type: i32, scale: 0.0001, unit: Wh}
           - {name: distance, type: i32, scale: 0.001, unit: m}
           - {name: distance_absolute, type: i32, scale: 0.001, unit: m}
+      # The same of all controllers: of its mask these bits are known.
+      selected_setup:
+        framing: [frame, long]
+        when: {command: 51}
+        fields:
+          - {name: asked_mosfet, type: u32, bits: 0, stay: true, hidden: true}
+          - {name: asked_motor, type: u32, bits: 1, stay: true, hidden: true}
+          - {name: asked_motor_current, type: u32, bits: 2, stay: true, hidden: true}
+          - {name: asked_current, type: u32, bits: 3, stay: true, hidden: true}
+          - {name: asked_duty, type: u32, bits: 4, stay: true, hidden: true}
+          - {name: asked_electrical_speed, type: u32, bits: 5, stay: true, hidden: true}
+          - {name: asked_speed, type: u32, bits: 6, stay: true, hidden: true}
+          - {name: asked_voltage, type: u32, bits: 7, stay: true, hidden: true}
+          - {name: asked_percent, type: u32, bits: 8, hidden: true}
+          - when: {asked_mosfet: 1}
+            fields:
+              - {name: mosfet_temperature, type: i16, scale: 0.1, unit: °C}
+          - when: {asked_motor: 1}
+            fields:
+              - {name: motor_temperature, type: i16, scale: 0.1, unit: °C}
+          - when: {asked_motor_current: 1}
+            fields:
+              - {name: motor_current, type: i32, scale: 0.01, unit: A}
+          - when: {asked_current: 1}
+            fields:
+              - {name: battery.current, type: i32, scale: -0.01, unit: A}
+          - when: {asked_duty: 1}
+            fields:
+              - {name: duty, type: i16, scale: 0.1, unit: "%"}
+          - when: {asked_electrical_speed: 1}
+            fields:
+              - {name: electrical_speed, type: i32, unit: rpm}
+          - when: {asked_speed: 1}
+            fields:
+              - {name: speed, type: i32, scale: 0.001, unit: m/s}
+          - when: {asked_voltage: 1}
+            fields:
+              - {name: battery.voltage, type: i16, scale: 0.1, unit: V}
+          - when: {asked_percent: 1}
+            fields:
+              - {name: battery.percent, type: i16, scale: 0.1, unit: "%"}
       # A battery management system on its bus.
       bms:
         framing: [frame, long]
@@ -294,7 +335,15 @@ extension BuiltInDescriptions {
           mask: {type: u32, default: 0x00008188}
         reply: selected
         same: command
-
+      selected_setup:
+        summary: Some values of all controllers, by a mask
+        send: frame
+        with: {command: 51}
+        data: [{argument: mask}]
+        arguments:
+          mask: {type: u32, from: 1, to: 0x1FF, default: 0x0000018C}
+        reply: selected_setup
+        same: command
       bms: {summary: A battery management system on its bus, send: frame, with: {command: 96}, reply: bms, same: command}
 
     plan:
@@ -346,6 +395,16 @@ extension BuiltInDescriptions {
           identity.name: "\nMIT TEST V2"
           identity.serial: 410052000151333236363239
       - {request: setup, sent: 02 01 2F D5 8D 03}
+      # The answer was made here.
+      - request: selected_setup
+        sent: 02 05 33 00 00 01 8C 81 09 03
+        received: 0211330000018c0000009600000028017d02a0502b03
+        expect:
+          motor_current: 1.5
+          battery.current: -0.4
+          battery.voltage: 38.1
+          battery.percent: 67.2
+          speed: unknown
       - {request: selected, sent: 02 05 32 00 00 81 88 70 44 03}
       - {request: bms, sent: 02 01 60 6C A6 03}
       # Made of the one above: behind the versions more is said, so that it has the head of long frames.
