@@ -159,10 +159,32 @@ import Testing
     }
   }
 
-  @Test func aDryRunIsOfCommandsWithNames() async throws {
+  /// Drivers in Swift, too: what would be sent is shown, with what may be otherwise, and nothing is opened.
+  @Test(
+    arguments: [
+      ("framed", ["echo", "6869"], "0ff0117e000002000c2c6869ac2a93d8"),
+      ("framed", ["0x7E", "--text", "hi"], "0ff0117e000002000c2c6869ac2a93d8"),
+      ("ev3", ["battery-percent"], "08000000000100811260"), ("hm10", ["set-power", "power=6"], "41542b504f574533"),
+      ("bluno", ["key", "key=up"], "66"), ("hm1x", ["stop"], "0000003a"),
+    ])
+  func aDryRunOfDriversInSwift(driver: String, words: [String], bytes: String) async throws {
     try await Sandbox.with { box in
-      let ended = try await box.run("request", "x", "echo", "00", "--dry-run")
-      #expect(ended.status == EX_USAGE && ended.errorText.contains("for commands with names"))
+      let terminal = try openPseudoTerminal(raw: true)
+      let ended = try await box.run(["request", terminal.path] + words + ["--driver", driver, "--dry-run", "--json"])
+      #expect(ended.status == 0, "\(ended.outputText)")
+      let document = try ended.json()
+      #expect(document["sends"]?[0]?["bytes_hex"] == .string(bytes) && document["remark"]?.text?.isEmpty == false)
+      let text = try await box.run(["request", terminal.path] + words + ["--driver", driver, "--dry-run"])
+      #expect(text.outputText.contains("would send") && text.errorText.contains("nothing was sent; "))
+      #expect(terminal.received().isEmpty)
+    }
+  }
+
+  @Test func aDryRunOfWhatHasNoCommands() async throws {
+    try await Sandbox.with { box in
+      let terminal = try openPseudoTerminal(raw: true)
+      let ended = try await box.run("request", terminal.path, "0x00", "--driver", "mavlink", "--dry-run")
+      #expect(ended.status == EX_USAGE && ended.errorText.contains("takes no AF1 commands"), "\(ended.errorText)")
     }
   }
 }

@@ -8,7 +8,8 @@ extension Driver {
   /// Robots with a Bluno board.
   public static let bluno = Driver(
     name: BlunoRobot.driverName, summary: "robots with a Bluno board", commands: BlunoRobot.commands,
-    polls: [], frames: { BlunoFrameReader() }
+    polls: [], preview: { calls, _ throws(AccessoryError) in try BlunoRobot.preview(of: calls) },
+    previewRemark: BlunoRobot.previewRemark, frames: { BlunoFrameReader() }
   ) {
     session, _, clock throws(AccessoryError) in
     try await BlunoRobot.open(session, clock: clock)

@@ -26,6 +26,9 @@ public struct Driver: Sendable {
   public let units: LineUnits?
   /// Gives the bytes that commands would send, a frame each, without an accessory; nil where that isn't known beforehand.
   public let preview: Preview?
+  /// What isn't as `preview` shows it, as it is known only when an accessory is there: a sentence without its period; empty
+  /// where there is nothing.
+  public let previewRemark: String
   /// Makes what reads the frames of this protocol in a trace, in its own words; nil where nothing does, and a trace shows
   /// the bytes.
   public let frames: (@Sendable () -> any FrameReader)?
@@ -50,13 +53,14 @@ public struct Driver: Sendable {
   public init(
     name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
     polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, hasWrites: Bool = false,
-    units: LineUnits? = nil, preview: Preview? = nil,
+    units: LineUnits? = nil, preview: Preview? = nil, previewRemark: String = "",
     frames: (@Sendable () -> any FrameReader)? = nil, greeting: Greeting? = nil, make: @escaping Maker
   ) {
     self.greeting = greeting
     self.units = units
     self.hasWrites = hasWrites || commands.contains(where: \.isWrite)
     (self.polls, self.freshness, self.preview) = (polls, freshness, preview)
+    self.previewRemark = previewRemark
     self.hasRadio = hasRadio
     self.frames = frames
     self.name = name

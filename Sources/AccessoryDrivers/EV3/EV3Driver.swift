@@ -8,7 +8,9 @@ extension Driver {
   /// LEGO EV3 bricks.
   public static let ev3 = Driver(
     name: EV3Brick.driverName, summary: "LEGO EV3 bricks", commands: EV3Brick.commands,
-    polls: [.readings(every: .seconds(60))], frames: { EV3FrameReader() },
+    polls: [.readings(every: .seconds(60))],
+    preview: { calls, _ throws(AccessoryError) in try EV3Brick.preview(of: calls) },
+    previewRemark: EV3Brick.previewRemark, frames: { EV3FrameReader() },
     greeting: { session, clock throws(AccessoryError) in
       if session.transport.peer != nil { try await EV3Greeting.exchange(over: session, clock: clock) }
     },

@@ -22,15 +22,7 @@ extension FramedAccessory {
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     var replies: [CommandReply] = []
     for call in calls {
-      let command: AF1Command =
-        switch call.command.name {
-        case "identify": .identify
-        case "status": .status
-        case "battery": .battery
-        case "echo": .echo
-        default: AF1Command(rawValue: UInt8(truncatingIfNeeded: call.whole("number")))
-        }
-      let payload = try await request(command, payload: call.bytes("payload"))
+      let payload = try await request(Self.command(of: call), payload: call.bytes("payload"))
       replies.append(CommandReply(call.command, isAnswered ? [.bytes(payload)] : []))
     }
     return replies

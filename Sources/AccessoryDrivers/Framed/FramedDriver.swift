@@ -8,7 +8,8 @@ extension Driver {
   /// Accessories that speak the AF1 reference command set.
   public static let framed = Driver(
     name: FramedAccessory.driverName, summary: "AF1", commands: FramedAccessory.commands,
-    frames: { AF1Words.reader }
+    preview: { calls, _ throws(AccessoryError) in try FramedAccessory.preview(of: calls) },
+    previewRemark: FramedAccessory.previewRemark, frames: { AF1Words.reader }
   ) {
     session, profile, clock throws(AccessoryError) in
     try await FramedAccessory.open(session, options: .init(profile), clock: clock)

@@ -67,7 +67,7 @@ struct HM10SettingForm: Sendable {
   }
 
   /// What the module calls it.
-  private func number(_ call: CommandCall) -> Int? {
+  func number(_ call: CommandCall) -> Int? {
     switch kind {
     case .choice(let words): return words.firstIndex(of: call.text(name))
     case .flag: return call.flag(name) ? 1 : 0

@@ -8,7 +8,8 @@ extension Driver {
   /// Cars that are driven by HM-1X control frames.
   public static let hm1x = Driver(
     name: HM1XCar.driverName, summary: "HM-1X cars", commands: HM1XCar.commands, polls: [],
-    frames: { HM1XFrameReader() }
+    preview: { calls, _ throws(AccessoryError) in try HM1XCar.preview(of: calls) },
+    previewRemark: HM1XCar.previewRemark, frames: { HM1XFrameReader() }
   ) {
     session, _, clock throws(AccessoryError) in
     try await HM1XCar.open(session, clock: clock)

@@ -23,9 +23,12 @@ package struct DryRunDocument: Encodable {
   let sends: [Frame]
   /// The permission that is missing; null if they could be sent.
   let refusal: OrNull<String>
+  /// What is known only when an accessory is there, and may be otherwise then; null where there is nothing.
+  let remark: OrNull<String>
 
   /// What would be sent to a device, and why it may not.
-  package init(_ device: DeviceDocument, _ frames: [Frame], refusal: String?) {
+  package init(_ device: DeviceDocument, _ frames: [Frame], refusal: String?, remark: String? = nil) {
     (self.device, sends, self.refusal) = (device, frames, OrNull(refusal))
+    self.remark = OrNull(remark)
   }
 }

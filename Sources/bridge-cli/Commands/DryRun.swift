@@ -35,7 +35,8 @@ struct DryRun {
     if output.json {
       return Output.json(
         DryRunDocument(
-          device, zip(frames, texts).map { DryRunDocument.Frame($0, text: $1.isEmpty ? nil : $1) }, refusal: refusal))
+          device, zip(frames, texts).map { DryRunDocument.Frame($0, text: $1.isEmpty ? nil : $1) }, refusal: refusal,
+          remark: remark))
     }
     for (bytes, text) in zip(frames, texts) {
       let hex = bytes.map { Hexadecimal.string([$0]) }.joined(separator: " ")
@@ -45,7 +46,12 @@ struct DryRun {
     if let refusal {
       Output.line(Style.standardOutput.yellow("it would be refused: \(SafeText.escape(refusal, limit: 500))"))
     }
-    Output.note("nothing was sent")
+    if let remark { Output.note("nothing was sent; \(remark)") } else { Output.note("nothing was sent") }
+  }
+
+  /// What may be otherwise when an accessory is there.
+  private var remark: String? {
+    KnownDrivers.driver(named: driver).flatMap { $0.previewRemark.isEmpty ? nil : $0.previewRemark }
   }
 
   /// What a frame says, where the driver's frames can be read.

@@ -17,7 +17,10 @@ struct NamedRequest {
   private static let known = KnownDrivers.library.all + KnownDrivers.inProfiles
 
   /// A command of the accessory's own kind, which has a name that AF1's shorter form has, too.
-  init(_ command: String, of device: String?) { (self.device, words, drivers) = (device, [command], []) }
+  init(_ command: String, of device: String?) { self.init([command], of: device) }
+
+  /// These words.
+  init(_ words: [String], of device: String?) { (self.device, self.words, drivers) = (device, words[...], []) }
 
   /// Nil when the words have the shorter form that AF1 has: a command, perhaps with a payload. `driver` is what the user
   /// says it is: a name, or the file of a description.

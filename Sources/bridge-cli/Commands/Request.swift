@@ -77,9 +77,6 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     } else {
       _ = try parts()
       if noReply { throw ValidationError("--no-reply is for commands with names: AF1 always answers") }
-      if dryRun {
-        throw ValidationError("--dry-run is for commands with names: AF1 numbers its frames as it sends them")
-      }
     }
   }
 
@@ -125,6 +122,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
         let (driver, commands) = try await held.commands()
         if let named = named(parts, driver, commands) { return try await named.run(self) }
       }
+      if dryRun { return try await named(parts, held.accessory.driver, held.label ?? held.name).run(self) }
       let command = "0x" + Hexadecimal.string([parts.command.rawValue])
       let reply = try await usage {
         try await Self.hinting {
@@ -137,6 +135,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     if let driver = target.driver, let named = named(parts, driver.name, driver.commands) {
       return try await named.run(self, on: target)
     }
+    if dryRun { return try await named(parts, target.driver?.name, target.label).run(self, on: target) }
     // Before it is opened: that resets some boards.
     try target.opener.writeRules.checkBytes(isAsked: write)
     try await Attachment.with(target) { attachment in
@@ -158,6 +157,17 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
       return nil
     }
     return NamedRequest(name, of: parts.device)
+  }
+
+  /// The same in the longer form, which names everything. Throws `UsageError` where the accessory doesn't speak AF1.
+  private func named(_ parts: Parts, _ driver: String?, _ label: String) throws -> NamedRequest {
+    guard driver == FramedAccessory.driverName else {
+      throw UsageError(
+        "\(label) takes no AF1 commands, so nothing is known that would be sent: request --list shows what each kind takes"
+      )
+    }
+    let payload = parts.payload.isEmpty ? [] : ["payload=" + Hexadecimal.string(parts.payload)]
+    return NamedRequest(["command", "number=\(parts.command.rawValue)"] + payload, of: parts.device)
   }
 
   private func show(_ reply: [UInt8], _ parts: Parts, _ device: DeviceDocument) {
