@@ -64,6 +64,17 @@ import Testing
     #expect(schedule.deadline == Self.time(10_010))
   }
 
+  /// A status that was read once, and is never asked again by itself, doesn't make a battery look old that is asked every
+  /// ten seconds.
+  @Test func ageOfWhatIsRenewed() {
+    let pack = AccessoryPoll("pack", every: .seconds(10), gives: [.battery])
+    let driver = Driver(name: "d", polls: [pack]) { _, _, _ throws(AccessoryError) in throw Self.silence }
+    let freshness = Freshness(driver, interval: \.interval)
+    #expect(freshness.telling([.status: .seconds(3_600), .battery: .seconds(9)]) == [.battery: .seconds(9)])
+    #expect(freshness.telling([.status: .seconds(3_600)]) == [.status: .seconds(3_600)])
+    #expect(Freshness().telling([.status: .seconds(5), .battery: .seconds(9)]).count == 2)
+  }
+
   @Test func isStaleAfterThreeIntervalsAndAMinute() {
     let driver = Driver(name: "d", polls: [Self.fast, Self.slow]) { _, _, _ throws(AccessoryError) in throw Self.silence
     }

@@ -183,7 +183,7 @@ import Testing
     _ box: Sandbox, _ pid: pid_t, _ truth: Watched<Truth>, _ tally: Watched<Tally>, until end: ContinuousClock.Instant
   ) async throws {
     let client = try await ControlClient.connect(to: box.socket)
-    let limit = max(.seconds(60), poll * 3)
+    let limit = max(.seconds(60), poll * 3)  // Documentation/profiles.md, "Stale"
     while ContinuousClock.now < end {
       for accessory in try await client.call(Bridge.List(), timeout: .seconds(60)).accessories {
         let begin = ContinuousClock.now

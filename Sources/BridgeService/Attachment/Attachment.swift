@@ -108,7 +108,7 @@ final class Attachment {
       problem: machine.problem.map(Bridge.Problem.init), profile: profile?.name, driver: driver?.name,
       protocols: protocolStrings)
     facts.writes = writes
-    let ages = readingAges(now: now)
+    let ages = freshness.telling(readingAges(now: now))
     facts.readings_age_ms = ages.values.max().map(Self.milliseconds)
     if ages.contains(where: { freshness.isStale($0.key, age: $0.value) }) { facts.stale = true }
     return facts

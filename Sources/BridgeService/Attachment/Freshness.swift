@@ -29,4 +29,11 @@ struct Freshness: Sendable, Hashable {
 
   /// Whether a reading of this age is stale.
   func isStale(_ part: AccessoryPoll.Part, age: Duration) -> Bool { limits[part].map { age > $0 } ?? false }
+
+  /// Those ages that say how up to date all of it is: of what is told again and again, where anything is. What was read
+  /// once, because somebody asked for it, gets old without being wrong.
+  func telling(_ ages: [AccessoryPoll.Part: Duration]) -> [AccessoryPoll.Part: Duration] {
+    let renewed = ages.filter { limits[$0.key] != nil }
+    return renewed.isEmpty ? ages : renewed
+  }
 }
