@@ -88,6 +88,25 @@ import Testing
     #expect(host.reply(to: second)??["charging"]?.value == .whole(1))
   }
 
+  /// A charger that takes longer than it is waited for: what answers the second try comes as late, behind the time limit.
+  @Test func lateAsTheFirst() throws {
+    var host = try host()
+    let first = host.submit(try request("battery"))
+    let second = host.submit(try request("state"))
+    host.advance(.milliseconds(700))
+    host.deliver(Self.batteryReply)
+    #expect(host.reply(to: first) != nil)
+    #expect(host.takeWritten() == [Self.battery, Self.battery])
+    host.advance(.milliseconds(490))
+    #expect(host.takeWritten().isEmpty, "the second try was sent at 500 ms, and may be answered at 1.2 s")
+    host.advance(.milliseconds(10))
+    host.deliver(Self.batteryReply)
+    host.advance(.zero)
+    #expect(host.takeWritten() == [Self.state] && host.exchange.counters.lateReplies == 1)
+    host.deliver(Self.stateReply)
+    #expect(host.reply(to: second)??["charging"]?.value == .whole(1))
+  }
+
   /// What is of another function, or the same request again, needs no waiting.
   @Test(arguments: ["parts", "battery", "night"]) func whatCanNotBeMistaken(name: String) throws {
     var host = try host()
