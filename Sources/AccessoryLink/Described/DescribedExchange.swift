@@ -148,12 +148,13 @@ public struct DescribedExchange: Exchange {
       opening = nil
     } else if let waiting = queue.remove(id) {
       // It may have been sent before it had to wait again.
-      lateAnswers.note(waiting.request, sent: waiting.tries, until: now + patience(for: waiting.request), now: now)
+      if waiting.tries > 0 {
+        lateAnswers.note(waiting.request, sent: waiting.tries, until: now + patience(for: waiting.request), now: now)
+      }
     } else {
       return
     }
-    effects.completions.append(
-      (id, .failure(AccessoryError(.cancelled, "a request to \(label) was cancelled"))))
+    effects.completions.append((id, .failure(AccessoryError(.cancelled, "a request to \(label) was cancelled"))))
   }
 
   /// Fails everything that waits, and all that comes.

@@ -47,7 +47,7 @@ struct AttachmentMachine: Sendable, Equatable {
   /// An `open` is under way.
   private(set) var isOpening = false
   private var hasBeenAttached = false
-  /// It is one of several on a line, which is there also when this one keeps silent.
+  /// It is one of several on a line, which is there also when this one keeps silent: then it is asked for ever.
   private let isUnit: Bool
   /// Until then an opening that udev's rules may still help is repeated without counting.
   private var graceEnd: MonotonicTime

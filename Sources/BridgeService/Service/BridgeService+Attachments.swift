@@ -20,10 +20,12 @@ extension BridgeService {
   ) -> Attachment {
     let policies = configuration.policies(profile)
     let problem = refusal(profile)
+    // One that may sleep isn't asked again and again.
+    let isUnit = device.unit != nil && profile?.polls.letsSleep != true
     let machine =
       problem.map {
-        AttachmentMachine(refused: $0, policies: policies, isUnit: device.unit != nil, now: clock.now)
-      } ?? AttachmentMachine(policies: policies, isUnit: device.unit != nil, now: clock.now)
+        AttachmentMachine(refused: $0, policies: policies, isUnit: isUnit, now: clock.now)
+      } ?? AttachmentMachine(policies: policies, isUnit: isUnit, now: clock.now)
     nextKey += 1
     let driver = drivers.driver(for: device, profile)
     let attachment = Attachment(

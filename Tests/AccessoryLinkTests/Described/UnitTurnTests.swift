@@ -165,4 +165,27 @@ import Testing
     bus.host.end(.disconnected("line"))
     #expect(bus.host.completed.filter { $0 == silent }.count == 1)
   }
+
+  /// A request that waits for the answers to another one to be over, and is given up, doesn't make the next one forget them.
+  @Test func whatWasNeverSentFreesNobody() throws {
+    var bus = try Bus(units: 1...1, tries: 1)
+    var description = bus.description
+    let other = description.addRequest("energy", "", reads: .init(function: 4, start: 8, count: 2))
+    var host = ExchangeHost(try DescribedExchange(description, label: "line"))
+    host.begin()
+    func request(_ index: Int) throws -> DescribedRequest {
+      try DescribedRequest(index, unit: 1, of: description, by: RequestWriter(host.exchange.codec))
+    }
+    bus.due = [:]
+    host.submit(try request(bus.index))
+    #expect(host.takeWritten().count == 1)
+    host.advance(.milliseconds(110))
+    let given = host.submit(try request(other))
+    host.cancel(given)
+    host.submit(try request(other))
+    host.advance(.milliseconds(20))
+    #expect(host.takeWritten().isEmpty, "the answer to the first request may come yet")
+    host.advance(.milliseconds(200))
+    #expect(host.takeWritten().count == 1)
+  }
 }
