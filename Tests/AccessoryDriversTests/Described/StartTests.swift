@@ -25,6 +25,7 @@ import Testing
     plan:
       start: [faster, {wait: 1ms}, {baud: 115200}, {request: hello, expect: {identity.model: pylon}}]
       tries: 1
+      timeout: 30s
     """#
 
   private func open(_ transport: MemoryTransport) async throws -> DescribedAccessory {
