@@ -133,7 +133,7 @@ import Testing
     try await Sandbox.with { box in
       try box.directory.write(Array("precious".utf8), to: "acc")
       let simulator = try await box.run("simulate", "framed", "--link", "acc")
-      #expect(simulator.status == EX_CONFIG)
+      #expect(simulator.status == EX_CANTCREAT)
       #expect(simulator.errorText.contains("acc exists"))
       #expect(try SmallFile.read(box.directory.path + "/acc", limit: 100) == Array("precious".utf8))
       #expect(box.announcements == [])
@@ -144,7 +144,7 @@ import Testing
     try await Sandbox.with { box in
       #expect(symlink(target, box.directory.path + "/acc") == 0)
       let simulator = try await box.run("simulate", "framed", "--link", "acc", "--json")
-      #expect(simulator.status == EX_CONFIG)
+      #expect(simulator.status == EX_CANTCREAT)
       #expect(try simulator.json()["error"]?["kind"] == "misconfigured")
       #expect(linkTarget(box.directory.path + "/acc") == target)
     }

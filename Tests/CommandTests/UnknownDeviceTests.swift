@@ -27,6 +27,8 @@ import Testing
     Call(words: ["rm", "PORT", "a"]), Call(words: ["mkdir", "PORT", "a"]), Call(words: ["scan", "PORT"]),
     Call(words: ["connect", "PORT", "00:17:EA:00:00:01"]), Call(words: ["trace", "PORT", "--poll", "10ms"]),
     Call(words: ["doctor", "PORT"], status: 0), Call(words: ["detach", "PORT"], status: EX_NOINPUT),
+    // Nobody has agreed to what it would send.
+    Call(words: ["identify", "PORT"], status: EX_USAGE), Call(words: ["identify", "PORT", "--dry-run"], status: 0),
     // Its input is /dev/null.
     Call(words: ["console", "PORT", "--linger", "10ms"], status: 0), Call(words: ["trace", "PORT"], status: nil),
     Call(words: ["trace", "PORT", "--listen"], status: nil), Call(words: ["attach", "PORT"], status: nil),

@@ -47,6 +47,49 @@ import Testing
     await simulator.stop()
   }
 
+  /// Several on one line are an accessory each. A session has the line's bytes, so only one of them has a session at a time.
+  @Test func unitsOfALine() async throws {
+    let described = try #require(DescriptionLibrary.builtIn.described("daly"))
+    let board = try DescribedDevice(described.description, serialNumber: "BANK1")
+    var configuration = SerialSimulator<DescribedUnits>.Configuration(
+      try DescribedUnits(board, units: [1, 2]), seed: 1)
+    configuration.isAnnounced = false
+    let simulator = SerialSimulator(configuration)
+    let path = try await simulator.plugIn()
+    let device = Device(
+      try #require(DeviceAddress(path)), source: .simulator, driver: "daly", name: "daly", serialNumber: "BANK1")
+    let text = """
+      name: bank
+      match: {serial: BANK1}
+      protocol: daly
+      units: [1, 2]
+      protocols: [com.example.bank]
+      writes: allowed
+
+      """
+    let profile = try ProfileReader.read(Array(text.utf8), file: "bank.yaml")
+    let manager = EAAccessoryManager(sources: [FakeSource([device])], profiles: ProfileStore([profile]))
+    let accessories = manager.connectedAccessories.sorted { $0.serialNumber < $1.serialNumber }
+    #expect(accessories.map(\.serialNumber) == ["BANK1@1", "BANK1@2"])
+    #expect(Set(accessories.map(\.connectionID)).count == 2)
+    try await LoopThread.with { thread in
+      let recorder = Recorder()
+      let session = try EASession.open(try #require(accessories.last), forProtocol: "com.example.bank", writes: true)
+      #expect(throws: AccessoryError.self) {
+        _ = try EASession.open(try #require(accessories.first), forProtocol: "com.example.bank", writes: true)
+      }
+      try await thread.run { session.start(recorder, in: .current) }
+      try await recorder.wait(for: .openCompleted, ofInput: true)
+      // Voltage, current and charge of the second board.
+      let question: [UInt8] = [0xA5, 0x41, 0x90, 0x08, 0, 0, 0, 0, 0, 0, 0, 0, 0x7E]
+      #expect(session.output.write(question) == question.count)
+      try await recorder.bytes.wait { $0.count >= 13 }
+      #expect(recorder.bytes.value.starts(with: [0xA5, 0x02, 0x90, 0x08]))
+      session.closeStreams()
+    }
+    await simulator.stop()
+  }
+
   /// Nobody knows what a device speaks that two profiles claim: programs aren't shown it, and are told why.
   @Test func aTie() throws {
     let profiles = [("cellar", "jbd"), ("roof", "daly")].map { name, driver in
