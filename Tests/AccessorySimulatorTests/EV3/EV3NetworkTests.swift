@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import Glibc
 import TestSupport
 import Testing
 
@@ -149,13 +150,14 @@ import Testing
     listener.close()
     var error: AccessoryError?
     // The socket is closed on a thread of its own.
-    while error?.kind != .refused {
+    while error?.code != .errno(ECONNREFUSED) {
       do throws(AccessoryError) {
         await (try DescriptorTransport.open(address)).close()
       } catch let failure {
         error = failure
       }
     }
+    #expect(error?.kind == .disconnected)
     #expect(error?.message.contains("nobody listens at \(DeviceAddress.tcp(address))") == true)
     let unknown = await #expect(throws: AccessoryError.self) {
       try await DescriptorTransport.open(NetworkAddress(host: "no-such-host.invalid", port: 1))
