@@ -248,6 +248,14 @@ import Testing
     #expect(DescriptionSample.layout(elements, ", digits: hex") == [mistake])
   }
 
+  /// A check that is only there behind data needs its room all the same.
+  @Test func aCheckThatMayBeMissingHasNoRoom() {
+    let elements = "start: 28, kind: u8, data, check: {algorithm: sum16, over: data, unless_empty: true}, end: 0D"
+    let mistakes = DescriptionSample.layout(elements, ", max: 4")
+    #expect(mistakes.count == 1 && mistakes[0].hasSuffix("the shortest frame has 5 bytes, more than max, which is 4"))
+    #expect(DescriptionSample.layout(elements, ", max: 5") == [])
+  }
+
   @Test func twoWindows() {
     #expect(
       DescriptionSample.mistakes(

@@ -117,7 +117,7 @@ extension DescriptionReader {
     return true
   }
 
-  /// The bytes of an element, at least.
+  /// The bytes of an element, at least; of a check that may be missing those that it has when there is data.
   static func size(of element: ProtocolDescription.Element) -> Int {
     switch element.kind {
     case .constant(let bytes): bytes.count
@@ -125,8 +125,8 @@ extension DescriptionReader {
     case .body(let count): count ?? 0
     case .check(let check):
       switch check.notation {
-      case .bytes: check.isPresentIfEmpty ? check.algorithm.byteCount : 0
-      case .hexadecimal: check.isPresentIfEmpty ? check.algorithm.byteCount * 2 : 0
+      case .bytes: check.algorithm.byteCount
+      case .hexadecimal: check.algorithm.byteCount * 2
       case .decimal: 1
       }
     }
