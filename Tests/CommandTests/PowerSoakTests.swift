@@ -13,10 +13,9 @@ import Testing
 /// discharged meanwhile: what the service tells of them is what was true at that time. For ACCESSORY_BRIDGE_SOAK_SECONDS,
 /// or a few seconds without.
 @Suite(.timeLimit(.minutes(90))) struct PowerSoakTests {
-  private static let seconds = getenv("ACCESSORY_BRIDGE_SOAK_SECONDS").flatMap { Int(String(cString: $0)) }
   private static let kinds = ["jbd", "daly", "vedirect", "epever", "pi30", "mavlink"]
   /// How often the service asks those that don't tell by themselves.
-  private static var poll: Duration { seconds == nil ? .seconds(2) : .seconds(20) }
+  private static var poll: Duration { Soak.seconds == nil ? .seconds(2) : .seconds(20) }
   /// How long the batteries stay as full as they are. Less than a reading may be old that is still right.
   private static let step = Duration.seconds(7)
   /// How old a reading may be beyond the age that is told: what an accessory sends by itself counts for 10 s, and a poll
@@ -98,7 +97,7 @@ import Testing
 
   @Test func whatIsToldIsTrue() async throws {
     try await Sandbox.with { box in
-      let duration = Duration.seconds(Self.seconds ?? 15)
+      let duration = Duration.seconds(Soak.seconds ?? 15)
       let service = try box.start(
         ["serve", "--poll", Self.poll.text, "--reconnect-tries", "forever", "--retry-tries", "forever"],
         limit: duration + .seconds(300))
@@ -149,10 +148,10 @@ import Testing
     var random = SeededGenerator(seed: 7)
     while ContinuousClock.now < end {
       let one = all[Int(random.next() % UInt64(all.count))]
-      try await Task.sleep(for: .milliseconds(1_000 + Int(random.next() % 30_000) / (seconds == nil ? 10 : 1)))
+      try await Task.sleep(for: .milliseconds(1_000 + Int(random.next() % 30_000) / (Soak.seconds == nil ? 10 : 1)))
       await one.unplug()
       tally.update { $0.unplugs += 1 }
-      try await Task.sleep(for: .milliseconds(Int(random.next() % 8_000) / (seconds == nil ? 8 : 1)))
+      try await Task.sleep(for: .milliseconds(Int(random.next() % 8_000) / (Soak.seconds == nil ? 8 : 1)))
       try await one.plugIn()
     }
   }
@@ -210,7 +209,7 @@ import Testing
         }
         try await Task.sleep(for: .milliseconds(500))
       }
-      let (memory, threads) = (try status(pid, "VmRSS"), try status(pid, "Threads"))
+      let (memory, threads) = (try Soak.status(pid, "VmRSS"), try Soak.status(pid, "Threads"))
       tally.update {
         $0.memory.append(memory)
         $0.threads = max($0.threads, threads)
@@ -221,7 +220,7 @@ import Testing
 
   /// Without those that tell by themselves and without clients: counts in how many twentieths of a second the service ran.
   private func rest(_ all: [Pretended], _ pid: pid_t) async throws {
-    guard Self.seconds != nil else { return }
+    guard Soak.seconds != nil else { return }
     for one in all where one.serial.contains("vedirect") || one.serial.contains("mavlink") { await one.unplug() }
     try await Task.sleep(for: .seconds(45))
     var (last, quiet, longest, run) = (Self.switches(pid), 0, 0, 0)
@@ -243,23 +242,7 @@ import Testing
   /// How often threads of the process have gone to sleep.
   private static func switches(_ pid: pid_t) -> Int {
     Directory.names(in: "/proc/\(pid)/task").reduce(0) { sum, thread in
-      sum + ((try? field("/proc/\(pid)/task/\(thread)/status", "voluntary_ctxt_switches")) ?? 0)
-    }
-  }
-
-  private static func status(_ pid: pid_t, _ name: String) throws -> Int { try field("/proc/\(pid)/status", name) }
-
-  /// A number in a file of lines like `Name: 5 kB`.
-  private static func field(_ path: String, _ name: String) throws -> Int {
-    let text = String(decoding: try SmallFile.read(path, limit: 65_536), as: UTF8.self)
-    let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
-    return line.flatMap { Int($0.split(whereSeparator: { " \t".contains($0) }).dropFirst().first ?? "") } ?? -1
-  }
-
-  private func quarters(_ memory: [Int]) -> [Int] {
-    (0..<4).compactMap { quarter in
-      let part = memory[memory.count * quarter / 4..<memory.count * (quarter + 1) / 4].sorted()
-      return part.isEmpty ? nil : part[part.count / 2]
+      sum + ((try? Soak.number("/proc/\(pid)/task/\(thread)/status", "voluntary_ctxt_switches")) ?? 0)
     }
   }
 
@@ -267,16 +250,14 @@ import Testing
     print(
       "soak of six kinds: \(tally.events) readings told, \(tally.answers) answers, \(tally.refusals) while away, "
         + "\(tally.unplugs) unplugs, \(tally.staleLists) times stale and said so, \(tally.wrong.count) wrong; at most "
-        + "\(tally.threads) threads; KiB by quarters \(quarters(tally.memory))")
+        + "\(tally.threads) threads; KiB by quarters \(Soak.quarters(tally.memory))")
   }
 
   private func judge(_ tally: Tally) {
     #expect(tally.wrong.isEmpty, "\(tally.wrong.prefix(10))")
-    guard Self.seconds != nil else { return }
+    guard Soak.seconds != nil else { return }
     #expect(tally.events > 0 && tally.answers > 0)
-    let memory = quarters(tally.memory)
-    guard memory.count == 4 else { return }
-    #expect(memory[3] < memory[1] + memory[1] / 8 + 4_096, "it grows: \(memory) KiB")
+    Soak.expectNoGrowth(tally.memory)
   }
 }
 

@@ -12,7 +12,6 @@ import Testing
 /// The service with everything against it at once: events from three accessories as fast as they come, 128 clients that
 /// never read, and a standard error that nobody reads. For ACCESSORY_BRIDGE_SOAK_SECONDS, or a few seconds without.
 @Suite(.timeLimit(.minutes(60))) struct SoakTests {
-  private static let seconds = getenv("ACCESSORY_BRIDGE_SOAK_SECONDS").flatMap { Int(String(cString: $0)) }
   /// Clients that never read.
   private static let lazyCount = 128
   /// What the service's unit allows it (`MemoryMax=`), in KiB.
@@ -49,17 +48,10 @@ import Testing
     var answer: Duration
   }
 
-  /// A line of /proc/PID/status.
-  private func status(_ pid: pid_t, _ name: String) throws -> Int {
-    let text = String(decoding: try SmallFile.read("/proc/\(pid)/status", limit: 65_536), as: UTF8.self)
-    let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
-    return line.flatMap { Int($0.split(whereSeparator: { " \t".contains($0) }).dropFirst().first ?? "") } ?? -1
-  }
-
   @Test func floodsAndSilence() async throws {
     try await Sandbox.with { box in
       #expect(mkfifo(box.directory.path + "/unread", 0o600) == 0)
-      let duration = Duration.seconds(Self.seconds ?? 4)
+      let duration = Duration.seconds(Soak.seconds ?? 4)
       let service = try box.start(
         ["serve", "--log-level", "debug"],
         prefix: ["sh", "-c", "exec 2<>unread; dd if=/dev/zero bs=4096 count=16 status=none >&2; exec \"$@\"", "sh"],
@@ -136,36 +128,27 @@ import Testing
       #expect(list.accessories.count == 3)
       samples.append(
         Sample(
-          memory: try status(service.pid, "VmRSS"), threads: try status(service.pid, "Threads"), answer: answer))
+          memory: try Soak.status(service.pid, "VmRSS"), threads: try Soak.status(service.pid, "Threads"),
+          answer: answer))
       try await Task.sleep(for: .milliseconds(100))
     }
     return (samples, cutOff)
   }
 
   private func report(_ samples: [Sample], cutOff: Int, told: Int) {
-    let parts = quarters(samples).map { "\($0 / 1_024) MiB" }.joined(separator: ", ")
+    let parts = Soak.quarters(samples.map(\.memory)).map { "\($0 / 1_024) MiB" }.joined(separator: ", ")
     print(
       "soak: \(samples.count) lists, the slowest after \(samples.map(\.answer).max() ?? .zero); at most "
         + "\(samples.map(\.threads).max() ?? 0) threads and \((samples.map(\.memory).max() ?? 0) / 1_024) MiB; median "
         + "by quarters \(parts); \(told) events said, \(cutOff) clients disconnected")
   }
 
-  /// The median of the memory in each quarter of the time.
-  private func quarters(_ samples: [Sample]) -> [Int] {
-    (0..<4).compactMap { quarter in
-      let part = samples[samples.count * quarter / 4..<samples.count * (quarter + 1) / 4].map(\.memory).sorted()
-      return part.isEmpty ? nil : part[part.count / 2]
-    }
-  }
-
   private func judge(_ samples: [Sample]) {
     #expect(samples.allSatisfy { $0.memory < Self.mostMemory })
     // On a machine that is busy with other tests nothing of this is said of.
-    guard Self.seconds != nil else { return }
+    guard Soak.seconds != nil else { return }
     #expect(samples.allSatisfy { $0.answer < .seconds(1) })
     #expect(samples.allSatisfy { $0.threads <= Self.mostThreads })
-    let memory = quarters(samples)
-    guard memory.count == 4 else { return }
-    #expect(memory[3] < memory[1] + memory[1] / 8 + 4_096, "it grows: \(memory) KiB")
+    Soak.expectNoGrowth(samples.map(\.memory))
   }
 }

@@ -50,10 +50,7 @@ struct UnitQueue: Sendable {
   mutating func admit(_ id: RequestID, _ request: DescribedRequest, label: String) -> AccessoryError? {
     let unit = request.unit
     let count = waiting[unit]?.count ?? 0
-    guard count < limit else {
-      let wait = count == 1 ? "a request waits" : "\(count) requests wait"
-      return AccessoryError(.busy, "\(wait) for \(label) already: try again later")
-    }
+    guard count < limit else { return .waiting(count, for: label) }
     if count == 0 { turns.append(unit) }
     waiting[unit, default: []].append(Entry(id: id, request: request))
     return nil

@@ -30,8 +30,7 @@ public struct RequestQueue<Request: Sendable>: Sendable {
     effects: inout Effects<Reply, Event>
   ) {
     if waiting.count >= limit {
-      let wait = waiting.count == 1 ? "a request waits" : "\(waiting.count) requests wait"
-      let error = AccessoryError(.busy, "\(wait) for \(label) already: try again later")
+      let error = AccessoryError.waiting(waiting.count, for: label)
       guard overflow == .dropOldest, let oldest = waiting.popFirst() else {
         return effects.completions.append((id, .failure(error)))
       }
@@ -55,5 +54,13 @@ public struct RequestQueue<Request: Sendable>: Sendable {
   public mutating func removeAll() -> [RequestID] {
     defer { waiting = [] }
     return waiting.map(\.id)
+  }
+}
+
+extension AccessoryError {
+  /// Of a request for which there is no room: so many wait already for the accessory, which is called `label`.
+  static func waiting(_ count: Int, for label: String) -> AccessoryError {
+    let wait = count == 1 ? "a request waits" : "\(count) requests wait"
+    return AccessoryError(.busy, "\(wait) for \(label) already: try again later")
   }
 }
