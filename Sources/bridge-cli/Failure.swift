@@ -60,7 +60,7 @@ enum Failure {
     return status
   }
 
-  /// How ArgumentParser begins its messages, in place of which ours begin as all do.
+  /// How ArgumentParser begins its messages. The command's name takes its place, as in all errors.
   private static let mark = "Error: "
 }
 

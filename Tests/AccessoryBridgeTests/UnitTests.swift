@@ -74,7 +74,7 @@ import Testing
     var dropped: (any Accessory)? = try await accessories.open("BANK@5")
     #expect(try await dropped?.battery().percent == 50)
     dropped = nil
-    try await works("the line to be closed when its accessory is let go") {
+    try await eventually("the line to be closed when its accessory is let go") {
       guard let session = try? await accessories.openSession("BANK@5", writes: true) else { return false }
       await session.close()
       return true
@@ -102,7 +102,7 @@ import Testing
     for end in ends { #expect(await end.value == .disconnected) }
     try await line.plugIn()
     // Nobody has closed these; the line is opened anew all the same.
-    try await works("the line to be there again") {
+    try await eventually("the line to be there again") {
       guard let again = try? await accessories.open("BANK@2") else { return false }
       let percent = try await again.battery().percent
       await again.close()
@@ -127,14 +127,5 @@ import Testing
     await standard.close()
     #expect(await kind { () throws(AccessoryError) in _ = try await accessories.open("BANK@17") } == .misconfigured)
     await line.stop()
-  }
-}
-
-/// Waits until something works.
-private func works(_ what: String, _ condition: () async throws -> Bool) async throws {
-  let end = ContinuousClock.now + .seconds(30)
-  while try await !condition() {
-    if ContinuousClock.now > end { throw Hang(what) }
-    try await Task.sleep(for: .milliseconds(5))
   }
 }

@@ -115,7 +115,7 @@ import Testing
     let asking = Task { try await link.request(question("AT\r\n")) }
     _ = try await transport.nextWritten(4)
     let waiting = Task { try await link.request(question("x")) }
-    while link.exchange.waitingCount < 1 { await Task.yield() }
+    try await eventually("one to wait") { link.exchange.waitingCount >= 1 }
     let error = await #expect(throws: AccessoryError.self) { try await link.request(question("y")) }
     #expect(error?.kind == .busy)
     waiting.cancel()
@@ -132,7 +132,7 @@ import Testing
     let asking = Task { try await link.request(question("AT")) }
     _ = try await transport.nextWritten(2)
     let dropped = Task { try await link.request(LineRequest([1], name: "a key")) }
-    while link.exchange.waitingCount < 1 { await Task.yield() }
+    try await eventually("one to wait") { link.exchange.waitingCount >= 1 }
     let last = Task { try await link.request(LineRequest([2], name: "a key")) }
     let error = await #expect(throws: AccessoryError.self) { try await dropped.value }
     #expect(error == AccessoryError(.busy, "a request waits for robot already: try again later"))

@@ -326,10 +326,10 @@ import Testing
       #expect(try await harness.client().call(Bridge.GetBattery()).battery.percent == 80)
       // What was known before they came is not told to subscribers; what is found out by asking again is.
       var events = try await harness.client().stream(Bridge.Subscribe()).makeAsyncIterator()
-      while try await events.next()?.event != .ready {}
+      while try #require(try await events.next()).event != .ready {}
       var last: UInt8?
       percent.update { $0 = 79 }
-      while last != 79 { last = try await events.next()?.battery?.percent }
+      while last != 79 { last = try #require(try await events.next()).battery?.percent }
       file.remove()
     }
     await terminal.transport.close()

@@ -150,7 +150,9 @@ import Testing
       _ = try await pieces.next()
       _ = terminal.transport.output.offer(Array("late".utf8))
       var seen: [UInt8] = []
-      while !seen.suffix(4).elementsEqual("late".utf8) { seen += try await pieces.next()?.bytes ?? [] }
+      while !seen.suffix(4).elementsEqual("late".utf8) {
+        seen += try #require(try await pieces.next()).bytes ?? []
+      }
 
       let (_, transport) = try await client.upgrade(Bridge.Open())
       _ = terminal.transport.output.offer(Array("mine".utf8))

@@ -235,6 +235,16 @@ import Testing
     #expect(machine.unplugged(Self.gone, now: Self.start) == [.forget])
   }
 
+  /// The line is lent while one on it is being opened: that try comes to nothing, and another one follows.
+  @Test func lentWhileItIsOpened() {
+    var machine = AttachmentMachine(policies: AttachmentPolicies(), isUnit: true, now: Self.start)
+    #expect(machine.state == .opening)
+    let isLent = machine.lendLine()
+    #expect(isLent && machine.state == .lent)
+    #expect(machine.returned(nil, now: Self.start) == [.open])
+    #expect(machine.opened(now: Self.start) == [.tellAttached])
+  }
+
   @Test func refusedUntilThereIsAPlace() {
     var machine = AttachmentMachine(refused: Self.refused, policies: AttachmentPolicies(), now: Self.start)
     #expect(machine.state == .failed && machine.isRefused && machine.problem == Self.refused)

@@ -157,17 +157,6 @@ extension BridgeService {
   }
 }
 
-/// Waits until `condition` holds, as the synchronous one does.
-func eventually(
-  _ what: @autoclosure () -> String, within limit: Duration = .seconds(20), _ condition: () async throws -> Bool
-) async throws {
-  let end = ContinuousClock.now + limit
-  while try await !condition() {
-    if ContinuousClock.now > end { throw Hang(what()) }
-    try await Task.sleep(for: .milliseconds(2))
-  }
-}
-
 struct TestLog: LogHandler {
   let lines: Watched<[String]>
   var logLevel = Logger.Level.trace

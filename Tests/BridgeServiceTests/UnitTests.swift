@@ -165,20 +165,52 @@ import Testing
     }
   }
 
+  /// Who wants the line while units are searched for has it at once; the search goes on later.
+  @Test func lendsTheLineAmidASearch() async throws {
+    var profile = Self.profile("daly", .scan, every: .seconds(60))
+    profile.allowsWrites = true
+    try await ServiceHarness.with(profiles: [profile]) { harness in
+      try await harness.simulateLine("BUS", "daly", units: [1])
+      try await harness.attached("BUS@1")
+      #expect(!harness.log.value.contains { $0.contains("all units were asked") })
+      let (reply, transport) = try await harness.client().upgrade(Bridge.Open(device: "BUS@1", write: true))
+      #expect(reply.device.id == "BUS@1")
+      await transport.close()
+      try await harness.said("BUS@1 is attached at", times: 2)
+      #expect(!harness.log.value.contains { $0.contains("all units were asked") })
+    }
+  }
+
+  /// A number that the protocol doesn't have is refused at once, and nothing is held for it.
+  @Test func aUnitThatCanNotBe() async throws {
+    try await ServiceHarness.with(profiles: [Self.profile("daly", .list([1]), every: .seconds(60))]) { harness in
+      try await harness.simulateLine("BUS", "daly", units: [1])
+      try await harness.attached("BUS@1")
+      let client = try await harness.client()
+      for unit in [0, 17, 65_535] {
+        let name = await errorName { () throws(ControlError) in
+          _ = try await client.call(Bridge.Attach(device: "BUS@\(unit)"))
+        }
+        #expect(name == "Misconfigured")
+      }
+      #expect(try await client.call(Bridge.List()).accessories.map(\.device.id) == ["BUS@1"])
+    }
+  }
+
   /// Without units in its profile a line has one accessory, and nobody else is asked.
   @Test func oneWithoutUnits() async throws {
     try await ServiceHarness.with(profiles: [Self.profile("daly", nil, every: .seconds(60))]) { harness in
       let line = try await harness.simulateLine("BUS", "daly", units: [1, 2, 5])
       let asked = Self.asked(line)
       try await harness.attached("BUS")
-      #expect(Set(asked.value.keys) == [1])
+      #expect(Set(try await asked.wait { !$0.isEmpty }.keys) == [1])
       #expect(try await harness.client().call(Bridge.List()).accessories.map(\.device.unit) == [nil])
     }
   }
 
   @Test func aSearchAsksAllOnceThenOneAtATime() {
     var search = UnitSearch(
-      Device(.node("/dev/ttyX"), source: .named), 1...4, taps: TapHub(clock: ManualClock()))
+      1, Device(.node("/dev/ttyX"), source: .named), 1...4, taps: TapHub(clock: ManualClock()))
     #expect(search.take() == [1, 2, 3, 4])
     #expect(search.add(3) && !search.add(3) && search.add(1))
     search.ended(AccessoryError(.busy, "lent"))

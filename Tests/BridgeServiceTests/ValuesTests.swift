@@ -81,7 +81,7 @@ private struct Talker: LinkedAccessory {
       try await harness.attached("S1")
       let events = try await harness.client().stream(Bridge.Subscribe(values: true))
       var iterator = events.makeAsyncIterator()
-      while try await iterator.next()?.event != .ready {}
+      while try #require(try await iterator.next()).event != .ready {}
       let before = accessory.requests.value.count
       let client = try await harness.client()
       _ = try await client.call(Bridge.GetValues())
@@ -109,9 +109,9 @@ private struct Talker: LinkedAccessory {
       let none = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetValues()) }
       #expect(none == "Unsupported")
       var wanting = try await harness.client().stream(Bridge.Subscribe(values: true)).makeAsyncIterator()
-      while try await wanting.next()?.event != .ready {}
+      while try #require(try await wanting.next()).event != .ready {}
       var other = try await harness.client().stream(Bridge.Subscribe()).makeAsyncIterator()
-      while try await other.next()?.event != .ready {}
+      while try #require(try await other.next()).event != .ready {}
       _ = terminal.transport.output.offer(Array("u=1\n".utf8))
       let first = try #require(try await wanting.next())
       #expect(first.event == .values && first.device?.id == "T1")

@@ -255,8 +255,9 @@ import Testing
 
   private func judge(_ tally: Tally) {
     #expect(tally.wrong.isEmpty, "\(tally.wrong.prefix(10))")
+    #expect(tally.answers > 0, "\(tally.refusals) refusals")
     guard Soak.seconds != nil else { return }
-    #expect(tally.events > 0 && tally.answers > 0)
+    #expect(tally.events > 0)
     Soak.expectNoGrowth(tally.memory)
   }
 }

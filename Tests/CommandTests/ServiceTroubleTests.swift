@@ -13,7 +13,7 @@ import Testing
   /// Waits until the service at the usual place answers; returns what it has.
   private func list(_ box: Sandbox) async throws -> [String] {
     let ids = Watched<[String]?>(nil)
-    try await soon("the service's answer") {
+    try await eventually("the service's answer", within: .seconds(60)) {
       guard let client = try? await ControlClient.connect(to: box.socket),
         let list = try? await client.call(Bridge.List())
       else { return false }
@@ -21,17 +21,6 @@ import Testing
       return true
     }
     return ids.value ?? []
-  }
-
-  /// Waits until `condition` holds.
-  private func soon(
-    _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
-  ) async throws {
-    let end = ContinuousClock.now + limit
-    while try await !condition() {
-      if ContinuousClock.now > end { throw Hang(what) }
-      try await Task.sleep(for: .milliseconds(20))
-    }
   }
 
   // MARK: - A standard error that nobody reads
@@ -46,7 +35,7 @@ import Testing
       #expect(mkfifo(box.directory.path + "/unread", 0o600) == 0)
       _ = try await box.simulate()
       let service = try box.start(["serve", "--log-level", "debug"], prefix: Self.unread)
-      try await soon("the accessory") { try await self.list(box) == ["SIM0001"] }
+      try await eventually("the accessory", within: .seconds(60)) { try await self.list(box) == ["SIM0001"] }
       for _ in 0..<8 {
         #expect(try await box.run("detach", "SIM0001").status == 0)
         #expect(try await box.run("attach", "SIM0001").status == 0)
@@ -68,7 +57,7 @@ import Testing
       for _ in 0..<3 {
         for name in names { #expect(unlink(box.runtime.path + "/accessory-bridge/" + name) == 0) }
         for name in names {
-          try await soon(name) { exists(box.runtime.path + "/accessory-bridge/" + name) }
+          try await eventually(name) { exists(box.runtime.path + "/accessory-bridge/" + name) }
         }
         #expect(try await list(box) == [])
       }
@@ -112,7 +101,9 @@ import Testing
       try await watch.line(containing: "A1")
       for serial in ["B1", "B2"] {
         try await befall(fate, box)
-        try await soon("the directory") { exists(box.runtime.path + "/accessory-bridge/simulated") }
+        try await eventually("the directory", within: .seconds(60)) {
+          exists(box.runtime.path + "/accessory-bridge/simulated")
+        }
         _ = try await box.simulate("--serial", serial)
         try await watch.line(containing: serial)
         try await service.errors(containing: "\(serial) is attached at")
@@ -177,7 +168,7 @@ import Testing
       let service = try box.start(["serve", "--log-level", "error"], limit: Sandbox.longLife)
       #expect(try await list(box) == [])
       let directory = box.runtime.path + "/accessory-bridge/simulated"
-      try await soon("the directory") { exists(directory) }
+      try await eventually("the directory", within: .seconds(60)) { exists(directory) }
       var files: [CInt] = []
       defer { files.forEach { close($0) } }
       for number in 0..<1_000 {
@@ -187,10 +178,10 @@ import Testing
         try #require(rename("\(directory)/.\(number)", "\(directory)/\(number).json") == 0)
         files.append(file)
       }
-      try await soon("all of them") { try await self.list(box).count == 1_000 }
+      try await eventually("all of them", within: .seconds(60)) { try await self.list(box).count == 1_000 }
       let ticks = try await secondsOfProcessor(service)
       // Opening each fails at once, and is repeated for two seconds, then three times.
-      try await soon("the last try", within: .seconds(60)) {
+      try await eventually("the last try", within: .seconds(60)) {
         try await ControlClient.connect(to: box.socket).call(Bridge.List()).accessories.allSatisfy {
           $0.state == .failed
         }

@@ -137,7 +137,10 @@ import Testing
       #expect(rig.transport.isPaused)
       #expect(sent < 200_000)
       var read: [UInt8] = []
-      while read.count < sent { read += rig.input.read(10_000) }
+      try await eventually("all bytes") {
+        read += rig.input.read(10_000)
+        return read.count >= sent
+      }
       #expect(read == pattern(sent))
       #expect(!rig.transport.isPaused)
     }

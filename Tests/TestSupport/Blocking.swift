@@ -30,3 +30,14 @@ public func eventually(
     try await Task.sleep(for: .milliseconds(2))
   }
 }
+
+/// Waits until `condition` holds, as the synchronous one does.
+public func eventually(
+  _ what: @autoclosure () -> String, within limit: Duration = .seconds(20), _ condition: () async throws -> Bool
+) async throws {
+  let end = ContinuousClock.now + limit
+  while try await !condition() {
+    if ContinuousClock.now > end { throw Hang(what()) }
+    try await Task.sleep(for: .milliseconds(2))
+  }
+}

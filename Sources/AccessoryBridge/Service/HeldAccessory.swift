@@ -33,7 +33,7 @@ package struct HeldAccessory: Sendable {
   /// The accessory that `text` means, if a service at one of `places` holds it; with `all`, also one that it has given up.
   /// Nil when it is to be opened by this program, or is not there. `devices` tells what else there is.
   ///
-  /// With `isLine` a line of which several are held is meant by the first of them.
+  /// With `isLine` the name of a line with several accessories stands for the first of them.
   ///
   /// Throws `ResolutionError` when `text` fits several accessories, held and others; `busy` when a service can't be asked
   /// that may have it.

@@ -88,7 +88,8 @@ public struct Device: Sendable, Hashable {
   /// "/dev/ttyUSB0@2".
   public var place: String { address.description + unitSuffix }
 
-  private var unitSuffix: String { unit.map { "@\($0)" } ?? "" }
+  /// What stands behind its line's name, "@2"; empty where it is alone on its line.
+  public var unitSuffix: String { unit.map { "@\($0)" } ?? "" }
 
   /// The line that it is on: what is known of it, without the unit.
   public var line: Device { onLine(unit: nil) }

@@ -34,7 +34,7 @@ extension DescribedAccessory {
     }
   }
 
-  /// A request that nothing answers may still be on the wire: it takes the time of the longest one that there is.
+  /// Changes the line's rate when a request without a reply has left the line: after the time that the longest one takes.
   private func change(_ line: (any LineControl)?, to rate: UInt32) async throws(AccessoryError) {
     guard let line else {
       throw AccessoryError(

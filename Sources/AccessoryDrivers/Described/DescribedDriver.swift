@@ -27,8 +27,7 @@ extension LineUnits {
   /// The units of a described protocol; nil where it has none.
   fileprivate init?(_ description: ProtocolDescription) {
     guard let units = description.units else { return nil }
-    self.init(units.range, scan: units.scan, standard: units.standard) {
-      session, profile, isShared, clock throws(AccessoryError) in
+    self.init(units.range, scan: units.scan) { session, profile, isShared, clock throws(AccessoryError) in
       try await DescribedLine.open(session, description, isShared: isShared, clock: clock)
     }
   }

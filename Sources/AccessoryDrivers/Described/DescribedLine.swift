@@ -38,13 +38,24 @@ final class DescribedLine: AccessoryLine {
     try await DescribedAccessory.open(self, unit: unit, share: share)
   }
 
-  /// Makes the request by which the plan makes contact, or else its first one, once.
+  /// Makes the requests by which the plan makes contact, or else the first that it polls, once each until one is answered.
   func isThere(unit: Int) async throws(AccessoryError) -> Bool {
-    guard let question = description.plan.identify ?? description.plannedRequests.first else {
+    let plan = description.plan
+    let contact = plan.identify.map { [$0] + plan.identifyOtherwise }
+    // What has no reply says nothing of who is there.
+    let questions = (contact ?? description.plannedRequests).filter { description.requests[$0].reply != nil }
+    guard !questions.isEmpty else {
       throw AccessoryError(
         .misconfigured,
         "\(description.name) has nothing in its plan by which units could be searched for: say which there are")
     }
+    for question in contact == nil ? questions.prefix(1) : questions[...] {
+      if try await isAnswered(question, unit: unit) { return true }
+    }
+    return false
+  }
+
+  private func isAnswered(_ question: Int, unit: Int) async throws(AccessoryError) -> Bool {
     var request = try DescribedRequest(question, unit: unit, of: description, by: RequestWriter(link.exchange.codec))
     request.tries = 1
     do throws(AccessoryError) {

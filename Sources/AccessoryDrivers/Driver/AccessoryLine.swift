@@ -11,7 +11,7 @@ public protocol AccessoryLine: Sendable {
   /// Makes contact with the unit of this number, which ends `share` when it is closed, and when this fails. Requests to
   /// all units go over the line in turn.
   func accessory(unit: Int, share: LineShare) async throws(AccessoryError) -> any Accessory
-  /// Whether somebody answers by this number, by a request that changes nothing, which is made once. Throws `disconnected`, and
+  /// Whether a unit of this number answers. Sends one request, once, which changes nothing. Throws `disconnected`, and
   /// `misconfigured` when there is no such request.
   func isThere(unit: Int) async throws(AccessoryError) -> Bool
   /// Closes the line; returns when the device is free for others.
@@ -24,8 +24,6 @@ public struct LineUnits: Sendable {
   public let range: ClosedRange<Int>
   /// The numbers that a search asks.
   public let scan: ClosedRange<Int>
-  /// The number that is meant where none is said.
-  public let standard: Int
   private let make: Maker
 
   /// Begins to speak over a session, which belongs to the line from then on, and is closed if that fails. Nothing is sent to
@@ -37,11 +35,8 @@ public struct LineUnits: Sendable {
     ) async throws(AccessoryError) -> any AccessoryLine
 
   /// Units of these numbers.
-  public init(
-    _ range: ClosedRange<Int>, scan: ClosedRange<Int>? = nil, standard: Int? = nil, make: @escaping Maker
-  ) {
+  public init(_ range: ClosedRange<Int>, scan: ClosedRange<Int>? = nil, make: @escaping Maker) {
     (self.range, self.scan, self.make) = (range, scan ?? range, make)
-    self.standard = standard ?? range.lowerBound
   }
 
   /// Begins to speak over a session, as `Maker` says.

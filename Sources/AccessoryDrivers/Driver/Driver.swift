@@ -26,8 +26,8 @@ public struct Driver: Sendable {
   public let units: LineUnits?
   /// Gives the bytes that commands would send, a frame each, without an accessory; nil where that isn't known beforehand.
   public let preview: Preview?
-  /// What isn't as `preview` shows it, as it is known only when an accessory is there: a sentence without its period; empty
-  /// where there is nothing.
+  /// How the bytes that are really sent may differ from `preview`, because that depends on the accessory: a sentence without
+  /// its period; empty where they don't differ.
   public let previewRemark: String
   /// Makes what reads the frames of this protocol in a trace, in its own words; nil where nothing does, and a trace shows
   /// the bytes.

@@ -140,9 +140,8 @@ public struct DeviceOpener: Sendable {
   /// Throws `misconfigured` without a driver, and then the device isn't opened, as that resets some boards; otherwise
   /// what `transport()` and the driver throw, and then the device is closed.
   public func accessory() async throws(AccessoryError) -> any Accessory {
-    guard let driver else { throw withoutDriver }
-    try driver.check(device.unit, label: label)
-    if let unitProblem { throw unitProblem }
+    guard driver != nil else { throw withoutDriver }
+    try checkUnit()
     if isOnSharedLine { return try await sharedAccessory().accessory }
     return try await contact(over: try await unguardedSession())
   }
@@ -179,10 +178,13 @@ public struct DeviceOpener: Sendable {
     rules.hasWrites ? GuardedAccessory(base: accessory, rules: rules, isAsked: asksToWrite) : accessory
   }
 
-  /// `misconfigured` where the profile says that several accessories are on the line, and nobody which one is meant.
-  public var unitProblem: AccessoryError? {
-    guard device.unit == nil, let profile, profile.units != nil else { return nil }
-    return AccessoryError(
+  /// Throws `misconfigured` when the driver knows no such unit, and where the profile says that several accessories are on the
+  /// line, and nobody which one is meant. Bytes need no unit: without a driver nothing is thrown.
+  public func checkUnit() throws(AccessoryError) {
+    guard let driver else { return }
+    try driver.check(device.unit, label: label)
+    guard device.unit == nil, let profile, profile.units != nil else { return }
+    throw AccessoryError(
       .misconfigured,
       "several accessories are on \(label), by the profile \(profile.name): say which, like \(device.id)@1")
   }

@@ -111,7 +111,8 @@ extension DeviceOpener {
   }
 
   /// Asks which of these units there are on the line, one after another, by a request that changes nothing; `found` is called with
-  /// each that answers. Ends early when the task is cancelled. Throws what opening the line throws, and `disconnected`.
+  /// each that answers. Throws what opening the line throws, `disconnected`, and `cancelled` when the task is cancelled before all
+  /// were asked.
   package func search(
     _ units: [Int], found: @Sendable (Int) async -> Void
   ) async throws(AccessoryError) {
@@ -122,7 +123,8 @@ extension DeviceOpener {
     // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
     var failure: AccessoryError?
     do throws(AccessoryError) {
-      for unit in units where !Task.isCancelled {
+      for unit in units {
+        if Task.isCancelled { throw AccessoryError(.cancelled, "looking for units on \(label) was cancelled") }
         if try await line.line.isThere(unit: unit) { await found(unit) }
       }
     } catch {

@@ -74,6 +74,15 @@ extension Profile {
     guard device.unit == nil, case .list(let units)? = units else { return [device] }
     return units.map { device.onLine(unit: $0) }
   }
+
+  /// Whether an accessory of this number may be on the line, or nil for one that is alone on it.
+  package func hasAccessory(_ unit: Int?) -> Bool {
+    switch units {
+    case nil: unit == nil
+    case .list(let units): unit.map(units.contains) ?? false
+    case .scan: unit != nil
+    }
+  }
 }
 
 extension ProfileStore {

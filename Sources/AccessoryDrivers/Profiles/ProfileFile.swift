@@ -35,6 +35,7 @@ public enum ProfileFile {
   }
 
   private static func exists(_ path: String) -> AccessoryError {
-    AccessoryError(.misconfigured, "there is a profile \(path), which is left as it is: say another --name")
+    AccessoryError(
+      .misconfigured, code: .errno(EEXIST), "there is a profile \(path), which is left as it is: say another --name")
   }
 }

@@ -59,7 +59,7 @@ extension DescribedExchange {
     lateAnswers.take(unit: unit, function: function)
   }
 
-  /// Whether a text is none of the message: it has several columns, and none of them can be read.
+  /// Whether a frame isn't this message after all: of its several columns none can be read.
   private func isOther(_ decoded: DecodedMessage) -> Bool {
     guard case .columns(let columns) = description.messages[decoded.message].body, columns.columns.count > 1 else {
       return false

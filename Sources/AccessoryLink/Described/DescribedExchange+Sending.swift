@@ -54,15 +54,26 @@ extension DescribedExchange {
     else { return false }
     var waiting = waiting
     isFirst = false
+    waiting.refusals += 1
+    sendAgain(waiting, now: now, effects: &effects)
+    return true
+  }
+
+  /// Sends a request again whose turn it is, and waits for its answer, at least so long. What came of an earlier one is
+  /// forgotten.
+  private mutating func sendAgain(
+    _ waiting: Attempt, atLeast pause: Duration = .zero, now: MonotonicTime, effects: inout Effects<Reply, Event>
+  ) {
+    var waiting = waiting
     waiting.tries += 1
     waiting.sent = waiting.sent.lowerBound...max(now, waiting.sent.lowerBound)
-    waiting.deadline = now + patience(for: waiting.request)
+    waiting.pieces = [:]
     if !effects.isBlocked {
       counters.retries += 1
       effects.write(codec.begin(waiting.request.bytes, isRepeated: true))
     }
+    waiting.deadline = now + max(patience(for: waiting.request), pause)
     attempt = waiting
-    return true
   }
 
   /// The pause in front of the next request.
@@ -122,7 +133,7 @@ extension DescribedExchange {
   }
 
   private mutating func tryAgain(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
-    guard var waiting = attempt, waiting.deadline <= now else { return }
+    guard let waiting = attempt, waiting.deadline <= now else { return }
     counters.timeouts += 1
     // What writes may have been done already.
     let tries = waiting.request.tries ?? description.plan.tries
@@ -137,16 +148,7 @@ extension DescribedExchange {
             earliest: now + .nanoseconds(description.plan.retryGap)))
         return
       }
-      waiting.tries += 1
-      waiting.sent = waiting.sent.lowerBound...max(now, waiting.sent.lowerBound)
-      waiting.pieces = [:]
-      if !effects.isBlocked {
-        counters.retries += 1
-        effects.write(codec.begin(waiting.request.bytes, isRepeated: true))
-      }
-      waiting.deadline = now + max(patience(for: waiting.request), .nanoseconds(description.plan.retryGap))
-      attempt = waiting
-      return
+      return sendAgain(waiting, atLeast: .nanoseconds(description.plan.retryGap), now: now, effects: &effects)
     }
     let times = waiting.tries == 1 ? "once" : "\(waiting.tries) times"
     let error = AccessoryError(

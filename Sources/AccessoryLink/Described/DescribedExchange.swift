@@ -64,6 +64,8 @@ public struct DescribedExchange: Exchange {
     var request: DescribedRequest
     /// How often it was sent.
     var tries = 1
+    /// How often it was refused and sent again.
+    var refusals = 0
     /// When it was sent first, and last.
     var sent: ClosedRange<MonotonicTime>
     var deadline: MonotonicTime
@@ -74,7 +76,8 @@ public struct DescribedExchange: Exchange {
   }
 
   /// Rules for a new opening. `queueLimit` requests to each unit may wait for their turn; `wire` is how frames travel where they
-  /// are Modbus; with `namesUnits` errors say which unit of `label` they are about. Throws `misconfigured` if there can be no such frames, which a description that was read from a file never has.
+  /// are Modbus; with `namesUnits` errors say which unit of `label` they are about. Throws `misconfigured` if there can be no
+  /// such frames, which a description that was read from a file never has.
   public init(
     _ description: ProtocolDescription, label: String, queueLimit: Int = 64, wire: ModbusWire = .serial,
     namesUnits: Bool = false

@@ -55,7 +55,8 @@ struct LateAnswers: Sendable {
     // What was sent last may be answered as late as what was sent first has been.
     let latest = max(done.deadline, done.sent.upperBound + (now - done.sent.lowerBound) + patience / 2)
     note(
-      done.request, sent: done.tries - (isTimedOut ? 0 : 1), until: isTimedOut ? now + patience : latest, now: now)
+      done.request, sent: done.tries - done.refusals - (isTimedOut ? 0 : 1),
+      until: isTimedOut ? now + patience : latest, now: now)
   }
 
   /// A request is over that was sent so many times more than it was answered; answers may come until then.

@@ -28,8 +28,6 @@ struct UnitQueue: Sendable {
   /// A queue for at most `limit` requests to each unit, at least 1.
   init(limit: Int) { self.limit = max(1, limit) }
 
-  var isEmpty: Bool { turns.isEmpty }
-
   /// The first turn, for `take`, of a unit whose next request may be sent.
   func turn(where isReady: (Entry) -> Bool) -> Int? {
     turns.firstIndex { waiting[$0]?.first.map(isReady) ?? false }

@@ -204,6 +204,8 @@ struct AttachmentMachine: Sendable, Equatable {
   mutating func lendLine() -> Bool {
     guard isPresent, state != .lent else { return false }
     (state, deadline, isResting, problem) = (.lent, nil, false, nil)
+    // What was being opened is closed for it, and nothing is told of that.
+    isOpening = false
     return true
   }
 

@@ -15,6 +15,7 @@ struct OpenAccessory: Sendable {
 
   /// Opens the device and, where there is a driver, makes contact. Throws what that throws; then it is closed.
   static func open(_ opener: DeviceOpener) async throws(AccessoryError) -> OpenAccessory {
+    try opener.checkUnit()
     if opener.isOnSharedLine {
       let (session, accessory) = try await opener.sharedAccessory()
       return OpenAccessory(session: session, accessory: accessory, isShared: true)

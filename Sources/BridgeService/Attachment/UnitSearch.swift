@@ -11,6 +11,8 @@ struct UnitSearch {
   /// The time until a line is tried again that can't be opened, or is lent.
   static let retry = Duration.seconds(60)
 
+  /// Which search it is: another one for the same line may come after it.
+  let key: Int
   let line: Device
   /// The profile that somebody chose, whatever fits; nil: the one that fits.
   let chosenProfile: String?
@@ -31,9 +33,10 @@ struct UnitSearch {
 
   /// A search among these numbers.
   init(
-    _ line: Device, _ numbers: ClosedRange<Int>, taps: TapHub, chosenProfile: String? = nil, isByHand: Bool = false
+    _ key: Int, _ line: Device, _ numbers: ClosedRange<Int>, taps: TapHub, chosenProfile: String? = nil,
+    isByHand: Bool = false
   ) {
-    (self.line, self.numbers, self.taps) = (line, Array(numbers), taps)
+    (self.key, self.line, self.numbers, self.taps) = (key, line, Array(numbers), taps)
     (self.chosenProfile, self.isByHand) = (chosenProfile, isByHand)
   }
 

@@ -52,7 +52,8 @@ extension BridgeService {
     return other?.taps ?? search?.taps ?? TapHub(clock: clock)
   }
 
-  private func isUsed(_ taps: TapHub) -> Bool {
+  /// Whether what passes a line is still listened to.
+  func isUsed(_ taps: TapHub) -> Bool {
     attachments.values.contains { $0.taps === taps } || searches.values.contains { $0.taps === taps }
   }
 
@@ -186,8 +187,6 @@ extension BridgeService {
     let opener = opener(for: attachment)
     // Nothing is sent to a device of which profiles say different things.
     let conflict = attachment.profile == nil ? profiles.conflict(for: attachment.device, label: opener.label) : nil
-    // One of which a profile says that there are several, and nobody which one.
-    let unclear = attachment.driver == nil ? nil : opener.unitProblem
     // Pseudo-terminals' numbers are given out again at once.
     let (known, sources) = (attachment.device.line, sources)
     let isTold = known.source == .simulator && knownDevices.contains(known)
@@ -195,7 +194,7 @@ extension BridgeService {
     attachment.opening = run {
       await closing?.value
       do throws(AccessoryError) {
-        if let problem = conflict ?? unclear { throw problem }
+        if let conflict { throw conflict }
         if mustLook, await Self.isGone(known, sources) { throw .notThere(opener.label) }
         let open = try await OpenAccessory.open(opener)
         await self.opened(key, generation, open)

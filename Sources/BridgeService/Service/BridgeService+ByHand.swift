@@ -27,11 +27,14 @@ extension BridgeService {
         throw CallError(AccessoryError(.busy, message + ": let it go first"), device: attachment.device.id)
       }
       let wasAttached = attachment.machine.state == .attached || attachment.machine.state == .lent
-      if !wasAttached, attachment.machine.state != .opening {
-        try admit(attachment.profile, attachment)
-        perform(attachment.machine.plugged(now: clock.now), on: attachment)
-      }
+      try admit(attachment.profile, attachment)
+      tryAtOnce(attachment)
       return try await settled(attachment, wasAttached)
+    }
+    do throws(AccessoryError) {
+      try drivers.driver(for: device, profile)?.check(device.unit, label: device.place)
+    } catch {
+      throw CallError(error, device: call.device)
     }
     try admit(profile, nil)
     detached.removeAll { $0.address == device.address && $0.id == device.id }
@@ -56,16 +59,21 @@ extension BridgeService {
   /// Holds the accessories on a line; returns them when it is known how each of them is, and all units were asked that a search
   /// is for.
   private func hold(all line: Device, _ profile: Profile, _ chosen: Profile?) async -> [Attachment] {
-    var devices = accessories(on: line, profile)
+    let devices: [Device]
     if profile.units == .scan {
       _ = searched(line, profile, isByHand: true, chosen: chosen?.name)
       let address = profile.choosingTransport(line).address
       await searches[address]?.task?.value
       devices = searches[address]?.accessories ?? []
+    } else {
+      devices = profile.accessories(on: line)
     }
     let held = devices.map { device in
-      attachment(holding: device)
-        ?? attach(device, profile, isByHand: true, chosenProfile: chosen?.name)
+      guard let attachment = attachment(holding: device) else {
+        return attach(device, profile, isByHand: true, chosenProfile: chosen?.name)
+      }
+      tryAtOnce(attachment)
+      return attachment
     }
     for one in held { await settle(one) }
     return held.map(\.latest)
@@ -99,7 +107,20 @@ extension BridgeService {
     }
   }
 
+  /// Has one that waits tried at once, or that was given up, unless there are too many.
+  private func tryAtOnce(_ attachment: Attachment) {
+    switch attachment.machine.state {
+    case .attached, .lent, .opening: return
+    case .failed where refusal(attachment.profile) != nil: return
+    case .waiting, .failed: perform(attachment.machine.plugged(now: clock.now), on: attachment)
+    }
+  }
+
   private func admit(_ profile: Profile?, _ attachment: Attachment?) throws(CallError) {
+    guard attachment != nil || attachments.count < Self.deviceLimit else {
+      throw .limitReached(
+        Self.deviceLimit, "the service has \(attachments.count) accessories already, and takes no more")
+    }
     guard attachment == nil || attachment?.machine.state == .failed, let problem = refusal(profile) else { return }
     let limit = min(profile?.policies.maximumAttached ?? .max, configuration.maximumAttached)
     throw .limitReached(limit, problem.message)
@@ -169,9 +190,10 @@ extension BridgeService {
       release(attachment)
     }
     // Who lets go of all on a line wants no more of it.
-    if let line = found.first?.device.line, found.count > 1 { endSearch(line) }
+    var asking: [Task<Void, Never>] = []
+    if let line = found.first?.device.line, found.count > 1 { asking = endSearch(line) }
     checkIdle()
-    for attachment in found { await attachment.closing?.value }
+    for closing in found.map(\.closing) + asking { await closing?.value }
     let target = found[0].target
     return Bridge.Detach.Reply(device: Bridge.Device(found.count > 1 ? target.line : target))
   }

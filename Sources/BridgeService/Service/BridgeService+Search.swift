@@ -13,20 +13,34 @@ extension BridgeService {
     if let search = searches[target.address], search.line == line { return search.accessories }
     guard let units = drivers.driver(for: line, profile)?.units else { return [] }
     endSearch(line)
+    nextKey += 1
     searches[target.address] = UnitSearch(
-      line, units.scan, taps: taps(for: line), chosenProfile: chosen, isByHand: isByHand)
+      nextKey, line, units.scan, taps: taps(for: line), chosenProfile: chosen, isByHand: isByHand)
     log.info("\(SafeText.escape(line.id)): looking for units \(units.scan.lowerBound) to \(units.scan.upperBound)")
     goOn(target.address)
     return []
   }
 
-  /// The line is gone.
-  func endSearch(_ line: Device) {
+  /// The line is gone. Returns what was being asked, which ends soon and gives the line back.
+  @discardableResult
+  func endSearch(_ line: Device) -> [Task<Void, Never>] {
+    var asking: [Task<Void, Never>] = []
     for (address, search) in searches where search.line == line {
       search.task?.cancel()
+      asking += [search.task].compactMap { $0 }
       if let timer = search.timer { clock.cancel(timer) }
       searches[address] = nil
-      if !attachments.values.contains(where: { $0.taps === search.taps }) { search.taps.end() }
+      if !isUsed(search.taps) { search.taps.end() }
+    }
+    return asking
+  }
+
+  /// Interrupts what is being asked on a line, which is needed otherwise; the search goes on later. Returns when the line is
+  /// given back.
+  func pauseSearch(_ line: Device) async {
+    for search in searches.values where search.line == line {
+      search.task?.cancel()
+      await search.task?.value
     }
   }
 
@@ -35,8 +49,11 @@ extension BridgeService {
 
   private func goOn(_ address: DeviceAddress) {
     guard !isClosing, let search = searches[address] else { return }
-    let line = search.line
-    guard let profile = profile(of: search), profile.units == .scan else { return endSearch(line) }
+    let (key, line) = (search.key, search.line)
+    guard let profile = profile(of: search), profile.units == .scan else {
+      endSearch(line)
+      return
+    }
     guard !attachments.values.contains(where: { $0.machine.state == .lent && $0.device.isOnLine(of: line) }) else {
       return pause(address, UnitSearch.retry)
     }
@@ -48,19 +65,21 @@ extension BridgeService {
     searches[address]?.task = run { [opener] in
       var failure: AccessoryError?
       do throws(AccessoryError) {
-        try await opener.search(numbers) { await self.found($0, address, line) }
+        try await opener.search(numbers) { await self.found($0, address, key) }
       } catch {
         failure = error
       }
-      await self.searchEnded(address, line, failure)
+      await self.searchEnded(address, key, failure)
     }
   }
 
-  private func found(_ unit: Int, _ address: DeviceAddress, _ line: Device) {
-    guard !isClosing, searches[address]?.line == line, searches[address]?.add(unit) == true else { return }
-    log.notice("\(SafeText.escape(line.id)): there is a unit \(unit)")
-    guard let search = searches[address], search.isByHand else { return take(found: line.onLine(unit: unit)) }
-    let device = line.onLine(unit: unit)
+  private func found(_ unit: Int, _ address: DeviceAddress, _ key: Int) {
+    guard !isClosing, searches[address]?.key == key, searches[address]?.add(unit) == true,
+      let search = searches[address]
+    else { return }
+    let device = search.line.onLine(unit: unit)
+    log.notice("\(SafeText.escape(search.line.id)): there is a unit \(unit)")
+    guard search.isByHand else { return take(found: device) }
     if attachment(holding: device) == nil {
       attach(device, profile(of: search), isByHand: true, chosenProfile: search.chosenProfile)
     }
@@ -70,8 +89,9 @@ extension BridgeService {
     search.chosenProfile.map { profiles.profile(named: $0) } ?? profiles.profile(for: search.line)
   }
 
-  private func searchEnded(_ address: DeviceAddress, _ line: Device, _ error: AccessoryError?) {
-    guard !isClosing, var search = searches[address], search.line == line else { return }
+  private func searchEnded(_ address: DeviceAddress, _ key: Int, _ error: AccessoryError?) {
+    guard !isClosing, var search = searches[address], search.key == key else { return }
+    let line = search.line
     let wasComplete = search.isComplete
     search.ended(error)
     searches[address] = search

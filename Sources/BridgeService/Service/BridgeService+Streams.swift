@@ -92,6 +92,7 @@ extension BridgeService {
     let session: AccessorySession
     do throws(AccessoryError) {
       for one in lent { await one.closing?.value }
+      if attachment.device.unit != nil { await pauseSearch(attachment.device.line) }
       var opener = opener(for: attachment)
       opener.asksToWrite = isAsked
       session = try await opener.greetedSession()

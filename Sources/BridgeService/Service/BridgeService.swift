@@ -152,6 +152,9 @@ package actor BridgeService {
     let isExpected = expectations.take(device, now: clock.now)
     // Its attachment says what is wrong.
     let hasConflict = profile == nil && profiles.conflict(for: device, label: device.id) != nil
+    guard attachments.count < Self.deviceLimit else {
+      return log.warning("too many accessories: \(SafeText.escape(device.id)) is passed over")
+    }
     if profile != nil || isExpected || hasConflict { attach(device, profile, isByHand: profile == nil && !hasConflict) }
   }
 
@@ -265,10 +268,7 @@ package actor BridgeService {
         profile == nil && !attachment.isByHand
         && profiles.conflict(for: attachment.device, label: attachment.name) == nil
       // One that is on the line no more, or one of several now.
-      let isStranger =
-        profile != nil && !attachment.isByHand
-        && !accessories(on: attachment.device.line, profile).contains { $0.unit == attachment.device.unit }
-      if isStranger {
+      if let profile, !attachment.isByHand, !profile.hasAccessory(attachment.device.unit) {
         log.notice("\(attachment.name): its profile names other units")
         release(attachment)
         continue

@@ -32,7 +32,7 @@ public final class EAAccessory: NSObject, Sendable {
   /// Which one of these it is. One of several on a line has its unit behind that: "A123@2".
   public var serialNumber: String {
     let device = port.device
-    return (device.serialNumber ?? "") + (device.unit.map { "@\($0)" } ?? "")
+    return (device.serialNumber ?? "") + device.unitSuffix
   }
   /// Version of its software.
   public var firmwareRevision: String { port.device.firmwareRevision ?? "" }

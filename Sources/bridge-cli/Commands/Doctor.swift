@@ -38,7 +38,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
 
   private func patients() async throws -> [Device] {
     if let text = device.text {
-      let devices = (try? await KnownDevices.devices(forOpening: text)) ?? []
+      let devices = (try? await KnownDevices.devices(forOpening: text, lines: true)) ?? []
       return [try transport.choose(try patient(text, among: devices), label: text)]
     }
     let devices = try await KnownDevices.source().devices().filter(\.mayBeAccessory)

@@ -61,7 +61,8 @@ struct List: AsyncParsableCommand, JSONCommand {
     for (device, access) in zip(devices, accesses) {
       table.add(
         [
-          Table.cell(device.serialNumber.map { $0 + unit(device) }), Table.cell(device.name), Table.cell(device.model),
+          Table.cell(device.serialNumber.map { $0 + device.unitSuffix }), Table.cell(device.name),
+          Table.cell(device.model),
           Table.cell(device.driver),
           device.usb?.product ?? "-", Table.cell(device.transports.map(\.rawValue).joined(separator: ",")),
           word(access),
@@ -143,9 +144,6 @@ struct List: AsyncParsableCommand, JSONCommand {
     }
     return found
   }
-
-  /// Which accessory on its line, as one types it.
-  private func unit(_ device: Device) -> String { device.unit.map { "@\($0)" } ?? "" }
 
   /// How long ago its readings were read.
   private func age(_ accessory: Bridge.Accessory?) -> String {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryProtocols
 import AccessorySimulator
@@ -165,7 +166,7 @@ struct FieldArgument: FormArgument {
     guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }
     let field = argument[..<equals]
     if let colon = field.firstIndex(of: ":") {
-      guard let unit = UnitsArgument.number(field[..<colon]) else { return nil }
+      guard let unit = UnitName.number(field[..<colon]) else { return nil }
       (self.unit, name) = (unit, String(field[field.index(after: colon)...]))
     } else {
       (unit, name) = (nil, String(field))

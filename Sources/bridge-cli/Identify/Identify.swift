@@ -144,7 +144,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   /// The port that is meant. For a dry run it needn't be there.
   private func device() async throws -> Device? {
     guard let port else { return nil }
-    let devices = try await KnownDevices.devices(forOpening: port)
+    let devices = try await KnownDevices.devices(forOpening: port, lines: true)
     do throws(ResolutionError) {
       return try DeviceResolver.resolve(port, among: devices)
     } catch {
@@ -154,7 +154,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   }
 
   private func checkIsFree(_ device: Device) async throws {
-    if let held = try await HeldDevice.find(port) {
+    if let held = try await HeldDevice.find(port, asLine: true) {
       throw AccessoryError(
         .busy,
         "the service at \(held.place) has \(held.name) open: let it go first: bridge-cli detach \(held.name)")
@@ -169,7 +169,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   /// such a write.
   private func checkWrites(_ device: Device, _ plan: IdentificationPlan, _ library: DriverLibrary) async throws {
     guard device.source != .simulator else { return }
-    for profile in await KnownProfiles.library().store.claiming(device) {
+    for profile in await KnownProfiles.store.claiming(device) {
       guard let kind = profile.driver, !profile.allowsWrites, KnownDrivers.driver(named: kind)?.hasWrites == true,
         plan.steps.contains(where: { step in !step.isListening && step.kinds.contains { $0 != kind } })
       else { continue }

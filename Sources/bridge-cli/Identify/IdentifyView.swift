@@ -136,17 +136,18 @@ struct IdentifyView: Sendable {
       if outcome.found.contains(where: { isModbus($0.kind) }) {
         lines.append("Modbus accessories answer alike: see whether these values make sense before you trust it.")
       }
-      if case .tcp(let place) = device.address {
-        if place.port != 502, let find = outcome.found.first(where: { isModbus($0.kind) }) {
-          lines.append(
-            "It answers frames of Modbus RTU: describe it with modbus: {tcp: rtu}, as \(find.kind) alone means Modbus TCP."
-          )
-        }
+      if case .tcp(let place) = device.address, place.port != 502,
+        let find = outcome.found.first(where: { isModbus($0.kind) })
+      {
+        lines.append(
+          "It answers frames of Modbus RTU: describe it with modbus: {tcp: rtu}, as \(find.kind) alone means Modbus TCP."
+        )
+      }
+      switch device.address {
+      case .tcp, .unix:
         lines.append(
           "Profiles are for ports of this machine; use it as \(address) with --driver \(outcome.found[0].kind).")
-      } else if case .unix = device.address {
-        lines.append(
-          "Profiles are for ports of this machine; use it as \(address) with --driver \(outcome.found[0].kind).")
+      case .terminal, .usb, .rfc2217: break
       }
       return lines
     }

@@ -5,8 +5,8 @@ import AccessoryDrivers
 import ArgumentParser
 import CommandOutput
 
-/// Commands that there aren't, for which ArgumentParser has no better word than "unexpected argument", and of which it
-/// shows the help of another.
+/// Finds names of commands that don't exist. ArgumentParser would only say "unexpected argument", and show the help of
+/// another command.
 enum CommandNames {
   /// Throws `UsageError` for a name that no command has, with the one that was probably meant.
   static func check(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws(UsageError) {

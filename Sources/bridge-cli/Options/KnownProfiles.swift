@@ -9,9 +9,9 @@ import CommandOutput
 /// The profiles that the command goes by.
 enum KnownProfiles {
   /// As they were when this command first asked.
-  static var store: ProfileStore { get async { await first.value } }
+  static var store: ProfileStore { get async { await first.value.store } }
 
-  private static let first = Task { await library().store }
+  private static let first = Task { await library() }
 
   static func library() async -> ProfileLibrary {
     await SetupQueue(label: "profiles").run { ProfileLibrary.load(protocols: KnownDrivers.library.protocols) }
@@ -25,7 +25,7 @@ enum KnownProfiles {
     if let driver, KnownDrivers.isFile(driver) {
       return try await KnownDrivers.described(inFile: driver).profile
     }
-    let library = await library()
+    let library = await first.value
     if !library.problems.isEmpty {
       Output.note("There are profiles that can't be used: bridge-cli profile list says why.")
     }

@@ -53,8 +53,7 @@ struct Attachment {
   /// since that resets some boards.
   private static func contact(_ target: Target) async throws -> Attachment {
     guard let driver = target.driver else { throw await withoutDriver(target) }
-    try driver.check(target.device.unit, label: target.label)
-    if let problem = target.opener.unitProblem { throw problem }
+    try target.opener.checkUnit()
     let session = try await target.opener.unguardedSession()
     let accessory = try await target.opener.contact(over: session)
     return Attachment(
@@ -72,7 +71,7 @@ struct Attachment {
     var opener = DeviceOpener(
       device, profile: profile, isChosen: isNode || line.transport.wanted != nil, drivers: KnownDrivers.library)
     // Who names another driver than its profile's doesn't get round what that refuses.
-    if line.driver != nil { opener.claims = await KnownProfiles.library().store.claiming(found) }
+    if line.driver != nil { opener.claims = await KnownProfiles.store.claiming(found) }
     opener.settings.terminal = line.settings(profile)
     opener.settings.usb = line.transport.settings(profile)
     // The profile's own driver knows the numbers that the profile gives.

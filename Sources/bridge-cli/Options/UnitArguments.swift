@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryDiscovery
+
 /// Numbers of units on the command line: "1,2,5", "1..16".
 struct UnitsArgument: FormArgument {
   static let form = "numbers of units, like 1,2,5 or 1..16,"
@@ -12,8 +14,8 @@ struct UnitsArgument: FormArgument {
       let bounds = part.split(separator: ".", omittingEmptySubsequences: false)
       let (first, last): (Int?, Int?) =
         switch bounds.count {
-        case 1: (Self.number(bounds[0]), Self.number(bounds[0]))
-        case 3 where bounds[1].isEmpty: (Self.number(bounds[0]), Self.number(bounds[2]))
+        case 1: (UnitName.number(bounds[0]), UnitName.number(bounds[0]))
+        case 3 where bounds[1].isEmpty: (UnitName.number(bounds[0]), UnitName.number(bounds[2]))
         default: (nil, nil)
         }
       guard let first, let last, first <= last, last - first < Self.limit else { return nil }
@@ -24,11 +26,6 @@ struct UnitsArgument: FormArgument {
   }
 
   private static let limit = 256
-
-  static func number(_ text: Substring) -> Int? {
-    guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    return Int(text).flatMap { $0 <= 65_535 ? $0 : nil }
-  }
 }
 
 /// How much later a unit answers, on the command line: "5=300ms".
@@ -39,7 +36,7 @@ struct LateArgument: FormArgument {
 
   init?(argument: String) {
     let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
-    guard parts.count == 2, let unit = UnitsArgument.number(parts[0]),
+    guard parts.count == 2, let unit = UnitName.number(parts[0]),
       let time = TimeArgument(argument: String(parts[1]))
     else { return nil }
     (self.unit, delay) = (unit, time.duration)

@@ -125,8 +125,8 @@ import Testing
       manufacturer: "Acme", name: "", model: "M", serialNumber: "1", firmwareVersion: "", hardwareVersion: "")
     let framed = PretendedPort { rate, bytes in
       guard rate == 115_200, bytes.starts(with: [0x0F, 0xF0]) else { return nil }
-      var (reply, payload): ([UInt8], [UInt8]) = ([], (try? identity.encoded()) ?? [])
-      payload += []
+      let payload: [UInt8] = (try? identity.encoded()) ?? []
+      var reply: [UInt8] = []
       try? AF1Codec(maximumPayload: 256).encode(
         .reply(to: .request(.identify, number: 0x4944)), payload: payload.span.bytes, into: &reply)
       return reply
@@ -166,8 +166,8 @@ import Testing
     #expect(port.written.map(\.bytes) == Array(plan.announced.map(\.bytes).prefix(port.written.count)))
   }
 
-  /// A step that the line can't do is passed over.
-  @Test func aRateThatCanNotBe() async throws {
+  /// A session that is closed already is an error, and nothing is sent.
+  @Test func whatIsClosed() async throws {
     let port = PretendedPort()
     await port.session.close()
     await #expect(throws: AccessoryError.self) { try await port.identify(.test()) }

@@ -91,7 +91,7 @@ extension ProcessWide {
       let transport = try await open(terminal)
       _ = try await fill(transport, terminal)
       let writer = OutputWriter(transport.output)
-      while transport.output.offer(pattern(1_000)) != .full {}
+      while transport.output.offer(pattern(1_000)) == .accepted {}
       transport.beginClose()
       try await writer.notifications.wait { $0 > 0 }
       #expect(transport.output.offer([1]) == .closed(nil))

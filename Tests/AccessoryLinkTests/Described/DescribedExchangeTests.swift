@@ -159,6 +159,16 @@ import Testing
     host.advance(.milliseconds(20))
     host.receive(refusal)
     #expect(host.error(of: second)?.kind == .refused)
+    // Both sendings have been answered, so no other request waits for a late answer.
+    for index in forgetful.requests.indices { forgetful.requests[index].echoes = [] }
+    host = try self.host(forgetful)
+    _ = host.submit(try request("basic", of: forgetful))
+    host.receive(refusal)
+    host.receive(Self.reply)
+    _ = host.takeWritten()
+    _ = host.submit(try request("cells", of: forgetful))
+    host.advance(.milliseconds(20))
+    #expect(host.takeWritten().count == 1)
     // It isn't asked for ever.
     host = try self.host(forgetful)
     let third = host.submit(try request("basic", of: forgetful))

@@ -176,6 +176,9 @@ extension QuirkCase {
     QuirkCase("epever", "a bad line") { _, faults in (faults.drop, faults.corrupt) = (0.05, 0.05) },
     QuirkCase("epever", "replies later than it is waited for", isLate(.milliseconds(700))),
     QuirkCase("renogy", "the adapter echoes", isEchoed),
+    QuirkCase("renogy", "replies in pieces, and later than it is waited for") { device, faults in
+      (device.quirks.pieces, faults.delay) = (3, .milliseconds(700))
+    },
     QuirkCase("srne", "replies in pieces, and later than it is waited for") { device, faults in
       (device.quirks.pieces, faults.delay) = (3, .milliseconds(700))
     },

@@ -258,7 +258,7 @@ import Testing
       return try await bench.brick.send(batch)[which]
     }
     // It has arrived when it has been read before this, on the same link.
-    while await bench.simulator.messageCount < 2 { await Task.yield() }
+    try await eventually("the question") { await bench.simulator.messageCount >= 2 }
     await bench.simulator.press(.down)
     #expect(try await pressed.value)
     await bench.close()

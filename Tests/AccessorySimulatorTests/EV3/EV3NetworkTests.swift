@@ -64,7 +64,10 @@ import Testing
     await bench.brick.close()
     // Its going may be seen a little later.
     var third: EV3Brick?
-    while third == nil { third = try? await EV3Bench.open(bench.path) }
+    try await eventually("the next host") {
+      third = try? await EV3Bench.open(bench.path)
+      return third != nil
+    }
     #expect(try await third?.ask(.batteryPercent) == 100)
     await third?.close()
     await bench.simulator.stop()
@@ -150,12 +153,13 @@ import Testing
     listener.close()
     var error: AccessoryError?
     // The socket is closed on a thread of its own.
-    while error?.code != .errno(ECONNREFUSED) {
+    try await eventually("nobody to listen") {
       do throws(AccessoryError) {
         await (try DescriptorTransport.open(address)).close()
       } catch let failure {
         error = failure
       }
+      return error?.code == .errno(ECONNREFUSED)
     }
     #expect(error?.kind == .disconnected)
     #expect(error?.message.contains("nobody listens at \(DeviceAddress.tcp(address))") == true)

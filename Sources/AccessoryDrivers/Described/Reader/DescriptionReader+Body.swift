@@ -48,12 +48,13 @@ extension DescriptionReader {
     return steps
   }
 
-  /// The bytes of a framing's body, at most, and whether there are always so many.
+  /// The same of that framing of a message whose body may be the longest.
   private func bodyLimit(_ scope: MessageScope) -> (count: Int, isFixed: Bool) {
     let limits = ([scope.framing] + scope.otherFramings).map { bodyLimit($0) }
     return limits.max { $0.count < $1.count } ?? (0, false)
   }
 
+  /// The bytes of a framing's body, at most, and whether there are always so many.
   private func bodyLimit(_ framing: Int) -> (count: Int, isFixed: Bool) {
     if case .window(let pattern, _) = description.framings[framing].form { return (pattern.count, true) }
     for element in elements(of: framing) {

@@ -134,7 +134,7 @@ extension DescriptionReader {
 
   private mutating func deadBand(_ node: YAMLNode) -> Double? {
     if case .scalar(let text) = node.content, let band = Self.fraction(text), band.numerator >= 0 {
-      return Double(band.numerator) / Double(band.denominator)
+      return band.value
     }
     report(node.mark, "dead_band is a number from 0 on, like 0.05, not \(kind(node))")
     return nil

@@ -54,8 +54,7 @@ extension ProtocolDescription.Field {
       return (meaning(of: number), number.decimals == 0 ? number.mantissa : nil)
     case .hexadecimalBytes(let format):
       guard let number = Self.hexadecimal(trimmed, format) else { return nil }
-      let raw = taken(from: number)
-      return (meaning(of: raw), raw)
+      return (meaning(of: taken(from: number)), number)
     case .hexadecimal:
       guard let number = Self.hexadecimal(trimmed) else { return nil }
       return (meaning(of: taken(from: number)), number)
