@@ -45,18 +45,23 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
   func run() async throws {
     if watch { Interruption.endWithOutput() }
     if let held = try await HeldDevice.find(device.text, line) { return try await run(held) }
-    try await Attachment.with(device.text, line) { attachment in
-      let document = DeviceDocument(attachment.device)
-      let accessory = attachment.accessory
-      var shown = ShownValues(document, json: output.json, names: names)
-      let news = accessory.news()
-      try shown.showFirst(try await accessory.values().map { Bridge.MeasuredValue($0.bounded) }, isComplete: !watch)
-      if let poll {
-        try await repeating(poll) { shown.showChanges(try await accessory.values().map(\.bounded)) }
-      } else if watch {
-        for try await case .values(let values) in news { shown.showChanges(values.map(\.bounded)) }
-        throw CancellationError()
+    try await Attachment.with(device.text, line) { try await run($0) }
+  }
+
+  /// Shows the values of an accessory that is open here.
+  private func run(_ attachment: Attachment) async throws {
+    let accessory = attachment.accessory
+    var shown = ShownValues(DeviceDocument(attachment.device), json: output.json, names: names)
+    let news = accessory.news()
+    try shown.showFirst(try await accessory.values().map { Bridge.MeasuredValue($0.bounded) }, isComplete: !watch)
+    if let poll {
+      while true {
+        try await pause(poll)
+        shown.showChanges(try await accessory.values().map(\.bounded))
       }
+    } else if watch {
+      for try await case .values(let values) in news { shown.showChanges(values.map(\.bounded)) }
+      throw CancellationError()
     }
   }
 
@@ -67,7 +72,10 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     var shown = ShownValues(DeviceDocument(reply.device), json: output.json, names: names)
     try shown.showFirst(reply.values, isComplete: !watch)
     if let poll {
-      try await repeating(poll) { shown.showChanges(try await held.values().values.map(\.reading)) }
+      while true {
+        try await pause(poll)
+        shown.showChanges(try await held.values().values.map(\.reading))
+      }
     }
     guard let events else { return }
     for try await event in events {
@@ -80,13 +88,10 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     try Task.checkCancellation()
   }
 
-  /// Asks again and again, until the accessory goes or the user has seen enough.
-  private func repeating(_ poll: TimeArgument, _ body: () async throws -> Void) async throws {
-    while true {
-      await IOThread.shared.sleep(for: poll.duration)
-      try Task.checkCancellation()
-      try await body()
-    }
+  /// Waits until it is time to ask again; throws when the user has seen enough.
+  private func pause(_ poll: TimeArgument) async throws {
+    await IOThread.shared.sleep(for: poll.duration)
+    try Task.checkCancellation()
   }
 }
 
