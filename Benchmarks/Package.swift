@@ -11,7 +11,9 @@ let package = Package(
   targets: [
     // The plain programs on USB use the library that the transport uses.
     .systemLibrary(name: "CFloorUSB", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
-    .target(name: "CFloor", dependencies: ["CFloorUSB"]),
+    // The faked usbfs of the main package's tests, by a symbolic link.
+    .target(name: "CFakedUSB"),
+    .target(name: "CFloor", dependencies: ["CFloorUSB", "CFakedUSB"]),
     .executableTarget(
       name: "bridge-bench",
       dependencies: [

@@ -27,25 +27,23 @@ struct endpoint *endpoint_of(fake_usb_device *device, uint8_t address) {
 
 // MARK: - The node
 
-// Ready: the socket takes bytes. Not ready: its buffer is full of bytes that the other end leaves there; one is always
-// left, so that closing the other end is an error for this one and not only a hang-up.
+// Ready: the socket takes bytes. Not ready: more of its buffer than a quarter is full of bytes that the other end leaves
+// there, in a block that is freed as a whole; one byte behind it is always left, so that closing the other end is an error
+// for this one and not only a hang-up. Few calls: a kernel's usbfs has none for this.
 void set_ready(fake_usb_device *device, int client, int isReady) {
-    char bytes[4096];
+    char bytes[FILLING + 1] = {0};
     if (device->isGone || device->isReady == isReady) return;
     device->isReady = isReady;
     if (isReady) {
-        int count = 0;
-        ioctl(device->mine, FIONREAD, &count);
-        while (count > 1) {
-            size_t wanted = (size_t)count - 1 < sizeof bytes ? (size_t)count - 1 : sizeof bytes;
-            ssize_t taken = recv(device->mine, bytes, wanted, MSG_DONTWAIT);
+        while (device->filled > 1) {
+            ssize_t taken = recv(device->mine, bytes, device->filled - 1, MSG_DONTWAIT);
             if (taken <= 0) break;
-            count -= (int)taken;
+            device->filled -= (size_t)taken;
         }
     } else {
-        memset(bytes, 0, sizeof bytes);
-        while (send(client, bytes, 512, MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {}
-        while (send(client, bytes, 1, MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {}
+        ssize_t block = send(client, bytes, FILLING, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t last = send(client, bytes, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        device->filled += (size_t)((block > 0 ? block : 0) + (last > 0 ? last : 0));
     }
 }
 
@@ -136,7 +134,7 @@ struct urb *take_pending(fake_usb_device *device, uint8_t address) {
     return NULL;
 }
 
-static void push(struct endpoint *endpoint, const void *bytes, size_t count, unsigned flags) {
+void push(struct endpoint *endpoint, const void *bytes, size_t count, unsigned flags) {
     struct message *message = malloc(sizeof *message + count), **last = &endpoint->messages;
     message->next = NULL;
     message->flags = flags;
@@ -153,8 +151,7 @@ static void drop_first(struct endpoint *endpoint) {
     free(message);
 }
 
-// One transfer of this endpoint goes as far as it can. Returns whether it did.
-static int carry(fake_usb_device *device, struct urb *urb) {
+int carry(fake_usb_device *device, struct urb *urb) {
     uint8_t address = urb->user->endpoint;
     struct endpoint *endpoint = endpoint_of(device, address);
     int status = 0;
@@ -166,6 +163,11 @@ static int carry(fake_usb_device *device, struct urb *urb) {
         if (status == -EPIPE) endpoint->isHalted = 1;
     } else if (endpoint->isHeld) {
         return 0;
+    } else if (endpoint->isSource) {
+        urb->isFromSource = 1;
+        urb->position = endpoint->position;
+        urb->actual = urb->user->buffer_length;
+        endpoint->position += (size_t)urb->actual;
     } else if (address & 0x80) {
         struct message *message = endpoint->messages;
         if (!message) return 0;
@@ -176,6 +178,9 @@ static int carry(fake_usb_device *device, struct urb *urb) {
         urb->actual = (int)count;
         message->taken += count;
         if (message->taken == message->count) drop_first(endpoint);
+    } else if (endpoint->swallowed) {
+        urb->actual = urb->user->buffer_length;
+        swallow(device, endpoint, urb->user->buffer, (size_t)urb->actual);
     } else {
         struct endpoint *target = endpoint->echo ? endpoint_of(device, endpoint->echo) : endpoint;
         push(target, urb->user->buffer, (size_t)urb->user->buffer_length, urb->user->flags);
@@ -188,6 +193,7 @@ static int carry(fake_usb_device *device, struct urb *urb) {
 }
 
 void pump(fake_usb_device *device) {
+    if (device->interval) return; // at the next tick
     for (int isMoving = 1; isMoving;) {
         isMoving = 0;
         unsigned seen = 0; // endpoints whose oldest transfer waits: those behind it wait too
@@ -199,8 +205,6 @@ void pump(fake_usb_device *device) {
         }
     }
 }
-
-#define LOCKED(body) do { pthread_mutex_lock(&fake_usb_lock); body; pthread_mutex_unlock(&fake_usb_lock); } while (0)
 
 void fake_usb_echo(fake_usb_device *device, uint8_t out, uint8_t in) { LOCKED(endpoint_of(device, out)->echo = in); }
 
@@ -314,6 +318,7 @@ static void free_urbs(struct urb *urb) {
 }
 
 void fake_usb_free(fake_usb_device *device) {
+    stop_ticking(device);
     fake_usb_unplug(device, FAKE_USB_GONE_SILENTLY);
     LOCKED(fake_usb_device **link = &all; while (*link && *link != device) link = &(*link)->next;
            if (*link) *link = device->next);

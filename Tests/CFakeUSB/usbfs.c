@@ -77,7 +77,9 @@ static int reap(fake_usb_device *device, int client, void **result) {
     device->done = urb->next;
     urb->user->status = urb->status;
     urb->user->actual_length = urb->actual;
-    if (urb->input) {
+    if (urb->isFromSource) {
+        copy_source(urb->user->buffer, urb->position, (size_t)urb->actual);
+    } else if (urb->input) {
         int offset = urb->user->type == USBDEVFS_URB_TYPE_CONTROL ? 8 : 0;
         memcpy((char *)urb->user->buffer + offset, urb->input, (size_t)urb->actual);
     }

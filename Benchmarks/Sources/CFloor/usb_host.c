@@ -5,7 +5,6 @@
 #include "cfloor_usb.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libusb-1.0/libusb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +49,12 @@ static void ended_out(struct libusb_transfer *transfer) {
     if (transfer->status != LIBUSB_TRANSFER_COMPLETED || send_next(host, transfer)) host->isFailed = 1;
 }
 
-struct cfloor_usb_host *cfloor_usb_open(const char *node) {
+struct cfloor_usb_host *cfloor_usb_open(int fd) {
+    if (fd < 0) return NULL;
     struct cfloor_usb_host *host = calloc(1, sizeof *host);
     libusb_set_option(NULL, LIBUSB_OPTION_NO_DEVICE_DISCOVERY);
-    host->fd = open(node, O_RDWR | O_CLOEXEC);
-    if (host->fd < 0 || libusb_init(&host->context)) return NULL;
+    host->fd = fd;
+    if (libusb_init(&host->context)) return NULL;
     if (libusb_wrap_sys_device(host->context, host->fd, &host->handle) || libusb_claim_interface(host->handle, 0))
         return NULL;
     for (int i = 0; i < cfloor_usb_flight; i++) {

@@ -22,7 +22,7 @@ enum Main {
       if let warning = machine.warning { print(warning) }
       var rows: [Row] = []
       for group in Suite.groups
-      where options.groups.isEmpty ? !group.isOptional : options.groups.contains(group.name) {
+      where options.groups.isEmpty || options.groups.contains(group.name) {
         note("measuring \(group.name) …")
         rows += try await group.run(options)
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import SystemPackage
 
 /// The transport over a pair of USB endpoints, bulk or interrupt, through libusb.
 ///
@@ -101,6 +102,14 @@ public actor USBTransport: Transport, IOWork, IOActor {
     _ configuration: USBConfiguration, io: IOThread = .shared
   ) async throws(AccessoryError) -> USBTransport {
     try await open(configuration, io: io, node: USBNode.open)
+  }
+
+  /// As above, on a node that is open and whose `descriptors` are known. For benchmarks, which have no usbfs.
+  @_spi(Benchmarks) public static func open(
+    _ configuration: USBConfiguration, descriptor: CInt, descriptors: [UInt8], io: IOThread = .shared
+  ) async throws(AccessoryError) -> USBTransport {
+    let node = USBNode(descriptor: FileDescriptor(rawValue: descriptor), descriptors: descriptors)
+    return try await open(configuration, io: io, node: { _ throws(AccessoryError) in node })
   }
 
   /// As above, on a node that is opened otherwise.

@@ -46,6 +46,14 @@ void fake_usb_feed(fake_usb_device *device, uint8_t in, const void *bytes, size_
 long fake_usb_next_output(fake_usb_device *device, uint8_t out, void *bytes, size_t size, unsigned *flags);
 /// Calls `body` after each transfer that goes to an endpoint without echo, on the thread that submitted it.
 void fake_usb_on_output(fake_usb_device *device, void (*body)(void *context), void *context);
+/// `in` always has bytes, and fills each transfer: the byte at position n of all it sends is n % 251.
+void fake_usb_source(fake_usb_device *device, uint8_t in);
+/// What goes to `out` is swallowed, and each `total` bytes of it are answered with one byte on `in`.
+void fake_usb_sink(fake_usb_device *device, uint8_t out, size_t total, uint8_t in);
+/// From now on transfers end at ticks only, so many nanoseconds apart: the oldest of each endpoint that can, as on a bus
+/// that takes that long for each. `onOutput` is then called by the thread that ticks. Once, before the node is opened;
+/// -1 with errno.
+int fake_usb_tick(fake_usb_device *device, long nanoseconds);
 /// While held, transfers of the endpoint stay pending: the device answers NAK.
 void fake_usb_hold(fake_usb_device *device, uint8_t endpoint, int isHeld);
 /// Ends the oldest pending transfer of the endpoint with -errno after `count` of its bytes. 0 when none is pending.

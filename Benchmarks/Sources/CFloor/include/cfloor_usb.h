@@ -26,9 +26,22 @@ struct cfloor_usb_device {
 int cfloor_usb_plug(enum cfloor_usb_role role, size_t total, struct cfloor_usb_device *device);
 void cfloor_usb_unplug(struct cfloor_usb_device *device);
 
-// A plain program: `cfloor_usb_open` returns NULL when it fails.
+// The same device on the faked usbfs of the tests, in this process. To be installed before libusb is used.
+int cfloor_usb_fake_install(void);
+struct cfloor_usb_fake;
+// Plugs one in whose transfers end at once, or so many nanoseconds apart. NULL when that fails.
+struct cfloor_usb_fake *cfloor_usb_fake_plug(enum cfloor_usb_role role, size_t total, long interval);
+// What stands for opening its node: once. The descriptor is the caller's.
+int cfloor_usb_fake_open(struct cfloor_usb_fake *fake);
+// The node must be closed.
+void cfloor_usb_fake_unplug(struct cfloor_usb_fake *fake);
+// What its node reads as.
+enum { cfloor_usb_fake_descriptors_size = 50 };
+extern const uint8_t cfloor_usb_fake_descriptors[cfloor_usb_fake_descriptors_size];
+
+// A plain program on a node that was opened; it closes it. NULL when that fails.
 struct cfloor_usb_host;
-struct cfloor_usb_host *cfloor_usb_open(const char *node);
+struct cfloor_usb_host *cfloor_usb_open(int fd);
 void cfloor_usb_close(struct cfloor_usb_host *host);
 // With `cfloor_usb_flight` transfers at a time of the size that the transport has for a stream. They return 0.
 enum { cfloor_usb_flight = 4, cfloor_usb_size = 65536 };

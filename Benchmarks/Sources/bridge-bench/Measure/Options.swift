@@ -3,15 +3,18 @@
 /// The command line.
 struct Options {
   var isQuick = false
+  /// USB on the faked usbfs of the tests.
+  var isFaked = false
   var jsonPath: String?
   var cliPath = "../.build/release/bridge-cli"
   /// Groups to run; all when empty.
   var groups: [String] = []
 
   static let usage = """
-    usage: bridge-bench [--quick] [--json FILE] [--cli PATH] [GROUP …]
+    usage: bridge-bench [--quick] [--faked] [--json FILE] [--cli PATH] [GROUP …]
 
       --quick       shorter runs; the figures are less sure
+      --faked       usb: on a faked usbfs, without root and without USB, as when no GROUP is given
       --json FILE   the result as JSON as well
       --cli PATH    the bridge-cli whose start is measured; ../.build/release/bridge-cli unless given
       GROUP         what to measure: \(Suite.groups.map(\.name).joined(separator: ", ")); everything unless given
@@ -22,6 +25,7 @@ struct Options {
     while let argument = rest.popFirst() {
       switch argument {
       case "--quick": isQuick = true
+      case "--faked": isFaked = true
       case "--json": jsonPath = try Self.value(of: argument, &rest)
       case "--cli": cliPath = try Self.value(of: argument, &rest)
       default:

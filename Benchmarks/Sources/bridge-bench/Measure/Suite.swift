@@ -4,8 +4,6 @@
 enum Suite {
   struct Group: Sendable {
     let name: String
-    /// Not measured unless it is named.
-    var isOptional = false
     let run: @Sendable (Options) async throws -> [Row]
   }
 
@@ -17,7 +15,7 @@ enum Suite {
     Group(name: "file", run: FileBenchmark.run),
     Group(name: "decode", run: DecodeBenchmark.run), Group(name: "described", run: DescribedBenchmark.run),
     Group(name: "allocations", run: AllocationBenchmark.run),
-    Group(name: "usb", isOptional: true, run: USBBenchmark.run), Group(name: "idle", run: IdleBenchmark.run),
+    Group(name: "usb", run: USBBenchmark.run), Group(name: "idle", run: IdleBenchmark.run),
     Group(name: "start", run: StartBenchmark.run),
   ]
 }
