@@ -47,7 +47,7 @@ enum Failure {
     let status = BridgeCLI.exitCode(for: error).rawValue
     let text = BridgeCLI.fullMessage(for: error)
     guard status != EXIT_SUCCESS else {
-      if !text.isEmpty { Output.line(text) }
+      if !text.isEmpty { Output.line(HelpScreen.isHelp(text) ? HelpScreen.text() : text) }
       return status
     }
     if status == ExitStatus.usage, wantsJSON {

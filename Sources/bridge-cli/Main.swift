@@ -30,11 +30,7 @@ enum Main {
       try IOThread.start(leaving: 4)
       try QuietTasks.begin()
     } catch {
-      guard let command = try? BridgeCLI.parseAsRoot() else {
-        ErrorReport(error).tell(asJSON: false, program: BridgeCLI.name)
-        Glibc.exit(EX_IOERR)
-      }
-      Glibc.exit(Failure.report(error, of: command))
+      Glibc.exit(Failure.report(early: error))
     }
   }
 
@@ -42,13 +38,17 @@ enum Main {
   private static func run() async -> CInt {
     let command: any ParsableCommand
     do {
+      if let script = CompletionScript.wanted() {
+        Output.line(script)
+        return EXIT_SUCCESS
+      }
       try TextCheck.check()
       try CommandNames.check()
     } catch {
       return Failure.report(early: error)
     }
     do {
-      command = try BridgeCLI.parseAsRoot()
+      command = try await BridgeCLI.asyncParseAsRoot()
     } catch {
       return Failure.report(parsing: error)
     }

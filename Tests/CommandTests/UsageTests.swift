@@ -38,6 +38,11 @@ import Testing
       (["battery", "--baud", "0"], "9600"),
       (["battery", "--baud", "fast"], "Bits a second"),
       (["battery", "--data-bits", "9"], "5, 6, 7 or 8"),
+      (["battery", "-b", "fast"], "Bits a second"),
+      (["battery", "-d9"], "5, 6, 7 or 8"),
+      (["battery", "-p", "x"], "'none', 'odd', 'even'"),
+      (["battery", "-f", "rts"], "'none', 'hardware' or 'software'"),
+      (["doctor", "-b", "9600"], "Unknown option '-b'"),
       (["battery", "--settle", "5"], "200ms"),
       (["request"], "identify, status, battery, echo"),
       (["request", "./acc"], "a command was expected after ./acc"),
@@ -115,6 +120,40 @@ import Testing
     help.drop { $0 != "SUBCOMMANDS:" }.dropFirst().prefix { !$0.isEmpty }
       .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
       .compactMap { $0.split(separator: " ").first.map(String.init) }
+  }
+
+  /// A command's own options come first; those of the line have a heading, where there is a line, and nowhere else.
+  @Test func optionsOfTheLineStandApart() async throws {
+    try await Sandbox.with { box in
+      func headings(_ words: String...) async throws -> [String] {
+        try await box.run(words + ["--help"]).lines.filter { line in
+          line.last == ":" && line.dropLast().allSatisfy { $0.isUppercase || $0 == " " }
+        }
+      }
+      #expect(
+        try await headings("battery") == ["ARGUMENTS:", "OPTIONS:", "TRANSPORT OPTIONS:", "LINE OPTIONS:"])
+      #expect(try await headings("doctor") == ["ARGUMENTS:", "OPTIONS:", "TRANSPORT OPTIONS:"])
+      for words in [["list"], ["watch"], ["detach"], ["serve"], ["profile", "list"], ["udev-rules"]] {
+        let help = try await box.run(words + ["--help"]).outputText
+        #expect(!help.contains("--baud") && !help.contains("--transport"), "\(words)")
+      }
+    }
+  }
+
+  /// As in picocom: one letter, and its value behind it or beside it.
+  @Test(arguments: [
+    ["-b", "9600", "-d", "7", "-s", "2", "-f", "x"], ["-b9600", "-d7", "-s2", "-fx"],
+    ["--baud", "9600", "--data-bits", "7", "--stop-bits", "2", "--flow", "software"],
+  ])
+  func lettersForTheLine(options: [String]) async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate("--link", "acc")
+      let info = try await box.run(["info", "./acc"] + options)
+      #expect(info.status == 0, "\(info.errorText)")
+      // A pseudo-terminal always has eight data bits.
+      #expect(info.outputText.contains("9600 baud, 8 data bits, no parity, 2 stop bits"), "\(info.outputText)")
+      #expect(info.lines.contains { $0.hasPrefix("Flow control") && $0.hasSuffix("software") })
+    }
   }
 
   @Test func version() async throws {

@@ -38,7 +38,9 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
         echo on | bridge-cli connect 1 --linger 2s
       """)
 
-  @Argument(help: ArgumentHelp("The module, unless there is just one; whom to connect to.", valueName: "word"))
+  @Argument(
+    help: ArgumentHelp("The module, unless there is just one; whom to connect to.", valueName: "word"),
+    completion: CompletionWords.devices)
   var words: [String]
   @Option(
     help: ArgumentHelp("How long to search for an address, in seconds or with a unit.", valueName: "time"),
@@ -54,8 +56,8 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   @Flag(help: "Connect as to a device of dual mode.")
   var dual = false
   @OptionGroup var retry: RetryOptions
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   private var target: String { words.last ?? "" }

@@ -26,8 +26,8 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
     help: ArgumentHelp("How long to scan, in seconds or with a unit.", valueName: "time"),
     transform: SecondsArgument.read)
   var timeout: SecondsArgument?
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   private static let standardTime = Duration.seconds(5)

@@ -32,7 +32,9 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   @OptionGroup var device: DeviceArgument
   @Flag(help: "Take the device from the environment that udev sets.")
   var udev = false
-  @Option(help: ArgumentHelp("Take it for what this profile means, whatever fits.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("Take it for what this profile means, whatever fits.", valueName: "name"),
+    completion: CompletionWords.profiles)
   var profile: String?
   @OptionGroup var options: ServiceOptions
   @OptionGroup var output: OutputOptions

@@ -22,8 +22,8 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var device: DeviceArgument
   @Flag(help: "Go on: print again whenever the accessory says that something changed.")
   var watch = false
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {

@@ -43,7 +43,9 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     help: "How to show what comes: text, frames, hex, or as-is, with --raw; else frames of AF1 and EV3, and text.")
   var show: ConsoleView?
   @Flag(help: "Show when something came.") var timestamps = false
-  @Option(help: ArgumentHelp("Keep what happens in this file; appended to if it exists.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Keep what happens in this file; appended to if it exists.", valueName: "file"),
+    completion: .file())
   var log: String?
   @Option(
     help: ArgumentHelp("From a pipe: wait for so much silence at the end; 500ms unless given.", valueName: "time"),
@@ -53,8 +55,8 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   var reconnect = false
   @Flag(help: "Let what is typed change something in the accessory, if its profile allows that, too.")
   var write = false
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -20,7 +20,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @OptionGroup var transport: TransportOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {

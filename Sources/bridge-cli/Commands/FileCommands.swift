@@ -38,11 +38,12 @@ struct Ls: FileCommand {
         bridge-cli ls EV3 ../prjs/tst --json | jq -r '.entries[].name'
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
+  var device: String
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
-  @Argument(help: "The folder.") var path = "./"
+  @Argument(help: "The folder.", completion: CompletionWords.nothing) var path = "./"
 
   func run() async throws {
     try await withFiles { files in
@@ -72,11 +73,12 @@ struct Rm: FileCommand {
         bridge-cli rm EV3 ../prjs/tst/tst.rbf
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
+  var device: String
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
-  @Argument(help: "The file or folder.") var path: String
+  @Argument(help: "The file or folder.", completion: CompletionWords.nothing) var path: String
 
   func run() async throws { try await withFiles { try await $0.remove(path) } }
 }
@@ -89,11 +91,12 @@ struct Mkdir: FileCommand {
         bridge-cli mkdir EV3 ../prjs/tst
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
+  var device: String
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
-  @Argument(help: "The folder.") var path: String
+  @Argument(help: "The folder.", completion: CompletionWords.nothing) var path: String
 
   func run() async throws { try await withFiles { try await $0.makeFolder(path) } }
 }

@@ -21,8 +21,8 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   @Flag(help: "Don't open it: only what the system knows.")

@@ -70,7 +70,7 @@ struct ProfileShow: AsyncParsableCommand, JSONCommand {
         bridge-cli profile show framed
       """)
 
-  @Argument(help: ArgumentHelp("The profile's name.", valueName: "name"))
+  @Argument(help: ArgumentHelp("The profile's name.", valueName: "name"), completion: CompletionWords.profiles)
   var name: String
   @OptionGroup var output: OutputOptions
 
@@ -104,9 +104,9 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
         bridge-cli profile check *.yaml --json | jq '.files[].problems'
       """)
 
-  @Argument(help: ArgumentHelp("The files.", valueName: "file"))
+  @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
   var files: [String]
-  @Option(help: ArgumentHelp("A recording that the one file is to describe.", valueName: "file"))
+  @Option(help: ArgumentHelp("A recording that the one file is to describe.", valueName: "file"), completion: .file())
   var recording: String?
   @OptionGroup var output: OutputOptions
 

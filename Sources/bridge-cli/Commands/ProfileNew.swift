@@ -26,7 +26,7 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
         bridge-cli profile new > mine.yaml
       """)
 
-  @Option(help: ArgumentHelp("A recording, as trace --record keeps it.", valueName: "file"))
+  @Option(help: ArgumentHelp("A recording, as trace --record keeps it.", valueName: "file"), completion: .file())
   var from: String?
   @Option(help: ArgumentHelp("What the protocol is to be called.", valueName: "name"))
   var name: String?

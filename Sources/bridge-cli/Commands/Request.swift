@@ -38,7 +38,9 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
         bridge-cli request PACK1 mosfets charge=off discharge=on --write
       """)
 
-  @Argument(help: ArgumentHelp("The device, unless there is just one; a command; its payload.", valueName: "word"))
+  @Argument(
+    help: ArgumentHelp("The device, unless there is just one; a command; its payload.", valueName: "word"),
+    completion: CompletionWords.requests)
   var words: [String] = []
   @Flag(help: "The payload is text, not hexadecimal.")
   var text = false
@@ -50,8 +52,8 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   var write = false
   @Flag(help: "Show the bytes that commands with names would send, and what they say; send nothing.")
   var dryRun = false
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   /// What the words mean.

@@ -25,12 +25,14 @@ struct SendFile: FileCommand {
         bridge-cli send-file EV3 tst.rbf ../prjs/tst/tst.rbf
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
+  var device: String
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
-  @Argument(help: "The file here.") var file: String
-  @Argument(help: "Where it goes, or what the accessory is to call it.") var path: String?
+  @Argument(help: "The file here.", completion: .file()) var file: String
+  @Argument(help: "Where it goes, or what the accessory is to call it.", completion: CompletionWords.nothing) var path:
+    String?
   @Option(help: "To an AF1 accessory: what the file is; other unless given.") var kind: FileKind?
   @OptionGroup var transfer: TransferOptions
 

@@ -49,7 +49,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
         sudo bridge-cli simulate framed --usb --tty --serial ACC0042
       """)
 
-  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"))
+  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
   var link: String?
 
   @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))

@@ -34,7 +34,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   @Option(
     help: ArgumentHelp(
       "The protocol: its name, the name of a profile that speaks it, or the file of a description.",
-      valueName: "name|file")
+      valueName: "name|file"), completion: CompletionWords.protocols
   )
   var profile: String?
   @Option(

@@ -26,7 +26,7 @@ struct SimulateEV3: AsyncParsableCommand, JSONCommand {
         sudo bridge-cli simulate ev3 --usb
       """)
 
-  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"))
+  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
   var link: String?
   @Option(
     help: ArgumentHelp("On the network: listen here; port 0 takes any that is free.", valueName: "host:port"),

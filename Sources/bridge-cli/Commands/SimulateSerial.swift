@@ -10,7 +10,7 @@ import Glibc
 
 /// Options of all accessories that are pretended on a pseudo-terminal.
 struct SimulatorOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"))
+  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
   var link: String?
   @Option(
     help: ArgumentHelp("Time that every answer takes longer.", valueName: "time"), transform: TimeArgument.read)

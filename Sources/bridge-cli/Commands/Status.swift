@@ -16,8 +16,8 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {

@@ -26,9 +26,13 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
         bridge-cli trace /dev/ttyUSB0 --listen     send nothing, only listen
       """)
 
-  @Argument(help: ArgumentHelp("The accessory, or a recording.", valueName: "device-or-file"))
+  @Argument(
+    help: ArgumentHelp("The accessory, or a recording.", valueName: "device-or-file"),
+    completion: CompletionWords.devices)
   var source: String?
-  @Option(help: ArgumentHelp("Keep what passes in this file; appended to if it exists.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Keep what passes in this file; appended to if it exists.", valueName: "file"),
+    completion: .file())
   var record: String?
   @Option(
     help: ArgumentHelp("Ask for status and battery again and again, this long apart.", valueName: "time"),
@@ -38,8 +42,8 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   var listen = false
   @Flag(help: "Show all bytes of long frames.")
   var full = false
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -91,12 +91,13 @@ struct GetFile: FileCommand {
         bridge-cli get-file EV3 ../prjs/tst/log.rtf ./log.txt --force
       """)
 
-  @Argument(help: ArgumentHelp("The accessory.", valueName: "device")) var device: String
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @Argument(help: ArgumentHelp("The accessory.", valueName: "device"), completion: CompletionWords.devices)
+  var device: String
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
-  @Argument(help: "The accessory's file.") var path: String
-  @Argument(help: "Where to put it; else under its own name here.") var file: String?
+  @Argument(help: "The accessory's file.", completion: CompletionWords.nothing) var path: String
+  @Argument(help: "Where to put it; else under its own name here.", completion: .file()) var file: String?
   @Flag(help: "Replace a file that is there.") var force = false
   @OptionGroup var transfer: TransferOptions
 

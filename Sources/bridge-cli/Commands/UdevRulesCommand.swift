@@ -25,7 +25,9 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
         bridge-cli udev-rules --run /usr/bin/bridge-cli
       """)
 
-  @Option(help: ArgumentHelp("Only for this profile; may be given more than once.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("Only for this profile; may be given more than once.", valueName: "name"),
+    completion: CompletionWords.profiles)
   var profile: [String] = []
   @Flag(help: "Only for the profiles that come with this command.")
   var builtIn = false
@@ -40,7 +42,7 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
   @Option(
     help: ArgumentHelp(
       "Where there is no systemd: have udev run this bridge-cli, as 'attach --udev', for each accessory that comes.",
-      valueName: "path"))
+      valueName: "path"), completion: .file())
   var run: String?
   @OptionGroup var output: OutputOptions
 

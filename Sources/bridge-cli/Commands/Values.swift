@@ -32,8 +32,8 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     help: ArgumentHelp("With --watch: ask again and again, this long apart.", valueName: "time"),
     transform: TimeArgument.read)
   var poll: TimeArgument?
-  @OptionGroup var transport: TransportOptions
-  @OptionGroup var serial: SerialOptions
+  @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
+  @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -31,7 +31,8 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   var all = false
   @Option(
     help: ArgumentHelp(
-      "Run this program at each connect and disconnect, and when a battery is low.", valueName: "program")
+      "Run this program at each connect and disconnect, and when a battery is low.", valueName: "program"),
+    completion: .file()
   )
   var exec: String?
   @OptionGroup var output: OutputOptions

@@ -25,7 +25,9 @@ struct Identify: AsyncParsableCommand, JSONCommand {
         bridge-cli identify ttyUSB0 --skip hm10,bluno --yes --json
       """)
 
-  @Argument(help: ArgumentHelp("The port; may be left out with --dry-run.", valueName: "port"))
+  @Argument(
+    help: ArgumentHelp("The port; may be left out with --dry-run.", valueName: "port"),
+    completion: CompletionWords.ports)
   var port: String?
   @Option(help: ArgumentHelp("Look for these kinds only.", valueName: "kind,…"), transform: KindsArgument.read)
   var only: KindsArgument?

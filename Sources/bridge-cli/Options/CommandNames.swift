@@ -29,6 +29,16 @@ enum CommandNames {
     }
   }
 
+  /// The command that a request for help is about: the last one that is named.
+  static func command(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> any ParsableCommand.Type {
+    var command: any ParsableCommand.Type = BridgeCLI.self
+    for word in arguments.first == "help" ? arguments[1...] : arguments[...] {
+      guard let next = command.configuration.subcommands.first(where: { $0._commandName == word }) else { break }
+      command = next
+    }
+    return command
+  }
+
   private static func advice(_ word: String, among names: [String], of path: String) -> String {
     let begin = "there is no command \(path) \(word): "
     if path == "\(BridgeCLI.name) simulate", DescriptionLibrary.builtIn.names.contains(word) {

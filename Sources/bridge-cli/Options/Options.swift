@@ -23,7 +23,7 @@ struct DeviceArgument: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "The accessory; LINE@UNIT where several are on one line; may be left out when there is just one.",
-      valueName: "device"))
+      valueName: "device"), completion: CompletionWords.devices)
   var text: String?
 }
 

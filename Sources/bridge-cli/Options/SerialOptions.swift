@@ -6,27 +6,41 @@ import ArgumentParser
 
 /// The driver of a device, and how a serial line is set. What isn't said is as the device's profile has it.
 struct SerialOptions: ParsableArguments {
+  /// The heading of these in help.
+  static let title = "Line options"
+
   @Option(
     help: ArgumentHelp(
       """
       The driver that speaks its protocol: \(KnownDrivers.library.names), or the file of a description (./mine.yaml); else \
       its profile's.
       """,
-      valueName: "name"))
+      valueName: "name"), completion: CompletionWords.drivers)
   var driver: String?
   @Option(
+    name: [.customShort("b", allowingJoined: true), .long],
     help: ArgumentHelp(
       "Bits a second, any number the port can do; else as the profile says, or 115200.", valueName: "rate"))
   var baud: UInt32?
-  @Option(help: ArgumentHelp("Data bits of a character, 5 to 8; else as the profile says, or 8.", valueName: "bits"))
+  @Option(
+    name: [.customShort("d", allowingJoined: true), .long],
+    help: ArgumentHelp("Data bits of a character, 5 to 8; else as the profile says, or 8.", valueName: "bits"))
   var dataBits: Int?
-  @Option(help: "Parity bit; else as the profile says, or none.")
+  @Option(
+    name: [.customShort("p", allowingJoined: true), .long],
+    help: "Parity bit; else as the profile says, or none. n, o and e are short for none, odd and even.")
   var parity: TerminalConfiguration.Parity?
-  @Option(help: ArgumentHelp("Stop bits of a character, 1 or 2; else as the profile says, or 1.", valueName: "bits"))
+  @Option(
+    name: [.customShort("s", allowingJoined: true), .long],
+    help: ArgumentHelp("Stop bits of a character, 1 or 2; else as the profile says, or 1.", valueName: "bits"))
   var stopBits: Int?
   @Option(
+    name: [.customShort("f", allowingJoined: true), .long],
     help: ArgumentHelp(
-      "Flow control: none, hardware (RTS and CTS), or software (XON and XOFF); else as the profile says, or none.",
+      """
+      Flow control: none, hardware (RTS and CTS), or software (XON and XOFF); else as the profile says, or none. n, h and x \
+      are short for them.
+      """,
       valueName: "kind"))
   var flow: TerminalConfiguration.FlowControl?
   @Option(
@@ -83,8 +97,30 @@ struct SerialOptions: ParsableArguments {
   }
 }
 
-extension TerminalConfiguration.Parity: ExpressibleByArgument {}
-extension TerminalConfiguration.FlowControl: ExpressibleByArgument {}
+extension TerminalConfiguration.Parity: ExpressibleByArgument {
+  /// A parity by its name, or by the letter that picocom has for it.
+  public init?(argument: String) {
+    switch argument {
+    case "n": self = .none
+    case "o": self = .odd
+    case "e": self = .even
+    default: self.init(rawValue: argument)
+    }
+  }
+}
+
+extension TerminalConfiguration.FlowControl: ExpressibleByArgument {
+  /// A kind of flow control by its name, or by the letter that picocom has for it.
+  public init?(argument: String) {
+    switch argument {
+    case "n": self = .none
+    case "h": self = .hardware
+    case "x": self = .software
+    default: self.init(rawValue: argument)
+    }
+  }
+}
+
 extension TerminalConfiguration.LineState: ExpressibleByArgument {}
 
 /// RS-485 on the command line: "high" or "low", then delays in milliseconds.

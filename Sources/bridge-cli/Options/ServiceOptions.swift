@@ -8,7 +8,7 @@ import Logging
 
 /// How a service behaves.
 struct ServiceOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Answer on a socket at this path.", valueName: "path"))
+  @Option(help: ArgumentHelp("Answer on a socket at this path.", valueName: "path"), completion: .file())
   var socket: String?
   @Option(
     help: ArgumentHelp(

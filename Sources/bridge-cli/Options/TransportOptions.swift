@@ -8,6 +8,9 @@ import ArgumentParser
 
 /// Which transport leads to the device, and to which endpoints.
 struct TransportOptions: ParsableArguments {
+  /// The heading of these in help.
+  static let title = "Transport options"
+
   @Option(
     help: ArgumentHelp(
       "The transport, where the accessory has two: its terminal, tty (as usual), or its USB endpoints, usb.",

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import ArgumentParser
+
+/// What a shell offers while a command is typed: names of what is there at that moment. Where none of them fits, the shell
+/// goes on to files (`CompletionScript`).
+enum CompletionWords {
+  /// Names of accessories.
+  static let devices = CompletionKind.custom { words, index, prefix in
+    await offer(prefix.contains("/") ? [] : names(of: devices()), words, index, prefix)
+  }
+
+  /// Paths of serial ports.
+  static let ports = CompletionKind.custom { words, index, prefix in
+    let nodes = await devices().compactMap(\.address.node)
+    return await offer(Set(SerialPorts.paths() + nodes).sorted().map { Word($0) }, words, index, prefix)
+  }
+
+  /// Names of drivers.
+  static let drivers = CompletionKind.custom { words, index, prefix in
+    await offer(KnownDrivers.library.all.map { Word($0.name) }, words, index, prefix)
+  }
+
+  /// Names of profiles.
+  static let profiles = CompletionKind.custom { words, index, prefix in
+    let profiles = await KnownProfiles.store.profiles.sorted { $0.name < $1.name }
+    return await offer(profiles.map { Word($0.name) }, words, index, prefix)
+  }
+
+  /// Names of described protocols, and of the profiles that speak them.
+  static let protocols = CompletionKind.custom { words, index, prefix in
+    let profiles = await KnownProfiles.store.profiles.map(\.name)
+    let names = Set(KnownDrivers.library.protocols.names + profiles)
+    return await offer(names.sorted().map { Word($0) }, words, index, prefix)
+  }
+
+  /// Names of accessories, and behind one the commands that its driver knows.
+  static let requests = CompletionKind.custom { words, index, prefix in
+    let devices = await devices()
+    guard let command = words.firstIndex(of: "request"), index > command + 1 else {
+      return await offer(prefix.contains("/") ? [] : names(of: devices), words, index, prefix)
+    }
+    var driver = devices.first { $0.isCalled(words[command + 1]) }?.driver
+    if let option = words.firstIndex(of: "--driver"), option + 1 < words.count { driver = words[option + 1] }
+    let commands = driver.flatMap { KnownDrivers.library.driver(named: $0) }?.commands ?? []
+    return await offer(commands.map { Word($0.name, $0.summary) }, words, index, prefix)
+  }
+
+  /// A path on the accessory, or a text: there is nothing to offer, and files of this machine would be wrong.
+  static let nothing = CompletionKind.list([])
+
+  // MARK: - What there is
+
+  /// A word with what it is, for shells that show that.
+  private struct Word {
+    let text: String
+    let about: String
+
+    init(_ text: String, _ about: String = "") { (self.text, self.about) = (text, about) }
+  }
+
+  private static func devices() async -> [Device] {
+    guard let all = try? await KnownDevices.source().devices() else { return [] }
+    return await KnownDevices.accessories(on: all.filter(\.mayBeAccessory))
+  }
+
+  /// What each is called by; its path where that can't be typed as it is.
+  private static func names(of devices: [Device]) -> [Word] {
+    devices.map { device in
+      let about = [device.name ?? device.model, device.driver, device.place].compactMap { $0 }
+      return Word(isPlain(device.id) ? device.id : device.place, about.joined(separator: ", "))
+    }
+  }
+
+  // MARK: - How it is told
+
+  /// Those words that begin with `prefix`, in the form that the shell wants.
+  private static func offer(_ all: [Word], _ words: [String], _ index: Int, _ prefix: String) async -> [String] {
+    // bash takes a word apart at these, and would put the whole word behind them.
+    if CompletionShell.requesting == .bash, index > 0, index <= words.count {
+      let breaks: Set<Character> = [":", "@", "="]
+      let here = index < words.count ? words[index] : ""
+      if words[index - 1].last.map(breaks.contains) == true || here.first.map(breaks.contains) == true { return [] }
+    }
+    return all.filter { isPlain($0.text) && $0.text.hasPrefix(prefix) }.map { word in
+      let about = SafeText.escape(word.about, limit: 100)
+      guard !about.isEmpty else { return shown(word.text) }
+      switch CompletionShell.requesting {
+      case .zsh?: return shown(word.text) + ":" + about
+      case .fish?: return word.text + "\t" + about
+      default: return word.text
+      }
+    }
+  }
+
+  /// zsh takes what is behind a colon for what the word is about.
+  private static func shown(_ text: String) -> String {
+    CompletionShell.requesting == .zsh
+      ? text.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:") : text
+  }
+
+  /// Whether no shell sees anything but letters in it. bash expands the words that it is offered, so a serial number with
+  /// `$(…)` in it, which a device may have, would be carried out.
+  private static func isPlain(_ text: String) -> Bool {
+    !text.isEmpty && !text.hasPrefix("-")
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "._:/@+,=%-".utf8.contains(byte)
+        }
+      }
+  }
+}
+
+extension Device {
+  /// Whether a word that was typed names it.
+  fileprivate func isCalled(_ word: String) -> Bool {
+    word == id || word == name || word == place || word == serialNumber
+  }
+}

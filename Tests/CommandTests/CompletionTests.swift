@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What a shell offers while a command is typed: the real bash with the script that the command makes for it.
+@Suite(.timeLimit(.minutes(10))) struct CompletionTests {
+  /// Loads the script and completes each line, which has a blank between two words and none in one.
+  private static let program = #"""
+    source "$1"
+    read -r _ _ function _ <<< "$(complete -p bridge-cli | sed 's/.*\(-F [^ ]*\).*/x x &/; s/.*-F /x x /')"
+    shift
+    for line; do
+      IFS=' ' read -r -a COMP_WORDS <<< "$line"
+      [[ "$line" == *' ' ]] && COMP_WORDS+=('')
+      COMP_LINE=$line COMP_POINT=${#line} COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
+      "$function" bridge-cli "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+      (IFS='|'; printf '%s\n' "${COMPREPLY[*]}")
+    done
+    """#
+
+  /// What bash offers for each line; with `|` between several.
+  private func offered(_ lines: [String], in box: Sandbox) async throws -> [String] {
+    let script = try await box.run("--generate-completion-script", "bash")
+    #expect(script.status == 0, "\(script.errorText)")
+    try box.directory.write(Array(script.outputText.utf8), to: "completion")
+    let folder = "/" + Sandbox.command.split(separator: "/").dropLast().joined(separator: "/")
+    let shell = try await Program(
+      ["/bin/bash", "--norc", "-c", Self.program, "bash", "completion"] + lines,
+      environment: box.variables(["PATH": folder + ":/usr/bin:/bin"]), directory: box.directory.path,
+      limit: .seconds(240)
+    ).end()
+    #expect(shell.errorText == "")
+    return shell.lines
+  }
+
+  @Test func whatIsThereIsOffered() async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate("--link", "acc")
+      for file in ["firmware.bin", "lamp.yaml", "drive.log"] { try box.directory.write([], to: file) }
+      let expected = [
+        ("bridge-cli bat", "battery"),
+        // Accessories, and files where a path is typed.
+        ("bridge-cli battery ", "SIM0001"), ("bridge-cli battery SIM", "SIM0001"), ("bridge-cli battery ./ac", "./acc"),
+        ("bridge-cli doctor S", "SIM0001"), ("bridge-cli request S", "SIM0001"), ("bridge-cli trace S", "SIM0001"),
+        ("bridge-cli trace dr", "drive.log"), ("bridge-cli identify \(simulator.path)", simulator.path),
+        ("bridge-cli send-file SIM0001 firm", "firmware.bin"), ("bridge-cli get-file SIM0001 x firm", "firmware.bin"),
+        // A folder of the accessory's is none of this machine's.
+        ("bridge-cli ls SIM0001 ", ""), ("bridge-cli mkdir SIM0001 l", ""),
+        ("bridge-cli profile check l", "lamp.yaml"), ("bridge-cli console --log dr", "drive.log"),
+        ("bridge-cli trace --record dr", "drive.log"), ("bridge-cli profile new --from dr", "drive.log"),
+        // Names of what the command knows.
+        ("bridge-cli battery --driver hm", "hm10|hm1x"), ("bridge-cli battery --driver ./l", "./lamp.yaml"),
+        ("bridge-cli profile show ev", "ev3"), ("bridge-cli attach --profile ev", "ev3"),
+        ("bridge-cli simulate described --profile pi", "pi30"),
+        ("bridge-cli request SIM0001 st", "status"), ("bridge-cli request X --driver ev3 set-v", "set-volume"),
+        ("bridge-cli battery --parity o", "odd"), ("bridge-cli battery --ba", "--baud"),
+        // bash takes words apart at colons.
+        ("bridge-cli battery usb : ", ""),
+      ]
+      let answers = try await offered(expected.map(\.0), in: box)
+      try #require(answers.count == expected.count, "\(answers)")
+      for ((line, words), answer) in zip(expected, answers) { #expect(answer == words, "\(line)") }
+    }
+  }
+
+  /// bash expands the words that it is offered.
+  @Test func aSerialNumberIsNotCarriedOut() async throws {
+    try await Sandbox.with { box in
+      let names = ["$(touch$IFS'one')", "`touch two`", "; touch three;", "-x", "a b", "é", "\u{1B}]0;x"]
+      for name in names { _ = try await box.simulate("--serial=\(name)", "--name", "$(touch four)") }
+      let answers = try await offered(["bridge-cli battery ", "bridge-cli request "], in: box)
+      for answer in answers {
+        // They are called by their paths.
+        #expect(answer.split(separator: "|").count == names.count)
+        #expect(answer.split(separator: "|").allSatisfy { $0.hasPrefix("/dev/pts/") }, "\(answer)")
+      }
+      #expect(box.directory.names() == ["completion"])
+    }
+  }
+
+  /// The other shells' scripts go on to files, too, where the command has nothing to offer.
+  @Test(arguments: [
+    ("zsh", "(( compstate[nmatches] )) || _files"), ("fish", "__fish_complete_path"), ("bash", "_add_completions -f"),
+  ])
+  func scriptsOfAllShells(shell: String, part: String) async throws {
+    try await Sandbox.with { box in
+      for words in [["--generate-completion-script", shell], ["--generate-completion-script=" + shell]] {
+        let script = try await box.run(words)
+        #expect(script.status == 0)
+        #expect(script.errorText == "")
+        #expect(script.outputText.contains(part), "\(shell)")
+      }
+      let none = try await box.run("--generate-completion-script", "csh")
+      #expect(none.status == EX_USAGE && none.outputText == "", "\(none.errorText)")
+    }
+  }
+}
