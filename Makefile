@@ -2,7 +2,7 @@
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
 BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev
-TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux
+TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux valgrind binutils
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
@@ -27,7 +27,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall build static test lab test-tsan test-asan fuzz soak lint format bench demo completions man clean
+.PHONY: help install uninstall build static test start-up lab test-tsan test-asan fuzz soak lint format bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -53,7 +53,13 @@ test: export ACCESSORY_BRIDGE_LAB = $(if $(IN_LAB),1)
 test: lint ## Installs what the tests need and runs them all; the lab's too with LAB=yes
 	$(call install,$(if $(IN_LAB),$(LAB_PACKAGES),$(TEST_PACKAGES)))
 	$(call run-tests,)
+	$(MAKE) start-up
 	$(if $(IN_LAB),$(MAKE) lab LAB_CYCLES=50 LAB_SECONDS=30,@echo "The lab's tests, against a stock kernel's USB, udev and systemd, are not among these: make lab")
+
+# Built as users have it, which the optimiser has refused before where a debug build was fine.
+start-up: static ## What a start of the release build costs, in instructions, against Benchmarks/StartUp/counts
+	$(call install,valgrind binutils)
+	Benchmarks/StartUp/check
 
 # How often accessories come and go there, and for how long.
 export LAB_CYCLES LAB_SECONDS

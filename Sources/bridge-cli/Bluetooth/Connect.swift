@@ -11,6 +11,7 @@ import Console
 
 struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
+    commandName: "connect",
     abstract: "Connects to a Bluetooth device through an HM-10, and passes bytes on.",
     usage: """
       bridge-cli connect [<device>] <address> [--timeout <time>] [--json]

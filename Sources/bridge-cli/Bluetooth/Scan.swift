@@ -9,6 +9,7 @@ import CommandOutput
 
 struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
+    commandName: "scan",
     abstract: "Shows the Bluetooth devices around an HM-10, the strongest signal first.",
     discussion: """
       On a terminal the list is drawn again as devices are found and their signals change. Elsewhere it is printed when \

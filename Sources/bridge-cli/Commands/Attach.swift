@@ -12,6 +12,7 @@ import Logging
 
 struct Attach: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
+    commandName: "attach",
     abstract: "Holds one accessory and answers for it.",
     discussion: """
       Where a service runs, asks it to take the accessory, and ends. Otherwise holds it until Ctrl-C and answers for it \
@@ -108,6 +109,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 
 struct Detach: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
+    commandName: "detach",
     abstract: "Makes the service let an accessory go.",
     discussion: """
       The service leaves it alone until it is attached again or plugged in anew.

@@ -9,6 +9,7 @@ import Glibc
 
 struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
+    commandName: "battery",
     abstract: "Shows an accessory's battery.",
     discussion: """
       What the accessory doesn't say isn't shown, and null in JSON. Cells are listed where the terminal is wide enough.

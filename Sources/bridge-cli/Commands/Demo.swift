@@ -13,6 +13,7 @@ import Console
 
 struct Demo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "demo",
     abstract: "Shows everything at work on a pretended accessory, in a few seconds.",
     discussion: """
       Plugs a simulated accessory in, asks it who and how it is, follows its battery, pulls the cable in the middle of \

@@ -8,6 +8,7 @@ import CommandOutput
 
 struct Doctor: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
+    commandName: "doctor",
     abstract: "Explains why a port can't be opened, and how to mend it.",
     discussion: """
       Looks, and changes nothing. Without a device it looks at every serial port and every accessory there is. The \

@@ -29,6 +29,7 @@ extension FileCommand {
 
 struct Ls: FileCommand {
   static let configuration = CommandConfiguration(
+    commandName: "ls",
     abstract: "Lists a folder of an accessory.",
     discussion: """
       On a brick, relative paths begin in /home/root/lms2012/sys; projects are in ../prjs.
@@ -67,6 +68,7 @@ struct Ls: FileCommand {
 
 struct Rm: FileCommand {
   static let configuration = CommandConfiguration(
+    commandName: "rm",
     abstract: "Removes a file of an accessory, or a folder that is empty.",
     discussion: """
       EXAMPLES
@@ -85,6 +87,7 @@ struct Rm: FileCommand {
 
 struct Mkdir: FileCommand {
   static let configuration = CommandConfiguration(
+    commandName: "mkdir",
     abstract: "Makes a folder of an accessory.",
     discussion: """
       EXAMPLES

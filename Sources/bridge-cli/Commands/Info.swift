@@ -12,6 +12,7 @@ import CommandOutput
 
 struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
+    commandName: "info",
     abstract: "Shows all that is known of an accessory and its line.",
     discussion: """
       EXAMPLES

@@ -11,6 +11,7 @@ import CommandOutput
 
 struct List: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
+    commandName: "list",
     abstract: "Shows the accessories that are there.",
     discussion: """
       Simulators, terminals on USB and Bluetooth, and devices on USB that have a pair of endpoints which the system has \

@@ -94,6 +94,7 @@ struct RemoteShow: RemoteChange {
 
 struct AddTask: RemoteChange {
   static let configuration = CommandConfiguration(
+    commandName: "add-task",
     abstract: "Adds a task behind the others.",
     discussion: """
       EXAMPLES
@@ -124,6 +125,7 @@ struct AddTask: RemoteChange {
 
 struct RenameTask: RemoteChange {
   static let configuration = CommandConfiguration(
+    commandName: "rename-task",
     abstract: "Calls a task something else.",
     discussion: """
       EXAMPLES
@@ -148,6 +150,7 @@ struct RenameTask: RemoteChange {
 
 struct RemoveTask: RemoteChange {
   static let configuration = CommandConfiguration(
+    commandName: "remove-task",
     abstract: "Removes a task.",
     discussion: """
       EXAMPLES
@@ -161,6 +164,7 @@ struct RemoveTask: RemoteChange {
 
 struct MoveTask: RemoteChange {
   static let configuration = CommandConfiguration(
+    commandName: "move-task",
     abstract: "Moves a task to another place in the list.",
     discussion: """
       EXAMPLES
@@ -181,6 +185,7 @@ struct MoveTask: RemoteChange {
 
 struct SetKey: RemoteChange {
   static let configuration = CommandConfiguration(
+    commandName: "set-key",
     abstract: "Lets a key send another character.",
     discussion: """
       The character is one that ASCII can print, but for < and >, and no other key's.
@@ -206,6 +211,7 @@ struct SetKey: RemoteChange {
 
 struct EndLines: RemoteChange {
   static let configuration = CommandConfiguration(
+    commandName: "end-lines",
     abstract: "Puts a line feed behind every message, for robots that read lines, or doesn't.",
     discussion: """
       EXAMPLES

@@ -9,6 +9,7 @@ import CommandOutput
 
 struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
+    commandName: "request",
     abstract: "Sends commands to an accessory and prints what they are answered.",
     usage: """
       bridge-cli request [<device>] <command> [<name>=<value> ...] [+ <command> ...] [--no-reply] [--json]

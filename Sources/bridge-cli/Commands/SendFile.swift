@@ -8,6 +8,7 @@ import CommandOutput
 
 struct SendFile: FileCommand {
   static let configuration = CommandConfiguration(
+    commandName: "send-file",
     abstract: "Sends a file to an accessory.",
     discussion: """
       To an AF1 accessory: PATH is the name that it is told, FILE's own unless given. In the end the accessory compares \

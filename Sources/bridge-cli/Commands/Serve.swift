@@ -7,6 +7,7 @@ import Logging
 
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "serve",
     abstract: "Attaches every accessory that a profile fits, and answers for them.",
     discussion: """
       Holds the accessories as they come and go, and shares them: battery, status, info, request and trace then go \

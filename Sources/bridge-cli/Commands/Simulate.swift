@@ -9,6 +9,7 @@ import CommandOutput
 
 struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "simulate",
     abstract: "Pretends to be an accessory.",
     discussion: """
       EXAMPLES

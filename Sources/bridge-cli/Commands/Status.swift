@@ -8,6 +8,7 @@ import CommandOutput
 
 struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
+    commandName: "status",
     abstract: "Shows what an accessory is doing, and who it is.",
     discussion: """
       EXAMPLES

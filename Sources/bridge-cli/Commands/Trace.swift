@@ -10,6 +10,7 @@ import CommandOutput
 
 struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
+    commandName: "trace",
     abstract: "Shows the frames that pass, both ways, decoded.",
     discussion: """
       With a device: makes contact, asks who and how it is, and shows that and whatever the accessory sends, until \

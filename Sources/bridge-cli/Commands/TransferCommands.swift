@@ -81,6 +81,7 @@ extension RetryPolicy {
 
 struct GetFile: FileCommand {
   static let configuration = CommandConfiguration(
+    commandName: "get-file",
     abstract: "Gets a file from an accessory.",
     discussion: """
       When the accessory goes meanwhile, it is waited for, and the rest is got when it is back. With --json a document at \

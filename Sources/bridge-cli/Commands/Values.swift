@@ -9,6 +9,7 @@ import CommandOutput
 
 struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
+    commandName: "values",
     abstract: "Shows what an accessory measures beside its battery, with units.",
     discussion: """
       What isn't known is shown as -, and has no number in JSON. An age is shown where a value wasn't read now: the service \

@@ -9,6 +9,7 @@ import CommandOutput
 
 struct Watch: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
+    commandName: "watch",
     abstract: "Shows accessories as they come and go.",
     discussion: """
       Those that are there already are shown first. One that gets a terminal, a driver or a name later has changed. \

@@ -9,6 +9,7 @@ import CommandOutput
 
 struct Identify: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
+    commandName: "identify",
     abstract: "Finds out what is at a port, and writes its profile.",
     discussion: """
       It listens first. Then it asks for one kind of accessory after another, each at its rates, and stops at the first that \
