@@ -11,8 +11,10 @@ struct RecordingFile: Sendable {
   private let descriptor: CInt
   private let path: String
 
-  /// Opens a file, or makes one, to write a new trace behind what is there.
-  init(appendingTo path: String, silence: Duration, framing: TraceFraming) throws(AccessoryError) {
+  /// Opens a file, or makes one, to write a new trace behind what is there, which began at `began`, in seconds since 1970, UTC.
+  init(
+    appendingTo path: String, silence: Duration, framing: TraceFraming, began: Double
+  ) throws(AccessoryError) {
     self.path = path
     // A file that may not grow is an error to tell of, not the command's death.
     Glibc.signal(SIGXFSZ, SIG_IGN)
@@ -20,7 +22,8 @@ struct RecordingFile: Sendable {
     guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
     do throws(AccessoryError) {
       try repair()
-      try write(Recording.start(silence: silence, framing: framing))
+      let moment = Duration.milliseconds(Int64((began * 1_000).rounded()))
+      try write(Recording.start(silence: silence, framing: framing) + Recording.began(moment))
     } catch {
       Glibc.close(descriptor)
       throw error
@@ -73,27 +76,31 @@ struct RecordingFile: Sendable {
     return stat(path, &file) == 0 && file.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Reads a recording and shows its entries; as those of `framing` where it is given, whatever the recording says. Throws
+  /// Reads a recording and shows its entries, with when their trace began where it says that, in seconds since 1970, UTC; as those of `framing` where it is given, whatever the recording says. Throws
   /// `badData` with the line that is wrong.
   static func decode(
-    _ path: String, as framing: TraceFraming? = nil, _ show: (TraceEntry) -> Void
+    _ path: String, as framing: TraceFraming? = nil, _ show: (TraceEntry, _ began: Double?) -> Void
   ) throws(AccessoryError) {
     var tracer: FrameTracer?
+    var began: Double?
+    func showAll(_ entries: [TraceEntry]?) { for entry in entries ?? [] { show(entry, began) } }
     // A file may have any number of traces, of any number of drivers.
     var noted: Set<TraceFraming> = []
     try read(path) { line in
       switch line {
       case .start(let silence, let recorded):
-        tracer?.finish().forEach(show)
+        showAll(tracer?.finish())
+        began = nil
         let framing = framing ?? recorded
         if noted.insert(framing).inserted { framing.noteIfUnknown(in: path) }
         tracer = FrameTracer(silence: silence, reader: framing.reader)
-      case .record(let record): tracer?.add(record).forEach(show)
+      case .began(let time): began = time / .seconds(1)
+      case .record(let record): showAll(tracer?.add(record))
       case .remark: break
       }
       return true
     }
-    tracer?.finish().forEach(show)
+    showAll(tracer?.finish())
   }
 
   /// Reads a recording's lines, as long as `take` wants more. Throws `badData` with the line that is wrong.

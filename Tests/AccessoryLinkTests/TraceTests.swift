@@ -207,6 +207,16 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     }
   }
 
+  /// When a trace began; what only begins like that is a remark, as it was for older versions.
+  @Test func theTimeOfDay() throws {
+    let began = Recording.began(.milliseconds(1_795_337_583_125))
+    #expect(began == "#began 1795337583.125000000\n")
+    #expect(try read((Self.text + began).utf8).last == .began(.milliseconds(1_795_337_583_125)))
+    for text in ["#began\n", "#began yesterday\n", "#began 1.5\n", "#began 99999999999.000000000\n", "#beganx 1.0\n"] {
+      #expect(try read((Self.text + text).utf8).last == .remark, "\(text)")
+    }
+  }
+
   @Test func cutAnywhereItReadsToItsLastWholeRecord() throws {
     let bytes = Array(Self.text.utf8)
     let all = try read(bytes)

@@ -8,7 +8,7 @@ import Testing
 /// Documents, letter for letter: what is published keeps its names, and null stands where nothing is known.
 @Suite struct DocumentTests {
   private let bare = DeviceDocument(Samples.bare)
-  private let end = #""schema":"accessory-bridge/1""#
+  private let end = #""schema":"accessory-bridge/2""#
 
   @Test func devices() {
     #expect(DocumentText.line(bare) == Samples.bareText)
@@ -18,8 +18,8 @@ import Testing
         == joined(
           #"{"access":{"holder":"cat (pid 7)","permitted":false,"refusal":"no"},"driver":"framed","id":"L1","#,
           #""initialized":false,"link":"./lamp","links":["/dev/serial/by-id/lamp"],"manufacturer":"Acme","#,
-          #""model":"L/9","name":"Lamp","path":"/dev/ttyACM0","serial":"L1","source":"udev","#,
-          #""terminal":"/dev/ttyACM0","usb":{"address":5,"bus":1,"configuration":1,"damage":"cut off","#,
+          #""model":"L/9","name":"Lamp","path":"/dev/ttyACM0","serial":"L1","service":null,"#,
+          #""source":"udev","terminal":"/dev/ttyACM0","unit":null,"usb":{"address":5,"bus":1,"configuration":1,"damage":"cut off","#,
           #""interfaces":[{"alternate_setting":0,"class":2,"class_name":"CDC","driver":"cdc_acm","#,
           #""endpoints":[{"address":129,"direction":"in","interval":10,"max_packet_bytes":64,"transfer":"bulk"}],"#,
           #""number":0,"protocol":1,"subclass":2}],"node":"/dev/bus/usb/001/005","port":"1-2","product_id":67,"#,
@@ -67,41 +67,56 @@ import Testing
 
   @Test func batteries() {
     #expect(
-      DocumentText.line(BatteryDocument(bare, BatteryReading()))
+      DocumentText.line(BatteryDocument(bare, BatteryReading(), at: 2_000_000_000.5))
         == joined(
-          #"{"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":null,"#,
+          #"{"age_ms":0,"battery":{"cells_mv":null,"charge":"unknown","current_ma":null,"cycles":null,"derived":[],"#,
           #""faults":null,"full_mah":null,"health_percent":null,"level":"unknown","level_origin":"reported","#,
           #""percent":null,"remaining_mah":null,"temperatures":null,"time_to_empty_s":null,"time_to_full_s":null,"#,
-          #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),\#(end)}"#))
+          #""voltage_mv":null,"warnings":null},"device":\#(Samples.bareText),\#(end),"stale":false,"#,
+          #""time":2000000000.5}"#))
     var full = BatteryReading(percent: 57, millivolts: 3_712, milliamperes: -180, charge: .notCharging)
     (full.secondsToEmpty, full.secondsToFull, full.cellMillivolts) = (60, 0, [3_712, nil])
     (full.remainingMilliampereHours, full.fullMilliampereHours) = (1, 2)
     (full.cycles, full.healthPercent, full.faults, full.warnings) = (3, 98, [], ["hot"])
     full.temperatures = [.init(24_950, name: "MOS"), .init(nil)]
     #expect(
-      DocumentText.line(BatteryDocument(bare, full, age: 1_500))
+      DocumentText.line(BatteryDocument(bare, full, age: 1_500, isStale: true, at: 2_000_000_000.5))
         == joined(
           #"{"age_ms":1500,"battery":{"cells_mv":[3712,null],"charge":"not_charging","current_ma":-180,"cycles":3,"#,
           #""derived":["level"],"faults":[],"full_mah":2,"health_percent":98,"level":"normal","#,
           #""level_origin":"derived","percent":57,"remaining_mah":1,"#,
           #""temperatures":[{"name":"MOS","temperature_mc":24950},{"name":null,"temperature_mc":null}],"#,
           #""time_to_empty_s":60,"time_to_full_s":0,"voltage_mv":3712,"warnings":["hot"]},"#,
-          #""device":\#(Samples.bareText),\#(end)}"#))
+          #""device":\#(Samples.bareText),\#(end),"stale":true,"time":2000000000.5}"#))
   }
 
   @Test func states() {
     #expect(
-      DocumentText.line(StatusDocument(bare, AccessoryStatus(state: .idle), AccessoryIdentity(name: "Lamp")))
+      DocumentText.line(StatusDocument(bare, AccessoryStatus(state: .idle), AccessoryIdentity(name: "Lamp"), at: 2e9))
         == joined(
-          #"{"device":\#(Samples.bareText),"identity":{"firmware":"","hardware":"","manufacturer":"","model":"","#,
-          #""name":"Lamp","serial":""},\#(end),"status":{"fault_code":null,"progress_percent":null,"state":"idle"}}"#))
+          #"{"age_ms":0,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
+          #""manufacturer":null,"model":null,"name":"Lamp","serial":null},\#(end),"stale":false,"#,
+          #""status":{"fault_code":null,"progress_percent":null,"state":"idle"},"time":2000000000}"#))
     let fault = AccessoryStatus(state: .fault, faultCode: 9, progress: 3)
     #expect(
-      DocumentText.line(StatusDocument(bare, fault, AccessoryIdentity(), age: 0))
+      DocumentText.line(StatusDocument(bare, fault, AccessoryIdentity(), age: 7, at: 2e9))
         == joined(
-          #"{"age_ms":0,"device":\#(Samples.bareText),"identity":{"firmware":"","hardware":"","manufacturer":"","#,
-          #""model":"","name":"","serial":""},\#(end),"#,
-          #""status":{"fault_code":9,"progress_percent":3,"state":"fault"}}"#))
+          #"{"age_ms":7,"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
+          #""manufacturer":null,"model":null,"name":null,"serial":null},\#(end),"stale":false,"#,
+          #""status":{"fault_code":9,"progress_percent":3,"state":"fault"},"time":2000000000}"#))
+  }
+
+  /// Where an accessory stands with the service that holds it.
+  @Test func whatAServiceHolds() {
+    var held = Bridge.Accessory(device: Samples.bare, state: .waiting, tries: 2, profile: "lamp", driver: "framed")
+    held.problem = Bridge.Problem(AccessoryError(.timedOut, "no answer"))
+    held.readings_age_ms = 1_500
+    let service = joined(
+      #""service":{"driver":"framed","holder":null,"problem":{"kind":"timed_out","message":"no answer"},"#,
+      #""profile":"lamp","readings_age_ms":1500,"stale":false,"state":"waiting","tries":2,"writes":null}"#)
+    #expect(
+      DocumentText.line(DeviceDocument(Samples.bare, held: held))
+        == Samples.bareText.replacing(#""service":null"#, with: service))
   }
 
   @Test func information() {
@@ -116,10 +131,11 @@ import Testing
       DocumentText.line(
         InfoDocument(bare, line: line, protocol: details, identity: AccessoryIdentity(manufacturer: "Acme")))
         == joined(
-          #"{"device":\#(Samples.bareText),"identity":{"firmware":"","hardware":"","manufacturer":"Acme","model":"","#,
-          #""name":"","serial":""},"line":{"baud":9600,"data_bits":8,"flow_control":"none","latency_timer_ms":null,"#,
+          #"{"device":\#(Samples.bareText),"identity":{"firmware":null,"hardware":null,"#,
+          #""manufacturer":"Acme","model":null,"name":null,"serial":null},"line":{"baud":9600,"data_bits":8,"flow_control":"none","latency_timer_ms":null,"#,
           #""low_latency":null,"lowers_lines_on_close":true,"modem_lines":{"cts":false,"dtr":true},"parity":"none","#,
-          #""rs485":null,"stop_bits":1},"protocol":{"boot_id":"0000002a","largest_payload_bytes":256,"name":"AF1","#,
+          #""rs485":null,"rs485_delay_after_ms":null,"rs485_delay_before_ms":null,"#,
+          #""rs485_receives_while_sending":null,"rs485_rts_after_send":null,"rs485_rts_on_send":null,"stop_bits":1},"protocol":{"boot_id":"0000002a","largest_payload_bytes":256,"name":"AF1","#,
           #""unreadable_fields":null,"window":4},\#(end)}"#))
   }
 
@@ -128,7 +144,7 @@ import Testing
       DocumentText.line(RequestDocument(bare, command: "echo", byte: 0x7E, reply: [0xAA, 0]))
         == joined(
           #"{"command":"echo","command_byte":126,"device":\#(Samples.bareText),"#,
-          #""reply":{"payload_bytes":2,"payload_hex":"aa00"},\#(end)}"#))
+          #""reply":{"hex":"aa00","size_bytes":2},\#(end)}"#))
     #expect(
       DocumentText.line(AnswersDocument(bare, [])) == #"{"device":\#(Samples.bareText),"replies":[],\#(end)}"#)
     let answer = CommandAnswer(
@@ -143,7 +159,7 @@ import Testing
         == joined(
           #"{"device":\#(Samples.bareText),"replies":[{"command":"motor-read","values":["#,
           #"{"name":"speed","unit":"%","value":50},{"name":"ports","unit":null,"value":["A",0.5,true]},"#,
-          #"{"name":"raw","unit":null,"value":"0102"},{"name":"tacho","unit":"°","value":null}]}],\#(end)}"#))
+          #"{"name":"raw","unit":null,"value":{"hex":"0102"}},{"name":"tacho","unit":"°","value":null}]}],\#(end)}"#))
   }
 
   /// What a terminal would act on is written as escapes; the meaning stays.
@@ -152,6 +168,15 @@ import Testing
     let line = try #require(DocumentText.line([text]))
     #expect(line == #"["a\u001b[31m\u202e\"\\/\udbff\udfff"]"#)
     #expect(try JSON(Array(line.utf8)) == .array([.string(text)]))
+  }
+
+  /// What not every reader of JSON holds exactly is text.
+  @Test func largeNumbers() {
+    let most = 1 << 53
+    for number in [most, -most] { #expect(DocumentText.line(ValueDocument(.whole(number))) == "\(number)") }
+    for number in [most + 1, -most - 1, .max, .min] {
+      #expect(DocumentText.line(ValueDocument(.whole(number))) == "\"\(number)\"")
+    }
   }
 
   @Test func numbersThatAreNone() {

@@ -24,8 +24,8 @@ import Testing
     #expect(
       DocumentText.line(ErrorDocument(report))
         == joined(
-          #"{"error":{"errno":null,"exit_status":\#(status),"kind":"\#(name)","message":"the port is gone","#,
-          #""refusal":null},"schema":"accessory-bridge/1"}"#))
+          #"{"error":{"errno":null,"exit_status":\#(status),"kind":"\#(name)","libusb":null,"#,
+          #""message":"the port is gone","refusal":null},"schema":"accessory-bridge/2"}"#))
   }
 
   @Test func wrongUse() {
@@ -35,21 +35,22 @@ import Testing
     #expect(
       DocumentText.line(ErrorDocument(report))
         == joined(
-          #"{"error":{"errno":null,"exit_status":64,"kind":"usage","message":"say more","refusal":null},"#,
-          #""schema":"accessory-bridge/1"}"#))
+          #"{"error":{"errno":null,"exit_status":64,"kind":"usage","libusb":null,"message":"say more","refusal":null},"#,
+          #""schema":"accessory-bridge/2"}"#))
   }
 
   @Test(
     arguments: [
-      (.errno(13), "13", "null"), (.refusal(3), "null", "3"), (.libusb(-4), "null", "null"),
-    ] as [(AccessoryError.Code, String, String)])
-  func numbers(code: AccessoryError.Code, errno: String, refusal: String) {
+      (.errno(13), "13", "null", "null"), (.refusal(3), "null", "null", "3"), (.libusb(-4), "null", "-4", "null"),
+    ] as [(AccessoryError.Code, String, String, String)])
+  func numbers(code: AccessoryError.Code, errno: String, libusb: String, refusal: String) {
     let report = ErrorReport(AccessoryError(.refused, code: code, "no"))
     #expect(
       DocumentText.line(ErrorDocument(report))
         == joined(
-          #"{"error":{"errno":\#(errno),"exit_status":76,"kind":"refused","message":"no","refusal":\#(refusal)},"#,
-          #""schema":"accessory-bridge/1"}"#))
+          #"{"error":{"errno":\#(errno),"exit_status":76,"kind":"refused","libusb":\#(libusb),"message":"no","#,
+          #""refusal":\#(refusal)},"#,
+          #""schema":"accessory-bridge/2"}"#))
   }
 
   /// The program's name is red where there is colour; the message is harmless on a terminal and of a bounded length.

@@ -13,15 +13,15 @@ import Testing
   private let columns = Watched(80)
 
   private func bar(_ form: ProgressBar.Form) -> ProgressBar {
-    ProgressBar(form, clock: clock, columns: { [columns] in columns.value }) { [written] text in
-      written.update { $0.append(text) }
-    }
+    ProgressBar(
+      form, clock: clock, columns: { [columns] in columns.value },
+      write: { [written] text in written.update { $0.append(text) } }, wallClock: { 1_795_337_583.125 })
   }
 
   private func document(_ done: Int, _ percent: Int, rate: String, left: String) -> String {
     joined(
-      #"{"progress":{"bytes_per_second":\#(rate),"done_bytes":\#(done),"percent":\#(percent),"seconds_left":\#(left),"#,
-      #""size_bytes":1000},"schema":"accessory-bridge/1"}"#)
+      #"{"event":"progress","progress":{"bytes_per_second":\#(rate),"done_bytes":\#(done),"percent":\#(percent),"seconds_left":\#(left),"#,
+      #""size_bytes":1000},"schema":"accessory-bridge/2","time":1795337583.125}"#)
   }
 
   /// One at each whole percent, however often it is told.

@@ -34,8 +34,8 @@ enum Samples {
   static let bareText =
     joined(
       #"{"access":null,"driver":null,"id":"/dev/ttyS0","initialized":true,"link":null,"links":[],"#,
-      #""manufacturer":null,"model":null,"name":null,"path":"/dev/ttyS0","serial":null,"source":"named","#,
-      #""terminal":null,"usb":null,"ways":[]}"#)
+      #""manufacturer":null,"model":null,"name":null,"path":"/dev/ttyS0","serial":null,"service":null,"#,
+      #""source":"named","terminal":null,"unit":null,"usb":null,"ways":[]}"#)
 }
 
 /// A long text, in pieces that fit a line.

@@ -20,7 +20,9 @@ import Testing
       #expect(document.status == EX_NOINPUT)
       #expect(document.errorText == "")
       let error = try document.json()["error"]
-      #expect(error?.without("message") == ["kind": "not_found", "errno": nil, "refusal": nil, "exit_status": 66])
+      #expect(
+        error?.without("message")
+          == ["kind": "not_found", "errno": nil, "libusb": nil, "refusal": nil, "exit_status": 66])
     }
   }
 

@@ -70,7 +70,7 @@ import Testing
       }
       #expect(percents.count == 6)
       #expect(zip(percents, percents.dropFirst()).allSatisfy { $0 == $1 + 1 })
-      #expect(documents.allSatisfy { $0["schema"] == "accessory-bridge/1" && $0["device"]?["id"] == "SIM0001" })
+      #expect(documents.allSatisfy { $0["schema"] == "accessory-bridge/2" && $0["device"]?["id"] == "SIM0001" })
     }
   }
 

@@ -38,7 +38,7 @@ import Testing
       let json = try await box.run("scan", "--timeout", "2s", "--json")
       let events = try json.lines.map { try JSON($0) }
       #expect(events.count > 41 && events.dropLast().allSatisfy { $0["event"] == "found" })
-      let devices = try #require(events.last?["devices"])
+      let devices = try #require(events.last?["neighbours"])
       let strengths = (0..<40).compactMap { devices[$0]?["rssi_dbm"]?.double }
       #expect(strengths.count == 40 && strengths == strengths.sorted(by: >))
       try await module.stop()

@@ -78,8 +78,8 @@ import Testing
   private func steps(_ document: JSON) throws -> [(step: Int, rate: UInt32, bytes: [UInt8])] {
     guard case .array(let steps)? = document["steps"] else { throw Hang("no steps") }
     return try steps.flatMap { step -> [(step: Int, rate: UInt32, bytes: [UInt8])] in
-      guard case .array(let sends)? = step["sends_hex"], !sends.isEmpty else { return [] }
-      let bytes = try sends.flatMap { try #require($0.text.flatMap { Hexadecimal.bytes($0) }) }
+      guard case .array(let sends)? = step["sends"], !sends.isEmpty else { return [] }
+      let bytes = try sends.flatMap { try #require($0["hex"]?.text.flatMap { Hexadecimal.bytes($0) }) }
       let times = Int(step["times"]?.double ?? 0)
       return (0..<times).map { _ in (Int(step["step"]?.double ?? 0), UInt32(step["baud"]?.double ?? 0), bytes) }
     }

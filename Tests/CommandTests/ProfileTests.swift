@@ -29,7 +29,7 @@ import Testing
       #expect(mine.contains("profiles/mine.yaml") && mine.contains("\\u{202e}x"))
       #expect(all.errorText.contains("profiles/bad.yaml:2:8: "))
       let json = try await box.run("profile", "list", "--json").json()
-      #expect(json["schema"] == "accessory-bridge/1")
+      #expect(json["schema"] == "accessory-bridge/2")
       #expect(
         json["profiles"]?[try #require(names.firstIndex(of: "framed"))]?.without("description") == [
           "name": "framed", "file": nil, "driver": "framed", "protocols": ["com.accessorybridge.framed"],

@@ -35,8 +35,8 @@ import Testing
       let simulator = try await box.simulate()
       #expect(
         try await box.run("request", "echo", "00ff", "--json").json() == [
-          "schema": "accessory-bridge/1", "device": BatteryTests.device(at: simulator.path), "command": "echo",
-          "command_byte": 126, "reply": ["payload_hex": "00ff", "payload_bytes": 2],
+          "schema": "accessory-bridge/2", "device": BatteryTests.device(at: simulator.path), "command": "echo",
+          "command_byte": 126, "reply": ["hex": "00ff", "size_bytes": 2],
         ])
     }
   }
@@ -64,9 +64,10 @@ import Testing
       #expect(document.errorText == "")
       #expect(
         try document.json() == [
-          "schema": "accessory-bridge/1",
+          "schema": "accessory-bridge/2",
           "error": [
-            "kind": "refused", "message": "\(simulator.path) refuses 55: unknown command", "errno": nil, "refusal": 3,
+            "kind": "refused", "message": "\(simulator.path) refuses 55: unknown command", "errno": nil, "libusb": nil,
+            "refusal": 3,
             "exit_status": 76,
           ],
         ])

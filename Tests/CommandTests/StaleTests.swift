@@ -62,8 +62,8 @@ import Testing
         let table = try await box.run(["list"], environment: environment)
         #expect(table.lines.first?.hasSuffix("READ") == true && table.lines.last?.hasSuffix("  " + text) == true)
         let json = try await box.run(["list", "--json"], environment: environment).json()
-        #expect(json["devices"]?[0]?["readings_age_ms"] == 185_000)
-        #expect(json["devices"]?[0]?["stale"] == (isStale ? true : nil))
+        #expect(json["devices"]?[0]?["service"]?["readings_age_ms"] == 185_000)
+        #expect(json["devices"]?[0]?["service"]?["stale"] == (isStale ? true : false))
       }
       let alone = try await box.run("list")
       #expect(alone.lines.first?.contains("READ") == false)

@@ -69,13 +69,13 @@ import Testing
       let again = try await box.run("trace", "session.trace", "--full")
       #expect(again.outputText == live.outputText)
       let documents = try await box.run("trace", "session.trace", "--json").lines.map { try JSON($0) }
-      #expect(documents.allSatisfy { $0["schema"] == "accessory-bridge/1" })
+      #expect(documents.allSatisfy { $0["schema"] == "accessory-bridge/2" })
       let found = documents.filter {
         $0["protocol"] == .string(family.name) && $0["kind"] == .string(family.field.kind)
           && $0["fields"]?[family.field.name] == family.field.value
       }
       #expect(!found.isEmpty, "\(again.outputText)")
-      #expect(found.allSatisfy { $0["outcome"] == "whole" && $0["frame_hex"]?.text?.isEmpty == false })
+      #expect(found.allSatisfy { $0["outcome"] == "whole" && $0["frame"]?["hex"]?.text?.isEmpty == false })
     }
   }
 

@@ -32,7 +32,7 @@ import Testing
       let bare = try await box.run("udev-rules", "--profile", "mine", "--no-systemd")
       #expect(bare.status == 0 && !bare.outputText.contains("systemd"))
       let json = try await box.run("udev-rules", "--json").json()
-      #expect(json["schema"] == "accessory-bridge/1" && json["rules"]?.text == all.outputText)
+      #expect(json["schema"] == "accessory-bridge/2" && json["rules"]?.text == all.outputText)
       #expect(json["profiles"] == ["ev3", "framed", "framed-hid", "mine"])
       #expect(json["problems"]?[0]?["line"] == 2)
     }

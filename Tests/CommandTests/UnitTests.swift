@@ -67,7 +67,7 @@ import Testing
       try await look(true)
       #expect(try await box.run("list").outputText.contains("no answer"))
       let silent = try await box.run("list", "--json").json()["devices"]?[2]
-      #expect(silent?["state"] == "waiting" || silent?["state"] == "opening")
+      #expect(silent?["service"]?["state"] == "waiting" || silent?["service"]?["state"] == "opening")
       let gone = try await box.run("detach", "BANK")
       #expect(gone.lines == ["BANK is let go."])
       let attached = try await box.run("attach", "BANK")

@@ -147,7 +147,7 @@ import Testing
       let live = try await trace.end()
       #expect(live.status == 0)
       let first = try JSON(try #require(live.lines.first))
-      #expect(first["kind"] == "bytes" && first["payload_hex"]?.text?.hasPrefix("010203") == true)
+      #expect(first["kind"] == "bytes" && first["payload"]?["hex"]?.text?.hasPrefix("010203") == true)
       #expect(try await box.run("trace", "bytes.trace", "--json").lines == live.lines)
     }
   }

@@ -88,7 +88,9 @@ import Testing
       #expect(ended.status == EX_USAGE)
       #expect(ended.errorText == "")
       let error = try ended.json()["error"]
-      #expect(error?.without("message") == ["kind": "usage", "errno": nil, "refusal": nil, "exit_status": 64])
+      #expect(
+        error?.without("message")
+          == ["kind": "usage", "errno": nil, "libusb": nil, "refusal": nil, "exit_status": 64])
       #expect(error?["message"]?.text?.isEmpty == false)
     }
   }

@@ -36,12 +36,12 @@ import Testing
       #expect(
         some.lines == ["name           value       unit", "port_4_device  ultrasonic", "port_4         50          cm"])
       let document = try await box.run("values", "EV3", "port_4", "--json").json()
-      #expect(document["schema"] == "accessory-bridge/1" && document["device"]?["serial"] == "001653000001")
+      #expect(document["schema"] == "accessory-bridge/2" && document["device"]?["serial"] == "001653000001")
       #expect(
         document["values"] == [
           [
             "name": "port_4", "kind": "number", "quantity": "distance", "unit": "cm", "number": 50, "text": nil,
-            "flag": nil, "derived": false, "age_ms": nil, "stale": nil,
+            "flag": nil, "derived": false, "age_ms": 0, "stale": false,
           ]
         ])
       let wrong = try await box.run("values", "EV3", "port_5")

@@ -18,6 +18,10 @@ import AccessoryCore
 ///
 ///     #lost 0.904100000 73211
 ///
+/// Behind the first line a trace says when it began, in seconds since 1970, UTC; version 0.1 didn't, and reads it as a remark:
+///
+///     #began 1795337583.125000000
+///
 /// A file may have several traces one after another, so a recording can simply be appended to. Other
 /// lines that begin with `#` are remarks. A record is written in one piece with its line end, and what has no line end
 /// was cut off: so a file that was cut anywhere reads to its last whole record.
@@ -26,6 +30,8 @@ public enum Recording {
   public enum Line: Sendable, Hashable {
     /// A trace begins.
     case start(silence: Duration, framing: TraceFraming = .af1)
+    /// When the trace began: the time since 1970, UTC.
+    case began(Duration)
     /// Bytes passed, or were lost.
     case record(TraceRecord)
     /// A remark, or nothing.
@@ -40,6 +46,9 @@ public enum Recording {
     let frames = framing == .af1 ? "" : " frames \(framing.name)"
     return "\(signature) silence \(seconds(silence))\(frames)\n"
   }
+
+  /// The line that says when a trace began, since 1970, UTC, with its line end.
+  public static func began(_ time: Duration) -> String { "\(beganMark) \(seconds(time))\n" }
 
   /// The line of a record, with its line end; two, if it tells of lost bytes too, and none if it has nothing to tell.
   public static func line(_ record: TraceRecord) -> String {
@@ -66,6 +75,10 @@ public enum Recording {
       return .start(silence: silence, framing: framing)
     }
     if line.hasPrefix(lossMark + " ") { return loss(line) }
+    if line.hasPrefix(beganMark + " ") {
+      // What is not of that form is a remark of somebody's.
+      return duration(line.dropFirst(beganMark.count + 1)).map { .began($0) } ?? .remark
+    }
     if line.isEmpty || line.hasPrefix("#") { return .remark }
     let words = line.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, let time = duration(words[0]), words[1] == "<" || words[1] == ">",
@@ -75,6 +88,7 @@ public enum Recording {
   }
 
   private static let lossMark = "#lost"
+  private static let beganMark = "#began"
 
   /// What a line says of lost bytes; a remark of somebody's, when it isn't of that form.
   private static func loss(_ line: some StringProtocol) -> Line {

@@ -286,6 +286,7 @@ extension BridgeService {
     let event = Bridge.Event(
       name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
       status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init), values: values)
+    hooks.onEvent(event)
     events.tell(EventHub.Entry(event))
   }
 

@@ -77,17 +77,21 @@ package struct ServiceHooks: Sendable {
   package var onReloading: @Sendable () -> Void
   /// The service ends.
   package var onStopping: @Sendable () -> Void
+  /// What those are told who asked for it with Subscribe; on the service's queue.
+  package var onEvent: @Sendable (Bridge.Event) -> Void
 
   package init(
     onReady: @escaping @Sendable () -> Void = {},
     onRunning: @escaping @Sendable (_ proof: @escaping @Sendable () async -> Void) -> Void = { _ in },
     onStatus: @escaping @Sendable (String) -> Void = { _ in },
-    onReloading: @escaping @Sendable () -> Void = {}, onStopping: @escaping @Sendable () -> Void = {}
+    onReloading: @escaping @Sendable () -> Void = {}, onStopping: @escaping @Sendable () -> Void = {},
+    onEvent: @escaping @Sendable (Bridge.Event) -> Void = { _ in }
   ) {
     self.onReady = onReady
     self.onRunning = onRunning
     self.onStatus = onStatus
     self.onReloading = onReloading
     self.onStopping = onStopping
+    self.onEvent = onEvent
   }
 }

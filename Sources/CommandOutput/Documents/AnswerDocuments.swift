@@ -5,18 +5,23 @@ import AccessoryCore
 
 /// What a raw request was answered.
 package struct RequestDocument: Encodable {
+  struct Reply: Encodable {
+    let hex: String
+    let size_bytes: Int
+  }
+
   let schema = DocumentSchema.name
   let device: DeviceDocument
   let command: String
   let command_byte: UInt8
-  let reply: Bridge.Request.Answer
+  let reply: Reply
 
   /// The answer to a request: the command's name and byte, and the payload that came.
   package init(_ device: DeviceDocument, command: String, byte: UInt8, reply payload: [UInt8]) {
     self.device = device
     self.command = command
     command_byte = byte
-    reply = Bridge.Request.Answer(payload)
+    reply = Reply(hex: Hexadecimal.string(payload), size_bytes: payload.count)
   }
 }
 
@@ -48,22 +53,27 @@ package struct AnswersDocument: Encodable {
   }
 }
 
-/// A value as JSON has it, within other documents: bytes in hexadecimal.
+/// A value as JSON has it, within other documents.
 package struct ValueDocument: Encodable {
   private let value: PlainValue
 
   /// The document of a value.
   package init(_ value: PlainValue) { self.value = value }
 
-  /// Writes the value by itself.
+  /// The whole numbers that every reader of JSON holds exactly.
+  private static let exact = -(1 << 53)...(1 << 53)
+
+  /// Writes the value by itself: bytes as a `BytesDocument`, and a whole number that not every reader would hold exactly as
+  /// text.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch value {
+    case .whole(let number) where !Self.exact.contains(number): try container.encode(String(number))
     case .whole(let number): try container.encode(number)
     case .number(let number): try container.encode(number)
     case .text(let text): try container.encode(text)
     case .list(let values): try container.encode(values.map { ValueDocument($0) })
-    case .bytes(let bytes): try container.encode(Hexadecimal.string(bytes))
+    case .bytes(let bytes): try container.encode(BytesDocument(bytes))
     case .flag(let isSet): try container.encode(isSet)
     case .nothing: try container.encodeNil()
     }

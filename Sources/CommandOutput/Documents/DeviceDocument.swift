@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryControl
+import AccessoryCore
 
 /// A device, within other documents.
 package struct DeviceDocument: Encodable, Sendable {
@@ -11,23 +12,16 @@ package struct DeviceDocument: Encodable, Sendable {
   let usb: OrNull<USBDocument>
   /// Null where it wasn't looked at: the command itself has the device open then, or a service told of it.
   let access: OrNull<AccessDocument>
-  /// How long ago the service that holds it read its status and its battery, the older of them; and whether that is longer
-  /// than it should be. Left out where nothing is known of that.
-  let readings_age_ms: Int?
-  let stale: Bool?
-  /// Where it stands with the service that holds it, and why it isn't attached. Left out where it is, and where none holds it.
-  let state, problem: String?
-  /// Which accessory on its line it is; left out where it is alone there.
-  let unit: Int?
+  /// Which accessory on its line it is; null where it is alone there.
+  let unit: OrNull<Int>
+  /// What the service that holds it says of it; null where none does, or where none was asked.
+  let service: OrNull<HeldDocument>
 
   /// What is known of a device; `access` is what this command saw itself, whatever `device` says of it. `held` is what the
   /// service tells that holds it.
   package init(_ device: Bridge.Device, access: Bridge.Access? = nil, held: Bridge.Accessory? = nil) {
-    readings_age_ms = held?.readings_age_ms
-    stale = held?.stale
-    let isAway = held.map { $0.state != .attached } ?? false
-    (state, problem) = isAway ? (held?.state.rawValue, held?.problem?.message) : (nil, nil)
-    unit = device.unit
+    unit = OrNull(device.unit)
+    service = OrNull(held.map(HeldDocument.init))
     id = device.id
     path = device.path
     source = device.source
@@ -44,6 +38,42 @@ package struct DeviceDocument: Encodable, Sendable {
     usb = OrNull(device.usb.map(USBDocument.init))
     self.access = OrNull(access.map(AccessDocument.init))
   }
+}
+
+/// Where a device stands with the service that holds it.
+package struct HeldDocument: Encodable, Sendable {
+  let state: String
+  let profile, driver: OrNull<String>
+  /// Tries that have failed since it was last attached.
+  let tries: Int
+  /// Who has borrowed it.
+  let holder: OrNull<String>
+  /// Why it isn't attached.
+  let problem: OrNull<ProblemDocument>
+  /// "allowed" or "refused"; null where its protocol has no writes.
+  let writes: OrNull<String>
+  /// How long ago its status and its battery were read, the older of them; and whether that is longer than it should be.
+  let readings_age_ms: OrNull<Int>
+  let stale: Bool
+
+  init(_ accessory: Bridge.Accessory) {
+    state = accessory.state.rawValue
+    (profile, driver) = (OrNull(accessory.profile), OrNull(accessory.driver))
+    tries = accessory.tries
+    holder = OrNull(accessory.holder)
+    problem = OrNull(accessory.problem.map { ProblemDocument($0.error(or: .ioFailure)) })
+    writes = OrNull(accessory.writes?.rawValue)
+    readings_age_ms = OrNull(accessory.readings_age_ms)
+    stale = accessory.stale ?? false
+  }
+}
+
+/// What went wrong, within other documents: the kind has the names that errors have.
+package struct ProblemDocument: Encodable, Sendable {
+  let kind, message: String
+
+  /// What an error says.
+  package init(_ error: AccessoryError) { (kind, message) = (error.kind.rawValue, error.message) }
 }
 
 /// Whether a device may be opened, and who has it.

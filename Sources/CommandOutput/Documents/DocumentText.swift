@@ -3,13 +3,14 @@
 import AccessoryCore
 import FoundationEssentials
 
-// What `--json` prints. Names are in snake case with their units; what isn't known is null, never left out. Fields may
-// be added under the same schema name; a change of meaning gets a new one.
+// What `--json` prints; Documentation/json.md and Documentation/schema/output-2.schema.json describe it. Names are in snake
+// case with their units; what isn't known is null, never left out; bytes are in a field `hex`; `time` is seconds since 1970;
+// `device` is a device. Fields may be added under the same schema name; a change of meaning gets a new one.
 
 /// What the fields of a document mean.
 package enum DocumentSchema {
   /// The name that every document has as its `schema`.
-  package static let name = "accessory-bridge/1"
+  package static let name = "accessory-bridge/2"
 }
 
 /// Documents as text.

@@ -6,14 +6,14 @@ import AccessoryCore
 package struct DryRunDocument: Encodable {
   /// A frame that would be sent.
   package struct Frame: Encodable, Sendable {
-    let bytes_hex: String
-    let count_bytes: Int
+    let hex: String
+    let size_bytes: Int
     /// What it says, in the words of its protocol; null where nobody can read it.
     let text: OrNull<String>
 
     /// A frame, and what it says.
     package init(_ bytes: [UInt8], text: String?) {
-      (bytes_hex, count_bytes, self.text) = (Hexadecimal.string(bytes), bytes.count, OrNull(text))
+      (hex, size_bytes, self.text) = (Hexadecimal.string(bytes), bytes.count, OrNull(text))
     }
   }
 

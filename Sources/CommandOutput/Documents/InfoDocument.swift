@@ -25,7 +25,7 @@ package struct InfoDocument: Encodable {
   let device: DeviceDocument
   let line: OrNull<LineDocument>
   let `protocol`: OrNull<ProtocolDetails>
-  let identity: OrNull<Bridge.Identity>
+  let identity: OrNull<IdentityDocument>
 
   /// What is known; nil where it isn't, as of a device that was not opened.
   package init(
@@ -35,7 +35,7 @@ package struct InfoDocument: Encodable {
     self.device = device
     self.line = OrNull(line.map(LineDocument.init))
     `protocol` = OrNull(details.map(ProtocolDetails.init))
-    self.identity = OrNull(identity.map(Bridge.Identity.init))
+    self.identity = OrNull(identity.map(IdentityDocument.init))
   }
 }
 
@@ -47,6 +47,8 @@ struct LineDocument: Encodable {
   let lowers_lines_on_close: Bool
   let modem_lines: OrNull<[String: Bool]>
   let low_latency, rs485: OrNull<Bool>
+  let rs485_rts_on_send, rs485_rts_after_send, rs485_receives_while_sending: OrNull<Bool>
+  let rs485_delay_before_ms, rs485_delay_after_ms: OrNull<UInt32>
   let latency_timer_ms: OrNull<Int>
 
   init(_ line: Bridge.Line) {
@@ -59,6 +61,11 @@ struct LineDocument: Encodable {
     modem_lines = OrNull(line.modem_lines)
     low_latency = OrNull(line.low_latency)
     rs485 = OrNull(line.rs485)
+    rs485_rts_on_send = OrNull(line.rs485_rts_on_send)
+    rs485_rts_after_send = OrNull(line.rs485_rts_after_send)
+    rs485_receives_while_sending = OrNull(line.rs485_receives_while_sending)
+    rs485_delay_before_ms = OrNull(line.rs485_delay_before_ms)
+    rs485_delay_after_ms = OrNull(line.rs485_delay_after_ms)
     latency_timer_ms = OrNull(line.latency_timer_ms)
   }
 }

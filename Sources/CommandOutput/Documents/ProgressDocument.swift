@@ -10,10 +10,16 @@ package struct ProgressDocument: Encodable {
   }
 
   let schema = DocumentSchema.name
+  let event = "progress"
+  let time: Double
   let progress: Progress
 
-  /// Bytes, percent, bytes a second, and the time until all is done; nil while the pace isn't known.
-  package init(done: Int, total: Int, percent: Int, rate: Double?, left: Duration?) {
+  /// Bytes, percent, bytes a second, and the time until all is done; nil while the pace isn't known. `time` is in seconds
+  /// since 1970, UTC.
+  package init(
+    done: Int, total: Int, percent: Int, rate: Double?, left: Duration?, at time: Double = WallClock.seconds
+  ) {
+    self.time = time
     progress = Progress(
       done_bytes: done, size_bytes: total, percent: percent, bytes_per_second: OrNull(rate?.rounded()),
       seconds_left: OrNull(left.map { Double($0.inNanoseconds / 1_000_000) / 1_000 }))

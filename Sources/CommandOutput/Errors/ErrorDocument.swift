@@ -6,7 +6,7 @@ import AccessoryCore
 package struct ErrorDocument: Encodable {
   struct Details: Encodable {
     let kind, message: String
-    let errno: OrNull<CInt>
+    let errno, libusb: OrNull<CInt>
     let refusal: OrNull<UInt8>
     let exit_status: CInt
   }
@@ -16,14 +16,15 @@ package struct ErrorDocument: Encodable {
 
   /// The document of what is told.
   package init(_ report: ErrorReport) {
-    var (errno, refusal): (CInt?, UInt8?)
+    var (errno, libusb, refusal): (CInt?, CInt?, UInt8?)
     switch report.code {
     case .errno(let number): errno = number
     case .refusal(let reason): refusal = reason
-    case .libusb, nil: break
+    case .libusb(let number): libusb = number
+    case nil: break
     }
     error = Details(
-      kind: report.kind, message: report.message, errno: OrNull(errno), refusal: OrNull(refusal),
-      exit_status: report.exitStatus)
+      kind: report.kind, message: report.message, errno: OrNull(errno), libusb: OrNull(libusb),
+      refusal: OrNull(refusal), exit_status: report.exitStatus)
   }
 }

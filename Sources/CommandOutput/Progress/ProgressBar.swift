@@ -28,6 +28,7 @@ package final class ProgressBar: Sendable {
   private let clock: any TimerClock
   private let columns: @Sendable () -> Int
   private let write: @Sendable (String) -> Void
+  private let wallClock: @Sendable () -> Double
   private let state = Locked(State())
   /// A terminal need not be written to more often.
   private static let interval = Duration.milliseconds(100)
@@ -40,10 +41,12 @@ package final class ProgressBar: Sendable {
   }
 
   /// `columns` is asked at each drawing. `write` gets documents as lines without their ends, and what draws the bar.
+  /// `wallClock` gives seconds since 1970, UTC, for documents.
   init(
     _ form: Form, clock: any TimerClock, columns: @escaping @Sendable () -> Int,
-    write: @escaping @Sendable (String) -> Void
+    write: @escaping @Sendable (String) -> Void, wallClock: @escaping @Sendable () -> Double = { WallClock.seconds }
   ) {
+    self.wallClock = wallClock
     self.form = form
     self.clock = clock
     self.columns = columns
@@ -67,7 +70,8 @@ package final class ProgressBar: Sendable {
     switch form {
     case .nothing: break
     case .documents:
-      let document = ProgressDocument(done: done, total: total, percent: percent, rate: rate, left: left)
+      let document = ProgressDocument(
+        done: done, total: total, percent: percent, rate: rate, left: left, at: wallClock())
       if let line = DocumentText.line(document) { write(line) }
     case .bar:
       let line = ProgressText.line(done: done, total: total, rate: rate, timeLeft: left, columns: columns())

@@ -80,7 +80,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
       let input = ConnectInput()
       defer { input.end() }
       let session = ConnectSession(
-        central: central, address: address, input: input, json: output.json,
+        central: central, module: DeviceDocument(open.device), address: address, input: input, json: output.json,
         isEscaped: !raw && Style.standardOutput.isTerminal)
       defer { session.endLine() }
       do throws(HM10CentralError) {
@@ -131,6 +131,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
 /// A connection through a module, with somebody or something at the other end of standard input and output.
 final class ConnectSession: Sendable {
   let central: HM10Central
+  let module: DeviceDocument
   let address: BluetoothAddress
   let input: ConnectInput
   let json: Bool
@@ -222,8 +223,12 @@ final class ConnectSession: Sendable {
   /// How long a character of several bytes waits for its rest.
   private static let patience = Duration.milliseconds(50)
 
-  init(central: HM10Central, address: BluetoothAddress, input: ConnectInput, json: Bool, isEscaped: Bool) {
+  init(
+    central: HM10Central, module: DeviceDocument, address: BluetoothAddress, input: ConnectInput, json: Bool,
+    isEscaped: Bool
+  ) {
     self.isEscaped = isEscaped
+    self.module = module
     self.central = central
     self.address = address
     self.input = input
@@ -238,7 +243,8 @@ final class ConnectSession: Sendable {
         lastArrival.withLock { $0 = IOThread.shared.now }
         if json {
           Output.json(
-            ConnectionDocument(event: "received", address: address.description, hex: Hexadecimal.string(bytes)))
+            ConnectionDocument(
+              event: "received", device: module, address: address.description, hex: OrNull(Hexadecimal.string(bytes))))
         } else if isEscaped {
           showEscaped(bytes)
         } else {
@@ -305,7 +311,7 @@ final class ConnectSession: Sendable {
 
   private func note(_ event: String, _ text: String) {
     if json {
-      Output.json(ConnectionDocument(event: event, address: address.description, message: text))
+      Output.json(ConnectionDocument(event: event, device: module, address: address.description, message: OrNull(text)))
     } else {
       endLine()
       Output.note(SafeText.escape(text, limit: 400))
@@ -316,7 +322,10 @@ final class ConnectSession: Sendable {
 struct ConnectionDocument: Encodable {
   let schema = DocumentSchema.name
   let event: String
+  let time = WallClock.seconds
+  /// The module.
+  let device: DeviceDocument
   let address: String
-  var message: String?
-  var hex: String?
+  var message = OrNull<String>(nil)
+  var hex = OrNull<String>(nil)
 }

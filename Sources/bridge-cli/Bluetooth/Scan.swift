@@ -19,7 +19,7 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
       EXAMPLES
         bridge-cli scan
         bridge-cli scan /dev/ttyUSB0 --driver hm10 --timeout 20s
-        bridge-cli scan --json | jq -r 'select(.event == "ended").devices[0].address'
+        bridge-cli scan --json | jq -r 'select(.event == "ended").neighbours[0].address'
       """)
 
   @OptionGroup var device: DeviceArgument
@@ -43,12 +43,13 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
     try await OpenModule.with(device.text, line) { open in
       let central = try await open.start()
       let events = await central.events()
+      let module = DeviceDocument(open.device)
       let list = NeighbourList(isLive: !output.json && Style.standardOutput.isTerminal)
       let showing = Task {
         for await event in events {
           guard case .found(let neighbour) = event else { continue }
           if output.json {
-            Output.json(ScanEventDocument(event: "found", device: .init(neighbour)))
+            Output.json(ScanEventDocument(device: module, neighbour: .init(neighbour)))
           } else {
             list.draw(await central.strongestFirst)
           }
@@ -67,7 +68,7 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
       RememberedScan(open.device)?.save(found)
       if output.json {
         if failure == nil {
-          Output.json(ScanDocument(device: DeviceDocument(open.device), devices: found.map { .init($0) }))
+          Output.json(ScanDocument(device: module, neighbours: found.map { .init($0) }))
         }
       } else {
         list.finish(found)
@@ -93,13 +94,18 @@ struct NeighbourDocument: Encodable {
 
 struct ScanEventDocument: Encodable {
   let schema = DocumentSchema.name
-  let event: String
-  let device: NeighbourDocument
+  let event = "found"
+  let time = WallClock.seconds
+  /// The module.
+  let device: DeviceDocument
+  let neighbour: NeighbourDocument
 }
 
 struct ScanDocument: Encodable {
   let schema = DocumentSchema.name
   let event = "ended"
+  let time = WallClock.seconds
+  /// The module.
   let device: DeviceDocument
-  let devices: [NeighbourDocument]
+  let neighbours: [NeighbourDocument]
 }

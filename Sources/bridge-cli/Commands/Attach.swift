@@ -89,12 +89,13 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   /// Holds it here.
   private func hold(_ device: Device, _ socket: ControlSocket) async throws {
     let chosen = try await chosen()
-    let log = ServiceLog.logger(options.logLevel)
+    let log = ServiceLog.logger(options.logLevel, json: output.json)
     defer { ServiceLog.finish() }
     let service = RunningService(
       configuration: options.serviceConfiguration, log: log,
       sources: device.source == .named
-        ? [] : try KnownDevices.sources().map { FilteredSource($0, id: device.line.id) as any DeviceSource })
+        ? [] : try KnownDevices.sources().map { FilteredSource($0, id: device.line.id) as any DeviceSource },
+      json: output.json)
     try await service.run(on: socket, hooks: .forManager()) { service in try await service.hold(device, chosen) }
   }
 

@@ -11,7 +11,7 @@ import ArgumentParser
 import CommandOutput
 import Console
 
-struct Demo: AsyncParsableCommand {
+struct Demo: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
     abstract: "Shows everything at work on a pretended accessory, in a few seconds.",
@@ -23,8 +23,10 @@ struct Demo: AsyncParsableCommand {
         bridge-cli demo
       """)
 
+  @OptionGroup var output: OutputOptions
+
   func run() async throws {
-    let stage = Stage()
+    let stage = Stage(json: output.json)
     let simulator = FramedSimulator(Self.simulated())
     do {
       try await play(stage, simulator)
@@ -56,41 +58,50 @@ struct Demo: AsyncParsableCommand {
     stage.scene("An accessory is plugged in")
     try await simulator.plugIn()
     let device = try await next(.connected, from: &arrivals)
-    stage.say("connected     \(device.id)  \(device.name ?? "")  \(device.address)")
+    stage.tell("connected", device, "connected     \(device.id)  \(device.name ?? "")  \(device.address)")
     let accessory = try await open(device)
-    try await converse(stage, accessory)
-    try await pullTheCable(stage, accessory, simulator)
+    try await converse(stage, device, accessory)
+    try await pullTheCable(stage, device, accessory, simulator)
     await accessory.close()
-    stage.say("disconnected  \(try await next(.disconnected, from: &arrivals).id)")
+    let gone = try await next(.disconnected, from: &arrivals)
+    stage.tell("disconnected", gone, "disconnected  \(gone.id)")
 
     stage.scene("And plugged in again")
     try await simulator.plugIn()
     let again = try await next(.connected, from: &arrivals)
-    stage.say("connected     \(again.id)  \(again.name ?? "")  \(again.address)")
+    stage.tell("connected", again, "connected     \(again.id)  \(again.name ?? "")  \(again.address)")
     let sameAccessory = try await open(again)
-    stage.say("battery       \(BatteryView.line(try await sameAccessory.battery()))")
+    let reading = try await sameAccessory.battery()
+    stage.tell("battery", again, "battery       \(BatteryView.line(reading))", battery: reading)
     await sameAccessory.close()
   }
 
-  private func converse(_ stage: Stage, _ accessory: FramedAccessory) async throws {
+  private func converse(_ stage: Stage, _ device: Device, _ accessory: FramedAccessory) async throws {
     stage.scene("Who and how are you?")
     let identity = try await accessory.identify()
-    stage.say("identity      \(identity.manufacturer), \(identity.name), firmware \(identity.firmwareRevision)")
-    stage.say("status        \(try await accessory.status().state.word)")
+    stage.tell(
+      "identity", device,
+      "identity      \(identity.manufacturer), \(identity.name), firmware \(identity.firmwareRevision)",
+      identity: identity)
+    let status = try await accessory.status()
+    stage.tell("status", device, "status        \(status.state.word)", status: status)
     let events = accessory.events()
-    stage.say("battery       \(BatteryView.line(try await accessory.battery()))")
+    let reading = try await accessory.battery()
+    stage.tell("battery", device, "battery       \(BatteryView.line(reading))", battery: reading)
 
     stage.scene("It tells when its battery changes; nobody asks")
     var changes = 0
     for try await event in events {
       guard case .battery(let reading) = event else { continue }
-      stage.say("event         \(BatteryView.line(reading))")
+      stage.tell("battery", device, "event         \(BatteryView.line(reading))", battery: reading)
       changes += 1
       if changes == 5 { break }
     }
   }
 
-  private func pullTheCable(_ stage: Stage, _ accessory: FramedAccessory, _ simulator: FramedSimulator) async throws {
+  private func pullTheCable(
+    _ stage: Stage, _ device: Device, _ accessory: FramedAccessory, _ simulator: FramedSimulator
+  ) async throws {
     stage.scene("The cable is pulled in the middle of a request")
     let request = Task { try await accessory.echo(Array("are you there?".utf8)) }
     await IOThread.shared.sleep(for: .milliseconds(20))
@@ -100,7 +111,9 @@ struct Demo: AsyncParsableCommand {
     case .success: throw AccessoryError(.badData, "the request was answered by an accessory that is gone")
     case .failure(let error):
       let time = (ContinuousClock.now - pulled).inNanoseconds / 1_000
-      stage.say("the request   failed \(DecimalText.thousandths(Int(time))) ms after it: \(error)")
+      stage.tell(
+        "request_failed", device, "the request   failed \(DecimalText.thousandths(Int(time))) ms after it: \(error)",
+        problem: error as? AccessoryError)
     }
   }
 
@@ -127,10 +140,27 @@ struct Demo: AsyncParsableCommand {
 
 /// Where the demo speaks.
 private struct Stage {
+  let json: Bool
+
   func scene(_ title: String) {
+    if json { return }
     Output.line("")
     Output.line(Style.standardOutput.bold(title))
   }
 
-  func say(_ text: String) { Output.line(text.isEmpty ? "" : "  " + text) }
+  /// A line for people.
+  func say(_ text: String) {
+    if !json { Output.line(text.isEmpty ? "" : "  " + text) }
+  }
+
+  /// What has happened: a line for people, or a document.
+  func tell(
+    _ event: String, _ device: Device, _ text: String, identity: AccessoryIdentity? = nil,
+    status: AccessoryStatus? = nil, battery: BatteryReading? = nil, problem: AccessoryError? = nil
+  ) {
+    guard json else { return say(text) }
+    Output.json(
+      EventDocument(
+        event, DeviceDocument(device), identity: identity, status: status, battery: battery, problem: problem))
+  }
 }

@@ -82,7 +82,12 @@ struct Rm: FileCommand {
   @OptionGroup var output: OutputOptions
   @Argument(help: "The file or folder.", completion: CompletionWords.nothing) var path: String
 
-  func run() async throws { try await withFiles { try await $0.remove(path) } }
+  func run() async throws {
+    try await withFiles { files in
+      try await files.remove(path)
+      if output.json { Output.json(FolderChangeDocument(event: .removed, device: files.document, path: path)) }
+    }
+  }
 }
 
 struct Mkdir: FileCommand {
@@ -101,5 +106,10 @@ struct Mkdir: FileCommand {
   @OptionGroup var output: OutputOptions
   @Argument(help: "The folder.", completion: CompletionWords.nothing) var path: String
 
-  func run() async throws { try await withFiles { try await $0.makeFolder(path) } }
+  func run() async throws {
+    try await withFiles { files in
+      try await files.makeFolder(path)
+      if output.json { Output.json(FolderChangeDocument(event: .made, device: files.document, path: path)) }
+    }
+  }
 }

@@ -64,8 +64,9 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
     let device = reply.accessory.device
     if let holder = reply.accessory.holder { Output.note("\(SafeText.escape(holder)) has the accessory") }
     show(
-      DeviceDocument(device), DeviceView.facts(Device(device), driver: reply.accessory.driver), reply.line,
-      reply.protocol, reply.identity?.reading)
+      DeviceDocument(device, held: reply.accessory),
+      DeviceView.facts(Device(device), driver: reply.accessory.driver), reply.line, reply.protocol,
+      reply.identity?.reading)
   }
 
   private func show(

@@ -3,15 +3,17 @@
 import AccessoryControl
 import ArgumentParser
 import BridgeService
+import CommandOutput
 import Logging
 
-struct Serve: AsyncParsableCommand {
+struct Serve: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Attaches every accessory that a profile fits, and answers for them.",
     discussion: """
       Holds the accessories as they come and go, and shares them: battery, status, info, request and trace then go \
-      through the service by themselves. Says on standard error what it does. Ends with Ctrl-C or SIGTERM; SIGHUP reads \
+      through the service by themselves. Says on standard error what it does; with --json on standard output, and there \
+      also what accessories tell. Ends with Ctrl-C or SIGTERM; SIGHUP reads \
       the profiles anew. Where a service runs already, says so and ends well.
 
       EXAMPLES
@@ -33,6 +35,8 @@ struct Serve: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Attach at most so many accessories.", valueName: "number"))
   var maxAccessories: Int = 256
 
+  @OptionGroup var output: OutputOptions
+
   @Option(help: .hidden)
   var expect: [String] = []
 
@@ -41,7 +45,7 @@ struct Serve: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let log = ServiceLog.logger(options.logLevel)
+    let log = ServiceLog.logger(options.logLevel, json: output.json)
     defer { ServiceLog.finish() }
     let sources = try KnownDevices.sources()
     var configuration = options.serviceConfiguration
@@ -50,11 +54,15 @@ struct Serve: AsyncParsableCommand {
     configuration.maximumAttached = maxAccessories
     switch try await RunningService.takePlace(options.socket) {
     case .taken(let process, let path):
+      if output.json {
+        ServiceLog.tell(
+          ServingDocument(event: .runningAlready, socket: OrNull(path), process: OrNull(process)))
+      }
       let process = process.map { ", process \($0)," } ?? ""
       log.notice("a service runs already: it\(process) answers on \(path)")
       if !expect.isEmpty { try await UdevCall.tell(path, expect) }
     case .free(let socket):
-      let service = RunningService(configuration: configuration, log: log, sources: sources)
+      let service = RunningService(configuration: configuration, log: log, sources: sources, json: output.json)
       try await service.run(on: socket, hooks: .forManager()) { service in
         for path in expect { await service.expect(path) }
       }

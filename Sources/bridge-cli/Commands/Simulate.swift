@@ -215,10 +215,12 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
         }
       var line: SimulatorDocument.Line?
       if case .line(let state) = event { line = SimulatorDocument.Line(state) }
+      var percent: Int?
+      if case .battery(let battery) = event { percent = battery.percent.map { Int($0) } }
       return Output.json(
         SimulatorDocument(
-          event: name, path: OrNull(path), link: OrNull(path == nil ? nil : link), line: OrNull(line),
-          file: OrNull(SimulatorDocument.File(event)), seed: configuration.seed))
+          name, serial: configuration.device.identity.serialNumber, seed: configuration.seed, path: path, link: link,
+          number: percent, line: line, file: SimulatorDocument.File(event)))
     }
     switch event {
     case .pluggedIn(let path):

@@ -67,9 +67,9 @@ struct SimulateBluno: AsyncParsableCommand, JSONCommand {
 
   private static func news(_ message: BlunoMessage) -> SimulatorNews {
     switch message {
-    case .task(let number): SimulatorNews("task", "task \(number)", text: "\(number)")
+    case .task(let number): SimulatorNews("task", "task \(number)", number: Int(number))
     case .key(let key): SimulatorNews("key", "key \(key.rawValue)", text: key.rawValue)
-    case .speed(let speed): SimulatorNews("speed", "speed \(speed)", text: "\(speed)")
+    case .speed(let speed): SimulatorNews("speed", "speed \(speed)", number: Int(speed))
     case .text(let text): SimulatorNews("text", "text \(SafeText.escape(text))", text: text)
     }
   }

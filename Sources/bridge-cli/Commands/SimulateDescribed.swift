@@ -107,11 +107,11 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     for field in set where field.unit == nil { try device.set(field.name, to: field.value) }
     let seed = options.seed ?? .random(in: 0 ... .max)
     guard let units else {
-      return try await options.run(device, serial: serial, seed: seed) { Self.shown($0, "it", "") }
+      return try await options.run(device, serial: serial, seed: seed) { Self.shown($0) }
     }
     let line = try line(device, units.units)
     try await options.run(line, serial: serial, seed: seed, onSignal: .pull) {
-      Self.shown($0.news, "unit \($0.unit)", " of unit \($0.unit)")
+      Self.shown($0.news, unit: $0.unit)
     }
   }
 
@@ -128,13 +128,17 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     return line
   }
 
-  private static func shown(_ news: DescribedDevice.News, _ who: String, _ of: String) -> SimulatorNews? {
+  private static func shown(_ news: DescribedDevice.News, unit: Int? = nil) -> SimulatorNews? {
+    let (who, of) = unit.map { ("unit \($0)", " of unit \($0)") } ?? ("it", "")
     switch news {
-    case .asked: nil
-    case .unknownRequest: SimulatorNews("unknown_request", "something was asked\(of) that the description doesn't have")
-    case .lost: SimulatorNews("lost", "a request\(of) was lost")
+    case .asked: return nil
+    case .unknownRequest:
+      return SimulatorNews(
+        "unknown_request", "something was asked\(of) that the description doesn't have", unit: unit)
+    case .lost: return SimulatorNews("lost", "a request\(of) was lost", unit: unit)
     case .unsendable(let message):
-      SimulatorNews("unsendable", "\(who) can't send \(message) with these values", text: message)
+      return SimulatorNews(
+        "unsendable", "\(who) can't send \(message) with these values", text: message, unit: unit)
     }
   }
 

@@ -123,8 +123,7 @@ struct SimulateEV3: AsyncParsableCommand, JSONCommand {
     if output.json {
       return Output.json(
         SimulatorDocument(
-          event: name, path: OrNull(path), link: OrNull(path == nil ? nil : link), line: OrNull(nil),
-          seed: configuration.seed))
+          name, serial: configuration.device.serialNumber, seed: configuration.seed, path: path, link: link))
     }
     switch event {
     case .pluggedIn(let path):

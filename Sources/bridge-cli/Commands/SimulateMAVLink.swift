@@ -107,10 +107,10 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
       switch news {
       case .asked(let message):
         SimulatorNews("asked", "asked for \(Self.name(of: message))", text: Self.name(of: message))
-      case .refused(let command): SimulatorNews("refused", "refused command \(command)", text: "\(command)")
+      case .refused(let command): SimulatorNews("refused", "refused command \(command)", number: Int(command))
       case .heard(let system, let component):
         SimulatorNews("heard", "heard a heartbeat of \(system)/\(component)", text: "\(system)/\(component)")
-      case .battery(let percent): SimulatorNews("battery", "battery \(percent) %", text: "\(percent)")
+      case .battery(let percent): SimulatorNews("battery", "battery \(percent) %", number: Int(percent))
       }
     }
   }

@@ -89,9 +89,9 @@ struct SimulatorOptions: ParsableArguments {
     guard let shown else { return }
     guard output.json else { return Output.line(shown.line) }
     Output.json(
-      SerialSimulatorDocument(
-        event: shown.event, path: OrNull(path), link: OrNull(path == nil ? nil : link), text: OrNull(shown.text),
-        hex: OrNull(shown.bytes.map { Hexadecimal.string($0) }), seed: seed))
+      SimulatorDocument(
+        shown.event, serial: serial, seed: seed, path: path, link: link, text: shown.text, bytes: shown.bytes,
+        number: shown.number, unit: shown.unit))
   }
 }
 
@@ -105,12 +105,20 @@ struct SimulatorNews {
   var text: String?
   /// In JSON: bytes that it was about.
   var bytes: [UInt8]?
+  /// In JSON: the number that it was about.
+  var number: Int?
+  /// In JSON: which of several accessories on the line.
+  var unit: Int?
 
-  init(_ event: String, _ line: String, text: String? = nil, bytes: [UInt8]? = nil) {
+  init(
+    _ event: String, _ line: String, text: String? = nil, bytes: [UInt8]? = nil, number: Int? = nil, unit: Int? = nil
+  ) {
     self.event = event
     self.line = line
     self.text = text
     self.bytes = bytes
+    self.number = number
+    self.unit = unit
   }
 }
 

@@ -61,7 +61,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
       }
       var framing: TraceFraming?
       if let driver = line.driver { framing = TraceFraming(driver: try await KnownDrivers.name(of: driver)) }
-      return try RecordingFile.decode(source, as: framing) { view.show($0) }
+      return try RecordingFile.decode(source, as: framing) { view.show($0, began: $1) }
     }
     if let held = try await HeldDevice.find(source, line, asLine: true) { return try await trace(held) }
     try await traceDevice()
@@ -71,13 +71,13 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   private func trace(_ held: HeldDevice) async throws {
     if poll != nil { try held.requireDriver() }
     let framing = TraceFraming(driver: held.accessory.driver)
-    let live = try LiveTrace(view: view, silence: held.silence, framing: framing, record: record)
+    let (start, began) = (MonotonicTime.now, WallClock.seconds)
+    let live = try LiveTrace(view: view, silence: held.silence, framing: framing, began: began, record: record)
     Interruption.endWithOutput()
     let pieces = try await held.calls.trace()
     let isListening = listen || held.accessory.driver == nil
     // Nothing of ours lies in between: what waits for this is bounded by the service, which tells what it had to drop.
     let reader = Task {
-      let start = MonotonicTime.now
       await live.begin {
         Task { try? await live.take(TraceRecord(time: .now - start, direction: .fromDevice, bytes: [])) }
       }
@@ -118,7 +118,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     let target = try await Attachment.find(source, line, asLine: true)
     let driver = target.driver
     if driver == nil, poll != nil { throw await Attachment.withoutDriver(target) }
-    let tap = TraceTap()
+    let (tap, began) = (TraceTap(), WallClock.seconds)
     var opener = target.opener
     opener.tap = tap
     let session = try await opener.unguardedSession()
@@ -126,7 +126,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     do {
       live = try LiveTrace(
         view: view, silence: session.transport.timing.silence, framing: TraceFraming(driver: driver?.name),
-        record: record)
+        began: began, record: record)
     } catch {
       await session.close()
       throw error

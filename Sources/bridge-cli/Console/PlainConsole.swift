@@ -184,8 +184,8 @@ final class PlainConsole {
     guard json else { return }
     Output.json(
       ConsoleDocument(
-        event: event, time: WallClock.seconds, device: OrNull(bytes == nil ? DeviceDocument(opening.device) : nil),
-        bytes_hex: OrNull(bytes.map { Hexadecimal.string($0) }),
+        event: event, time: WallClock.seconds, device: DeviceDocument(opening.device),
+        hex: OrNull(bytes.map { Hexadecimal.string($0) }),
         text: OrNull(bytes.map { String(decoding: $0, as: UTF8.self) })))
   }
 
@@ -211,6 +211,6 @@ struct ConsoleDocument: Encodable {
   let schema = DocumentSchema.name
   let event: String
   let time: Double
-  let device: OrNull<DeviceDocument>
-  let bytes_hex, text: OrNull<String>
+  let device: DeviceDocument
+  let hex, text: OrNull<String>
 }

@@ -11,7 +11,7 @@ struct AttachDocument: Encodable {
   let was_attached: Bool
 
   init(_ accessory: Bridge.Accessory, wasAttached: Bool) {
-    device = DeviceDocument(accessory.device)
+    device = DeviceDocument(accessory.device, held: accessory)
     state = accessory.state.rawValue
     was_attached = wasAttached
   }

@@ -23,9 +23,24 @@ struct FolderDocument: Encodable {
   let entries: [Entry]
 }
 
+/// A folder that was made in an accessory, or what was removed from it.
+struct FolderChangeDocument: Encodable {
+  enum Event: String, Encodable {
+    case made, removed
+  }
+
+  let schema = DocumentSchema.name
+  let event: Event
+  let time = WallClock.seconds
+  let device: DeviceDocument
+  let path: String
+}
+
 /// A file that was carried to or from an accessory.
 struct TransferDocument: Encodable {
   let schema = DocumentSchema.name
+  let event = "done"
+  let time = WallClock.seconds
   let device: DeviceDocument
   let path, file: String
   let size_bytes: Int

@@ -62,14 +62,15 @@ struct ProfileCheckDocument: Encodable {
 
   let schema = DocumentSchema.name
   let files: [File]
-  /// Only if one was named.
-  let recording: RecordingCheckDocument?
+  /// Null where none was named.
+  let recording: OrNull<RecordingCheckDocument>
 }
 
 struct RecordingCheckDocument: Encodable {
   struct Find: Encodable {
     let direction, hex: String
-    let time: Double
+    /// Since the trace began.
+    let elapsed_s: Double
     let offset: Int
     /// Bytes of the misfit, or frames of this kind.
     let count: Int
@@ -91,13 +92,13 @@ struct RecordingCheckDocument: Encodable {
     undescribed_frames = check.strangerCount
     misfits = check.misfits.map {
       Find(
-        direction: $0.direction.rawValue, hex: Hexadecimal.string($0.bytes), time: $0.time / .seconds(1),
+        direction: $0.direction.rawValue, hex: Hexadecimal.string($0.bytes), elapsed_s: $0.time / .seconds(1),
         offset: $0.offset,
         count: $0.byteCount)
     }
     undescribed = check.strangers.map {
       Find(
-        direction: $0.direction.rawValue, hex: Hexadecimal.string($0.bytes), time: $0.time / .seconds(1),
+        direction: $0.direction.rawValue, hex: Hexadecimal.string($0.bytes), elapsed_s: $0.time / .seconds(1),
         offset: $0.offset,
         count: $0.count)
     }

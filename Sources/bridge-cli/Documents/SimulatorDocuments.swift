@@ -8,11 +8,30 @@ import CommandOutput
 struct SimulatorDocument: Encodable {
   let schema = DocumentSchema.name
   let event: String
-  let path: OrNull<String>
-  let link: OrNull<String>
+  let time = WallClock.seconds
+  let serial: String
+  /// Where it is plugged in.
+  let path, link: OrNull<String>
+  /// What it is about, where that is a word, a number or bytes.
+  let text, hex: OrNull<String>
+  let number: OrNull<Int>
+  /// Which of several on the line.
+  let unit: OrNull<Int>
   let line: OrNull<Line>
-  var file = OrNull<File>(nil)
-  let seed: UInt64
+  let file: OrNull<File>
+  /// What repeats whatever was random: digits, as JSON's numbers are too short for it.
+  let seed: String
+
+  init(
+    _ event: String, serial: String, seed: UInt64, path: String? = nil, link: String? = nil, text: String? = nil,
+    bytes: [UInt8]? = nil, number: Int? = nil, unit: Int? = nil, line: Line? = nil, file: File? = nil
+  ) {
+    (self.event, self.serial, self.seed) = (event, serial, String(seed))
+    (self.path, self.link) = (OrNull(path), OrNull(path == nil ? nil : link))
+    (self.text, hex) = (OrNull(text), OrNull(bytes.map { Hexadecimal.string($0) }))
+    (self.number, self.unit) = (OrNull(number), OrNull(unit))
+    (self.line, self.file) = (OrNull(line), OrNull(file))
+  }
 
   /// A file that the host sent.
   struct File: Encodable {
@@ -33,7 +52,7 @@ struct SimulatorDocument: Encodable {
 
   /// What the host asked of the serial line.
   struct Line: Encodable {
-    let baud_rate: UInt32
+    let baud: UInt32
     let data_bits: UInt8
     let parity: String
     let stop_bits: Double
@@ -42,7 +61,7 @@ struct SimulatorDocument: Encodable {
     let latency_timer_ms: OrNull<UInt8>
 
     init(_ line: LineState) {
-      baud_rate = line.baudRate
+      baud = line.baudRate
       data_bits = line.dataBits
       parity = line.parity.rawValue
       stop_bits = line.stopBits
@@ -50,12 +69,4 @@ struct SimulatorDocument: Encodable {
       latency_timer_ms = OrNull(line.latencyTimer)
     }
   }
-}
-
-/// Something that happened at a pretended line.
-struct SerialSimulatorDocument: Encodable {
-  let schema = DocumentSchema.name
-  let event: String
-  let path, link, text, hex: OrNull<String>
-  let seed: UInt64
 }

@@ -9,11 +9,16 @@ import CommandOutput
 /// One entry of a trace.
 struct TraceDocument: Encodable {
   let schema = DocumentSchema.name
-  let time: Double
+  /// Null of a recording that doesn't say when it was made.
+  let time: OrNull<Double>
+  /// Since the trace began.
+  let elapsed_s: Double
   let kind: String
   /// Null of lost bytes, which went both ways.
   let direction: OrNull<String>
-  private(set) var outcome, command, summary, payload_hex, frame_hex: OrNull<String>
+  private(set) var outcome, command, summary: OrNull<String>
+  private(set) var payload = OrNull<BytesDocument>(nil)
+  private(set) var frame = OrNull<BytesDocument>(nil)
   private(set) var command_byte = OrNull<UInt8>(nil)
   private(set) var number = OrNull<UInt16>(nil)
   private(set) var noise_bytes = OrNull<Int>(nil)
@@ -22,10 +27,11 @@ struct TraceDocument: Encodable {
   private(set) var `protocol` = OrNull<String>(nil)
   private(set) var fields = OrNull<[String: ValueDocument]>(nil)
 
-  init(_ entry: TraceEntry) {
-    time = Double(entry.time.inNanoseconds) / 1e9
+  /// An entry of a trace that began at `began`, in seconds since 1970, UTC.
+  init(_ entry: TraceEntry, began: Double?) {
+    elapsed_s = Double(entry.time.inNanoseconds) / 1e9
+    time = OrNull(began.map { ($0 * 1_000 + Double(entry.time.inNanoseconds) / 1e6).rounded() / 1_000 })
     (outcome, command, summary) = (OrNull(nil), OrNull(nil), OrNull(nil))
-    (payload_hex, frame_hex) = (OrNull(nil), OrNull(nil))
     switch entry.content {
     case .lost(let count):
       kind = "lost"
@@ -38,7 +44,7 @@ struct TraceDocument: Encodable {
     case .bytes(let bytes):
       kind = "bytes"
       direction = OrNull(entry.direction.rawValue)
-      payload_hex = OrNull(Hexadecimal.string(bytes))
+      payload = OrNull(BytesDocument(bytes))
     case .frame(let words):
       kind = words.kind
       direction = OrNull(entry.direction.rawValue)
@@ -48,9 +54,9 @@ struct TraceDocument: Encodable {
       number = OrNull(words.number)
       let isWhole = words.outcome == .whole
       outcome = OrNull(Self.name(words.outcome))
-      summary = OrNull(words.summary)
-      payload_hex = OrNull(isWhole ? Hexadecimal.string(words.payload) : nil)
-      frame_hex = OrNull(isWhole ? Hexadecimal.string(words.bytes) : nil)
+      summary = OrNull(words.summary.isEmpty ? nil : words.summary)
+      payload = OrNull(isWhole ? BytesDocument(words.payload) : nil)
+      frame = OrNull(isWhole ? BytesDocument(words.bytes) : nil)
       fields = OrNull(
         Dictionary(words.fields.map { ($0.name, ValueDocument($0.value)) }, uniquingKeysWith: { $1 }))
     }

@@ -12,8 +12,8 @@ struct IdentifyDocument: Encodable {
     let kinds: [String]
     let baud: OrNull<UInt32>
     let listens: Bool
-    let sends_hex: [String]
-    let farewell_hex: OrNull<String>
+    let sends: [BytesDocument]
+    let farewell: OrNull<BytesDocument>
     let times: Int
     /// `found`, `nothing`, `skipped`; `planned` where it wasn't carried out.
     let outcome: String
@@ -35,8 +35,8 @@ struct IdentifyDocument: Encodable {
 
   struct Noise: Encodable {
     let baud: OrNull<UInt32>
-    let count_bytes: Int
-    let first_hex: String
+    let size_bytes: Int
+    let first: BytesDocument
     let text, echo: Bool
   }
 
@@ -71,8 +71,8 @@ struct IdentifyDocument: Encodable {
       let result = skipped != nil ? "skipped" : index + 1 == foundStep ? "found" : index < begun ? "nothing" : "planned"
       return Step(
         step: index + 1, kinds: step.kinds, baud: OrNull(step.line?.baudRate), listens: step.isListening,
-        sends_hex: step.sends.map { Hexadecimal.string($0.bytes) },
-        farewell_hex: OrNull(step.farewell.isEmpty ? nil : Hexadecimal.string(step.farewell)), times: step.times,
+        sends: step.sends.map { BytesDocument($0.bytes) },
+        farewell: OrNull(step.farewell.isEmpty ? nil : BytesDocument(step.farewell)), times: step.times,
         outcome: result, reason: OrNull(skipped))
     }
     untried = plan.untried.map(Fact.init)
@@ -83,7 +83,7 @@ struct IdentifyDocument: Encodable {
     refused = (outcome?.refusals ?? []).map(Fact.init)
     heard = (outcome?.noise ?? []).map { noise in
       Noise(
-        baud: OrNull(noise.baudRate), count_bytes: noise.byteCount, first_hex: Hexadecimal.string(noise.first),
+        baud: OrNull(noise.baudRate), size_bytes: noise.byteCount, first: BytesDocument(noise.first),
         text: noise.looksLikeText, echo: noise.isEcho)
     }
     self.advice = advice

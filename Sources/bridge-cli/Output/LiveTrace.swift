@@ -16,6 +16,8 @@ struct RecordingFailure: Error {
 actor LiveTrace {
   private let view: TraceView
   private let silence: Duration
+  /// In seconds since 1970, UTC.
+  private let began: Double
   private let recording: RecordingFile?
   private var tracer: FrameTracer
   /// Has a record without bytes given behind all that wait.
@@ -30,15 +32,17 @@ actor LiveTrace {
   /// How long an interrupted command goes on to show what waits, and then how long it waits for its output.
   private static let patience = Duration.seconds(1)
 
-  /// Opens the recording, if there is to be one. Throws what `RecordingFile` throws.
+  /// Opens the recording, if there is to be one. `began` is when the time of what will be taken was 0, in seconds since
+  /// 1970, UTC. Throws what `RecordingFile` throws.
   init(
-    view: TraceView, silence: Duration, framing: TraceFraming, record path: String?
+    view: TraceView, silence: Duration, framing: TraceFraming, began: Double, record path: String?
   ) throws(AccessoryError) {
     self.view = view
+    self.began = began
     self.silence = silence
     tracer = FrameTracer(silence: silence, reader: framing.reader)
     recording = try path.map { path throws(AccessoryError) in
-      try RecordingFile(appendingTo: path, silence: silence, framing: framing)
+      try RecordingFile(appendingTo: path, silence: silence, framing: framing, began: began)
     }
   }
 
@@ -57,13 +61,15 @@ actor LiveTrace {
       unshownBytes = Self.sum(unshownBytes, record.bytes.count)
       return
     }
-    tracer.add(record).forEach(view.show)
+    tracer.add(record).forEach(show)
     if let time = markTime, record.time >= time { markTime = nil }
     guard markTime == nil, let deadline = tracer.deadline, let mark else { return }
     let time = max(deadline, record.time) + .milliseconds(1)
     markTime = time
     _ = IOThread.shared.schedule(at: .now + (time - record.time)) { mark() }
   }
+
+  private func show(_ entry: TraceEntry) { view.show(entry, began: began) }
 
   private static func sum(_ a: Int, _ b: Int) -> Int {
     let (sum, isTooMuch) = a.addingReportingOverflow(b)
@@ -103,7 +109,7 @@ actor LiveTrace {
   }
 
   private func finish() throws(RecordingFailure) {
-    if !isHurried.load(ordering: .relaxed) { tracer.finish().forEach(view.show) }
+    if !isHurried.load(ordering: .relaxed) { tracer.finish().forEach(show) }
     do throws(AccessoryError) {
       try recording?.close()
     } catch {

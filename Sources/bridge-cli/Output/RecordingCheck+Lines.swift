@@ -15,7 +15,7 @@ extension DescribedProtocol {
       switch line {
       case .start(let silence, _): check.begin(silence: silence)
       case .record(let record): check.add(record)
-      case .remark: break
+      case .began, .remark: break
       }
       return !check.isCut
     }

@@ -12,8 +12,9 @@ struct TraceView: Sendable {
 
   private static let shownBytes = 24
 
-  func show(_ entry: TraceEntry) {
-    if json { return Output.json(TraceDocument(entry)) }
+  /// Shows an entry of a trace that began at `began`, in seconds since 1970, UTC; nil where that isn't known.
+  func show(_ entry: TraceEntry, began: Double?) {
+    if json { return Output.json(TraceDocument(entry, began: began)) }
     Output.line(line(entry))
   }
 

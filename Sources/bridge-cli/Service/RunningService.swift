@@ -7,6 +7,7 @@ import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 import BridgeService
+import CommandOutput
 import Glibc
 import Logging
 import SystemPackage
@@ -17,6 +18,8 @@ struct RunningService: Sendable {
   let log: Logger
   /// Where it looks for devices.
   let sources: [any DeviceSource]
+  /// Whether what happens is told in documents.
+  let json: Bool
 
   /// What starting came to.
   enum Place: Sendable {
@@ -52,6 +55,8 @@ struct RunningService: Sendable {
   func run(on socket: ControlSocket, hooks: ServiceHooks, begin: (BridgeService) async throws -> Void = { _ in })
     async throws
   {
+    var hooks = hooks
+    if json { hooks.onEvent = { EventDocument($0).map { ServiceLog.tell($0) } } }
     let service = BridgeService(
       configuration, profiles: await profiles(), drivers: KnownDrivers.library, log: log, hooks: hooks)
     let server = try ControlServer(
@@ -63,7 +68,10 @@ struct RunningService: Sendable {
         }
       })
     log.info("answering on \(server.path ?? "the socket that was passed")")
-    let reloading = Interruption.onHangUp { Task { await reload(service, hooks) } }
+    if json {
+      ServiceLog.tell(ServingDocument(event: .serving, socket: OrNull(server.path), process: OrNull(getpid())))
+    }
+    let reloading = Interruption.onHangUp { [hooks] in Task { await reload(service, hooks) } }
     defer { reloading.end() }
     let result: Result<Void, any Error>
     do {

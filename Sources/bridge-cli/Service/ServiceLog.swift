@@ -9,31 +9,51 @@ import Logging
 
 extension Logger.Level: @retroactive ExpressibleByArgument {}
 
-/// The log on standard error: a line a message, for people with the time, for the journal with the level in front
-/// (sd-daemon(3)). Nobody waits until it is read.
+/// What a service says, a line a message: on standard error for people with the time, for the journal with the level in
+/// front (sd-daemon(3)); on standard output as documents. Nobody waits until it is read.
 struct ServiceLog: LogHandler {
+  enum Form: Sendable {
+    case people, journal, documents
+  }
+
   var logLevel: Logger.Level
   var metadata: Logger.Metadata = [:]
-  private let isForJournal: Bool
+  private let form: Form
 
-  private static let writer = LogWriter(STDERR_FILENO) { count in
-    line(.warning, "\(count) lines of the log were dropped: standard error was not read", isForJournal: isJournal())
+  private static let errors = LogWriter(STDERR_FILENO) { count in
+    line(.warning, dropped(count, "standard error"), isJournal() ? .journal : .people)
+  }
+  private static let output = LogWriter(STDOUT_FILENO) { count in
+    line(.warning, dropped(count, "standard output"), .documents)
+  }
+
+  private static func dropped(_ count: Int, _ place: String) -> String {
+    "\(count) lines of the log were dropped: \(place) was not read"
   }
 
   /// How long the last lines may take at the end.
   private static let patience = Duration.seconds(1)
 
   /// Gives who reads a moment to take the last lines: for the end of the service.
-  static func finish() { writer.finish(within: patience) }
-
-  static func logger(_ level: Logger.Level) -> Logger {
-    let isForJournal = isJournal()
-    return Logger(label: "bridge-cli") { _ in ServiceLog(logLevel: level, isForJournal: isForJournal) }
+  static func finish() {
+    errors.finish(within: patience)
+    output.finish(within: patience)
   }
 
-  private init(logLevel: Logger.Level, isForJournal: Bool) {
+  /// A log; as documents on standard output if `json`.
+  static func logger(_ level: Logger.Level, json: Bool) -> Logger {
+    let form: Form = json ? .documents : isJournal() ? .journal : .people
+    return Logger(label: "bridge-cli") { _ in ServiceLog(logLevel: level, form: form) }
+  }
+
+  /// Writes a document between those of the log.
+  static func tell(_ document: some Encodable) {
+    if let line = DocumentText.line(document) { output.write(line) }
+  }
+
+  private init(logLevel: Logger.Level, form: Form) {
     self.logLevel = logLevel
-    self.isForJournal = isForJournal
+    self.form = form
   }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -44,11 +64,15 @@ struct ServiceLog: LogHandler {
   func log(event: LogEvent) {
     // What devices call themselves is made harmless where it is put in; this is for all the rest.
     let text = SafeText.escape("\(event.message)", limit: 2_000)
-    Self.writer.write(Self.line(event.level, text, isForJournal: isForJournal))
+    (form == .documents ? Self.output : Self.errors).write(Self.line(event.level, text, form))
   }
 
-  private static func line(_ level: Logger.Level, _ text: String, isForJournal: Bool) -> String {
-    if isForJournal { return "<\(priority(level))>\(text)" }
+  private static func line(_ level: Logger.Level, _ text: String, _ form: Form) -> String {
+    switch form {
+    case .documents: return DocumentText.line(LogDocument(level: level.rawValue, message: text)) ?? ""
+    case .journal: return "<\(priority(level))>\(text)"
+    case .people: break
+    }
     let style = Style.standardError
     let word = level.rawValue
     let padded = word + String(repeating: " ", count: max(0, "warning".count - word.count))

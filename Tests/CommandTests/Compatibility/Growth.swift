@@ -40,6 +40,7 @@ enum Growth {
         return losses(element, other, at: "\(path)[\(index)]", mayBeNull: mayBeNull, hasNulls: hasNulls)
       }
     case (.string, .string), (.number, .number), (.bool, .bool): return []
+    case (.string, .object) where SchemaChange.isSame(old, new): return []
     default: return ["\(name) was \(type(old)) and is \(type(new))"]
     }
   }

@@ -25,7 +25,7 @@ import Testing
         switch line {
         case .start(let silence, let framing): Recording.start(silence: silence, framing: framing)
         case .record(let record): Recording.line(record)
-        case .remark: ""
+        case .began, .remark: ""
         }
       }.joined()
       let whole = String(decoding: bytes, as: UTF8.self)
@@ -44,7 +44,8 @@ import Testing
       let new = try ended.lines.map { try Wire(Array($0.utf8)) }
       var losses = old.count == new.count ? [] : ["\(old.count) entries are now \(new.count)"]
       for (index, (old, new)) in zip(old, new).enumerated() {
-        for (key, value) in old.fields ?? [:] where value != .null && new[key] != value {
+        let was = SchemaChange.document(old).fields ?? [:]
+        for (key, value) in was where value != .null && !(new[key].map { SchemaChange.isSame(value, $0) } ?? false) {
           losses.append(
             "entry \(index): \(key) was \(Growth.text(value)) and is \(new[key].map { Growth.text($0) } ?? "gone")")
         }

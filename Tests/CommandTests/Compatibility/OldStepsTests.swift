@@ -29,7 +29,8 @@ import Testing
         losses.append("\(name): status \(Growth.text(status)) is now \(Growth.text(new["status"] ?? .null))")
       }
       for results in ["documents", "replies"] {
-        guard let documents = old[results]?.elements else { continue }
+        guard var documents = old[results]?.elements else { continue }
+        if results == "documents" { documents = documents.map(SchemaChange.document) }
         let found = Growth.losses(documents, new[results]?.elements ?? [], hasNulls: results == "documents")
         losses += found.map { "\(name): \($0)" }
       }

@@ -10,8 +10,10 @@ typealias Wire = AccessoryControl.JSON
 
 /// What version 0.1 wrote; see Tests/Compatibility/README.md.
 enum OldVersion {
-  static let folder =
-    "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Tests/Compatibility/0.1"
+  /// The package.
+  static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+
+  static let folder = root + "/Tests/Compatibility/0.1"
 
   /// The names of the files in a folder that end so, without the ending.
   static func names(in name: String, ending: String) -> [String] {
