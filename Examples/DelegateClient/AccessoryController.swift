@@ -3,7 +3,7 @@
 import AccessoryProtocols
 import ExternalAccessory
 
-/// Talks to the framed accessory in the way of an iOS app: notifications, a session, and streams that tell their
+/// Talks to the AF1 accessory in the way of an iOS app: notifications, a session, and streams that tell their
 /// delegate on the main run loop.
 final class AccessoryController: NSObject, EAAccessoryDelegate, StreamDelegate {
   private static let protocolString = "com.accessorybridge.framed"

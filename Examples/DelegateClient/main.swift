@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints battery and status of the framed accessory, in the way of an iOS app. Try it beside a pretended one:
+// Prints battery and status of the AF1 accessory, in the way of an iOS app. Try it beside a pretended one:
 //
 //     bridge-cli simulate framed
 //     swift run DelegateClient

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints battery and status of the framed accessory, in the way of new Swift code: of one that is plugged in, or of a
+// Prints battery and status of the AF1 accessory, in the way of new Swift code: of one that is plugged in, or of a
 // pretended one:
 //
 //     bridge-cli simulate framed
@@ -21,7 +21,7 @@ enum NativeClient {
         case .added(let device), .changed(let device, from: _):
           // Udev tells of a device before its rules have run.
           guard device.isInitialized, let profile = ProfileStore.builtIn.profile(for: device),
-            profile.driver == FramedAccessory.driverName
+            profile.driver == AF1Accessory.driverName
           else { continue }
           return try await show(device, profile)
         case .removed(let device): print("\(device.name ?? device.address.description) was disconnected")
@@ -35,7 +35,7 @@ enum NativeClient {
   private static func show(_ device: Device, _ profile: Profile) async throws(AccessoryError) {
     // A session is bytes: `session.write(…)`, `for try await bytes in session.input`. A driver makes sense of them.
     let session = try await DeviceOpener(device, profile: profile).session()
-    let accessory = try await FramedAccessory.open(session)
+    let accessory = try await AF1Accessory.open(session)
     let battery = try await accessory.battery()
     print("battery: \(battery.percent.map { "\($0) %" } ?? "unknown"), \(battery.level)")
     print("status: \(try await accessory.status().state)")

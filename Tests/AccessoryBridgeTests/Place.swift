@@ -63,14 +63,14 @@ final class Place: Sendable {
   }
 
   /// A pretended accessory of this process.
-  func simulate(percent: UInt8 = 57, _ change: (inout FramedSimulator.Configuration) -> Void = { _ in }) async throws
-    -> FramedSimulator
+  func simulate(percent: UInt8 = 57, _ change: (inout AF1Simulator.Configuration) -> Void = { _ in }) async throws
+    -> AF1Simulator
   {
-    var configuration = FramedSimulator.Configuration(seed: 1)
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.announcementDirectory = simulators
     configuration.device.battery.percent = percent
     change(&configuration)
-    let simulator = FramedSimulator(configuration)
+    let simulator = AF1Simulator(configuration)
     try await simulator.plugIn()
     return simulator
   }

@@ -66,21 +66,21 @@ import Testing
       #expect(session.label == "SIM0001")
       // Its line is as one that is opened here; this one has settings and no modem lines.
       let line = try #require(session.line)
-      #expect(try await line.facts().baudRate == 115_200, "the last borrower's settings are gone")
+      #expect(try await line.status().baudRate == 115_200, "the last borrower's settings are gone")
       #expect(try await line.change(LineChanges(baudRate: 57_600)).baudRate == 57_600)
       #expect(session.transport.timing == .serial(baudRate: 57_600))
       try await line.purge([.received, .unsent])
       let refusal = await kind { () throws(AccessoryError) in _ = try await line.modemLines() }
       #expect(refusal == .unsupported)
-      let own = try await FramedAccessory.open(session)
+      let own = try await AF1Accessory.open(session)
       #expect(try await own.echo([1, 2, 3]) == [1, 2, 3])
       // What was heard last; nothing else is sent among the bytes.
       #expect(try await shared.battery().percent == 57)
       #expect(await kind { () throws(AccessoryError) in _ = try await shared.files?.makeFolder("x") } == .busy)
       // Beside a link, too.
-      #expect(try await line.facts().baudRate == 57_600)
+      #expect(try await line.status().baudRate == 57_600)
       await own.close()
-      #expect(await kind { () throws(AccessoryError) in _ = try await line.facts() } == .cancelled)
+      #expect(await kind { () throws(AccessoryError) in _ = try await line.status() } == .cancelled)
       try await place.attached(round + 1, by: service)
       #expect(try await shared.battery().percent == 57)
     }
@@ -133,7 +133,7 @@ import Testing
       #expect(await kind { () throws(AccessoryError) in try await session.write([1]) } == .disconnected)
 
       let own = try await accessories.open("SIM0001")
-      #expect(own is FramedAccessory)
+      #expect(own is AF1Accessory)
       #expect(try await own.battery().percent == 57)
       #expect(try await accessories.list().map(\.service) == [nil])
       await own.close()

@@ -20,19 +20,19 @@ import Testing
   @Test func everythingThatALineCan() async throws {
     let sample = try await SampleServer()
     sample.bridge.line.state.update { state in
-      state.facts.modemLines = [.cts, .dtr]
-      (state.facts.isLowLatency, state.facts.latencyTimer, state.facts.lowersLinesOnClose) = (true, 16, false)
-      state.facts.rs485 = .init()
-      state.facts.rs485?.receivesWhileSending = true
-      state.facts.rs485?.delayAfterSend = 3
+      state.status.modemLines = [.cts, .dtr]
+      (state.status.isLowLatency, state.status.latencyTimer, state.status.lowersLinesOnClose) = (true, 16, false)
+      state.status.rs485 = .init()
+      state.status.rs485?.receivesWhileSending = true
+      state.status.rs485?.delayAfterSend = 3
     }
     let transport = try await borrow(sample.path)
     let line = try #require(transport.line)
     #expect(line.timing == .serial(baudRate: 115_200) && transport.timing == line.timing)
-    #expect(try await line.facts() == sample.bridge.line.state.value.facts)
+    #expect(try await line.status() == sample.bridge.line.state.value.status)
     let changed = try await line.change(
       LineChanges(baudRate: 9_600, dataBits: 7, parity: .even, stopBits: 2, flowControl: .hardware))
-    #expect(changed == sample.bridge.line.state.value.facts && changed.baudRate == 9_600 && changed.parity == .even)
+    #expect(changed == sample.bridge.line.state.value.status && changed.baudRate == 9_600 && changed.parity == .even)
     #expect(transport.timing == .serial(baudRate: 9_600, bits: 11))
     #expect(try await line.change(LineChanges(parity: .mark)).baudRate == 9_600, "the rest stays")
     #expect(try await line.modemLines() == [.cts, .dtr])
@@ -40,7 +40,7 @@ import Testing
     #expect(try await line.modemLines() == [.cts, .rts])
     try await line.set(.dtr, true)
     try await line.set(raising: [], lowering: [])
-    #expect(sample.bridge.line.state.value.facts.modemLines == [.cts, .rts, .dtr])
+    #expect(sample.bridge.line.state.value.status.modemLines == [.cts, .rts, .dtr])
     try await line.setBreak(true)
     #expect(sample.bridge.line.state.value.isBreaking)
     try await line.setBreak(false)
@@ -58,11 +58,11 @@ import Testing
     #expect(await error { try await line.change(LineChanges(dataBits: 9)) }?.kind == .misconfigured)
     #expect(await error { try await line.set(.cts, true) }?.kind == .misconfigured)
     #expect(await error { try await line.set(raising: .dtr, lowering: .dtr) }?.kind == .misconfigured)
-    sample.bridge.line.state.update { $0.facts.modemLines = nil }
+    sample.bridge.line.state.update { $0.status.modemLines = nil }
     let none = await error { _ = try await line.modemLines() }
     // Called as its user calls it.
     #expect(none == AccessoryError(.unsupported, "my robot has no modem lines"))
-    #expect(try await line.facts().modemLines == nil)
+    #expect(try await line.status().modemLines == nil)
     await transport.close()
     await sample.server.close()
   }
@@ -71,9 +71,9 @@ import Testing
     let sample = try await SampleServer()
     let first = try await borrow(sample.path)
     let line = try #require(first.line)
-    _ = try await line.facts()
+    _ = try await line.status()
     await first.close()
-    #expect(await error { _ = try await line.facts() }?.kind == .cancelled)
+    #expect(await error { _ = try await line.status() }?.kind == .cancelled)
     try await sample.bridge.seen.wait { $0.returned == 1 }
     // The next loan has another line, and the first borrower can't reach it.
     let second = try await borrow(sample.path)
@@ -81,9 +81,9 @@ import Testing
     #expect(try await second.line?.modemLines() == [])
     // The accessory goes: what the line says is what the bytes say.
     sample.bridge.line.end(.disconnected("X1"))
-    #expect(await error { _ = try await second.line?.facts() } == .disconnected("my robot"))
+    #expect(await error { _ = try await second.line?.status() } == .disconnected("my robot"))
     await sample.server.close()
-    #expect(await error { _ = try await second.line?.facts() }?.kind == .disconnected)
+    #expect(await error { _ = try await second.line?.status() }?.kind == .disconnected)
     await second.close()
   }
 
@@ -95,7 +95,7 @@ import Testing
     let service = try CannedService(
       at: path, ["Open": [#"{"device":\#(Self.device),"loan":"x","line":\#(Self.line())}"#], "LineFacts": [failure]])
     let transport = try await borrow(path)
-    #expect(await error { _ = try await transport.line?.facts() } == .disconnected("my robot"))
+    #expect(await error { _ = try await transport.line?.status() } == .disconnected("my robot"))
     await transport.close()
     service.close()
   }
@@ -121,7 +121,7 @@ import Testing
       if index == 0 {
         let line = try #require(transport.line)
         for error in [
-          await error { _ = try await line.facts() }, await error { _ = try await line.modemLines() },
+          await error { _ = try await line.status() }, await error { _ = try await line.modemLines() },
           await error { _ = try await line.change(LineChanges(baudRate: 9_600)) },
           await error { try await line.set(.dtr, true) }, await error { try await line.setBreak(true) },
           await error { try await line.purge(.received) },
@@ -161,7 +161,7 @@ import Testing
         "LineFacts": [#"{"line":\#(Self.line(bits))}"#], "ChangeLine": [#"{"line":\#(Self.line(bits))}"#],
       ])
     let transport = try await borrow(other)
-    #expect(await error { _ = try await transport.line?.facts() }?.kind == .badData)
+    #expect(await error { _ = try await transport.line?.status() }?.kind == .badData)
     #expect(await error { _ = try await transport.line?.change(LineChanges()) }?.kind == .badData)
     #expect(transport.timing == .serial(baudRate: 9_600))
     await transport.close()
@@ -179,7 +179,7 @@ import Testing
         "ModemLines": [#"{"modem_lines":{"dtr":true,"xyz":true,"ri":false}}"#],
       ])
     let transport = try await borrow(directory.path + "/s")
-    #expect(await error { _ = try await transport.line?.facts() }?.kind == .badData)
+    #expect(await error { _ = try await transport.line?.status() }?.kind == .badData)
     #expect(try await transport.line?.modemLines() == .dtr)
     await transport.close()
     service.close()
@@ -208,7 +208,7 @@ import Testing
   func strangeWishes(method: String, parameters: String, name: String) async throws {
     let sample = try await SampleServer()
     let transport = try await borrow(sample.path)
-    let before = sample.bridge.line.state.value.facts
+    let before = sample.bridge.line.state.value.status
     let client = try await sample.client()
     let fields = try #require(try JSON(Array(parameters.utf8)).fields)
     let error = await #expect(throws: ControlError.self) {
@@ -217,7 +217,7 @@ import Testing
     guard case .answer(let answer) = error else { throw Hang("an answer: \(String(describing: error))") }
     #expect(answer.name.hasSuffix("." + name), "\(answer.name)")
     #expect(!answer.description.contains("\u{1b}"))
-    #expect(sample.bridge.line.state.value.facts == before && sample.bridge.line.state.value.purges == [])
+    #expect(sample.bridge.line.state.value.status == before && sample.bridge.line.state.value.purges == [])
     await transport.close()
     await sample.server.close()
   }

@@ -19,12 +19,12 @@ final class RawClient: Sendable {
     try UnixSocket.connect(descriptor, to: path)
   }
 
-  deinit { UnixSocket.close(descriptor) }
+  deinit { Socket.close(descriptor) }
 
   func send(_ bytes: [UInt8]) async throws {
     try await blocking {
       var rest = bytes[...]
-      while !rest.isEmpty { rest = rest.dropFirst(try UnixSocket.send(rest, to: self.descriptor)) }
+      while !rest.isEmpty { rest = rest.dropFirst(try Socket.send(rest, to: self.descriptor)) }
     }
   }
 

@@ -58,17 +58,17 @@ import Testing
     let path = directory.path + "/control"
     let other = try UnixSocket.create()
     try UnixSocket.bind(other, to: path)
-    try UnixSocket.listen(other, backlog: 1)
+    try Socket.listen(other, backlog: 1)
     #expect(await failure(path)?.kind == .busy)
     // Also when it is too busy to take another client.
     var waiting: [FileDescriptor] = []
-    defer { waiting.forEach(UnixSocket.close) }
+    defer { waiting.forEach(Socket.close) }
     repeat {
       waiting.append(try UnixSocket.create())
     } while (try? UnixSocket.connect(waiting[waiting.count - 1], to: path)) != nil
     #expect(waiting.count < 10)
     #expect(await failure(path)?.kind == .busy)
-    UnixSocket.close(other)
+    Socket.close(other)
     // Now the file is what a killed server leaves behind.
     #expect(exists(path))
     let server = try ControlServer(try await make(path), handler: SampleBridge())
@@ -92,7 +92,7 @@ import Testing
     let path = directory.path + "/passed"
     let made = try UnixSocket.create(blocking: true)
     try UnixSocket.bind(made, to: path)
-    try UnixSocket.listen(made, backlog: 8)
+    try Socket.listen(made, backlog: 8)
     let socket = try ControlSocket.adopt(made)
     #expect(socket.path == path)
     let server = try ControlServer(socket, handler: SampleBridge())
@@ -100,7 +100,7 @@ import Testing
     await server.close()
     #expect(exists(path))
     let unbound = try UnixSocket.create()
-    defer { UnixSocket.close(unbound) }
+    defer { Socket.close(unbound) }
     let error = #expect(throws: AccessoryError.self) { try ControlSocket.adopt(unbound) }
     #expect(error?.kind == .misconfigured)
   }

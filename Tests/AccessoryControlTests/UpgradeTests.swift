@@ -20,7 +20,7 @@ import Testing
   }
 
   /// Waits for the end.
-  private func end(of transport: any Transport) async -> InputQueue.Taken {
+  private func end(of transport: any Transport) async -> InputQueue.TakeResult {
     let readable = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     transport.input.onReadable { readable.continuation.yield() }
     var bytes: [UInt8] = []

@@ -84,9 +84,9 @@ import Testing
       }
     }
     let transport = scripted.inMemory(label: "gadget")
-    let accessory = try await Driver.framed.open(AccessorySession(transport), profile: nil, clock: ManualClock())
+    let accessory = try await Driver.af1.open(AccessorySession(transport), profile: nil, clock: ManualClock())
     let calls = try CommandCall.read(
-      ["echo", "payload=0102", "+", "battery", "+", "command", "number=65", "payload=ff"], of: Driver.framed.commands)
+      ["echo", "payload=0102", "+", "battery", "+", "command", "number=65", "payload=ff"], of: Driver.af1.commands)
     let replies = try await accessory.perform(calls, isAnswered: true)
     #expect(replies.map(\.values) == [[.bytes([1, 2])], [.bytes([2])], [.bytes([1, 0xFF])]])
     await accessory.close()

@@ -18,7 +18,7 @@ import Testing
     #expect(DriverLibrary.builtIn.driver(named: "no such driver") == nil)
   }
 
-  @Test func aFramedAccessoryInTheTermsOfAll() async throws {
+  @Test func aAF1AccessoryInTheTermsOfAll() async throws {
     let scripted = ScriptedAccessory { request in
       switch request.command {
       case .battery: .reply([2])
@@ -27,7 +27,7 @@ import Testing
       }
     }
     let transport = scripted.inMemory(label: "gadget")
-    let accessory = try await Driver.framed.open(AccessorySession(transport), profile: nil, clock: ManualClock())
+    let accessory = try await Driver.af1.open(AccessorySession(transport), profile: nil, clock: ManualClock())
     #expect(accessory.label == "gadget")
     #expect(try await accessory.battery() == BatteryReading(level: .normal))
     #expect(try await accessory.status() == AccessoryStatus(state: .busy, progress: 7))

@@ -55,8 +55,8 @@ struct PreviewTests {
   }
 
   @Test func af1() throws {
-    #expect(try hex(.framed, "status") == ["0ff0110200000000c3dc"])
-    let echo = try Driver.framed.preview(of: CommandCall.read(["echo", "payload=6869"], of: Driver.framed.commands))
+    #expect(try hex(.af1, "status") == ["0ff0110200000000c3dc"])
+    let echo = try Driver.af1.preview(of: CommandCall.read(["echo", "payload=6869"], of: Driver.af1.commands))
     var codec = AF1Codec(maximumPayload: 64)
     var batch = FrameBatch<AF1Header>()
     let frame = echo[0]

@@ -29,10 +29,10 @@ import Testing
       }
     }
     let transport = scripted.inMemory(label: "gadget")
-    let accessory = try await FramedAccessory.open(AccessorySession(transport), clock: ManualClock())
+    let accessory = try await AF1Accessory.open(AccessorySession(transport), clock: ManualClock())
     let failure = Watched<AccessoryError.Kind?>(nil)
     let task = Task {
-      var transfer = FramedTransfer(MemoryFile([UInt8](repeating: 7, count: 100)), name: "new.bin")
+      var transfer = AF1Transfer(MemoryFile([UInt8](repeating: 7, count: 100)), name: "new.bin")
       do throws(AccessoryError) { try await transfer.run(on: accessory) } catch {
         failure.update { $0 = error.kind }
       }

@@ -96,7 +96,7 @@ final class PretendedAccessory: Sendable {
 
   /// A line that is no terminal, behind a tap: what is asked after a change goes by the new speed.
   @Test func timeLimitsFollowTheSpeedOfTheLine() async throws {
-    let accessory = PretendedAccessory(line: MemoryLine(LineFacts(baudRate: 9_600))) { _, _ in nil }
+    let accessory = PretendedAccessory(line: MemoryLine(LineStatus(baudRate: 9_600))) { _, _ in nil }
     let clock = ManualClock()
     let session = AccessorySession(SpyingTransport(accessory.transport, tap: TraceTap(clock: clock)))
     let link = try await Link.open(session, rules: AF1Exchange(label: "gadget"), clock: clock)
@@ -114,7 +114,7 @@ final class PretendedAccessory: Sendable {
     await link.close()
     let error = await #expect(throws: AccessoryError.self) { try await request.value }
     #expect(error?.kind == .cancelled)
-    let later = await #expect(throws: AccessoryError.self) { try await line.facts() }
+    let later = await #expect(throws: AccessoryError.self) { try await line.status() }
     #expect(later == .closed("gadget"))
   }
 

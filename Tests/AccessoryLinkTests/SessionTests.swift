@@ -89,7 +89,7 @@ import Testing
       var iterator = session.input.makeAsyncIterator()
       return try await iterator.next()
     }
-    try await eventually("the reader to wait") { session.tenancy.withLock { $0.isTaking } }
+    try await eventually("the reader to wait") { session.ownership.withLock { $0.isTaking } }
     #expect(
       await kind { () throws(AccessoryError) in
         _ = try await Link.open(session, rules: AF1Exchange(label: "gadget"), clock: ManualClock())

@@ -21,15 +21,15 @@ import Testing
 
   /// A simulator, and what is done when it comes and goes.
   private struct Bench {
-    let simulator: FramedSimulator
+    let simulator: AF1Simulator
     let plugged = Watched<(count: Int, path: String)>((0, ""))
-    let events = Watched<[FramedSimulator.Event]>([])
+    let events = Watched<[AF1Simulator.Event]>([])
 
-    init(_ change: (inout FramedSimulator.Configuration) -> Void = { _ in }) {
-      var configuration = FramedSimulator.Configuration(seed: 5)
+    init(_ change: (inout AF1Simulator.Configuration) -> Void = { _ in }) {
+      var configuration = AF1Simulator.Configuration(seed: 5)
       configuration.isAnnounced = false
       change(&configuration)
-      simulator = FramedSimulator(configuration)
+      simulator = AF1Simulator(configuration)
     }
 
     func plugIn() async throws {
@@ -44,22 +44,22 @@ import Testing
     }
 
     /// Opens the accessory when it has been plugged in for the nth time.
-    func open(_ count: Int, patience: Duration) async throws -> FramedAccessory {
+    func open(_ count: Int, patience: Duration) async throws -> AF1Accessory {
       let path = try await plugged.wait { $0.count >= count }.path
       var options = AF1Exchange.Options()
       (options.timeout, options.tries) = (patience, 20)
       let session = try await AccessorySession.open(TerminalConfiguration(path: path))
-      return try await FramedAccessory.open(session, options: options)
+      return try await AF1Accessory.open(session, options: options)
     }
 
     /// Sends a file, through any number of unplugs; returns the transfer.
     @discardableResult
-    func send(_ transfer: FramedTransfer, patience: Duration = .seconds(4)) async throws -> FramedTransfer {
+    func send(_ transfer: AF1Transfer, patience: Duration = .seconds(4)) async throws -> AF1Transfer {
       var transfer = transfer
       for count in 1... {
         var failure: AccessoryError?
         do throws(AccessoryError) {
-          let accessory: FramedAccessory
+          let accessory: AF1Accessory
           do { accessory = try await open(count, patience: patience) } catch {
             throw error as? AccessoryError ?? AccessoryError(.ioFailure, "\(error)")
           }
@@ -81,8 +81,8 @@ import Testing
     return Array(bytes.prefix(count))
   }
 
-  private func transfer(_ bytes: [UInt8], name: String = "new.bin") -> FramedTransfer {
-    FramedTransfer(MemoryFile(bytes), kind: .firmware, name: name)
+  private func transfer(_ bytes: [UInt8], name: String = "new.bin") -> AF1Transfer {
+    AF1Transfer(MemoryFile(bytes), kind: .firmware, name: name)
   }
 
   @Test(arguments: [0, 1, 4_091, 4_092, 4_093, 100_000], [1, 3, 255] as [UInt8])
@@ -93,7 +93,7 @@ import Testing
     let sent = try await bench.send(transfer(bytes))
     #expect(sent.isComplete && sent.done == count && sent.resumptions == 0)
     #expect(await bench.simulator.file(named: "new.bin") == bytes)
-    let stored = FramedSimulator.Event.stored(
+    let stored = AF1Simulator.Event.stored(
       name: "new.bin", size: count, checksum: CRC32.checksum(of: bytes.span.bytes, .crc32ISOHDLC))
     try await bench.events.wait { $0.contains(stored) }
     await bench.simulator.stop()
@@ -201,7 +201,7 @@ import Testing
     let bench = Bench()
     try await bench.plugIn()
     let accessory = try await bench.open(1, patience: .seconds(4))
-    var transfer = FramedTransfer(ChangingSource(), kind: .image, name: "picture")
+    var transfer = AF1Transfer(ChangingSource(), kind: .image, name: "picture")
     let error = await #expect(throws: AccessoryError.self) { try await transfer.run(on: accessory) }
     #expect(error?.kind == .badData && error?.message.contains("checksum differs") == true)
     try await bench.events.wait { $0.contains(.damaged(name: "picture")) }
@@ -236,7 +236,7 @@ import Testing
 
   @Test func namesThatCanNotBeTold() async throws {
     for name in ["a\0b", String(repeating: "x", count: 257)] {
-      let accessory = try await FramedAccessory.open(
+      let accessory = try await AF1Accessory.open(
         AccessorySession(ScriptedAccessory { _ in .silence }.inMemory()))
       var transfer = transfer([], name: name)
       let error = await #expect(throws: AccessoryError.self) { try await transfer.run(on: accessory) }
@@ -248,7 +248,7 @@ import Testing
   @Test func anAccessoryWithoutFiles() async throws {
     let terminal = try await ScriptedAccessory { _ in .refusal(3) }.onPseudoTerminal()
     let session = try await AccessorySession.open(TerminalConfiguration(path: terminal.path))
-    let accessory = try await FramedAccessory.open(session)
+    let accessory = try await AF1Accessory.open(session)
     var transfer = transfer([1, 2, 3])
     let error = await #expect(throws: AccessoryError.self) { try await transfer.run(on: accessory) }
     #expect(error?.kind == .refused && error?.code == .refusal(3))
@@ -272,7 +272,7 @@ import Testing
       default: .silence
       }
     }
-    let accessory = try await FramedAccessory.open(AccessorySession(scripted.inMemory()))
+    let accessory = try await AF1Accessory.open(AccessorySession(scripted.inMemory()))
     var transfer = transfer([1, 2, 3])
     let error = await #expect(throws: AccessoryError.self) { try await transfer.run(on: accessory) }
     #expect(error?.kind == .badData || error?.kind == .timedOut)

@@ -24,20 +24,20 @@ import Testing
 
   private var link: String { directory.path + "/acc" }
 
-  private func simulator(_ change: (inout FramedSimulator.Configuration) -> Void = { _ in }) -> FramedSimulator {
-    var configuration = FramedSimulator.Configuration(seed: 1)
+  private func simulator(_ change: (inout AF1Simulator.Configuration) -> Void = { _ in }) -> AF1Simulator {
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.announcementDirectory = announcements.path
     configuration.link = link
     change(&configuration)
-    return FramedSimulator(configuration)
+    return AF1Simulator(configuration)
   }
 
-  private func open(_ path: String) async throws -> FramedAccessory {
+  private func open(_ path: String) async throws -> AF1Accessory {
     // A limit of time that a busy machine hardly reaches, and within what accessories remember.
     var options = AF1Exchange.Options()
     options.timeout = .seconds(4)
     let session = try await AccessorySession.open(TerminalConfiguration(path: path))
-    return try await FramedAccessory.open(session, options: options)
+    return try await AF1Accessory.open(session, options: options)
   }
 
   private func devices() async throws -> [Device] { try await SimulatorSource(directory: announcements.path).devices() }
@@ -63,7 +63,7 @@ import Testing
     await simulator.stop()
     #expect(directory.names() == [])
     #expect(announcements.names() == [])
-    var seen: [FramedSimulator.Event] = []
+    var seen: [AF1Simulator.Event] = []
     for await event in simulator.events { seen.append(event) }
     #expect(seen == [.pluggedIn(path: path), .unplugged, .pluggedIn(path: again), .unplugged])
   }
@@ -120,10 +120,10 @@ import Testing
   @Test func aRestartAmidARequest() async throws {
     let simulator = simulator { $0.faults.reboot = .request(1) }
     let accessory = try await open(try await simulator.plugIn())
-    let error = await #expect(throws: AccessoryError.self) { try await accessory.request(FramedDevice.count) }
+    let error = await #expect(throws: AccessoryError.self) { try await accessory.request(AF1Device.count) }
     #expect(error?.kind == .disconnected)
     #expect(await simulator.runs == 1)
-    #expect(try await accessory.request(FramedDevice.count) == [2, 0, 0, 0])
+    #expect(try await accessory.request(AF1Device.count) == [2, 0, 0, 0])
     await accessory.close()
     await simulator.stop()
   }

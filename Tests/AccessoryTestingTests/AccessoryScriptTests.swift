@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test func onALine() async throws {
-    let line = MemoryLine(LineFacts(baudRate: 9_600, modemLines: [.cts]))
+    let line = MemoryLine(LineStatus(baudRate: 9_600, modemLines: [.cts]))
     let script = AccessoryScript([], line: line)
     let session = AccessorySession(script.transport)
     let control = try #require(session.line)
@@ -151,9 +151,9 @@ import Testing
     let rate = await #expect(throws: AccessoryError.self) { try await control.change(.init(baudRate: 0)) }
     #expect(rate?.kind == .misconfigured)
     script.transport.unplug()
-    let error = await #expect(throws: AccessoryError.self) { try await control.facts() }
+    let error = await #expect(throws: AccessoryError.self) { try await control.status() }
     #expect(error?.kind == .disconnected)
-    let without = MemoryLine(LineFacts(baudRate: 9_600), label: "gadget")
+    let without = MemoryLine(LineStatus(baudRate: 9_600), label: "gadget")
     let missing = await #expect(throws: AccessoryError.self) { try await without.set(.dtr, true) }
     #expect(missing?.kind == .unsupported)
   }

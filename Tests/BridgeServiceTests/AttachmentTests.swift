@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func atMostSoManyOfAKind() async throws {
-    var profile = Profile.framed
+    var profile = Profile.af1
     profile.policies.maximumAttached = 1
     try await ServiceHarness.with(profiles: [profile]) { harness in
       try await harness.simulate("A1")
@@ -150,11 +150,11 @@ import Testing
       let reply = try await client.call(Bridge.Detach(device: "A1"))
       #expect(reply.device.id == "A1")
       #expect(try await harness.state("A1") == nil)
-      await harness.service.use(ProfileStore([.framed]))
+      await harness.service.use(ProfileStore([.af1]))
       #expect(try await harness.state("A1") == nil)
       // It is free for others.
-      let session = try await DeviceOpener(Device(reply.device), profile: .framed).session()
-      let accessory = try await FramedAccessory.open(session)
+      let session = try await DeviceOpener(Device(reply.device), profile: .af1).session()
+      let accessory = try await AF1Accessory.open(session)
       #expect(try await accessory.battery().percent == 100)
       await accessory.close()
       await simulator.unplug()
@@ -236,7 +236,7 @@ import Testing
   }
 
   /// What is expected is held when it is told of, be there a profile for it or not; and not before.
-  @Test(arguments: [[Profile.framed], []]) func expected(profiles: [Profile]) async throws {
+  @Test(arguments: [[Profile.af1], []]) func expected(profiles: [Profile]) async throws {
     let accessory = ScriptedAccessory { $0.command == .echo ? .reply($0.payload) : .silence }
     let terminal = try await accessory.onPseudoTerminal()
     try await ServiceHarness.with(profiles: profiles) { harness in
@@ -283,9 +283,9 @@ import Testing
       try await harness.said("looking for accessories")
       #expect(try await harness.state("A1") == nil)
       // It may come after this, or before.
-      await harness.service.use(ProfileStore([.framed]))
+      await harness.service.use(ProfileStore([.af1]))
       try await harness.attached("A1")
-      var other = Profile.framed
+      var other = Profile.af1
       other.transport.terminal.baudRate = 9_600
       await harness.service.use(ProfileStore([other]))
       try await harness.said("A1 is attached at", times: 2)
@@ -296,7 +296,7 @@ import Testing
   }
 
   @Test func restsUntilSomebodyWantsSomething() async throws {
-    var profile = Profile.framed
+    var profile = Profile.af1
     profile.policies.idleClose = .milliseconds(50)
     try await ServiceHarness.with(profiles: [profile]) { harness in
       try await harness.simulate("A1")
@@ -372,7 +372,7 @@ import Testing
 
   @Test func flagsTakeThePlaceOfProfiles() {
     var configuration = ServiceConfiguration(information: ServiceHarness.information)
-    var profile = Profile.framed
+    var profile = Profile.af1
     profile.policies.reconnect.tries = 7
     #expect(configuration.policies(profile) == profile.policies)
     #expect(configuration.policies(nil) == AttachmentPolicies())
@@ -389,7 +389,7 @@ import Testing
 
   /// The kernel gives a name that is free to whatever comes next: who awaits the accessory that had it is not asked.
   @Test func aPathThatAnotherHasNow() async throws {
-    let profile = Profile.framed
+    let profile = Profile.af1
     try await ServiceHarness.with(profiles: [profile]) {
       $0.reconnect = .init(tries: .forever, interval: .seconds(60))
     } _: { harness in

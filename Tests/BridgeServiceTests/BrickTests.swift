@@ -72,7 +72,7 @@ import Testing
       let reply = try await client.call(Bridge.GetCommands())
       #expect(reply.driver == "ev3")
       #expect(reply.commands.map(CommandDescription.init) == Driver.ev3.commands)
-      #expect(Driver.framed.commands == Driver.framed.commands.map { CommandDescription(Bridge.Command($0)) })
+      #expect(Driver.af1.commands == Driver.af1.commands.map { CommandDescription(Bridge.Command($0)) })
     }
   }
 

@@ -100,7 +100,7 @@ import Testing
   /// and is sent nothing.
   @Test(arguments: [nil, "later"]) func nothingIsSentWithoutADriver(driver: String?) async throws {
     let recorder = try openPseudoTerminal(raw: true)
-    try await ServiceHarness.with(profiles: [.framed]) { harness in
+    try await ServiceHarness.with(profiles: [.af1]) { harness in
       let file = try driver.map { try harness.announce(recorder.path, serial: "R1", driver: $0) }
       let client = try await harness.client()
       let accessory = try await client.call(Bridge.Attach(device: recorder.path)).accessory

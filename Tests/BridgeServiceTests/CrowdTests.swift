@@ -18,7 +18,7 @@ import Testing
   @Test func aHundredClients() async throws {
     try await ServiceHarness.with({ $0.reconnect.tries = .count(5) }) { harness in
       let ids = (1...5).map { "A\($0)" }
-      var simulators: [FramedSimulator] = []
+      var simulators: [AF1Simulator] = []
       for id in ids { simulators.append(try await harness.simulate(id)) }
       for id in ids { try await harness.attached(id) }
       let (answers, errors) = (Watched(0), Watched<[String: Int]>([:]))

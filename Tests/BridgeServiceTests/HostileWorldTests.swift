@@ -178,7 +178,7 @@ private struct HostileWorld: Sendable {
     while goesOn {
       try? await Task.sleep(for: .milliseconds(1))
       guard let socket = try? UnixSocket.create() else { continue }
-      defer { UnixSocket.close(socket) }
+      defer { Socket.close(socket) }
       guard (try? UnixSocket.connect(socket, to: harness.path)) != nil else { continue }
       count("clients")
       let reads = random.next() % 3 > 0
@@ -186,7 +186,7 @@ private struct HostileWorld: Sendable {
         let bytes = random.next() % 40 == 0 ? [UInt8](repeating: 0x7B, count: 70_000) : message(&random)
         let piece = random.next() % 4 == 0 ? Int.random(in: 1...20, using: &random) : bytes.count
         for start in stride(from: 0, to: bytes.count, by: piece) {
-          guard let sent = try? UnixSocket.send(bytes[start..<min(bytes.count, start + piece)], to: socket) else {
+          guard let sent = try? Socket.send(bytes[start..<min(bytes.count, start + piece)], to: socket) else {
             break
           }
           if sent == 0 { break }

@@ -28,7 +28,7 @@ import Testing
         let changes = LineChanges(baudRate: 57_600, stopBits: 2, flowControl: .software)
         let changed = try await client.call(Bridge.ChangeLine(loan: secret, changes)).line
         #expect(changed.baud == 57_600 && changed.stop_bits == 2 && changed.flow_control == "software")
-        #expect(try await client.call(Bridge.GetLineFacts(loan: secret)).line == changed)
+        #expect(try await client.call(Bridge.GetLineStatus(loan: secret)).line == changed)
         _ = try await client.call(Bridge.Purge(loan: secret, [.received, .unsent]))
         // A pseudo-terminal has no modem lines.
         for failing in [
@@ -48,11 +48,11 @@ import Testing
       try await harness.simulate("A1")
       try await harness.attached("A1")
       let (secret, transport) = try await borrow(harness)
-      let line = MemoryLine(LineFacts(baudRate: 9_600, modemLines: .dsr))
+      let line = MemoryLine(LineStatus(baudRate: 9_600, modemLines: .dsr))
       await harness.service.putIntoLoan(of: "A1", line)
       let client = try await harness.client()
       _ = try await client.call(Bridge.SetModemLines(loan: secret, raising: .dtr, lowering: .rts))
-      #expect(line.state.value.facts.modemLines == [.dsr, .dtr])
+      #expect(line.state.value.status.modemLines == [.dsr, .dtr])
       let told = try await client.call(Bridge.GetModemLines(loan: secret)).modem_lines
       #expect(told == ["dtr": true, "rts": false, "cts": false, "dsr": true, "cd": false, "ri": false])
       _ = try await client.call(Bridge.SetBreak(loan: secret, on: true))
@@ -71,7 +71,7 @@ import Testing
       #expect(secret.utf8.count == 32)
       let client = try await harness.client()
       func ask(_ secret: String) async -> String? {
-        await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetLineFacts(loan: secret)) }
+        await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetLineStatus(loan: secret)) }
       }
       #expect(await ask(secret) == nil)
       for wrong in ["", "A1", String(secret.dropLast()), secret + "0", secret.uppercased() + " "] {
@@ -80,7 +80,7 @@ import Testing
       // Another user, to whom somebody has told the secret.
       let stranger = Caller(peer: SocketPeer(process: 1, user: 65_534, groups: []))
       let refusal = await #expect(throws: CallError.self) {
-        try await harness.service.onLine(Bridge.GetLineFacts(loan: secret), from: stranger)
+        try await harness.service.onLine(Bridge.GetLineStatus(loan: secret), from: stranger)
       }
       #expect(refusal?.name.hasSuffix(".NoSuchDevice") == true)
       await transport.close()
@@ -147,8 +147,8 @@ private final class SlowLine: LineControl {
     return .dtr
   }
 
-  func facts() async throws(AccessoryError) -> LineFacts { LineFacts(baudRate: 9_600) }
-  func change(_ changes: LineChanges) async throws(AccessoryError) -> LineFacts { try await facts() }
+  func status() async throws(AccessoryError) -> LineStatus { LineStatus(baudRate: 9_600) }
+  func change(_ changes: LineChanges) async throws(AccessoryError) -> LineStatus { try await status() }
   func set(raising raised: ModemLines, lowering lowered: ModemLines) async throws(AccessoryError) {}
   func setBreak(_ isOn: Bool) async throws(AccessoryError) {}
   func purge(_ buffers: LineBuffers) async throws(AccessoryError) {}

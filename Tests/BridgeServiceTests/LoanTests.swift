@@ -21,7 +21,7 @@ import Testing
       let (reply, transport) = try await borrower.upgrade(Bridge.Open(device: "A1"))
       #expect(reply.device.id == "A1")
       // Whoever has the bytes can speak the accessory's protocol.
-      let accessory = try await FramedAccessory.open(AccessorySession(transport))
+      let accessory = try await AF1Accessory.open(AccessorySession(transport))
       #expect(try await accessory.battery().percent == 57)
 
       let client = try await harness.client()
@@ -83,7 +83,7 @@ import Testing
       let simulator = try await harness.simulate("A1")
       try await harness.attached("A1")
       let (_, transport) = try await harness.client().upgrade(Bridge.Open())
-      let accessory = try await FramedAccessory.open(AccessorySession(transport))
+      let accessory = try await AF1Accessory.open(AccessorySession(transport))
       var news = accessory.news().makeAsyncIterator()
       await simulator.unplug()
       let gone = await #expect(throws: AccessoryError.self) { while try await news.next() != nil {} }
@@ -116,7 +116,7 @@ import Testing
   @Test func aBorrowerThatNeverReads() async throws {
     let terminal = try await PseudoTerminal.open()
     let raw = Profile(name: "raw", rules: [DeviceRule(driver: "other")])
-    try await ServiceHarness.with(profiles: [raw, .framed]) { harness in
+    try await ServiceHarness.with(profiles: [raw, .af1]) { harness in
       let file = try harness.announce(terminal.path, serial: "R1", driver: "other")
       try await harness.simulate("A1")
       try await harness.said("R1 is attached at")

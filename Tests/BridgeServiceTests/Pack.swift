@@ -51,7 +51,7 @@ struct Pack: LinkedAccessory {
     return profile
   }
 
-  static let library = DriverLibrary([Pack.driver, .framed])
+  static let library = DriverLibrary([Pack.driver, .af1])
 }
 
 /// The pack's end of the line: all that has arrived there.

@@ -15,7 +15,7 @@ import Testing
 /// What the service asks by itself, and how old what it keeps is: with a clock that the test moves.
 @Suite(.timeLimit(.minutes(2))) struct PollTests {
   private static func profile(_ change: (inout PollPolicy) -> Void) -> Profile {
-    var profile = Profile.framed
+    var profile = Profile.af1
     change(&profile.polls)
     return profile
   }
@@ -71,7 +71,7 @@ import Testing
 
   /// AF1 accessories tell what changes: nothing is asked, and no timer runs; also where the user turns polls off.
   @Test(arguments: [PollPolicy.Interval.off, nil]) func asksNothing(_ interval: PollPolicy.Interval?) async throws {
-    let profile = interval == nil ? Profile.framed : Self.profile { $0.all = .every(.seconds(1)) }
+    let profile = interval == nil ? Profile.af1 : Self.profile { $0.all = .every(.seconds(1)) }
     try await Self.with(profile, { $0.poll = interval }) { harness, clock, accessory, _, _ in
       #expect(await !harness.service.hasScheduledPoll("S1"))
       clock.advance(by: .seconds(86_400))
@@ -145,7 +145,7 @@ import Testing
 
   /// What nothing asks for again and again is as old as it is, and never stale.
   @Test func whatIsntPolledIsNotStale() async throws {
-    try await Self.with(.framed) { harness, clock, _, _, _ in
+    try await Self.with(.af1) { harness, clock, _, _, _ in
       let (_, transport) = try await harness.client().upgrade(Bridge.Open(device: "S1"))
       clock.suspend(for: .seconds(1_000_000))
       let reply = try await harness.client().call(Bridge.GetBattery())

@@ -19,5 +19,5 @@ final class RawClient: Sendable {
     _ = Glibc.send(descriptor.rawValue, bytes, bytes.count, CInt(MSG_NOSIGNAL))
   }
 
-  func close() { UnixSocket.close(descriptor) }
+  func close() { Socket.close(descriptor) }
 }

@@ -20,7 +20,7 @@ final class ServiceHarness: Sendable {
   let statuses: Watched<[String]>
   private let directory: TemporaryDirectory
   private let server: ControlServer
-  private let simulators = Watched<[FramedSimulator]>([])
+  private let simulators = Watched<[AF1Simulator]>([])
   private let bricks = Watched<[EV3Simulator]>([])
   private let lines = Watched<[SerialSimulator<DescribedUnits>]>([])
 
@@ -53,7 +53,7 @@ final class ServiceHarness: Sendable {
 
   /// Runs a test with a service, and ends it.
   static func with(
-    profiles: [Profile] = [.framed], limits: ControlServer.Limits = .init(), drivers: DriverLibrary = .builtIn,
+    profiles: [Profile] = [.af1], limits: ControlServer.Limits = .init(), drivers: DriverLibrary = .builtIn,
     clock: (any TimerClock)? = nil, _ change: (inout ServiceConfiguration) -> Void = { _ in },
     _ body: (ServiceHarness) async throws -> Void
   ) async throws {
@@ -77,14 +77,14 @@ final class ServiceHarness: Sendable {
   /// A simulator that is plugged in.
   @discardableResult
   func simulate(
-    _ serial: String, name: String? = nil, _ change: (inout FramedSimulator.Configuration) -> Void = { _ in }
-  ) async throws -> FramedSimulator {
-    var configuration = FramedSimulator.Configuration(seed: 1)
+    _ serial: String, name: String? = nil, _ change: (inout AF1Simulator.Configuration) -> Void = { _ in }
+  ) async throws -> AF1Simulator {
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.announcementDirectory = directory.path
     configuration.device.identity.serialNumber = serial
     if let name { configuration.device.identity.name = name }
     change(&configuration)
-    let simulator = FramedSimulator(configuration)
+    let simulator = AF1Simulator(configuration)
     simulators.update { $0.append(simulator) }
     try await simulator.plugIn()
     return simulator

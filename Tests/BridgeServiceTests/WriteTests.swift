@@ -18,7 +18,7 @@ import Testing
     allowsWrites: Bool, more: [Profile] = [], _ body: (ServiceHarness, ControlClient, PackEnd) async throws -> Void
   ) async throws {
     let pack = try await PackEnd()
-    let profiles = [Pack.profile(allowsWrites: allowsWrites), .framed] + more
+    let profiles = [Pack.profile(allowsWrites: allowsWrites), .af1] + more
     try await ServiceHarness.with(profiles: profiles, drivers: Pack.library) { harness in
       let file = try harness.announce(pack.terminal.path, serial: "P1", driver: "pack")
       try await harness.said("P1 is attached at")
@@ -57,7 +57,8 @@ import Testing
       }
       #expect(open == denied)
       // Nobody has borrowed anything, so the line is nobody's, either.
-      let line = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetLineFacts(loan: "00"))
+      let line = await errorName { () throws(ControlError) in
+        _ = try await client.call(Bridge.GetLineStatus(loan: "00"))
       }
       #expect(line == "NoSuchDevice")
       let file = await errorName { () throws(ControlError) in

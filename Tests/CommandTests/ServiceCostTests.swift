@@ -13,12 +13,12 @@ import Testing
     try await Sandbox.with { box in
       let service = try await box.serve()
       try await eventually("the directory") { exists(box.runtime.path + "/accessory-bridge/simulated") }
-      var simulators: [FramedSimulator] = []
+      var simulators: [AF1Simulator] = []
       for number in 1...200 {
-        var configuration = FramedSimulator.Configuration(seed: UInt64(number))
+        var configuration = AF1Simulator.Configuration(seed: UInt64(number))
         configuration.announcementDirectory = box.runtime.path + "/accessory-bridge/simulated"
         configuration.device.identity.serialNumber = "C\(1_000 + number)"
-        let simulator = FramedSimulator(configuration)
+        let simulator = AF1Simulator(configuration)
         try await simulator.plugIn()
         simulators.append(simulator)
       }

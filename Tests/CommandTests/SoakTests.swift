@@ -29,7 +29,7 @@ import Testing
       try UnixSocket.connect(socket, to: path)
       let call =
         #"{"method":"accessorybridge.Bridge.\#(method)","parameters":{\#(method == "Trace" ? #""device":"S1""# : "")},"more":true}"#
-      _ = try? UnixSocket.send((Array(call.utf8) + [0])[...], to: socket)
+      _ = try? Socket.send((Array(call.utf8) + [0])[...], to: socket)
     }
 
     deinit { close(descriptor) }
@@ -59,12 +59,12 @@ import Testing
       try await eventually("the service", within: .seconds(60)) {
         exists(box.runtime.path + "/accessory-bridge/simulated") && exists(box.socket)
       }
-      var simulators: [FramedSimulator] = []
+      var simulators: [AF1Simulator] = []
       for number in 1...3 {
-        var configuration = FramedSimulator.Configuration(seed: UInt64(number))
+        var configuration = AF1Simulator.Configuration(seed: UInt64(number))
         configuration.announcementDirectory = box.runtime.path + "/accessory-bridge/simulated"
         configuration.device.identity.serialNumber = "S\(number)"
-        simulators.append(FramedSimulator(configuration))
+        simulators.append(AF1Simulator(configuration))
         try await simulators.last?.plugIn()
       }
       try await Self.attached(box, 3)

@@ -10,11 +10,11 @@ import Testing
 /// A device that is a socket with a path: `unix:PATH`.
 @Suite(.timeLimit(.minutes(10))) struct SocketDeviceTests {
   /// A simulator that nobody is told of.
-  private func simulator(percent: UInt8) -> FramedSimulator {
-    var configuration = FramedSimulator.Configuration(seed: 1)
+  private func simulator(percent: UInt8) -> AF1Simulator {
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false
     configuration.device.battery.percent = percent
-    return FramedSimulator(configuration)
+    return AF1Simulator(configuration)
   }
 
   /// Listens at `path`, and joins who connects with what is at a terminal.
@@ -97,7 +97,7 @@ import Testing
       #expect(chown(box.directory.path + "/quiet.sock", 65_534, 65_534) == 0)
       let prefix = ["setpriv", "--clear-groups", "--bounding-set=-dac_override,-dac_read_search"]
       try await expect(EX_NOPERM, "may be opened by its owner only", "quiet.sock", prefix: prefix)
-      UnixSocket.close(socket)
+      Socket.close(socket)
     }
   }
 }

@@ -111,7 +111,7 @@ import Testing
       manager.registerForLocalNotifications()
       try await isFlat(thread) { index in
         let terminal = try openPseudoTerminal(raw: true)
-        let device = Device.framed(at: terminal.path)
+        let device = Device.af1(at: terminal.path)
         diary.entries.update { $0 = [] }
         source.add(device)
         try await diary.entries.wait { $0.count == 2 }

@@ -148,7 +148,7 @@ import Testing
     #expect(manager.connectedAccessories.isEmpty)
     // This one is found without the service, which alone knew what it can be opened for.
     source.add(Device(.terminal("/dev/gadget1"), source: .udev))
-    source.add(.framed(at: "/dev/gadget9"))
+    source.add(.af1(at: "/dev/gadget9"))
     try await eventually("another") { manager.connectedAccessories.contains { $0.name == "Gadget" } }
     #expect(manager.connectedAccessories.count == 1)
     service.close()

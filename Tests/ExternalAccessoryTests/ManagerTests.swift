@@ -94,9 +94,9 @@ func mainQueueBarrier() async {
   /// From a real simulator, through its announcement.
   @Test func anAnnouncedSimulator() async throws {
     let directory = try TemporaryDirectory()
-    var configuration = FramedSimulator.Configuration(seed: 1)
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.announcementDirectory = directory.path
-    let simulator = FramedSimulator(configuration)
+    let simulator = AF1Simulator(configuration)
     try await simulator.plugIn()
     let manager = EAAccessoryManager(sources: [SimulatorSource(directory: directory.path)])
     let accessory = try #require(manager.connectedAccessories.first)
@@ -187,7 +187,7 @@ func mainQueueBarrier() async {
     let diary = Diary(bench.manager)
     defer { diary.end() }
     bench.manager.registerForLocalNotifications()
-    let other = Device.framed(at: "/dev/null", serial: "G2")
+    let other = Device.af1(at: "/dev/null", serial: "G2")
     try await whileMainWaits {
       for _ in 0..<10 {
         bench.source.add(other)
@@ -213,7 +213,7 @@ func mainQueueBarrier() async {
     let diary = Diary(bench.manager)
     defer { diary.end() }
     bench.manager.registerForLocalNotifications()
-    let other = Device.framed(at: "/dev/null", serial: "G2")
+    let other = Device.af1(at: "/dev/null", serial: "G2")
     try await whileMainWaits {
       for _ in 0..<1_000 {
         bench.source.add(other)
@@ -313,7 +313,7 @@ func mainQueueBarrier() async {
         })
     }
     // When the task has begun to wait, nobody tells: others come and go until one was looked at.
-    let other = Device.framed(at: "/dev/null", name: "Other", serial: "O")
+    let other = Device.af1(at: "/dev/null", name: "Other", serial: "O")
     while asked.value == 0 {
       bench.source.add(other)
       try await diary.entries.wait { if case .connectedMessage = $0.last { true } else { false } }
@@ -321,7 +321,7 @@ func mainQueueBarrier() async {
       try await diary.entries.wait { if case .disconnectedMessage = $0.last { true } else { false } }
     }
     let former = diary.entries.value.count
-    bench.source.add(.framed(at: "/dev/zero", name: "Wanted", serial: "W"))
+    bench.source.add(.af1(at: "/dev/zero", name: "Wanted", serial: "W"))
     try await picking.value
     try await diary.entries.wait { $0.count == former + 2 }
     let id = try #require(manager.connectedAccessories.last).connectionID
@@ -350,11 +350,11 @@ func mainQueueBarrier() async {
       isPicked.update { $0 = true }
     }
     await mainQueueBarrier()
-    let other = Device.framed(at: "/dev/null", serial: "O")
+    let other = Device.af1(at: "/dev/null", serial: "O")
     try await whileMainWaits {
       bench.source.add(other)
       bench.source.remove(other)
-      bench.source.add(.framed(at: "/dev/zero", serial: "W"))
+      bench.source.add(.af1(at: "/dev/zero", serial: "W"))
       try await eventually("the last of them") { bench.manager.connectedAccessories.last?.connectionID == 3 }
     }
     try await isPicked.wait { $0 }

@@ -72,10 +72,10 @@ import Testing
   /// One that nobody announces and somebody has named to the service: the program is told, and speaks with it.
   @Test(arguments: [true, false]) func onlyTheServiceKnowsIt(isAttachedBefore: Bool) async throws {
     let place = try Place()
-    var configuration = FramedSimulator.Configuration(seed: 1)
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false
     configuration.device.battery = AF1BatteryReply(level: .normal, percent: 57)
-    let simulator = FramedSimulator(configuration)
+    let simulator = AF1Simulator(configuration)
     let path = try await simulator.plugIn()
     let service = try place.start("bridge-cli", "serve")
     try await service.transcript.wait { $0.status != nil || $0.errorText.contains("looking for accessories") }

@@ -12,10 +12,10 @@ import Testing
 
 /// Accessories that a service holds: listed and opened as if they were this program's own.
 @Suite(.timeLimit(.minutes(2))) struct ServiceTests {
-  private func unannounced() -> FramedSimulator {
-    var configuration = FramedSimulator.Configuration(seed: 1)
+  private func unannounced() -> AF1Simulator {
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false
-    return FramedSimulator(configuration)
+    return AF1Simulator(configuration)
   }
 
   /// All that a program sees of an accessory.
@@ -31,15 +31,15 @@ import Testing
     let held = try Held()
     try held.listen()
     let simulator = unannounced()
-    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .framed)
+    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .af1)
     let manager = EAAccessoryManager(sources: [], services: [held.place])
     let accessory = try #require(manager.connectedAccessories.first)
     #expect(manager.connectedAccessories.count == 1 && accessory.isConnected)
 
     let directory = try TemporaryDirectory()
-    var configuration = FramedSimulator.Configuration(seed: 1)
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.announcementDirectory = directory.path
-    let announced = FramedSimulator(configuration)
+    let announced = AF1Simulator(configuration)
     try await announced.plugIn()
     let own = try #require(
       EAAccessoryManager(sources: [SimulatorSource(directory: directory.path)]).connectedAccessories.first)
@@ -90,7 +90,7 @@ import Testing
     manager.registerForLocalNotifications()
     #expect(manager.connectedAccessories.isEmpty)
     let simulator = unannounced()
-    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .framed)
+    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .af1)
     try await diary.entries.wait { $0.contains(.connected(1, isSelected: false)) }
     let accessory = try #require(manager.connectedAccessories.first)
     let session = try EASession.open(accessory, forProtocol: framed)
@@ -98,7 +98,7 @@ import Testing
     try await diary.entries.wait { $0.contains(.disconnected(1)) }
     #expect(!accessory.isConnected && manager.connectedAccessories.isEmpty)
     // One that comes back is another object.
-    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .framed)
+    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .af1)
     try await diary.entries.wait { $0.contains(.connected(2, isSelected: false)) }
     let again = try #require(manager.connectedAccessories.first)
     #expect(again !== accessory && again.isConnected)
@@ -121,7 +121,7 @@ import Testing
     let manager = EAAccessoryManager(sources: [], services: [held.place])
     #expect(manager.connectedAccessories.isEmpty)
     let simulator = unannounced()
-    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .framed)
+    try await held.service.hold(Device(.node(try await simulator.plugIn()), source: .named), .af1)
     for _ in 0..<2 {
       try held.listen()
       try await eventually("the accessory") { manager.connectedAccessories.count == 1 }
@@ -138,13 +138,13 @@ import Testing
     try held.listen()
     let simulator = unannounced()
     let path = try await simulator.plugIn()
-    try await held.service.hold(Device(.node(path), source: .named), .framed)
-    let source = FakeSource(serviceIsFirst ? [] : [.framed(at: path)])
+    try await held.service.hold(Device(.node(path), source: .named), .af1)
+    let source = FakeSource(serviceIsFirst ? [] : [.af1(at: path)])
     let manager = EAAccessoryManager(sources: [source], services: [held.place])
     let accessory = try #require(manager.connectedAccessories.first)
     if serviceIsFirst {
       #expect(accessory.serialNumber == "SIM0001")
-      source.add(.framed(at: path))
+      source.add(.af1(at: path))
       try await eventually("the other facts") { accessory.serialNumber == "G1" }
     }
     #expect(manager.connectedAccessories == [accessory])
@@ -154,7 +154,7 @@ import Testing
     await held.end()
     try await eventually("the open accessory") { (try? EASession.open(accessory, forProtocol: framed)) != nil }
     #expect(accessory.isConnected && manager.connectedAccessories == [accessory])
-    source.remove(.framed(at: path))
+    source.remove(.af1(at: path))
     try await eventually("its end") { manager.connectedAccessories.isEmpty }
     await simulator.stop()
   }
@@ -165,8 +165,8 @@ import Testing
     try held.listen()
     let simulator = unannounced()
     let path = try await simulator.plugIn()
-    try await held.service.hold(Device(.node(path), source: .named), .framed)
-    let manager = EAAccessoryManager(sources: [FakeSource([.framed(at: path)])], services: [held.place])
+    try await held.service.hold(Device(.node(path), source: .named), .af1)
+    let manager = EAAccessoryManager(sources: [FakeSource([.af1(at: path)])], services: [held.place])
     let diary = Diary(manager)
     manager.registerForLocalNotifications()
     let accessory = try #require(manager.connectedAccessories.first)

@@ -37,9 +37,9 @@ import Testing
     }
     defer { mayLeave.signal() }
     try await blocking { isIn.wait() }
-    source.add(.framed(at: "/dev/null"))
+    source.add(.af1(at: "/dev/null"))
     try await eventually("the accessory") { manager.connectedAccessories.count == 1 }
-    source.remove(.framed(at: "/dev/null"))
+    source.remove(.af1(at: "/dev/null"))
     try await eventually("its end") { manager.connectedAccessories.isEmpty }
   }
 
@@ -50,7 +50,7 @@ import Testing
     try held.listen()
     let place = held.place
     let reply = try await blocking {
-      try Synchronously.run("asking", limit: .seconds(20)) { () async throws(AccessoryError) in
+      try BlockingCall.run("asking", limit: .seconds(20)) { () async throws(AccessoryError) in
         #expect(!IOThread.shared.isCurrent)
         let client = try await ControlClient.connect(to: place)
         do throws(ControlError) { return try await client.call(Probe()) } catch { throw error.accessoryError }
@@ -71,14 +71,14 @@ import Testing
     let directory = try TemporaryDirectory()
     let place = directory.path + "/service"
     let listener = try UnixSocket.create(blocking: true)
-    defer { UnixSocket.close(listener) }
+    defer { Socket.close(listener) }
     try UnixSocket.bind(listener, to: place)
-    try UnixSocket.listen(listener, backlog: 1)
+    try Socket.listen(listener, backlog: 1)
     let client = try await ControlClient.connect(to: place)
     let before = await Self.times()
     try await blocking {
-      let peer = try UnixSocket.accept(listener)
-      defer { UnixSocket.close(peer) }
+      let peer = try Socket.accept(listener)
+      defer { Socket.close(peer) }
       _ = fcntl(peer.rawValue, F_SETFL, 0)
       var rest = Array(("[" + String(repeating: "0,", count: 500_000) + "0]\0").utf8)[...]
       while !rest.isEmpty {

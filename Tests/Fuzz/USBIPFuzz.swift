@@ -18,7 +18,7 @@ public func fuzzOne(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// What a device answers to a stream that comes in pieces, and what its accessory got.
 private func replies(_ kind: SimulatedUSBIdentity.Kind, _ stream: [UInt8], piece: Int) -> [[UInt8]] {
-  var device = USBDevice(SimulatedUSBIdentity(kind))
+  var device = SimulatedUSBDevice(SimulatedUSBIdentity(kind))
   var decoder = USBIPDecoder()
   var (replies, received): ([UInt8], [UInt8]) = ([], [])
   var start = 0
@@ -38,7 +38,7 @@ private func replies(_ kind: SimulatedUSBIdentity.Kind, _ stream: [UInt8], piece
           if transfer.sequence % 11 == 0 { device.stall(replies: &replies) }
           if transfer.sequence % 13 == 0 { device.failTransfer(replies: &replies) }
         }
-        precondition(device.transferCount <= USBDevice.mostTransfers + 1, "too many transfers wait")
+        precondition(device.transferCount <= SimulatedUSBDevice.mostTransfers + 1, "too many transfers wait")
       }
       precondition(decoder.keptCount <= stream.count, "more is kept than came")
     }

@@ -4,7 +4,7 @@ import AccessoryProtocols
 import Glibc
 import TestSupport
 
-/// A framed accessory as a function of a USB gadget of this kernel's: two bulk endpoints by FunctionFS, which is mounted
+/// An AF1 accessory as a function of a USB gadget of this kernel's: two bulk endpoints by FunctionFS, which is mounted
 /// already. Ends when it is killed.
 enum Gadget {
   /// How it behaves.

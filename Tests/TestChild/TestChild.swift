@@ -86,7 +86,7 @@ enum TestChild {
       guard let descriptor = try? UnixSocket.create(blocking: true) else { return report("failed: \(errno)") }
       guard (try? UnixSocket.connect(descriptor, to: path)) != nil else { return report("failed: \(errno)") }
       // Who is turned away is closed.
-      _ = try? UnixSocket.send(call[...], to: descriptor)
+      _ = try? Socket.send(call[...], to: descriptor)
       connections.append(descriptor.rawValue)
     }
     report("holds")

@@ -27,7 +27,7 @@ public final class CannedService: Sendable {
     self.answers = answers
     listener = try UnixSocket.create(blocking: true)
     try UnixSocket.bind(listener, to: path)
-    try UnixSocket.listen(listener, backlog: 16)
+    try Socket.listen(listener, backlog: 16)
     let listener = listener
     DispatchQueue(label: "test.canned").async { [weak self] in
       while true {

@@ -51,7 +51,7 @@ public actor InputReader {
     }
   }
 
-  private func takeMore() async throws -> InputQueue.Taken {
+  private func takeMore() async throws -> InputQueue.TakeResult {
     var chunk: [UInt8] = []
     while true {
       let seen = notifications.value

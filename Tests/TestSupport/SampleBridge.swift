@@ -268,7 +268,7 @@ package final class SampleBridge: BridgeHandler {
   }
 
   /// Lends a loop-back, and a line in memory.
-  package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened {
+  package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult {
     try check(call.device, caller)
     if seen.value.lent > seen.value.returned {
       throw CallError(AccessoryError(.busy, "X1 is lent"), device: "X1", holder: "client 12")
@@ -278,8 +278,8 @@ package final class SampleBridge: BridgeHandler {
       return seen.lent
     }
     let reply = Bridge.Open.Reply(
-      device: Self.device, loan: "loan \(number)", line: Bridge.Line(line.state.value.facts))
-    return Opened(reply) { [seen] transport in
+      device: Self.device, loan: "loan \(number)", line: Bridge.Line(line.state.value.status))
+    return OpenResult(reply) { [seen] transport in
       let readable = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
       transport.input.onReadable { readable.continuation.yield() }
       transport.output.onSpace { readable.continuation.yield() }

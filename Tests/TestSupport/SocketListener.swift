@@ -13,17 +13,17 @@ public final class SocketListener: Sendable {
   public init(at path: String, onConnect: @escaping @Sendable (DescriptorTransport) -> Void) throws {
     listener = try UnixSocket.create(blocking: true)
     try UnixSocket.bind(listener, to: path)
-    try UnixSocket.listen(listener, backlog: 16)
+    try Socket.listen(listener, backlog: 16)
     let listener = listener
     DispatchQueue(label: "test.listener").async {
       while true {
         let client = FileDescriptor(rawValue: Glibc.accept(listener.rawValue, nil, nil))
-        guard client.rawValue >= 0 else { return UnixSocket.close(listener) }
-        UnixSocket.adopt(client)
+        guard client.rawValue >= 0 else { return Socket.close(listener) }
+        Socket.adopt(client)
         onConnect(
           DescriptorTransport(
             descriptor: client, label: "the client", timing: .instant, io: .shared, setup: SetupQueue(label: "test")
-          ) { UnixSocket.close(client) })
+          ) { Socket.close(client) })
       }
     }
   }

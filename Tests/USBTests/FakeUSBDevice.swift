@@ -86,7 +86,9 @@ final class FakeUSBDevice: @unchecked Sendable {
     fake_usb_free(device)
   }
 
-  var configuration: USBConfiguration { USBConfiguration(path: "/dev/bus/usb/001/005", label: "the fake") }
+  var configuration: USBTransportConfiguration {
+    USBTransportConfiguration(path: "/dev/bus/usb/001/005", label: "the fake")
+  }
 
   /// Opens the device instead of a node.
   var opener: USBNode.Opener {
@@ -97,7 +99,7 @@ final class FakeUSBDevice: @unchecked Sendable {
     }
   }
 
-  func open(_ change: (inout USBConfiguration) -> Void = { _ in }) async throws -> USBTransport {
+  func open(_ change: (inout USBTransportConfiguration) -> Void = { _ in }) async throws -> USBTransport {
     var configuration = configuration
     change(&configuration)
     return try await USBTransport.open(configuration, node: opener)
@@ -122,17 +124,17 @@ final class FakeUSBDevice: @unchecked Sendable {
 }
 
 /// An AF1 accessory behind a pair of fake endpoints.
-final class FakeFramedAccessory: Sendable {
+final class FakeAF1Accessory: Sendable {
   let usb: FakeUSBDevice
-  private let device: Locked<FramedDevice>
+  private let device: Locked<AF1Device>
   private let codec = Locked(AF1Codec(maximumPayload: 4_096))
   private let serving = Locked<Task<Void, any Error>?>(nil)
 
-  init(_ descriptors: [UInt8] = Descriptors.bulk, change: (inout FramedDevice.Configuration) -> Void = { _ in }) {
+  init(_ descriptors: [UInt8] = Descriptors.bulk, change: (inout AF1Device.Configuration) -> Void = { _ in }) {
     usb = FakeUSBDevice(descriptors, echo: false)
-    var configuration = FramedDevice.Configuration()
+    var configuration = AF1Device.Configuration()
     change(&configuration)
-    device = Locked(FramedDevice(configuration, bootID: 7))
+    device = Locked(AF1Device(configuration, bootID: 7))
     serving.withLock {
       $0 = Task { [usb, weak self] in
         var seen = 0

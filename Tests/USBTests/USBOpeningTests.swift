@@ -14,7 +14,7 @@ extension USB {
     ]
 
     private func open(
-      _ interfaces: [[UInt8]], _ change: (inout USBConfiguration) -> Void = { _ in }
+      _ interfaces: [[UInt8]], _ change: (inout USBTransportConfiguration) -> Void = { _ in }
     ) async throws -> (interface: UInt8, input: UInt8, output: UInt8) {
       let fake = FakeUSBDevice(Descriptors.device() + Descriptors.configuration(interfaces))
       let transport = try await fake.open(change)
@@ -98,10 +98,10 @@ extension USB {
 
     @Test func aNodeThatCannotBeOpenedSaysWhy() async throws {
       let missing = await failure {
-        try await USBTransport.open(USBConfiguration(path: "/dev/bus/usb/999/999"))
+        try await USBTransport.open(USBTransportConfiguration(path: "/dev/bus/usb/999/999"))
       }
       #expect(missing?.kind == .notFound)
-      let file = await failure { try await USBTransport.open(USBConfiguration(path: "/dev/null")) }
+      let file = await failure { try await USBTransport.open(USBTransportConfiguration(path: "/dev/null")) }
       #expect(file?.kind == .unsupported)
     }
 

@@ -207,12 +207,12 @@ extension USB {
       await session.close()
     }
 
-    @Test(arguments: [false, true]) func aFramedAccessoryAnswers(asReports: Bool) async throws {
-      let fake = FakeFramedAccessory(asReports ? Descriptors.reports : Descriptors.bulk) {
+    @Test(arguments: [false, true]) func aAF1AccessoryAnswers(asReports: Bool) async throws {
+      let fake = FakeAF1Accessory(asReports ? Descriptors.reports : Descriptors.bulk) {
         $0.battery.percent = 57
       }
       let transport = try await fake.usb.open { if asReports { $0.interface = 0 } }
-      let link = try await FramedAccessory.open(AccessorySession(transport))
+      let link = try await AF1Accessory.open(AccessorySession(transport))
       let battery = try await link.battery()
       #expect(battery.percent == 57)
       let status = try await link.status()

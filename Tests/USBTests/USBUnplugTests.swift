@@ -75,9 +75,9 @@ extension USB {
     }
 
     @Test(arguments: Way.allCases) func midRequest(_ way: Way) async throws {
-      let fake = FakeFramedAccessory()
+      let fake = FakeAF1Accessory()
       let transport = try await fake.usb.open()
-      let accessory = try await FramedAccessory.open(AccessorySession(transport))
+      let accessory = try await AF1Accessory.open(AccessorySession(transport))
       fake_usb_hold(fake.usb.device, Descriptors.bulkIn, 1)
       async let first = failure { try await accessory.battery() }
       async let second = failure { try await accessory.status() }

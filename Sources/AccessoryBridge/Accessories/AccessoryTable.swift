@@ -31,8 +31,8 @@ struct AccessoryTable: Sendable {
   /// All that there are.
   private(set) var entries: [Entry] = []
   private var lastID: UInt64 = 0
-  /// The paths that each service has told of: what goes beyond the bounds of `ToldDevices` is passed over.
-  private var kept: [String: ToldDevices<Void>] = [:]
+  /// The paths that each service has told of: what goes beyond the bounds of `ReportedDevices` is passed over.
+  private var kept: [String: ReportedDevices<Void>] = [:]
   private let countLimit: Int
 
   /// Of each service at most `countLimit` accessories are kept.
@@ -76,7 +76,7 @@ struct AccessoryTable: Sendable {
   mutating func hold(_ device: Device, _ driver: String?, at place: String) {
     forget(device.place, at: place)
     let size = device.textByteCount + (driver?.utf8.count ?? 0)
-    if kept[place, default: ToldDevices(countLimit: countLimit)].keep((), for: device.place, size: size) {
+    if kept[place, default: ReportedDevices(countLimit: countLimit)].keep((), for: device.place, size: size) {
       if let index = entries.firstIndex(where: { $0.isSame(device) }) {
         entries[index].held.append((place, device, driver))
       } else {

@@ -106,7 +106,7 @@ final class AccessoryWatch: Sendable {
   private static func follow(
     _ place: String, _ change: ((inout AccessoryTable) -> Void) -> Void
   ) async throws(AccessoryError) {
-    var present = ToldDevices<Device>()
+    var present = ReportedDevices<Device>()
     var isReady = false
     for try await event in try await BridgeClient.events(at: place, patience: Accessories.lookPatience) {
       switch event {
@@ -123,7 +123,7 @@ final class AccessoryWatch: Sendable {
         change { table in
           for device in present.values { table.hold(device, drivers[device.place], at: place) }
         }
-        (isReady, present) = (true, ToldDevices())
+        (isReady, present) = (true, ReportedDevices())
       case .disconnected(let facts, _):
         present.remove(facts.place)
         change { $0.release(facts.place, at: place) }

@@ -11,7 +11,7 @@ import AccessoryIO
 /// cancelled.
 ///
 /// A service can't make a client grow: no answer is longer than 16 MiB, one is held at a time, and streams are bounded as
-/// `BridgeStream` says. Who keeps what events tell of devices bounds that by `ToldDevices`. Calls are answered one after
+/// `BridgeStream` says. Who keeps what events tell of devices bounds that by `ReportedDevices`. Calls are answered one after
 /// another; streams, loans and files have connections of their own.
 package struct BridgeClient: Sendable {
   /// Where the service answers.

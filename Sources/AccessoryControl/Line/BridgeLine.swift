@@ -17,7 +17,7 @@ extension Bridge {
   /// The answer to methods that tell the line as it is then.
   package struct LineReply: CheckedReply, Codable, Sendable, Hashable {
     package var line: Line
-    package init(_ facts: LineFacts) { line = Line(facts) }
+    package init(_ facts: LineStatus) { line = Line(facts) }
     package func check() throws(ReplyNumberError) { try line.check() }
   }
 
@@ -26,7 +26,7 @@ extension Bridge {
     package init() {}
   }
 
-  package struct GetLineFacts: LineMethod {
+  package struct GetLineStatus: LineMethod {
     package static let method = "accessorybridge.Bridge.LineFacts"
     package typealias Reply = LineReply
 
@@ -34,7 +34,7 @@ extension Bridge {
     package init(loan: String) { self.loan = loan }
 
     package func perform(on line: any LineControl) async throws(AccessoryError) -> LineReply {
-      LineReply(try await line.facts())
+      LineReply(try await line.status())
     }
   }
 

@@ -34,11 +34,11 @@ package final class LentLine: LineControl {
     LineTiming(perByte: .nanoseconds(nanosecondsPerByte.load(ordering: .relaxed)))
   }
 
-  package func facts() async throws(AccessoryError) -> LineFacts {
-    try note(await ask { Bridge.GetLineFacts(loan: $0) })
+  package func status() async throws(AccessoryError) -> LineStatus {
+    try note(await ask { Bridge.GetLineStatus(loan: $0) })
   }
 
-  package func change(_ changes: LineChanges) async throws(AccessoryError) -> LineFacts {
+  package func change(_ changes: LineChanges) async throws(AccessoryError) -> LineStatus {
     try changes.check(label)
     return try note(await ask { Bridge.ChangeLine(loan: $0, changes) })
   }
@@ -65,7 +65,7 @@ package final class LentLine: LineControl {
 
   // MARK: - Calls
 
-  private func note(_ reply: Bridge.LineReply) throws(AccessoryError) -> LineFacts {
+  private func note(_ reply: Bridge.LineReply) throws(AccessoryError) -> LineStatus {
     guard let facts = reply.line.facts else {
       throw AccessoryError(.badData, "the service at \(place) tells settings of \(label) that make no sense")
     }

@@ -4,7 +4,7 @@ import AccessoryIO
 
 extension Bridge.Line {
   /// A line's settings in the interface's terms.
-  package init(_ facts: LineFacts) {
+  package init(_ facts: LineStatus) {
     // The interface has no word for not knowing that: then it is said that they may be lowered.
     self.init(
       baud: facts.baudRate, data_bits: facts.dataBits, stop_bits: facts.stopBits, parity: facts.parity.rawValue,
@@ -19,11 +19,11 @@ extension Bridge.Line {
   }
 
   /// The same in Swift's terms; nil when parity or flow control are none that this version knows.
-  package var facts: LineFacts? {
+  package var facts: LineStatus? {
     guard let parity = LineParity(rawValue: parity), let flowControl = LineFlowControl(rawValue: flow_control) else {
       return nil
     }
-    var facts = LineFacts(
+    var facts = LineStatus(
       baudRate: baud, dataBits: data_bits, parity: parity, stopBits: stop_bits, flowControl: flowControl,
       modemLines: modem_lines.map { ModemLines(words: $0) })
     facts.lowersLinesOnClose = lowers_lines_on_close

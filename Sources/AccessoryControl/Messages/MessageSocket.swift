@@ -66,7 +66,7 @@ struct MessageSocket {
   mutating func receive(by owner: isolated some IOActor) -> Arrived {
     guard splitter.wantsMore else { return .nothing }
     do throws(Errno) {
-      let count = try UnixSocket.receive(from: descriptor, by: owner) { splitter.append($0) }
+      let count = try Socket.receive(from: descriptor, by: owner) { splitter.append($0) }
       return count == 0 ? .end : .bytes
     } catch .wouldBlock {
       return .nothing
@@ -89,7 +89,7 @@ struct MessageSocket {
   mutating func flush() -> Bool {
     while first < unsent.count {
       do throws(Errno) {
-        let count = try UnixSocket.send(unsent[first][sentCount...], to: descriptor)
+        let count = try Socket.send(unsent[first][sentCount...], to: descriptor)
         sentCount += count
         unsentCount -= count
       } catch .wouldBlock {
@@ -125,7 +125,7 @@ struct MessageSocket {
       closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io
     ) { error in
       line?.end(error ?? .closed(label))
-      UnixSocket.close(descriptor)
+      Socket.close(descriptor)
     }
     // It reads for the first time when the I/O thread has done what it is doing now.
     let rest = splitter.takeRest()
@@ -135,6 +135,6 @@ struct MessageSocket {
 
   mutating func close() {
     unwatch()
-    UnixSocket.close(descriptor)
+    Socket.close(descriptor)
   }
 }

@@ -21,7 +21,7 @@ package struct Answers<Reply: Codable & Sendable>: Sendable {
 }
 
 /// What `Open` comes to.
-package struct Opened: Sendable {
+package struct OpenResult: Sendable {
   /// Which device it is, and what belongs to the loan.
   package let reply: Bridge.Open.Reply
   /// Joins the accessory's bytes with the client's. The client's channel is closed when this returns; when the client
@@ -72,7 +72,7 @@ package protocol BridgeHandler: Sendable {
     _ call: Bridge.SendFile, from caller: Caller, _ answers: Answers<Bridge.SendFile.Reply>
   ) async throws(CallError) -> Bridge.SendFile.Reply
   /// Takes the accessory for the client alone.
-  func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened
+  func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult
   /// Has `call` performed on the line of what the caller has borrowed.
   func onLine<Method: LineMethod>(_ call: Method, from caller: Caller) async throws(CallError) -> Method.Reply
 }

@@ -122,7 +122,7 @@ package actor ControlServer: EventHandler {
   private func acceptWaiting() {
     for _ in 0..<Self.acceptsPerEvent {
       do throws(Errno) {
-        welcome(try UnixSocket.accept(socket.descriptor))
+        welcome(try Socket.accept(socket.descriptor))
       } catch .wouldBlock {
         return
       } catch .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .noBufferSpace {
@@ -134,7 +134,7 @@ package actor ControlServer: EventHandler {
   }
 
   private func welcome(_ descriptor: FileDescriptor) {
-    guard let peer = try? UnixSocket.peer(of: descriptor) else { return UnixSocket.close(descriptor) }
+    guard let peer = try? UnixSocket.peer(of: descriptor) else { return Socket.close(descriptor) }
     let isOwn = peer.user == 0 || peer.user == geteuid()
     guard isOwn || socket.group.map({ peer.groups.contains($0) }) ?? false else {
       return refuse(descriptor, CallError(AccessoryError(.permissionDenied, Self.stranger(peer))))
@@ -197,8 +197,8 @@ package actor ControlServer: EventHandler {
 
   /// Says why, before anything was asked, and closes. There is space for that in a new socket.
   private func refuse(_ descriptor: FileDescriptor, _ error: CallError) {
-    _ = try? UnixSocket.send(ReplyMessage(error).bytes[...], to: descriptor)
-    UnixSocket.close(descriptor)
+    _ = try? Socket.send(ReplyMessage(error).bytes[...], to: descriptor)
+    Socket.close(descriptor)
   }
 
   private func forget(_ connection: ServerConnection) {

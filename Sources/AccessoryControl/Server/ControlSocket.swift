@@ -59,7 +59,7 @@ package final class ControlSocket: Sendable {
       try removeLeftover(at: path)
       return try listen(at: path, group: identifier, lock: lock)
     } catch {
-      UnixSocket.close(lock)
+      Socket.close(lock)
       throw error
     }
   }
@@ -81,12 +81,12 @@ package final class ControlSocket: Sendable {
       do throws(Errno) {
         try FileLock.take(lock)
       } catch {
-        UnixSocket.close(lock)
+        Socket.close(lock)
         throw error == .wouldBlock ? isServed(path) : AccessoryError(errno: error, "locking \(path).lock")
       }
       // Unless somebody has taken it away in between: then another server may lock another one.
       if let locked = FileIdentity(lock), locked == FileIdentity(path + ".lock") { return lock }
-      UnixSocket.close(lock)
+      Socket.close(lock)
     }
   }
 
@@ -103,7 +103,7 @@ package final class ControlSocket: Sendable {
     // A server that knows nothing of our lock.
     do throws(Errno) {
       let probe = try UnixSocket.create()
-      defer { UnixSocket.close(probe) }
+      defer { Socket.close(probe) }
       try UnixSocket.connect(probe, to: path)
       throw Errno.wouldBlock
     } catch .connectionRefused {
@@ -134,7 +134,7 @@ package final class ControlSocket: Sendable {
       var file = stat()
       if lstat(path, &file) != 0 { throw Errno(rawValue: errno) }
       let identity = FileIdentity(path)
-      try UnixSocket.listen(descriptor, backlog: backlog)
+      try Socket.listen(descriptor, backlog: backlog)
       var folder = stat()
       let mode = stat(Self.folder(of: path), &folder) == 0 ? folder.st_mode & 0o777 : 0o700
       return ControlSocket(
@@ -142,7 +142,7 @@ package final class ControlSocket: Sendable {
         made: Made(lock: lock, group: group, file: identity, folderMode: mode))
     } catch {
       if bound { unlink(path) }
-      if let socket { UnixSocket.close(socket) }
+      if let socket { Socket.close(socket) }
       throw AccessoryError(errno: error, "listening on \(path)")
     }
   }
@@ -182,7 +182,7 @@ package final class ControlSocket: Sendable {
       try Self.removeLeftover(at: path)
       return try Self.listen(at: path, group: made.group, lock: lock)
     } catch {
-      if !hasLock { UnixSocket.close(lock) }
+      if !hasLock { Socket.close(lock) }
       throw error
     }
   }
@@ -190,10 +190,10 @@ package final class ControlSocket: Sendable {
   /// Closes what `other`, which has taken this one's place, doesn't go on with.
   func retire(for other: ControlSocket) {
     isOver.withLock { $0 = true }
-    if descriptor != other.descriptor { UnixSocket.close(descriptor) }
+    if descriptor != other.descriptor { Socket.close(descriptor) }
     if let lock = made?.lock, lock != other.made?.lock {
       FileLock.release(lock)
-      UnixSocket.close(lock)
+      Socket.close(lock)
     }
   }
 
@@ -216,7 +216,7 @@ package final class ControlSocket: Sendable {
       throw AccessoryError(
         .misconfigured, "the descriptor that was passed is no listening stream socket: see the .socket unit")
     }
-    UnixSocket.adopt(descriptor)
+    Socket.adopt(descriptor)
     let path = UnixSocket.path(of: descriptor)
     var file = stat()
     let group = path.flatMap { lstat($0, &file) == 0 ? file.st_gid : nil }
@@ -233,10 +233,10 @@ package final class ControlSocket: Sendable {
     if let made, let path {
       if let file = made.file, FileIdentity(path) == file { unlink(path) }
     }
-    UnixSocket.close(descriptor)
+    Socket.close(descriptor)
     if let made {
       FileLock.release(made.lock)
-      UnixSocket.close(made.lock)
+      Socket.close(made.lock)
     }
   }
 }

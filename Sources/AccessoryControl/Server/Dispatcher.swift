@@ -101,7 +101,7 @@ struct Dispatcher: Sendable {
   }
 
   private static let lineMethods: [String: any LineMethod.Type] = [
-    Bridge.GetLineFacts.method: Bridge.GetLineFacts.self, Bridge.ChangeLine.method: Bridge.ChangeLine.self,
+    Bridge.GetLineStatus.method: Bridge.GetLineStatus.self, Bridge.ChangeLine.method: Bridge.ChangeLine.self,
     Bridge.GetModemLines.method: Bridge.GetModemLines.self, Bridge.SetModemLines.method: Bridge.SetModemLines.self,
     Bridge.SetBreak.method: Bridge.SetBreak.self, Bridge.Purge.method: Bridge.Purge.self,
   ]

@@ -14,7 +14,7 @@ public struct DriverLibrary: Sendable {
   public var protocols: DescriptionLibrary
 
   /// The drivers that come with this package.
-  public static let builtIn = DriverLibrary([.framed, .ev3, .hm10, .bluno, .hm1x, .mavlink], protocols: .builtIn)
+  public static let builtIn = DriverLibrary([.af1, .ev3, .hm10, .bluno, .hm1x, .mavlink], protocols: .builtIn)
 
   /// These drivers, of those that have one name the last, and these described protocols.
   public init(_ drivers: [Driver] = [], protocols: DescriptionLibrary = .none) {

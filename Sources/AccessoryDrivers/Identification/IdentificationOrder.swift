@@ -29,14 +29,14 @@ enum IdentificationOrder {
     Place(2_400, "sdm120"), Place(9_600, "sdm120"), Place(9_600, "renogy"), Place(9_600, "srne"),
     Place(9_600, "pylontech"), Place(9_600, "elm327"),
     Place(38_400, "elm327"),
-    Place(115_200, "epever"), Place(115_200, "elm327"), Place(115_200, framed), Place(115_200, ev3),
+    Place(115_200, "epever"), Place(115_200, "elm327"), Place(115_200, af1), Place(115_200, ev3),
     // AT ends a connection that a Bluetooth module has.
     Place(9_600, hm10), Place(9_600, hm10Clone),
     // This has a Bluno's radio, and other modems, leave the line to commands for a moment.
     Place(115_200, bluno), Place(115_200, oldBluno),
   ]
 
-  static let framed = FramedAccessory.driverName
+  static let af1 = AF1Accessory.driverName
   static let ev3 = EV3Brick.driverName
   static let hm10 = HM10Module.driverName
   static let bluno = BlunoRobot.driverName

@@ -8,7 +8,7 @@ import AccessoryProtocols
 /// What is tried, step by step, to find out what is at a port: first it is only listened, then what disturbs least is asked.
 public struct IdentificationPlan: Sendable {
   /// What leads to the accessory.
-  public enum Way: Sendable, Hashable {
+  public enum PortKind: Sendable, Hashable {
     /// A line, whose rate can be set.
     case line
     /// A connection that passes bytes on; nobody here can set a rate. The other end is on the network, or on this machine.
@@ -36,7 +36,7 @@ public struct IdentificationPlan: Sendable {
   private let drivers: [String]
   /// By name; those that come with the package are read once.
   private let protocols: [String: DescribedProtocol]
-  private let way: Way
+  private let port: PortKind
   private let patience: Duration?
 
   /// How long it is listened at each rate: what sends by itself does so every second.
@@ -45,9 +45,9 @@ public struct IdentificationPlan: Sendable {
   /// What is tried for all kinds of a library but those that `isWanted` says no to. `patience` is how long an answer may take in
   /// place of each kind's own time, and how long it is listened at least.
   public init(
-    _ drivers: DriverLibrary, way: Way, patience: Duration? = nil, isWanted: (String) -> Bool = { _ in true }
+    _ drivers: DriverLibrary, port: PortKind, patience: Duration? = nil, isWanted: (String) -> Bool = { _ in true }
   ) {
-    (self.drivers, self.way, self.patience) = (drivers.drivers.map(\.name), way, patience)
+    (self.drivers, self.port, self.patience) = (drivers.drivers.map(\.name), port, patience)
     let described = drivers.protocols.names.compactMap { drivers.protocols.described($0) }
     protocols = Dictionary(described.map { ($0.name, $0) }) { $1 }
     // By rate and name, so that those without a place in the order have one that is always the same.
@@ -85,7 +85,7 @@ public struct IdentificationPlan: Sendable {
   }
 
   private mutating func listen(_ kind: String, _ rate: UInt32, _ isWanted: (String) -> Bool) {
-    guard isWanted(kind), way != .modbusTCP else { return }
+    guard isWanted(kind), port != .modbusTCP else { return }
     let time = max(patience ?? .zero, Self.listening)
     if kind == IdentificationOrder.mavlink, drivers.contains(kind) {
       return add(NativeProbe.mavlink(time), line(rate))
@@ -99,20 +99,20 @@ public struct IdentificationPlan: Sendable {
   }
 
   private mutating func ask(_ name: String, _ rate: UInt32, _ isWanted: (String) -> Bool) {
-    let isNetwork = way == .connection(isNetwork: true)
+    let isNetwork = port == .connection(isNetwork: true)
     if let native = NativeProbe.at(name, isNetwork: isNetwork, patience: patience) {
-      guard isWanted(native.kind), way != .modbusTCP, drivers.contains(native.kind)
+      guard isWanted(native.kind), port != .modbusTCP, drivers.contains(native.kind)
       else { return }
       return add(native, line(rate))
     }
     guard isWanted(name), let described = protocols[name],
-      way != .modbusTCP || described.description.modbus != nil
+      port != .modbusTCP || described.description.modbus != nil
     else { return }
     for request in described.description.safeIdentifications { ask(described, request, rate) }
   }
 
   private mutating func ask(_ described: DescribedProtocol, _ request: Int, _ rate: UInt32) {
-    let hasHeader = way == .modbusTCP && described.description.modbus?.isSerialOverNetwork == false
+    let hasHeader = port == .modbusTCP && described.description.modbus?.isSerialOverNetwork == false
     guard
       let probe = try? DescribedProbe(
         described.description, request: request, wire: hasHeader ? .network : .serial, patience: patience)
@@ -146,7 +146,7 @@ public struct IdentificationPlan: Sendable {
   }
 
   private func line(_ rate: UInt32, _ described: DescribedProtocol? = nil) -> TerminalSettings? {
-    guard way == .line else { return nil }
+    guard port == .line else { return nil }
     var line = described?.line ?? TerminalSettings()
     (line.baudRate, line.settle, line.rs485) = (rate, .zero, nil)
     return line
@@ -157,7 +157,7 @@ public struct IdentificationPlan: Sendable {
   private func reason(_ name: String) -> String {
     if name == HM1XCar.driverName { return "it says nothing, whatever it is told" }
     let described = protocols[name]
-    if way == .modbusTCP, described?.description.modbus == nil { return "this is a port for Modbus TCP" }
+    if port == .modbusTCP, described?.description.modbus == nil { return "this is a port for Modbus TCP" }
     return described == nil ? "nothing is known that finds it" : "its description has no plan: identify"
   }
 }

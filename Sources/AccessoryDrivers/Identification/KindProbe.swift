@@ -70,7 +70,7 @@ struct TextProbe: KindProbe {
 }
 
 /// Looks for whole frames of a codec that mean something.
-struct FrameProbe<Codec: FrameCodec>: KindProbe {
+struct CodecProbe<Codec: FrameCodec>: KindProbe {
   /// What a frame says; nil when it means nothing here.
   let meaning: @Sendable (Codec.Header, RawSpan) -> [IdentificationFind.Fact]?
   /// Nil: as long as anybody listens.

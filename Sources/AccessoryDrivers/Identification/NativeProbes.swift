@@ -18,7 +18,7 @@ struct NativeProbe: Sendable {
   /// connection, not a line.
   static func at(_ name: String, isNetwork: Bool, patience: Duration?) -> NativeProbe? {
     switch name {
-    case IdentificationOrder.framed: framed(patience ?? .milliseconds(500))
+    case IdentificationOrder.af1: af1(patience ?? .milliseconds(500))
     case IdentificationOrder.ev3: isNetwork ? ev3OnNetwork(patience ?? .seconds(2)) : ev3(patience ?? .seconds(1))
     case IdentificationOrder.hm10: hm10(.genuine, patience ?? .seconds(1))
     case IdentificationOrder.hm10Clone: hm10(.clone, patience ?? .seconds(1))
@@ -30,7 +30,7 @@ struct NativeProbe: Sendable {
 
   /// Autopilots, by a heartbeat that isn't a ground station's, which they send every second.
   static func mavlink(_ patience: Duration) -> NativeProbe {
-    let probe = FrameProbe(MAVLinkCodec(), patience: nil) { header, payload in
+    let probe = CodecProbe(MAVLinkCodec(), patience: nil) { header, payload in
       guard case .heartbeat(let heartbeat) = MAVLinkMessage(header.message, payload: payload),
         heartbeat.type != MAVLinkHeartbeat.groundStation
       else { return nil }
@@ -43,12 +43,12 @@ struct NativeProbe: Sendable {
   }
 
   /// IDENTIFY without HELLO: that would have the accessory forget what another host has asked.
-  private static func framed(_ patience: Duration) -> NativeProbe {
+  private static func af1(_ patience: Duration) -> NativeProbe {
     let number: UInt16 = 0x4944
     var request: [UInt8] = []
     // A frame without a payload always fits.
     try? AF1Codec(maximumPayload: 1).encode(.request(.identify, number: number), payload: RawSpan(), into: &request)
-    let probe = FrameProbe(AF1Codec(maximumPayload: 4_096), patience: patience) { header, payload in
+    let probe = CodecProbe(AF1Codec(maximumPayload: 4_096), patience: patience) { header, payload in
       guard header.flags.contains(.reply), header.command == .identify, header.number == number else { return nil }
       guard let identity = try? AF1Identity(decoding: payload) else { return [] }
       return [
@@ -58,7 +58,7 @@ struct NativeProbe: Sendable {
       ].filter { !$0.1.isEmpty }.map { .init($0.0, $0.1) }
     }
     return NativeProbe(
-      kind: IdentificationOrder.framed, probe: probe, sends: [.init(request)], patience: patience)
+      kind: IdentificationOrder.af1, probe: probe, sends: [.init(request)], patience: patience)
   }
 
   /// The question which handles are open, as the driver asks it when it makes contact.

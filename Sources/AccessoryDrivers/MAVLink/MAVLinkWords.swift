@@ -15,7 +15,7 @@ enum MAVLinkWords {
   }
 
   private static func words(_ header: MAVLinkHeader, _ outcome: FrameOutcome, _ payload: [UInt8]) -> FrameWords {
-    let message = MAVLinkTable.facts(of: header.message)?.name ?? "message \(header.message)"
+    let message = MAVLinkTable.definition(of: header.message)?.name ?? "message \(header.message)"
     var words = FrameWords(
       name, "message", title: "\(message) \(header.system)/\(header.component) #\(header.sequence)", command: message,
       number: UInt16(header.sequence))
@@ -24,7 +24,7 @@ enum MAVLinkWords {
       FrameField("system", header.system), FrameField("component", header.component),
     ]
     guard outcome == .whole else {
-      let isKnown = MAVLinkTable.facts(of: header.message) != nil
+      let isKnown = MAVLinkTable.definition(of: header.message) != nil
       words.summary =
         switch outcome {
         case .otherVersion where isKnown: "has features that aren't known here"
@@ -123,7 +123,7 @@ enum MAVLinkWords {
 
   private static func tell(_ command: MAVLinkCommand, _ words: inout FrameWords) {
     words.kind = "request"
-    let message = command.requestedMessage.map { MAVLinkTable.facts(of: $0)?.name ?? "message \($0)" }
+    let message = command.requestedMessage.map { MAVLinkTable.definition(of: $0)?.name ?? "message \($0)" }
     words.summary = list([
       "\(commandName(command.command))\(message.map { " \($0)" } ?? "")", "for \(command.system)/\(command.component)",
       command.confirmation == 0 ? nil : "again",

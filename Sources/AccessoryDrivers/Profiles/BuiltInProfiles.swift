@@ -86,8 +86,8 @@ enum BuiltInProfiles {
 }
 
 extension Profile {
-  /// The framed accessory, as simulators announce it.
-  public static let framed = BuiltInProfiles.all.first { $0.name == FramedAccessory.driverName }!
+  /// The AF1 accessory, as simulators announce it.
+  public static let af1 = BuiltInProfiles.all.first { $0.name == AF1Accessory.driverName }!
   /// LEGO's EV3 brick: as it shows itself on USB, and as simulators announce it.
   public static let ev3 = BuiltInProfiles.all.first { $0.name == EV3Brick.driverName }!
   /// The HM-10, as simulators announce it and as users say it.

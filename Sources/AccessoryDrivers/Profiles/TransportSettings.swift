@@ -30,9 +30,9 @@ public struct TerminalSettings: Sendable, Hashable {
   /// Who tells whom to pause.
   public var flowControl = TerminalConfiguration.FlowControl.none
   /// Data Terminal Ready.
-  public var dtr = TerminalConfiguration.LineState.keep
+  public var dtr = TerminalConfiguration.ModemLineSetting.keep
   /// Request To Send.
-  public var rts = TerminalConfiguration.LineState.keep
+  public var rts = TerminalConfiguration.ModemLineSetting.keep
   /// RS-485 direction control; nil leaves the driver's.
   public var rs485: TerminalConfiguration.RS485?
   /// Asks the driver not to wait for more before it delivers.
@@ -59,7 +59,7 @@ public struct TerminalSettings: Sendable, Hashable {
   }
 }
 
-/// Which pair of endpoints, and how. What each means says `USBConfiguration`.
+/// Which pair of endpoints, and how. What each means says `USBTransportConfiguration`.
 public struct USBSettings: Sendable, Hashable {
   /// The interface; nil takes the first vendor-specific one that fits.
   public var interface: UInt8?
@@ -70,14 +70,14 @@ public struct USBSettings: Sendable, Hashable {
   /// The address of the OUT endpoint; nil takes the interface's first.
   public var outEndpoint: UInt8?
   /// How bytes are put into transfers; nil does as the interface's class wants.
-  public var shape: USBConfiguration.Shape?
+  public var shape: USBTransportConfiguration.Shape?
 
   /// Endpoints found from the descriptors.
   public init() {}
 
   /// These settings for the usbfs node at `path`, called `label` in errors.
-  public func configuration(path: String, label: String? = nil) -> USBConfiguration {
-    var configuration = USBConfiguration(path: path, label: label)
+  public func configuration(path: String, label: String? = nil) -> USBTransportConfiguration {
+    var configuration = USBTransportConfiguration(path: path, label: label)
     configuration.interface = interface
     configuration.alternateSetting = alternateSetting
     configuration.inEndpoint = inEndpoint

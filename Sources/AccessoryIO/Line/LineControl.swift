@@ -14,14 +14,14 @@ public protocol LineControl: Sendable {
   /// How long a byte takes by the settings in force. Known at once, without asking the device; follows `change`.
   var timing: LineTiming { get }
   /// Reads everything back from the line, as it is now.
-  func facts() async throws(AccessoryError) -> LineFacts
+  func status() async throws(AccessoryError) -> LineStatus
   /// Changes settings of the open line, and returns what is in force then: a device may do a slightly different rate than
   /// the one that was asked for. With `unsupported` the line keeps the settings that it had. What was set before the line
   /// was opened is put back when it is closed.
   ///
   /// Takes effect at once, also on bytes that were written and not sent yet. Wait for the reply to these, first.
   @discardableResult
-  func change(_ changes: LineChanges) async throws(AccessoryError) -> LineFacts
+  func change(_ changes: LineChanges) async throws(AccessoryError) -> LineStatus
   /// The lines that are raised.
   func modemLines() async throws(AccessoryError) -> ModemLines
   /// Raises some outputs and lowers others, at the same moment where the hardware can do that. Throws `misconfigured`, and

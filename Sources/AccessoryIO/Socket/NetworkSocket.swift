@@ -18,14 +18,14 @@ enum NetworkSocket {
         let descriptor = try create(candidate)
         do throws(Errno) {
           // Which limits connecting, too.
-          try UnixSocket.limitSending(descriptor, to: limit)
+          try Socket.limitSending(descriptor, to: limit)
           _ = try candidate.withAddress { pointer, count throws(Errno) in
             try SystemCall.run(.connect, on: descriptor.rawValue) {
               Glibc.connect(descriptor.rawValue, pointer, count)
             }
           }
           configure(descriptor)
-          UnixSocket.adopt(descriptor)
+          Socket.adopt(descriptor)
           return descriptor
         } catch {
           SystemCall.close(descriptor)
@@ -59,8 +59,8 @@ enum NetworkSocket {
         _ = try candidate.withAddress { pointer, count throws(Errno) in
           try SystemCall.run(.bind, on: descriptor.rawValue) { Glibc.bind(descriptor.rawValue, pointer, count) }
         }
-        try UnixSocket.listen(descriptor, backlog: 8)
-        UnixSocket.adopt(descriptor)
+        try Socket.listen(descriptor, backlog: 8)
+        Socket.adopt(descriptor)
         return (descriptor, try Self.port(of: descriptor))
       } catch {
         SystemCall.close(descriptor)

@@ -80,7 +80,7 @@ package final class NetworkListener: EventHandler {
 
   /// Called by the loop.
   package func ready(_ readiness: Readiness) {
-    guard token.withLock({ $0 != nil }), let client = try? UnixSocket.accept(descriptor) else { return }
+    guard token.withLock({ $0 != nil }), let client = try? Socket.accept(descriptor) else { return }
     NetworkSocket.configure(client)
     onConnect(
       DescriptorTransport(

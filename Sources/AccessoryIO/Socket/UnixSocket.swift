@@ -27,25 +27,11 @@ package enum UnixSocket {
       })
   }
 
-  /// Closes; doesn't block on a socket with a path.
-  package static func close(_ descriptor: FileDescriptor) { SystemCall.close(descriptor) }
-
   /// Gives the socket a file at `path`, with the mode of the socket.
   package static func bind(_ descriptor: FileDescriptor, to path: String) throws(Errno) {
     try withAddress(of: path) { address, count throws(Errno) in
       _ = try SystemCall.run(.bind, on: descriptor.rawValue) { Glibc.bind(descriptor.rawValue, address, count) }
     }
-  }
-
-  /// Lets clients connect; `backlog` of them wait to be accepted.
-  package static func listen(_ descriptor: FileDescriptor, backlog: CInt) throws(Errno) {
-    _ = try SystemCall.run(.listen, on: descriptor.rawValue) { Glibc.listen(descriptor.rawValue, backlog) }
-  }
-
-  /// The next client, non-blocking and closed on exec. Throws `EAGAIN` when there is none.
-  package static func accept(_ descriptor: FileDescriptor) throws(Errno) -> FileDescriptor {
-    FileDescriptor(
-      rawValue: try SystemCall.run(.accept, on: descriptor.rawValue) { shim_accept(descriptor.rawValue) })
   }
 
   /// Connects to who listens at `path`. Throws `ECONNREFUSED` when nobody does, `EAGAIN` when too many wait there: at
@@ -61,13 +47,13 @@ package enum UnixSocket {
   package static func connected(to path: String, within limit: Duration) throws(Errno) -> FileDescriptor {
     let descriptor = try create(blocking: true)
     do throws(Errno) {
-      try limitSending(descriptor, to: limit)
+      try Socket.limitSending(descriptor, to: limit)
       try connect(descriptor, to: path)
     } catch {
-      close(descriptor)
+      Socket.close(descriptor)
       throw error
     }
-    adopt(descriptor)
+    Socket.adopt(descriptor)
     return descriptor
   }
 
@@ -78,34 +64,11 @@ package enum UnixSocket {
     }
   }
 
-  /// Limits how long a blocking socket connects and sends.
-  package static func limitSending(_ descriptor: FileDescriptor, to duration: Duration) throws(Errno) {
-    let microseconds = max(1, duration.inNanoseconds / 1_000)
-    var time = timeval(tv_sec: time_t(microseconds / 1_000_000), tv_usec: suseconds_t(microseconds % 1_000_000))
-    _ = try SystemCall.run(.setsockopt, on: descriptor.rawValue) {
-      setsockopt(descriptor.rawValue, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
-    }
-  }
-
-  /// Makes a descriptor that came from elsewhere like one of `create`: non-blocking, closed on exec.
-  package static func adopt(_ descriptor: FileDescriptor) {
-    _ = fcntl(descriptor.rawValue, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(descriptor.rawValue, F_SETFL, fcntl(descriptor.rawValue, F_GETFL) | O_NONBLOCK)
-  }
-
   /// True for a stream socket of this kind that listens.
   package static func isListening(_ descriptor: FileDescriptor) -> Bool {
-    option(SO_DOMAIN, of: descriptor) == AF_UNIX && option(SO_TYPE, of: descriptor) == CInt(SOCK_STREAM.rawValue)
-      && option(SO_ACCEPTCONN, of: descriptor) == 1
-  }
-
-  private static func option(_ name: CInt, of descriptor: FileDescriptor) -> CInt? {
-    var value: CInt = 0
-    var count = socklen_t(MemoryLayout<CInt>.size)
-    let result = try? SystemCall.run(.getsockopt, on: descriptor.rawValue) {
-      getsockopt(descriptor.rawValue, SOL_SOCKET, name, &value, &count)
-    }
-    return result == 0 ? value : nil
+    Socket.option(SO_DOMAIN, of: descriptor) == AF_UNIX
+      && Socket.option(SO_TYPE, of: descriptor) == CInt(SOCK_STREAM.rawValue)
+      && Socket.option(SO_ACCEPTCONN, of: descriptor) == 1
   }
 
   /// The path that a socket is bound to; nil when it has none.
@@ -146,35 +109,6 @@ package enum UnixSocket {
         try body(pointer, socklen_t(count))
       }
     }
-  }
-}
-
-// MARK: - Bytes
-
-extension UnixSocket {
-  /// Shows `body` the next bytes that have arrived, which are gone afterwards. `reader` is the caller, an actor on the
-  /// I/O thread. Returns how many there were: none at the end. Throws `EAGAIN` when there is nothing yet.
-  package static func receive(
-    from descriptor: FileDescriptor, by reader: isolated some IOActor, _ body: (UnsafeRawBufferPointer) -> Void
-  ) throws(Errno) -> Int {
-    try reader.withReadBuffer { buffer throws(Errno) in
-      let count = try SystemCall.read(descriptor, into: buffer)
-      body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      return count
-    }
-  }
-
-  /// Sends as many of `bytes` as there is space for, and returns how many. Throws `EAGAIN` when there is none. Nobody
-  /// gets a SIGPIPE.
-  package static func send(_ bytes: ArraySlice<UInt8>, to descriptor: FileDescriptor) throws(Errno) -> Int {
-    let result: Result<Int, Errno> = bytes.withUnsafeBytes { bytes in
-      Result { () throws(Errno) in
-        try SystemCall.runLong(.write, on: descriptor.rawValue) {
-          Glibc.send(descriptor.rawValue, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
-        }
-      }
-    }
-    return try result.get()
   }
 }
 

@@ -23,11 +23,11 @@ extension DescriptorTransport {
       }
     }
     if Task.isCancelled {
-      await setup.run { UnixSocket.close(descriptor) }
+      await setup.run { Socket.close(descriptor) }
       throw AccessoryError(.cancelled, "connecting to \(label) was cancelled")
     }
     return DescriptorTransport(descriptor: descriptor, label: label, timing: .instant, io: io, setup: setup) {
-      UnixSocket.close(descriptor)
+      Socket.close(descriptor)
     }
   }
 

@@ -115,7 +115,7 @@ public actor ServiceNotifier: EventHandler {
       do throws(Errno) {
         let socket = try connected()
         let message = state.message(now: io.now)
-        guard try UnixSocket.send(message[...], to: socket) == message.count else { throw .messageTooLong }
+        guard try Socket.send(message[...], to: socket) == message.count else { throw .messageTooLong }
         waiting.removeFirst()
       } catch .wouldBlock {
         if watch == nil, let socket { watch = try? io.watch(socket, for: .write, handler: self) }
@@ -140,7 +140,7 @@ public actor ServiceNotifier: EventHandler {
       case nil: throw .addressFamilyNotSupported
       }
     } catch {
-      UnixSocket.close(new)
+      Socket.close(new)
       throw error
     }
     socket = new
@@ -154,7 +154,7 @@ public actor ServiceNotifier: EventHandler {
 
   private func disconnect() {
     unwatch()
-    if let socket { UnixSocket.close(socket) }
+    if let socket { Socket.close(socket) }
     socket = nil
   }
 }

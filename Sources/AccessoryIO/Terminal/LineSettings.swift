@@ -43,7 +43,7 @@ struct LineSettings: Sendable, Equatable {
 
   /// How long a byte takes.
   var timing: LineTiming {
-    LineFacts(baudRate: baudRate, dataBits: dataBits, parity: parity, stopBits: stopBits).timing
+    LineStatus(baudRate: baudRate, dataBits: dataBits, parity: parity, stopBits: stopBits).timing
   }
 
   /// Every byte passes as it is, both ways: no line editing, no echo, no signals, no translation of line ends

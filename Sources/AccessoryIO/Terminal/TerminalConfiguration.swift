@@ -10,7 +10,7 @@ public struct TerminalConfiguration: Sendable, Hashable {
   public typealias FlowControl = LineFlowControl
 
   /// What becomes of a modem line on opening.
-  public enum LineState: String, Sendable, Hashable, CaseIterable {
+  public enum ModemLineSetting: String, Sendable, Hashable, CaseIterable {
     /// Left as it is. (The kernel raises DTR and RTS at the first open, whatever anybody wants.)
     case keep
     /// Raised.
@@ -52,9 +52,9 @@ public struct TerminalConfiguration: Sendable, Hashable {
   public var flowControl = FlowControl.none
   /// Data Terminal Ready. A board that resets when it changes wants `keep`: then it isn't lowered on close either
   /// (HUPCL stays off), so that the next open doesn't reset the board again.
-  public var dtr = LineState.keep
+  public var dtr = ModemLineSetting.keep
   /// Request To Send. Not with hardware flow control, which moves it by itself.
-  public var rts = LineState.keep
+  public var rts = ModemLineSetting.keep
   /// RS-485 direction control; nil leaves the driver's.
   public var rs485: RS485?
   /// Asks the driver not to wait for more before it delivers (ASYNC_LOW_LATENCY), where it can be had.

@@ -27,11 +27,11 @@ final class TerminalControl: LineControl {
 
   var timing: LineTiming { LineTiming(perByte: .nanoseconds(nanosecondsPerByte.load(ordering: .relaxed))) }
 
-  func facts() async throws(AccessoryError) -> LineFacts {
+  func status() async throws(AccessoryError) -> LineStatus {
     try await run("read its settings") { control throws(Errno) in try control.read() }
   }
 
-  func change(_ changes: LineChanges) async throws(AccessoryError) -> LineFacts {
+  func change(_ changes: LineChanges) async throws(AccessoryError) -> LineStatus {
     try changes.check(label)
     return try await setup.run { [self] () throws(AccessoryError) in
       try checkOpen()
@@ -77,10 +77,10 @@ final class TerminalControl: LineControl {
 
   // MARK: - On the setup queue
 
-  private func read() throws(Errno) -> LineFacts {
+  private func read() throws(Errno) -> LineStatus {
     let descriptor = terminal.descriptor
     let settings = try LineSettings(of: descriptor)
-    var facts = LineFacts(
+    var facts = LineStatus(
       baudRate: settings.baudRate, dataBits: settings.dataBits, parity: settings.parity, stopBits: settings.stopBits,
       flowControl: settings.flowControl, modemLines: try? descriptor.modemLines())
     facts.lowersLinesOnClose = settings.lowersLinesOnClose

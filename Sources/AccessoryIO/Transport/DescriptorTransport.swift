@@ -36,7 +36,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// What the line has to do yet with all that was written, at full speed.
   private var lineWork = LineWork()
   /// Since a close, while bytes are still on their way.
-  private var farewell: Farewell?
+  private var drain: DrainSchedule?
   private var look: TimerToken?
   private var closers: [CheckedContinuation<Void, Never>] = []
 
@@ -115,7 +115,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
 
   private func handle(_ readiness: Readiness) {
     if !readiness.isDisjoint(with: [.hangUp, .error]) {
-      if farewell != nil { return end(nil) }
+      if drain != nil { return end(nil) }
       readToTheEnd()
     } else {
       if readiness.contains(.readable) { readAvailable() }
@@ -124,7 +124,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   }
 
   private func watch(adding added: Interest = [], removing removed: Interest = []) {
-    let wanted = interest.union(farewell == nil ? added : added.subtracting(.read)).subtracting(removed)
+    let wanted = interest.union(drain == nil ? added : added.subtracting(.read)).subtracting(removed)
     guard wanted != interest, let token else { return }
     interest = wanted
     do throws(Errno) {
@@ -210,7 +210,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
       } catch .wouldBlock {
         return watch(adding: .write)
       } catch {
-        if farewell != nil { return end(nil) }
+        if drain != nil { return end(nil) }
         return readToTheEnd(failure(error, "writing to"))
       }
     }
@@ -226,9 +226,9 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
 
   /// Ends the input, takes no more output, and closes when the device has taken what there is.
   private func beginFarewell() {
-    guard !isOver, farewell == nil else { return }
+    guard !isOver, drain == nil else { return }
     guard case .inOrder(let unsent, _) = closing else { return end(nil) }
-    farewell = Farewell(timing: timing, now: clock.now, waiting: output.queuedCount + unsent())
+    drain = DrainSchedule(timing: timing, now: clock.now, waiting: output.queuedCount + unsent())
     output.seal()
     input.finish(nil)
     watch(removing: .read)
@@ -238,11 +238,11 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
 
   /// Closes, or sees to it that this is called again.
   private func lookAround() {
-    guard !isOver, farewell != nil, case .inOrder(let unsent, _) = closing else { return }
+    guard !isOver, drain != nil, case .inOrder(let unsent, _) = closing else { return }
     if let look { clock.cancel(look) }
     look = nil
     let (unwritten, now) = (output.queuedCount, clock.now)
-    let next = farewell?.nextLook(
+    let next = drain?.nextLook(
       now: now, unwritten: unwritten, unsent: unwritten > 0 ? 0 : unsent(),
       lineBusyUntil: lineWork.end(timing, now: now))
     guard let next else { return end(nil) }

@@ -8,7 +8,7 @@ import AccessoryCore
 /// there is something new, once each time after it found nothing.
 public final class InputQueue: Sendable {
   /// What `take` found.
-  public enum Taken: Sendable, Equatable {
+  public enum TakeResult: Sendable, Equatable {
     /// There are bytes in the buffer.
     case bytes
     /// Nothing yet: a call of `onReadable` will follow.
@@ -126,17 +126,17 @@ public final class InputQueue: Sendable {
   }
 
   /// Exchanges `buffer`, whose contents are dropped and whose storage is used again, for all bytes that have arrived.
-  public func take(into buffer: inout [UInt8]) -> Taken {
+  public func take(into buffer: inout [UInt8]) -> TakeResult {
     var messages: [Int] = []
     return take(into: &buffer, messages: &messages)
   }
 
   /// As `take(into:)`; `messages` is replaced by the counts of bytes of the messages in `buffer`, one after another,
   /// where the queue keeps them.
-  public func take(into buffer: inout [UInt8], messages: inout [Int]) -> Taken {
+  public func take(into buffer: inout [UInt8], messages: inout [Int]) -> TakeResult {
     buffer.removeAll(keepingCapacity: true)
     messages.removeAll(keepingCapacity: true)
-    let (taken, resume) = state.withLock { state -> (Taken, (@Sendable () -> Void)?) in
+    let (taken, resume) = state.withLock { state -> (TakeResult, (@Sendable () -> Void)?) in
       guard !state.isEmpty else {
         if state.hasEnded { return (.end(state.error), nil) }
         state.isWaiting = true

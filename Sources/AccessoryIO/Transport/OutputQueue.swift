@@ -5,7 +5,7 @@ import AccessoryCore
 /// The bytes between producers on any thread and a transport that writes them on the I/O thread, in order.
 public final class OutputQueue: Sendable {
   /// What became of bytes that were offered.
-  public enum Offered: Sendable, Equatable {
+  public enum OfferResult: Sendable, Equatable {
     /// All of them are queued.
     case accepted
     /// None of them: too much is waiting. A call of `onSpace` will follow.
@@ -59,8 +59,8 @@ public final class OutputQueue: Sendable {
   }
 
   /// Queues all of `bytes`, or nothing.
-  public func offer(_ bytes: UnsafeRawBufferPointer) -> Offered {
-    let (offered, notify) = state.withLock { state -> (Offered, (@Sendable () -> Void)?) in
+  public func offer(_ bytes: UnsafeRawBufferPointer) -> OfferResult {
+    let (offered, notify) = state.withLock { state -> (OfferResult, (@Sendable () -> Void)?) in
       if state.isClosed || state.isSealed { return (.closed(state.error), nil) }
       if state.queued >= highWater {
         state.wantsSpace = true
@@ -78,7 +78,7 @@ public final class OutputQueue: Sendable {
   }
 
   /// Queues all of `bytes`, or nothing.
-  public func offer(_ bytes: [UInt8]) -> Offered { bytes.withUnsafeBytes { offer($0) } }
+  public func offer(_ bytes: [UInt8]) -> OfferResult { bytes.withUnsafeBytes { offer($0) } }
 
   /// True when an offer would be accepted; otherwise a call of `onSpace` will follow, unless the queue is closed. For a
   /// producer that waits for space before it offers anything.

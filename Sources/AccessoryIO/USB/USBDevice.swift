@@ -33,7 +33,7 @@ package struct USBNode: Sendable {
   }
 
   /// How a node is opened. Another in tests, which have no usbfs.
-  package typealias Opener = @Sendable (USBConfiguration) throws(AccessoryError) -> USBNode
+  package typealias Opener = @Sendable (USBTransportConfiguration) throws(AccessoryError) -> USBNode
 }
 
 /// A device with one interface claimed for this process.
@@ -54,7 +54,8 @@ struct USBDevice: Sendable {
   }
 
   /// Opens, detaches the kernel's driver and claims.
-  init(_ configuration: USBConfiguration, _ context: USBContext, _ open: USBNode.Opener) throws(AccessoryError) {
+  init(_ configuration: USBTransportConfiguration, _ context: USBContext, _ open: USBNode.Opener) throws(AccessoryError)
+  {
     let label = configuration.label
     let node = try open(configuration)
     descriptor = node.descriptor
@@ -85,7 +86,7 @@ struct USBDevice: Sendable {
   }
 
   private static func select(
-    _ configuration: USBConfiguration, _ handle: OpaquePointer, _ description: USBDeviceDescription
+    _ configuration: USBTransportConfiguration, _ handle: OpaquePointer, _ description: USBDeviceDescription
   ) throws(AccessoryError) -> USBSelection {
     var value: CInt = 0
     let result = libusb_get_configuration(handle, &value)
@@ -103,7 +104,7 @@ struct USBDevice: Sendable {
   }
 
   private static func claim(
-    _ configuration: USBConfiguration, _ handle: OpaquePointer, _ selection: USBSelection
+    _ configuration: USBTransportConfiguration, _ handle: OpaquePointer, _ selection: USBSelection
   ) throws(AccessoryError) {
     let label = configuration.label
     // A driver of the kernel's that has the interface lets go of it, and gets it back when it is released.

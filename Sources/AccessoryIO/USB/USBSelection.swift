@@ -13,7 +13,7 @@ struct USBSelection: Sendable, Hashable {
 
   /// Finds the pair. Throws `misconfigured` or `unsupported`, with what the device has instead.
   init(
-    _ wanted: USBConfiguration, in configuration: USBConfigurationDescription
+    _ wanted: USBTransportConfiguration, in configuration: USBConfigurationDescription
   ) throws(AccessoryError) {
     let candidates = configuration.interfaces.filter { interface in
       if let number = wanted.interface { return interface.number == number }
@@ -46,7 +46,8 @@ struct USBSelection: Sendable, Hashable {
   }
 
   private static func nothingFits(
-    _ wanted: USBConfiguration, _ configuration: USBConfigurationDescription, _ candidates: [USBInterfaceDescription]
+    _ wanted: USBTransportConfiguration, _ configuration: USBConfigurationDescription,
+    _ candidates: [USBInterfaceDescription]
   ) -> AccessoryError {
     let pairs = configuration.interfaces.filter(\.hasPair).map { "\($0.number) (\($0.function.name ?? "unnamed"))" }
     let have =

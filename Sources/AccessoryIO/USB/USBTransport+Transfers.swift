@@ -64,7 +64,7 @@ extension USBTransport {
   private func askForMore(_ isFull: Bool) {
     guard isFull else { return inputLength = usualInputLength }
     let now = io.now
-    let isQuick = lastFull.map { now - $0 < USBConfiguration.quickly } ?? false
+    let isQuick = lastFull.map { now - $0 < USBTransportConfiguration.quickly } ?? false
     lastFull = now
     inputLength = isQuick ? receivers[0].capacity : usualInputLength
   }

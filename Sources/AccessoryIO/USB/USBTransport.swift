@@ -30,9 +30,9 @@ public actor USBTransport: Transport, IOWork, IOActor {
   nonisolated let counted = Locked(USBCounters())
   let context: USBContext
   let setup: SetupQueue
-  let configuration: USBConfiguration
+  let configuration: USBTransportConfiguration
   /// How bytes are put into transfers.
-  public nonisolated let shape: USBConfiguration.Shape
+  public nonisolated let shape: USBTransportConfiguration.Shape
 
   /// Calls that end transfers and are not through.
   var cancelling = 0
@@ -99,14 +99,14 @@ public actor USBTransport: Transport, IOWork, IOActor {
   /// `misconfigured` or `unsupported` when there is no such pair (with those there are), `disconnected` when it goes away
   /// meanwhile, `badData` for descriptors that make no sense, `cancelled` when the task is.
   public static func open(
-    _ configuration: USBConfiguration, io: IOThread = .shared
+    _ configuration: USBTransportConfiguration, io: IOThread = .shared
   ) async throws(AccessoryError) -> USBTransport {
     try await open(configuration, io: io, node: USBNode.open)
   }
 
   /// As above, on a node that is open and whose `descriptors` are known. For benchmarks, which have no usbfs.
   @_spi(Benchmarks) public static func open(
-    _ configuration: USBConfiguration, descriptor: CInt, descriptors: [UInt8], io: IOThread = .shared
+    _ configuration: USBTransportConfiguration, descriptor: CInt, descriptors: [UInt8], io: IOThread = .shared
   ) async throws(AccessoryError) -> USBTransport {
     let node = USBNode(descriptor: FileDescriptor(rawValue: descriptor), descriptors: descriptors)
     return try await open(configuration, io: io, node: { _ throws(AccessoryError) in node })
@@ -114,7 +114,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
 
   /// As above, on a node that is opened otherwise.
   package static func open(
-    _ configuration: USBConfiguration, io: IOThread = .shared, node: @escaping USBNode.Opener
+    _ configuration: USBTransportConfiguration, io: IOThread = .shared, node: @escaping USBNode.Opener
   ) async throws(AccessoryError) -> USBTransport {
     let context = try io.usb()
     let setup = SetupQueue(label: configuration.path)
@@ -127,7 +127,8 @@ public actor USBTransport: Transport, IOWork, IOActor {
   }
 
   private init(
-    _ device: USBDevice, _ configuration: USBConfiguration, _ context: USBContext, _ setup: SetupQueue, _ io: IOThread
+    _ device: USBDevice, _ configuration: USBTransportConfiguration, _ context: USBContext, _ setup: SetupQueue,
+    _ io: IOThread
   ) {
     self.device = device
     self.configuration = configuration
@@ -138,7 +139,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
     let isHuman = device.selection.function.code == USBClass.humanInterface
     shape = configuration.shape ?? (isHuman ? .paddedMessages : .stream)
     let keepsMessages = shape != .stream
-    input = InputQueue(highWater: USBConfiguration.inputHighWater, keepsMessages: keepsMessages)
+    input = InputQueue(highWater: USBTransportConfiguration.inputHighWater, keepsMessages: keepsMessages)
     output = OutputQueue(highWater: configuration.outputHighWater, keepsMessages: keepsMessages)
     connect()
   }

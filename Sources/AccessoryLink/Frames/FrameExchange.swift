@@ -53,7 +53,7 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
   /// Which frame answers which request: the frame that arrived, and the request's as it was sent.
   public typealias Matcher = @Sendable (_ arrived: Message, _ request: Message) -> FrameAnswer
   /// Writes a request's number into its frame.
-  public typealias Numberer = @Sendable (_ frame: inout Message, _ number: UInt32) -> Void
+  public typealias NumberWriter = @Sendable (_ frame: inout Message, _ number: UInt32) -> Void
 
   /// How frames are cut.
   public var codec: Codec
@@ -63,7 +63,7 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
   let label: String
   let options: Options
   let matcher: Matcher
-  let numberer: Numberer?
+  let numberer: NumberWriter?
   let numbers: ClosedRange<UInt32>
   private let opening: Request?
   var timing = LineTiming.instant
@@ -99,7 +99,7 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
   ///   - answer: Which frame answers which request. It runs under the link's lock and must not wait.
   public init(
     _ codec: Codec, label: String, options: Options = Options(), opening: Request? = nil,
-    numbers: ClosedRange<UInt32> = 0 ... .max, firstNumber: UInt32? = nil, number: Numberer? = nil,
+    numbers: ClosedRange<UInt32> = 0 ... .max, firstNumber: UInt32? = nil, number: NumberWriter? = nil,
     answer: @escaping Matcher
   ) {
     self.codec = codec
@@ -178,7 +178,7 @@ extension FrameExchange where Codec == HeaderCodec {
   /// of the general initializer. Throws `misconfigured` if there can be no such frames.
   public init(
     _ format: HeaderFormat, maximumPayload: Int, label: String, options: Options = Options(), opening: Request? = nil,
-    numbers: ClosedRange<UInt32> = 0 ... .max, firstNumber: UInt32? = nil, number: Numberer? = nil,
+    numbers: ClosedRange<UInt32> = 0 ... .max, firstNumber: UInt32? = nil, number: NumberWriter? = nil,
     answer: @escaping Matcher
   ) throws(AccessoryError) {
     let codec: HeaderCodec

@@ -91,7 +91,7 @@ extension MAVLinkExchange {
       (next.step, next.isAccepted) = (.interval(tries: 0), false)
       return send(next, now: now, effects: &effects)
     }
-    let name = MAVLinkTable.facts(of: waiting.request.message)?.name ?? "message \(waiting.request.message)"
+    let name = MAVLinkTable.definition(of: waiting.request.message)?.name ?? "message \(waiting.request.message)"
     let word = acknowledgement.word ?? "result \(acknowledgement.result)"
     let error = AccessoryError(
       .refused, code: .refusal(acknowledgement.result), "\(label) does not send \(name): \(word)")

@@ -100,7 +100,7 @@ extension MAVLinkExchange {
       if nextHeartbeat <= now { sendHeartbeat(now: now, effects: &effects) }
       return send(waiting, now: now, effects: &effects)
     }
-    let name = MAVLinkTable.facts(of: waiting.request.message)?.name ?? "message \(waiting.request.message)"
+    let name = MAVLinkTable.definition(of: waiting.request.message)?.name ?? "message \(waiting.request.message)"
     let reason = waiting.isAccepted ? "does not send \(name), though it said that it would" : "does not answer"
     let error = AccessoryError(
       .timedOut, "\(label) \(reason): it was asked for \(name) \(tries == 1 ? "once" : "\(tries) times")")

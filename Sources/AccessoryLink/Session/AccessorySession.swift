@@ -12,7 +12,7 @@ public final class AccessorySession: Sendable {
   /// The channel beneath. Who uses its queues directly must be the only one.
   public let transport: any Transport
   let writers: SpaceWaiters
-  let tenancy = Locked(Tenancy())
+  let ownership = Locked(SessionOwnership())
 
   /// The accessory's name for people.
   public var label: String { transport.label }
@@ -36,7 +36,7 @@ public final class AccessorySession: Sendable {
 
   /// Opens a pair of USB endpoints. Throws what `USBTransport.open` throws.
   public static func open(
-    _ configuration: USBConfiguration, io: IOThread = .shared
+    _ configuration: USBTransportConfiguration, io: IOThread = .shared
   ) async throws(AccessoryError) -> AccessorySession {
     AccessorySession(try await USBTransport.open(configuration, io: io))
   }

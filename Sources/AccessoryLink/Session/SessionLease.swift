@@ -13,67 +13,68 @@ final class SessionLease: Sendable {
     self.number = number
   }
 
-  deinit { session.tenancy.withLock { $0.end(number) } }
+  deinit { session.ownership.withLock { $0.end(number) } }
 
   /// The reader is about to take bytes, and perhaps to wait for them. Throws `busy` when a link has taken the session.
   func beginTaking() throws(AccessoryError) {
-    guard session.tenancy.withLock({ $0.beginTaking(number) }) else { throw .takenByLink(session.label) }
+    guard session.ownership.withLock({ $0.beginTaking(number) }) else { throw .takenByLink(session.label) }
   }
 
   /// The reader has what it wanted.
-  func endTaking() { session.tenancy.withLock { $0.isTaking = false } }
+  func endTaking() { session.ownership.withLock { $0.isTaking = false } }
 }
 
 /// Who takes what arrives from a session.
-struct Tenancy: Sendable {
-  private enum Tenant: Sendable, Equatable {
+struct SessionOwnership: Sendable {
+  private enum Owner: Sendable, Equatable {
     case nobody, link
     case reader(UInt64)
   }
 
-  private var tenant = Tenant.nobody
+  private var owner = Owner.nobody
   private var lastNumber: UInt64 = 0
   /// The reader waits for bytes.
   fileprivate(set) var isTaking = false
 
-  fileprivate mutating func begin() throws(TenancyError) -> UInt64 {
-    switch tenant {
+  fileprivate mutating func begin() throws(SessionOwnershipError) -> UInt64 {
+    switch owner {
     case .link: throw .link
     case .reader: throw .reader
     case .nobody:
       lastNumber += 1
-      tenant = .reader(lastNumber)
+      owner = .reader(lastNumber)
       return lastNumber
     }
   }
 
-  fileprivate mutating func beginForGood() throws(TenancyError) {
-    if tenant == .link { throw .link }
+  fileprivate mutating func beginForGood() throws(SessionOwnershipError) {
+    if owner == .link { throw .link }
     if isTaking { throw .reader }
-    tenant = .link
+    owner = .link
   }
 
   fileprivate mutating func beginTaking(_ number: UInt64) -> Bool {
-    guard tenant == .reader(number) else { return false }
+    guard owner == .reader(number) else { return false }
     isTaking = true
     return true
   }
 
   fileprivate mutating func end(_ number: UInt64) {
-    if tenant == .reader(number) { (tenant, isTaking) = (.nobody, false) }
+    if owner == .reader(number) { (owner, isTaking) = (.nobody, false) }
   }
 }
 
 /// Who has the session already.
-private enum TenancyError: Error {
+private enum SessionOwnershipError: Error {
   case link, reader
 }
 
 extension AccessorySession {
   /// Takes the session for a reader. Throws `busy` when somebody else has it.
   func lease() throws(AccessoryError) -> SessionLease {
-    do throws(TenancyError) {
-      return SessionLease(self, try tenancy.withLock { tenancy throws(TenancyError) in try tenancy.begin() })
+    do throws(SessionOwnershipError) {
+      return SessionLease(
+        self, try ownership.withLock { ownership throws(SessionOwnershipError) in try ownership.begin() })
     } catch {
       throw error == .link ? .takenByLink(label) : .takenByReader(label)
     }
@@ -82,8 +83,8 @@ extension AccessorySession {
   /// Takes the session for a link, which has it until it is closed. From a reader that doesn't wait for bytes it is taken
   /// away. Throws `busy` when a link has it, or a reader waits.
   func takeForGood() throws(AccessoryError) {
-    do throws(TenancyError) {
-      try tenancy.withLock { tenancy throws(TenancyError) in try tenancy.beginForGood() }
+    do throws(SessionOwnershipError) {
+      try ownership.withLock { ownership throws(SessionOwnershipError) in try ownership.beginForGood() }
     } catch {
       throw error == .link ? .takenByLink(label) : .takenByReader(label)
     }

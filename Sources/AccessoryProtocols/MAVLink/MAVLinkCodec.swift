@@ -85,21 +85,23 @@ public struct MAVLinkCodec: FrameCodec {
     guard payload.byteCount <= Self.maximumPayload else {
       throw .payloadTooLong(byteCount: payload.byteCount, limit: Self.maximumPayload)
     }
-    guard let facts = MAVLinkTable.facts(of: header.message), header.version == .two || header.message < 256 else {
+    guard let definition = MAVLinkTable.definition(of: header.message), header.version == .two || header.message < 256
+    else {
       throw .unknownMessage(header.message)
     }
     if header.version == .one {
-      guard payload.byteCount >= facts.baseByteCount else {
-        throw .payloadTooShort(byteCount: payload.byteCount, minimum: facts.baseByteCount)
+      guard payload.byteCount >= definition.baseByteCount else {
+        throw .payloadTooShort(byteCount: payload.byteCount, minimum: definition.baseByteCount)
       }
-      guard payload.byteCount <= facts.fullByteCount else {
-        throw .payloadTooLong(byteCount: payload.byteCount, limit: facts.fullByteCount)
+      guard payload.byteCount <= definition.fullByteCount else {
+        throw .payloadTooLong(byteCount: payload.byteCount, limit: definition.fullByteCount)
       }
     }
     let start = output.count
     header.append(to: &output, payload: UInt8(payload.byteCount))
     output.append(contentsOf: payload)
-    let checksum = MAVLinkChecksum.value(output.span.bytes.extracting((start + 1)..<output.count), seed: facts.seed)
+    let checksum = MAVLinkChecksum.value(
+      output.span.bytes.extracting((start + 1)..<output.count), seed: definition.seed)
     output.append(littleEndian: checksum)
     if header.version == .two, header.isSigned {
       for index in 0..<MAVLinkHeader.signatureByteCount {

@@ -63,7 +63,7 @@ public enum MAVLinkMessage: Sendable, Hashable {
       case .acknowledgement(let message): message.payload
       }
     guard version == .one else { return full.withoutTrailingZeros }
-    return Array(full.prefix(MAVLinkTable.facts(of: number)?.baseByteCount ?? 0))
+    return Array(full.prefix(MAVLinkTable.definition(of: number)?.baseByteCount ?? 0))
   }
 
   /// The message in a frame, with the next number of its sender. Empty for a message that version 1 can't carry.

@@ -126,16 +126,17 @@ struct MAVLinkScanner: Sendable {
     let count = Int(bytes.byte(at: index + 1))
     let end = index + header.frameByteCount(payload: count)
     let hasUnknownFlags = header.incompatibilityFlags & ~MAVLinkHeader.signed != 0
-    guard let facts = MAVLinkTable.facts(of: header.message) else {
+    guard let definition = MAVLinkTable.definition(of: header.message) else {
       guard isSender(header), !hasUnknownFlags else { return .nothing }
       return end <= bytes.byteCount ? .unknownMessage(header, end: end) : .needs(end - index)
     }
     // Extensions come behind what version 1 has, and some send them all the same.
-    if version == .one, !(facts.baseByteCount...facts.fullByteCount).contains(count) { return .nothing }
+    if version == .one, !(definition.baseByteCount...definition.fullByteCount).contains(count) { return .nothing }
     guard end <= bytes.byteCount else { return .needs(end - index) }
     let payload = (index + version.headerByteCount)..<(index + version.headerByteCount + count)
     let stated = bytes.load(littleEndianAt: payload.upperBound, as: UInt16.self)
-    guard MAVLinkChecksum.value(bytes.extracting((index + 1)..<payload.upperBound), seed: facts.seed) == stated else {
+    guard MAVLinkChecksum.value(bytes.extracting((index + 1)..<payload.upperBound), seed: definition.seed) == stated
+    else {
       return .damaged(header)
     }
     if hasUnknownFlags { return .unknownFlags(header, end: end) }

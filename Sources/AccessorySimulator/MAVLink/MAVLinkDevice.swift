@@ -34,7 +34,7 @@ public struct MAVLinkDevice: SerialDevice {
     /// Time between two of each of its messages.
     public var period = Duration.seconds(1)
     /// How it behaves.
-    public var habits: Set<Habit> = []
+    public var habits: Set<Quirk> = []
     /// Share of its frames that have noise in front of them, 0…1.
     public var garbage = 0.0
     /// Share of its frames that come in two pieces, with a pause between them, 0…1.
@@ -49,7 +49,7 @@ public struct MAVLinkDevice: SerialDevice {
   }
 
   /// What not all autopilots do.
-  public enum Habit: String, Sendable, Hashable, CaseIterable {
+  public enum Quirk: String, Sendable, Hashable, CaseIterable {
     /// It sends only heartbeats by itself.
     case quiet
     /// It says nothing until it hears somebody's heartbeat.
@@ -127,7 +127,7 @@ public struct MAVLinkDevice: SerialDevice {
       serial: configuration.serialNumber)
   }
 
-  func has(_ habit: Habit) -> Bool { configuration.habits.contains(habit) }
+  func has(_ habit: Quirk) -> Bool { configuration.habits.contains(habit) }
 
   // MARK: - What happens
 

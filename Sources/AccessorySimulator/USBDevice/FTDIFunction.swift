@@ -4,18 +4,18 @@ import AccessoryIO
 
 /// An FT232R, the serial adapter that the kernel makes a `/dev/ttyUSB` of. Request numbers as in its driver, ftdi_sio.
 struct FTDIFunction: USBFunction {
-  let input = USBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 64)
-  let output = USBEndpoint(address: 0x02, kind: .bulk, maximumPacket: 64)
-  private var state = LineState(latencyTimer: 16)
+  let input = SimulatedUSBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 64)
+  let output = SimulatedUSBEndpoint(address: 0x02, kind: .bulk, maximumPacket: 64)
+  private var state = HostLineSettings(latencyTimer: 16)
 
   /// Clear to send, data set ready and carrier detect are raised; the transmitter is empty.
   private static let status: [UInt8] = [0xB1, 0x60]
 
   let style = PacketStyle.prefixed(status)
-  var line: LineState? { state }
-  var interfaces: [USBInterface] {
+  var line: HostLineSettings? { state }
+  var interfaces: [SimulatedUSBInterface] {
     let code = USBClass(code: 0xFF, subclass: 0xFF, protocol: 0xFF)
-    return [USBInterface(number: 0, code: code, endpoints: [input, output])]
+    return [SimulatedUSBInterface(number: 0, code: code, endpoints: [input, output])]
   }
 
   mutating func control(_ setup: USBSetup, _ data: [UInt8]) -> ControlOutcome {
@@ -40,7 +40,7 @@ struct FTDIFunction: USBFunction {
   }
 
   private mutating func setData(_ value: UInt16) -> ControlOutcome {
-    let parities: [LineState.Parity] = [.none, .odd, .even, .mark, .space]
+    let parities: [HostLineSettings.Parity] = [.none, .odd, .even, .mark, .space]
     let stopBits = [1.0, 1.5, 2.0]
     let (parity, stop) = (Int(value >> 8 & 7), Int(value >> 11 & 3))
     guard parity < parities.count, stop < stopBits.count, (7...8).contains(value & 0xFF) else { return .stall }

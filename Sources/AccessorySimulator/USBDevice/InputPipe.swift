@@ -9,7 +9,7 @@ struct InputPipe: Sendable {
   /// The last packet was full and nothing is behind it: one of nothing says that this is the end.
   private var owesEmptyPacket = false
 
-  init(_ endpoint: USBEndpoint, style: PacketStyle = .stream) {
+  init(_ endpoint: SimulatedUSBEndpoint, style: PacketStyle = .stream) {
     maximumPacket = endpoint.maximumPacket
     self.style = style
   }

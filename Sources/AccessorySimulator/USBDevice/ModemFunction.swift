@@ -5,19 +5,19 @@ import AccessoryIO
 /// A modem of the communications class, which the kernel makes a `/dev/ttyACM` of (CDC PSTN 1.2).
 struct ModemFunction: USBFunction {
   let code = USBClass(code: 2)
-  let input = USBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 512)
-  let output = USBEndpoint(address: 0x01, kind: .bulk, maximumPacket: 512)
-  private let notices = USBEndpoint(address: 0x82, kind: .interrupt, maximumPacket: 16, interval: 8)
-  private var state = LineState()
+  let input = SimulatedUSBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 512)
+  let output = SimulatedUSBEndpoint(address: 0x01, kind: .bulk, maximumPacket: 512)
+  private let notices = SimulatedUSBEndpoint(address: 0x82, kind: .interrupt, maximumPacket: 16, interval: 8)
+  private var state = HostLineSettings()
 
-  var line: LineState? { state }
+  var line: HostLineSettings? { state }
 
-  var interfaces: [USBInterface] {
+  var interfaces: [SimulatedUSBInterface] {
     [
-      USBInterface(
+      SimulatedUSBInterface(
         number: 0, code: USBClass(code: 2, subclass: 2, protocol: 1), endpoints: [notices],
         classDescriptors: USBDescriptor.modem),
-      USBInterface(number: 1, code: USBClass(code: 10), endpoints: [input, output]),
+      SimulatedUSBInterface(number: 1, code: USBClass(code: 10), endpoints: [input, output]),
     ]
   }
 
@@ -26,7 +26,7 @@ struct ModemFunction: USBFunction {
     (notices.address, [0xA1, 0x20, 0, 0, 0, 0, 2, 0, 0x03, 0])
   }
 
-  private static let parities: [LineState.Parity] = [.none, .odd, .even, .mark, .space]
+  private static let parities: [HostLineSettings.Parity] = [.none, .odd, .even, .mark, .space]
   private static let stopBits = [1.0, 1.5, 2.0]
 
   mutating func control(_ setup: USBSetup, _ data: [UInt8]) -> ControlOutcome {

@@ -26,16 +26,16 @@ enum PacketStyle: Sendable, Hashable {
 protocol USBFunction: Sendable {
   /// What the device is.
   var code: USBClass { get }
-  var interfaces: [USBInterface] { get }
+  var interfaces: [SimulatedUSBInterface] { get }
   /// The endpoint that the accessory's bytes leave by.
-  var input: USBEndpoint { get }
+  var input: SimulatedUSBEndpoint { get }
   /// The endpoint that the host's bytes come by.
-  var output: USBEndpoint { get }
+  var output: SimulatedUSBEndpoint { get }
   var style: PacketStyle { get }
   /// What a HID interface's reports look like.
   var reportDescriptor: [UInt8]? { get }
   /// The serial line, where there is one.
-  var line: LineState? { get }
+  var line: HostLineSettings? { get }
   /// A request of the class or the vendor.
   mutating func control(_ setup: USBSetup, _ data: [UInt8]) -> ControlOutcome
   /// What is to be told by an endpoint of its own as soon as the device is in use.
@@ -46,16 +46,16 @@ extension USBFunction {
   var code: USBClass { USBClass(code: 0) }
   var style: PacketStyle { .stream }
   var reportDescriptor: [UInt8]? { nil }
-  var line: LineState? { nil }
+  var line: HostLineSettings? { nil }
   var notification: (endpoint: UInt8, bytes: [UInt8])? { nil }
 }
 
 /// A vendor's own interface with a pair of bulk endpoints.
 struct BulkFunction: USBFunction {
-  let input = USBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 512)
-  let output = USBEndpoint(address: 0x01, kind: .bulk, maximumPacket: 512)
-  var interfaces: [USBInterface] {
-    [USBInterface(number: 0, code: USBClass(code: USBClass.vendorSpecific), endpoints: [input, output])]
+  let input = SimulatedUSBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 512)
+  let output = SimulatedUSBEndpoint(address: 0x01, kind: .bulk, maximumPacket: 512)
+  var interfaces: [SimulatedUSBInterface] {
+    [SimulatedUSBInterface(number: 0, code: USBClass(code: USBClass.vendorSpecific), endpoints: [input, output])]
   }
 
   mutating func control(_ setup: USBSetup, _ data: [UInt8]) -> ControlOutcome { .stall }
@@ -64,16 +64,18 @@ struct BulkFunction: USBFunction {
 /// A HID interface whose reports, of a vendor's own kind, are 1024 bytes each way: the largest there are.
 struct ReportFunction: USBFunction {
   static let size = 1_024
-  let input = USBEndpoint(address: 0x81, kind: .interrupt, maximumPacket: size, interval: 4)
-  let output = USBEndpoint(address: 0x01, kind: .interrupt, maximumPacket: size, interval: 4)
+  let input = SimulatedUSBEndpoint(address: 0x81, kind: .interrupt, maximumPacket: size, interval: 4)
+  let output = SimulatedUSBEndpoint(address: 0x01, kind: .interrupt, maximumPacket: size, interval: 4)
   let style = PacketStyle.reports
   let reportDescriptor: [UInt8]? = USBDescriptor.hidReports(of: size)
   private var idleRate: UInt8 = 0
   private var protocolNumber: UInt8 = 1
 
-  var interfaces: [USBInterface] {
+  var interfaces: [SimulatedUSBInterface] {
     let hid = USBDescriptor.hid(reportDescriptorLength: reportDescriptor?.count ?? 0)
-    return [USBInterface(number: 0, code: USBClass(code: 3), endpoints: [input, output], classDescriptors: hid)]
+    return [
+      SimulatedUSBInterface(number: 0, code: USBClass(code: 3), endpoints: [input, output], classDescriptors: hid)
+    ]
   }
 
   /// HID 1.11, 7.2.

@@ -3,7 +3,7 @@
 import AccessoryIO
 
 /// A way into or out of a USB device (USB 2.0, 9.6.6).
-struct USBEndpoint: Sendable, Hashable {
+struct SimulatedUSBEndpoint: Sendable, Hashable {
   /// How data moves.
   enum Kind: UInt8, Sendable, Hashable {
     case bulk = 2
@@ -24,11 +24,11 @@ struct USBEndpoint: Sendable, Hashable {
 }
 
 /// A part of a USB device that one driver serves (USB 2.0, 9.6.5).
-struct USBInterface: Sendable, Hashable {
+struct SimulatedUSBInterface: Sendable, Hashable {
   var number: UInt8
   /// Class, subclass and protocol.
   var code: USBClass
-  var endpoints: [USBEndpoint]
+  var endpoints: [SimulatedUSBEndpoint]
   /// What the class wants said, between the interface's descriptor and its endpoints'.
   var classDescriptors: [UInt8] = []
 
@@ -52,7 +52,7 @@ enum USBDescriptor {
   }
 
   /// The one configuration with all in it (9.6.3): powered by the bus, 100 mA.
-  static func configuration(_ interfaces: [USBInterface]) -> [UInt8] {
+  static func configuration(_ interfaces: [SimulatedUSBInterface]) -> [UInt8] {
     let body = interfaces.flatMap(\.descriptors)
     return [9, 2] + le16(UInt16(9 + body.count)) + [UInt8(interfaces.count), 1, 0, 0x80, 50] + body
   }

@@ -56,7 +56,7 @@ struct USBIPDecoder: Sendable {
   }
 
   /// The transfer whose header is there; nil while its data is not.
-  private func transfer(_ sequence: UInt32) throws(USBIPError) -> USBTransfer? {
+  private func transfer(_ sequence: UInt32) throws(USBIPError) -> USBIPTransfer? {
     let (direction, endpoint, length, packets) = (word(3), word(4), word(6), word(8))
     guard direction <= 1 else { throw .badDirection(direction) }
     guard endpoint <= 15 else { throw .badEndpoint(endpoint) }
@@ -65,8 +65,8 @@ struct USBIPDecoder: Sendable {
     guard packets == 0 || packets == .max else { throw .isochronous }
     if direction == 0, keptCount < Self.headerSize + Int(length) { return nil }
     let setup = bytes[(start + 40)..<(start + Self.headerSize)]
-    return USBTransfer(
-      sequence: sequence, endpoint: UInt8(direction << 7 | endpoint), flags: USBTransferFlags(rawValue: word(5)),
+    return USBIPTransfer(
+      sequence: sequence, endpoint: UInt8(direction << 7 | endpoint), flags: USBIPTransferFlags(rawValue: word(5)),
       length: Int(length), setup: USBSetup(setup))
   }
 

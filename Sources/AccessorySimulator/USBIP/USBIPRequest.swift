@@ -3,19 +3,19 @@
 /// What a kernel asks of a USB device over USB/IP: Documentation/usb/usbip_protocol.rst, version 1.1.1.
 enum USBIPRequest: Sendable, Hashable {
   /// A transfer to do.
-  case submit(USBTransfer)
+  case submit(USBIPTransfer)
   /// A transfer to forget: the one that was submitted as number `target`.
   case unlink(sequence: UInt32, target: UInt32)
 }
 
 /// A transfer that the kernel wants done.
-struct USBTransfer: Sendable, Hashable {
+struct USBIPTransfer: Sendable, Hashable {
   /// What the kernel knows it by.
   var sequence: UInt32
   /// The endpoint, with bit 7 set when data goes to the host; 0x00 and 0x80 are the control endpoint.
   var endpoint: UInt8
   /// The kernel's URB flags.
-  var flags: USBTransferFlags = []
+  var flags: USBIPTransferFlags = []
   /// Bytes that there is room for (IN), or that follow (OUT).
   var length: Int
   /// The first stage of a control transfer.
@@ -28,11 +28,11 @@ struct USBTransfer: Sendable, Hashable {
 }
 
 /// The flags of a transfer that matter to a device (include/linux/usb.h).
-struct USBTransferFlags: OptionSet, Sendable, Hashable {
+struct USBIPTransferFlags: OptionSet, Sendable, Hashable {
   let rawValue: UInt32
 
   /// Less data than there is room for is an error (URB_SHORT_NOT_OK).
-  static let shortNotOK = USBTransferFlags(rawValue: 0x1)
+  static let shortNotOK = USBIPTransferFlags(rawValue: 0x1)
 }
 
 /// The eight bytes that a control transfer begins with (USB 2.0, 9.3). Little-endian, unlike all around it.

@@ -18,7 +18,7 @@ public struct KernelHost: USBHost {
   /// Gives one end of a socket pair to the port at `path`, or else to the first free one, if possible one from which the
   /// kernel has taken the last device away already: one that comes before that is not seen at times. Throws `unsupported` without the module,
   /// `permissionDenied` to a user who isn't root, `busy` when no port is free.
-  public func attach(speed: Int, preferring path: String?) throws(AccessoryError) -> USBAttachment {
+  public func attach(speed: Int, preferring path: String?) throws(AccessoryError) -> USBCable {
     let table: [UInt8]
     do throws(Errno) {
       table = try SmallFile.read(directory + "/status", limit: 65_536)
@@ -40,7 +40,7 @@ public struct KernelHost: USBHost {
     _ = fcntl(ends[1], F_SETFL, 0)
     do throws(AccessoryError) {
       let port = try take(ports, socket: ends[1], speed: speed, preferring: path)
-      return USBAttachment(descriptor: FileDescriptor(rawValue: ends[0]), path: place(of: port, among: ports))
+      return USBCable(descriptor: FileDescriptor(rawValue: ends[0]), path: place(of: port, among: ports))
     } catch {
       close(ends[0])
       throw error

@@ -16,10 +16,10 @@ actor USBDeviceTransport: Transport {
 
   private nonisolated let executor: DispatchExecutor
   private let cable: DescriptorTransport
-  private let onLine: (@Sendable (LineState) -> Void)?
-  private var device: USBDevice
+  private let onLine: (@Sendable (HostLineSettings) -> Void)?
+  private var device: SimulatedUSBDevice
   private var decoder = USBIPDecoder()
-  private var line: LineState?
+  private var line: HostLineSettings?
   private var arrived: [UInt8] = []
   private var sending: [UInt8] = []
   private var messages: [Int] = []
@@ -33,7 +33,7 @@ actor USBDeviceTransport: Transport {
   /// Plugs a device in, at `path` if that is free. `onLine` is told whenever the host changes its serial line.
   static func plugIn(
     _ identity: SimulatedUSBIdentity, into host: any USBHost, preferring path: String? = nil, io: IOThread = .shared,
-    onLine: (@Sendable (LineState) -> Void)? = nil
+    onLine: (@Sendable (HostLineSettings) -> Void)? = nil
   ) async throws(AccessoryError) -> USBDeviceTransport {
     let setup = SetupQueue(label: "usb-device")
     let speed = identity.kind.speed.rawValue
@@ -50,13 +50,13 @@ actor USBDeviceTransport: Transport {
   }
 
   private init(
-    _ identity: SimulatedUSBIdentity, _ cable: DescriptorTransport, _ onLine: (@Sendable (LineState) -> Void)?
+    _ identity: SimulatedUSBIdentity, _ cable: DescriptorTransport, _ onLine: (@Sendable (HostLineSettings) -> Void)?
   ) {
     label = cable.label
     executor = DispatchExecutor(label: "accessory.usb-device")
     self.cable = cable
     self.onLine = onLine
-    device = USBDevice(identity)
+    device = SimulatedUSBDevice(identity)
     input = InputQueue(keepsMessages: device.keepsMessages)
     output = OutputQueue(highWater: 65_536, keepsMessages: device.keepsMessages)
     line = device.line

@@ -9,7 +9,7 @@ public final class MemoryLine: LineControl {
   /// What the line is like.
   public struct State: Sendable {
     /// Its settings and modem lines.
-    public var facts: LineFacts
+    public var status: LineStatus
     /// Whether a break goes on.
     public var isBreaking = false
     /// How often a break was begun.
@@ -25,13 +25,13 @@ public final class MemoryLine: LineControl {
   private let label: String
 
   /// A line like this: 115,200 baud, 8N1, no modem line raised, unless said otherwise. With `modemLines` nil it has none.
-  public init(_ facts: LineFacts = LineFacts(baudRate: 115_200, modemLines: []), label: String = "memory") {
+  public init(_ status: LineStatus = LineStatus(baudRate: 115_200, modemLines: []), label: String = "memory") {
     self.label = label
-    state = Watched(State(facts: facts))
+    state = Watched(State(status: status))
   }
 
   /// How long a byte takes by the settings.
-  public var timing: LineTiming { state.value.facts.timing }
+  public var timing: LineTiming { state.value.status.timing }
 
   /// From now on all fails with `error`.
   public func end(_ error: AccessoryError) {
@@ -42,26 +42,26 @@ public final class MemoryLine: LineControl {
   }
 
   /// The line as it is.
-  public func facts() async throws(AccessoryError) -> LineFacts { try ask { .success($0.facts) } }
+  public func status() async throws(AccessoryError) -> LineStatus { try ask { .success($0.status) } }
 
   /// Takes all that a line can have.
-  public func change(_ changes: LineChanges) async throws(AccessoryError) -> LineFacts {
+  public func change(_ changes: LineChanges) async throws(AccessoryError) -> LineStatus {
     try changes.check(label)
     return try ask { state in
-      let old = state.facts
-      state.facts.baudRate = changes.baudRate ?? old.baudRate
-      state.facts.dataBits = changes.dataBits ?? old.dataBits
-      state.facts.parity = changes.parity ?? old.parity
-      state.facts.stopBits = changes.stopBits ?? old.stopBits
-      state.facts.flowControl = changes.flowControl ?? old.flowControl
-      return .success(state.facts)
+      let old = state.status
+      state.status.baudRate = changes.baudRate ?? old.baudRate
+      state.status.dataBits = changes.dataBits ?? old.dataBits
+      state.status.parity = changes.parity ?? old.parity
+      state.status.stopBits = changes.stopBits ?? old.stopBits
+      state.status.flowControl = changes.flowControl ?? old.flowControl
+      return .success(state.status)
     }
   }
 
   /// The lines that are raised.
   public func modemLines() async throws(AccessoryError) -> ModemLines {
     try ask { [label] state -> Result<ModemLines, AccessoryError> in
-      if let lines = state.facts.modemLines { .success(lines) } else { .failure(Self.noLines(label)) }
+      if let lines = state.status.modemLines { .success(lines) } else { .failure(Self.noLines(label)) }
     }
   }
 
@@ -69,8 +69,8 @@ public final class MemoryLine: LineControl {
   public func set(raising raised: ModemLines, lowering lowered: ModemLines) async throws(AccessoryError) {
     try ModemLines.check(raising: raised, lowering: lowered, label)
     try ask { [label] state -> Result<Void, AccessoryError> in
-      guard let lines = state.facts.modemLines else { return .failure(Self.noLines(label)) }
-      state.facts.modemLines = lines.subtracting(lowered).union(raised)
+      guard let lines = state.status.modemLines else { return .failure(Self.noLines(label)) }
+      state.status.modemLines = lines.subtracting(lowered).union(raised)
       return .success(())
     }
   }

@@ -25,7 +25,7 @@ extension BridgeService: BridgeHandler {
     let (held, open) = try await contact(call.device)
     let line: Bridge.Line?
     do throws(AccessoryError) {
-      line = try await (open.session.line?.facts()).map(Bridge.Line.init)
+      line = try await (open.session.line?.status()).map(Bridge.Line.init)
     } catch {
       throw CallError(error, device: held.device.id)
     }

@@ -53,7 +53,7 @@ extension BridgeService {
 
   // MARK: - Loans
 
-  package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> Opened {
+  package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult {
     var attachment = try find(call.device, asLine: true)
     // The line of several is lent whatever one of them is doing.
     while attachment.machine.state == .opening, attachment.device.unit == nil {
@@ -101,7 +101,7 @@ extension BridgeService {
       throw CallError(error, device: attachment.device.id)
     }
     // What can't be read is gone, as the bytes will say.
-    let line = try? await session.line?.facts()
+    let line = try? await session.line?.status()
     let loan = Loan(to: caller, line: session.line)
     attachment.loan = loan
     attachment.revoke = { session.transport.beginClose() }
@@ -110,8 +110,8 @@ extension BridgeService {
     if !attachment.machine.isPresent { session.transport.deviceWasRemoved() }
     let reply = Bridge.Open.Reply(
       device: Bridge.Device(attachment.target), loan: loan.secret, line: line.map { Bridge.Line($0) })
-    return Opened(reply) { client in
-      let isGone = await Joint.join(session.transport, client)
+    return OpenResult(reply) { client in
+      let isGone = await Relay.run(session.transport, client)
       await session.close()
       await self.returned(keys, isGone ? .disconnected(session.label) : nil)
     }

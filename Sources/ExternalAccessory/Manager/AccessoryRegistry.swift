@@ -15,11 +15,11 @@ final class AccessoryRegistry: RunLoopWork {
     /// What discovery has told of and not taken back, with and without a profile.
     var devices: [Device] = []
     /// What services have told of and not taken back.
-    var told: [ToldAccessory] = []
+    var told: [ReportedAccessory] = []
     var accessories: [EAAccessory] = []
     var lastConnectionID = EAConnectionIDNone
     var isRegistered = false
-    var news: [AccessoryNews] = []
+    var news: [ManagerEvent] = []
     var pickers: [PickerRequest] = []
     var lastPickerID = 0
     var errors: [AccessoryError] = []
@@ -183,7 +183,7 @@ final class AccessoryRegistry: RunLoopWork {
     tasks.withLock { $0.append(task) }
   }
 
-  private func came(_ told: ToldAccessory) {
+  private func came(_ told: ReportedAccessory) {
     let hasNews = state.withLock { state in
       // One that is told again has perhaps been lost meanwhile by a session.
       if !state.told.contains(told) { state.told.append(told) }

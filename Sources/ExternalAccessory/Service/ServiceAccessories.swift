@@ -7,7 +7,7 @@ import AccessoryDrivers
 import AccessoryIO
 
 /// An accessory that a service tells of.
-struct ToldAccessory: Sendable, Hashable {
+struct ReportedAccessory: Sendable, Hashable {
   /// As far as the service tells.
   var device: Device
   /// What it can be opened for. A profile without rules: how to open it, only the service knows.
@@ -31,7 +31,7 @@ struct ToldAccessory: Sendable, Hashable {
 /// them, or they see more of the system than this program does.
 enum ServiceAccessories {
   enum Event: Sendable {
-    case came(ToldAccessory)
+    case came(ReportedAccessory)
     case went(Device)
     /// The service tells of more than is kept; what is beyond is passed over. Told once.
     case tooMany(AccessoryError)
@@ -51,7 +51,7 @@ enum ServiceAccessories {
     defer { starts.stop() }
     var (isReady, isTooMuchTold) = (false, false)
     for await _ in starts.signals {
-      var known = ToldDevices<ToldAccessory>(countLimit: limit)
+      var known = ReportedDevices<ReportedAccessory>(countLimit: limit)
       try? await followOne(place, &known) {
         if !isReady { ready() }
         isReady = true
@@ -77,7 +77,7 @@ enum ServiceAccessories {
   }
 
   private static func followOne(
-    _ place: String, _ known: inout ToldDevices<ToldAccessory>, ready: () -> Void, tell: (Event) -> Void,
+    _ place: String, _ known: inout ReportedDevices<ReportedAccessory>, ready: () -> Void, tell: (Event) -> Void,
     passOver: () -> Void
   ) async throws {
     for try await event in try await BridgeClient.events(at: place, patience: patience) {
@@ -102,19 +102,19 @@ enum ServiceAccessories {
   /// All that the service knows of a device. One that somebody has named is asked who it is: nobody else tells.
   ///
   /// By a connection of its own: one made before that of the events may be to a service that was just ending.
-  private static func look(_ facts: Bridge.Device, _ place: String) async -> ToldAccessory? {
+  private static func look(_ facts: Bridge.Device, _ place: String) async -> ReportedAccessory? {
     guard let client = try? await BridgeClient.connect(to: place, patience: patience) else { return nil }
     if facts.source == Device.Source.named.rawValue,
       let reply = try? await client.device(facts.place).info(), reply.accessory.device.place == facts.place
     {
-      return ToldAccessory(reply.accessory, reply.identity)
+      return ReportedAccessory(reply.accessory, reply.identity)
     }
     let list = try? await client.list()
-    return (list?.first { $0.device.place == facts.place }).flatMap { ToldAccessory($0, nil) }
+    return (list?.first { $0.device.place == facts.place }).flatMap { ReportedAccessory($0, nil) }
   }
 }
 
-extension ToldAccessory {
+extension ReportedAccessory {
   /// Nil for what no program of ExternalAccessory can open.
   init?(_ accessory: Bridge.Accessory, _ identity: Bridge.Identity?) {
     guard let protocols = accessory.protocols, !protocols.isEmpty else { return nil }

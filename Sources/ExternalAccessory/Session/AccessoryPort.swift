@@ -73,13 +73,13 @@ final class AccessoryPort: Sendable {
         throw AccessoryError(.busy, "\(name) is open for \(last.protocolString)")
       }
       let lost: @Sendable () -> Void = { [weak self] in self?.lost() }
-      let channel = try Synchronously.run(
+      let channel = try BlockingCall.run(
         "opening \(name)", limit: Self.patience + profile.settle, late: { (late: SessionChannel) in late.beginClose() }
       ) { [services, drivers] () async throws(AccessoryError) in
         await last?.close()
         let session: AccessorySession
         var onLost = lost
-        if let held = try await HeldAccessory.open(device, from: services, writes: writes) {
+        if let held = try await ServiceLoan.open(device, from: services, writes: writes) {
           session = held
           // When a loan ends, the service may have stopped, and the accessory be there still. Discovery, or what the
           // service tells of, says whether it has gone.

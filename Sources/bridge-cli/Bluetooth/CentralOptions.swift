@@ -20,11 +20,11 @@ struct OpenModule {
       throw AccessoryError(
         .busy, "the service at \(held.place) has \(held.name): let it go first with bridge-cli detach \(held.name)")
     }
-    let target = try await Attachment.find(text, line)
+    let target = try await OpenedAccessory.find(text, line)
     if let driver = target.driver, !driver.hasRadio { throw noModule(target.label) }
-    return try await Attachment.with(target) { attachment in
-      guard let radio = attachment.accessory.radio else { throw noModule(attachment.accessory.label) }
-      return try await body(OpenModule(device: attachment.device, radio: radio))
+    return try await OpenedAccessory.with(target) { opened in
+      guard let radio = opened.accessory.radio else { throw noModule(opened.accessory.label) }
+      return try await body(OpenModule(device: opened.device, radio: radio))
     }
   }
 

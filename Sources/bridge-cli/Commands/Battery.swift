@@ -30,12 +30,12 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   func run() async throws {
     if watch { Interruption.endWithOutput() }
     if let held = try await HeldDevice.find(device.text, line) { return try await run(held) }
-    try await Attachment.with(device.text, line) { attachment in
-      let (reading, news) = try await attachment.accessory.batteryAndNews()
-      show(reading, attachment)
+    try await OpenedAccessory.with(device.text, line) { opened in
+      let (reading, news) = try await opened.accessory.batteryAndNews()
+      show(reading, opened)
       guard watch else { return }
       for try await event in news {
-        if case .battery(let reading) = event { show(reading, attachment) }
+        if case .battery(let reading) = event { show(reading, opened) }
       }
       throw CancellationError()
     }
@@ -58,8 +58,8 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     try Task.checkCancellation()
   }
 
-  private func show(_ reading: BatteryReading, _ attachment: Attachment) {
-    show(reading, DeviceDocument(attachment.device))
+  private func show(_ reading: BatteryReading, _ opened: OpenedAccessory) {
+    show(reading, DeviceDocument(opened.device))
   }
 
   private func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil, isStale: Bool = false) {

@@ -27,7 +27,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     let stage = Stage(json: output.json)
-    let simulator = FramedSimulator(Self.simulated())
+    let simulator = AF1Simulator(Self.simulated())
     do {
       try await play(stage, simulator)
     } catch {
@@ -42,8 +42,8 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   /// The serial number is the demo's own, so that other accessories on this machine don't mix in.
   private static let serial = "DEMO-\(UInt16.random(in: 1_000...9_999))"
 
-  private static func simulated() -> FramedSimulator.Configuration {
-    var configuration = FramedSimulator.Configuration(seed: 1)
+  private static func simulated() -> AF1Simulator.Configuration {
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.device.identity.name = "Demo gadget"
     configuration.device.identity.serialNumber = serial
     configuration.device.battery = AF1BatteryReply(level: .normal, percent: 24, millivolts: 3_516, charge: .discharging)
@@ -52,7 +52,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     return configuration
   }
 
-  private func play(_ stage: Stage, _ simulator: FramedSimulator) async throws {
+  private func play(_ stage: Stage, _ simulator: AF1Simulator) async throws {
     var arrivals = try await SimulatorSource().events().makeAsyncIterator()
 
     stage.scene("An accessory is plugged in")
@@ -76,7 +76,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     await sameAccessory.close()
   }
 
-  private func converse(_ stage: Stage, _ device: Device, _ accessory: FramedAccessory) async throws {
+  private func converse(_ stage: Stage, _ device: Device, _ accessory: AF1Accessory) async throws {
     stage.scene("Who and how are you?")
     let identity = try await accessory.identify()
     stage.tell(
@@ -100,7 +100,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   }
 
   private func pullTheCable(
-    _ stage: Stage, _ device: Device, _ accessory: FramedAccessory, _ simulator: FramedSimulator
+    _ stage: Stage, _ device: Device, _ accessory: AF1Accessory, _ simulator: AF1Simulator
   ) async throws {
     stage.scene("The cable is pulled in the middle of a request")
     let request = Task { try await accessory.echo(Array("are you there?".utf8)) }
@@ -117,8 +117,8 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     }
   }
 
-  private func open(_ device: Device) async throws -> FramedAccessory {
-    try await FramedAccessory.open(try await DeviceOpener(device).session())
+  private func open(_ device: Device) async throws -> AF1Accessory {
+    try await AF1Accessory.open(try await DeviceOpener(device).session())
   }
 
   private enum Change {

@@ -21,8 +21,8 @@ extension FileCommand {
       try held.requireDriver()
       return try await body(held)
     }
-    return try await Attachment.with(device, line) { attachment in
-      try await body(OpenFiles(attachment: attachment, files: try attachment.accessory.requireFiles()))
+    return try await OpenedAccessory.with(device, line) { opened in
+      try await body(OpenFiles(opened: opened, files: try opened.accessory.requireFiles()))
     }
   }
 }

@@ -32,24 +32,24 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   func run() async throws {
     if passive { return try await showWithoutOpening() }
     if let held = try await HeldDevice.find(device.text, line) { return show(try await held.calls.info()) }
-    let target = try await Attachment.find(device.text, line)
+    let target = try await OpenedAccessory.find(device.text, line)
     guard target.driver != nil else { return try await showAsBytes(target) }
-    try await Attachment.with(target) { attachment in
-      let facts = try await attachment.session.line?.facts()
-      let identity = try await attachment.accessory.identify()
+    try await OpenedAccessory.with(target) { opened in
+      let facts = try await opened.session.line?.status()
+      let identity = try await opened.accessory.identify()
       show(
-        DeviceDocument(attachment.device), DeviceView.facts(attachment.device, driver: attachment.driver.name),
+        DeviceDocument(opened.device), DeviceView.facts(opened.device, driver: opened.driver.name),
         facts.map { Bridge.Line($0) },
-        attachment.accessory.protocolDetails.map(Bridge.ProtocolDetails.init), identity)
+        opened.accessory.protocolDetails.map(Bridge.ProtocolDetails.init), identity)
     }
   }
 
   /// What is known of a device and its line when no driver is.
   private func showAsBytes(_ target: Target) async throws {
     let session = try await target.opener.unguardedSession()
-    let facts: Result<LineFacts?, any Error>
+    let facts: Result<LineStatus?, any Error>
     do {
-      facts = .success(try await session.line?.facts())
+      facts = .success(try await session.line?.status())
     } catch {
       facts = .failure(error)
     }
@@ -95,7 +95,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func showWithoutOpening() async throws {
-    let target = try await Attachment.find(device.text, line)
+    let target = try await OpenedAccessory.find(device.text, line)
     let device = target.device
     let access = await PortAccess.look(at: [device]).first
     if output.json {

@@ -70,7 +70,7 @@ struct NamedRequest {
       }
       return Self.show(replies, DeviceDocument(device), output, isAnswered: isAnswered)
     }
-    try await run(request, on: try await Attachment.find(device, request.line))
+    try await run(request, on: try await OpenedAccessory.find(device, request.line))
   }
 
   /// Sends it to a device that no service holds.
@@ -82,12 +82,12 @@ struct NamedRequest {
       if request.dryRun { return try DryRun(calls, of: driver, on: target, write: request.write).show(output) }
       try target.opener.writeRules.check(calls, isAsked: request.write)
     }
-    try await Attachment.with(target) { attachment in
-      let calls = try calls(of: attachment.driver.commands, attachment.accessory.label)
+    try await OpenedAccessory.with(target) { opened in
+      let calls = try calls(of: opened.driver.commands, opened.accessory.label)
       let replies = try await Self.usage {
-        try await attachment.accessory.asking(toWrite: request.write).perform(calls, isAnswered: isAnswered)
+        try await opened.accessory.asking(toWrite: request.write).perform(calls, isAnswered: isAnswered)
       }
-      Self.show(replies, DeviceDocument(attachment.device), output, isAnswered: isAnswered)
+      Self.show(replies, DeviceDocument(opened.device), output, isAnswered: isAnswered)
     }
   }
 
@@ -126,7 +126,7 @@ enum CommandList {
     }
     let drivers: [Driver]
     if let device {
-      drivers = (try await Attachment.find(device, line)).driver.map { [$0] } ?? KnownDrivers.library.drivers
+      drivers = (try await OpenedAccessory.find(device, line)).driver.map { [$0] } ?? KnownDrivers.library.drivers
     } else if let file = line.driver, KnownDrivers.isFile(file) {
       drivers = [Driver(try await KnownDrivers.described(inFile: file).description)]
     } else if let name = line.driver, let driver = KnownDrivers.library.driver(named: name) {

@@ -134,21 +134,21 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
       }
       return show(reply.payload, parts, DeviceDocument(reply.device))
     }
-    let target = try await Attachment.find(parts.device, line)
+    let target = try await OpenedAccessory.find(parts.device, line)
     if let driver = target.driver, let named = named(parts, driver.name, driver.commands) {
       return try await named.run(self, on: target)
     }
     if dryRun { return try await named(parts, target.driver?.name, target.label).run(self, on: target) }
     // Before it is opened: that resets some boards.
     try target.opener.writeRules.checkBytes(isAsked: write)
-    try await Attachment.with(target) { attachment in
+    try await OpenedAccessory.with(target) { opened in
       let reply = try await usage {
         try await Self.hinting {
-          try await attachment.accessory.asking(toWrite: write).request(
+          try await opened.accessory.asking(toWrite: write).request(
             parts.command.rawValue, payload: parts.payload)
         }
       }
-      show(reply, parts, DeviceDocument(attachment.device))
+      show(reply, parts, DeviceDocument(opened.device))
     }
   }
 
@@ -156,7 +156,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   /// a `status`.
   private func named(_ parts: Parts, _ driver: String, _ commands: [CommandDescription]) -> NamedRequest? {
     let name = parts.command.name.lowercased()
-    guard parts.mayBeAName, driver != FramedAccessory.driverName, commands.contains(where: { $0.name == name }) else {
+    guard parts.mayBeAName, driver != AF1Accessory.driverName, commands.contains(where: { $0.name == name }) else {
       return nil
     }
     return NamedRequest(name, of: parts.device)
@@ -164,7 +164,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
 
   /// The same in the longer form, which names everything. Throws `UsageError` where the accessory doesn't speak AF1.
   private func named(_ parts: Parts, _ driver: String?, _ label: String) throws -> NamedRequest {
-    guard driver == FramedAccessory.driverName else {
+    guard driver == AF1Accessory.driverName else {
       throw UsageError(
         "\(label) takes no AF1 commands, so nothing is known that would be sent: request --list shows what each kind takes"
       )

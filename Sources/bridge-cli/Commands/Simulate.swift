@@ -24,13 +24,13 @@ struct Simulate: AsyncParsableCommand {
         bridge-cli simulate --profile ./mine.yaml --set temperature=21.5
       """,
     subcommands: [
-      SimulateDescribed.self, SimulateFramed.self, SimulateEV3.self, SimulateHM10.self, SimulateBluno.self,
+      SimulateDescribed.self, SimulateAF1.self, SimulateEV3.self, SimulateHM10.self, SimulateBluno.self,
       SimulateHM1X.self, SimulateMAVLink.self,
     ],
     defaultSubcommand: SimulateDescribed.self)
 }
 
-struct SimulateFramed: AsyncParsableCommand, JSONCommand {
+struct SimulateAF1: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "framed",
     abstract: "Pretends to be an accessory that speaks AF1, on a pseudo-terminal or as a USB device.",
@@ -141,7 +141,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
 
   func run() async throws {
     let configuration = try await simulated()
-    let simulator = FramedSimulator(configuration)
+    let simulator = AF1Simulator(configuration)
     try await simulator.plugIn()
     await withTaskCancellationHandler {
       for await event in simulator.events {
@@ -154,8 +154,8 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
     await simulator.stop()
   }
 
-  private func simulated() async throws -> FramedSimulator.Configuration {
-    var configuration = FramedSimulator.Configuration(seed: seed ?? .random(in: 0 ... .max))
+  private func simulated() async throws -> AF1Simulator.Configuration {
+    var configuration = AF1Simulator.Configuration(seed: seed ?? .random(in: 0 ... .max))
     configuration.link = link
     configuration.drain = drain
     configuration.faults.drop = drop
@@ -200,7 +200,7 @@ struct SimulateFramed: AsyncParsableCommand, JSONCommand {
     return "SIM"
   }
 
-  private func show(_ event: FramedSimulator.Event, _ configuration: FramedSimulator.Configuration) {
+  private func show(_ event: AF1Simulator.Event, _ configuration: AF1Simulator.Configuration) {
     if output.json {
       let (name, path): (String, String?) =
         switch event {

@@ -51,7 +51,7 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
       it hears somebody's heartbeat; old: it doesn't know REQUEST_MESSAGE; plain: it has no BATTERY_STATUS; signed: it \
       signs its frames; crowded: others speak on its line, too; mixed: every other frame is of the other version.
       """))
-  var habit: [MAVLinkDevice.Habit] = []
+  var habit: [MAVLinkDevice.Quirk] = []
   @Option(help: ArgumentHelp("Share of its frames that have noise in front of them, 0 to 1.", valueName: "share"))
   var garbage = 0.0
   @Option(
@@ -116,8 +116,8 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
   }
 
   private static func name(of message: UInt32) -> String {
-    MAVLinkTable.facts(of: message)?.name ?? "message \(message)"
+    MAVLinkTable.definition(of: message)?.name ?? "message \(message)"
   }
 }
 
-extension MAVLinkDevice.Habit: ExpressibleByArgument {}
+extension MAVLinkDevice.Quirk: ExpressibleByArgument {}

@@ -29,9 +29,9 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
         reply.status.reading, reply.identity.reading, DeviceDocument(reply.device), age: reply.age_ms,
         isStale: reply.stale == true)
     }
-    try await Attachment.with(device.text, line) { attachment in
-      let status = try await attachment.accessory.status()
-      show(status, try await attachment.accessory.identify(), DeviceDocument(attachment.device))
+    try await OpenedAccessory.with(device.text, line) { opened in
+      let status = try await opened.accessory.status()
+      show(status, try await opened.accessory.identify(), DeviceDocument(opened.device))
     }
   }
 

@@ -115,9 +115,9 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func traceDevice() async throws {
-    let target = try await Attachment.find(source, line, asLine: true)
+    let target = try await OpenedAccessory.find(source, line, asLine: true)
     let driver = target.driver
-    if driver == nil, poll != nil { throw await Attachment.withoutDriver(target) }
+    if driver == nil, poll != nil { throw await OpenedAccessory.withoutDriver(target) }
     let (tap, began) = (TraceTap(), WallClock.seconds)
     var opener = target.opener
     opener.tap = tap

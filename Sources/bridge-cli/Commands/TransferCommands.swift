@@ -34,7 +34,7 @@ struct TransferOptions: ParsableArguments {
     }
     var begun: (any FileTransfer)?
     var policy = RetryPolicy()
-    var comings: Comings?
+    var comings: ArrivalWatcher?
     defer { comings?.end() }
     var (deadline, tries): (MonotonicTime?, Int) = (nil, 0)
     while true {
@@ -43,10 +43,10 @@ struct TransferOptions: ParsableArguments {
         return try await command.withFiles { files in
           guard let open = files as? OpenFiles else { throw AccessoryError(.busy, "a service has taken the accessory") }
           (deadline, tries) = (nil, 0)
-          policy = open.attachment.profile?.policies.reconnect ?? RetryPolicy()
+          policy = open.opened.profile?.policies.reconnect ?? RetryPolicy()
           var transfer = try begun ?? make(open.files)
           defer { begun = transfer }
-          try await transfer.run(on: open.attachment.accessory) { watcher.bar.show($0, $1) }
+          try await transfer.run(on: open.opened.accessory) { watcher.bar.show($0, $1) }
           return Carried(
             device: open.document, resumptions: transfer.resumptions, md5: transfer.md5, crc32: transfer.crc32)
         }
@@ -61,7 +61,7 @@ struct TransferOptions: ParsableArguments {
       deadline = end
       tries += 1
       guard now < end else { throw failure }
-      if comings == nil { comings = await Comings() }
+      if comings == nil { comings = await ArrivalWatcher() }
       // By the policy's pauses, and at once when something is plugged in.
       await comings?.next(within: min(end - now, policy.pause(beforeTry: tries) ?? policy.interval))
       if Task.isCancelled { throw failure }

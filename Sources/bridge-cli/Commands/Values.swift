@@ -46,13 +46,13 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
   func run() async throws {
     if watch { Interruption.endWithOutput() }
     if let held = try await HeldDevice.find(device.text, line) { return try await run(held) }
-    try await Attachment.with(device.text, line) { try await run($0) }
+    try await OpenedAccessory.with(device.text, line) { try await run($0) }
   }
 
   /// Shows the values of an accessory that is open here.
-  private func run(_ attachment: Attachment) async throws {
-    let accessory = attachment.accessory
-    var shown = ShownValues(DeviceDocument(attachment.device), json: output.json, names: names)
+  private func run(_ opened: OpenedAccessory) async throws {
+    let accessory = opened.accessory
+    var shown = ShownValues(DeviceDocument(opened.device), json: output.json, names: names)
     let news = accessory.news()
     try shown.showFirst(try await accessory.values().map { Bridge.MeasuredValue($0.bounded) }, isComplete: !watch)
     if let poll {

@@ -48,7 +48,7 @@ struct ConsoleOpening: Sendable {
       awaiting("waiting for the service at \(held.place) to lend \(name)")
       return try await borrow(held, write: write && held.accessory.writes != nil)
     }
-    let target = try await Attachment.find(text, line, asLine: true)
+    let target = try await OpenedAccessory.find(text, line, asLine: true)
     let settle = target.opener.settings.terminal.settle
     let pause =
       target.device.address.transport == .terminal && settle > .zero ? ", which takes \(settle) to settle" : ""
@@ -84,7 +84,7 @@ struct ConsoleOpening: Sendable {
   }
 
   /// Sends bytes if there is room for them; nil where it is only listened to.
-  func offer(_ bytes: [UInt8]) -> OutputQueue.Offered? { isReadOnly ? nil : session?.transport.output.offer(bytes) }
+  func offer(_ bytes: [UInt8]) -> OutputQueue.OfferResult? { isReadOnly ? nil : session?.transport.output.offer(bytes) }
 
   /// Closes it, without waiting.
   func beginClose() { session?.transport.beginClose() }
@@ -112,7 +112,7 @@ enum ConsoleReturn {
   private static func next(
     _ names: [String], _ line: LineOptions, _ write: Bool, _ lender: String?
   ) async -> ConsoleOpening? {
-    let comings = await Comings()
+    let comings = await ArrivalWatcher()
     defer { comings.end() }
     var seen = 0
     while !Task.isCancelled {
@@ -135,6 +135,6 @@ enum ConsoleReturn {
     else {
       return false
     }
-    return (try? await Attachment.find(name, line, asLine: true)) != nil
+    return (try? await OpenedAccessory.find(name, line, asLine: true)) != nil
   }
 }

@@ -39,7 +39,7 @@ struct SimulatorDocument: Encodable {
     let size_bytes: OrNull<Int>
     let crc32: OrNull<String>
 
-    init?(_ event: FramedSimulator.Event) {
+    init?(_ event: AF1Simulator.Event) {
       switch event {
       case .stored(let name, let size, let checksum):
         (self.name, size_bytes, crc32) = (name, OrNull(size), OrNull(Hexadecimal.string(checksum)))
@@ -60,7 +60,7 @@ struct SimulatorDocument: Encodable {
     let breaks: Int
     let latency_timer_ms: OrNull<UInt8>
 
-    init(_ line: LineState) {
+    init(_ line: HostLineSettings) {
       baud = line.baudRate
       data_bits = line.dataBits
       parity = line.parity.rawValue

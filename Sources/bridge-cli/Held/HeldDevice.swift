@@ -32,7 +32,7 @@ struct HeldDevice: Sendable {
   /// another line than the service has set.
   static func find(_ text: String?, _ line: LineOptions, asLine isLine: Bool = false) async throws -> HeldDevice? {
     guard var held = try await find(text, asLine: isLine) else { return nil }
-    held.label = Attachment.label(text, held.name)
+    held.label = OpenedAccessory.label(text, held.name)
     guard !line.saysSomething else {
       throw AccessoryError(
         .busy,

@@ -35,7 +35,7 @@ enum LowBatteries {
   private static func follow(_ place: String, _ body: Body) async throws {
     let client = try await BridgeClient.connect(to: place, patience: .seconds(60))
     // The identities of those that are low.
-    var low = ToldDevices<Void>(byteLimit: byteLimit)
+    var low = ReportedDevices<Void>(byteLimit: byteLimit)
     var isTooMuchTold = false
     for try await event in try await BridgeClient.events(at: place) {
       let (facts, reading): (Bridge.Device, BatteryReading)

@@ -15,10 +15,10 @@ protocol ReachableFiles: Sendable {
 
 /// Files of an accessory that is open here.
 struct OpenFiles: ReachableFiles {
-  let attachment: Attachment
+  let opened: OpenedAccessory
   let files: any AccessoryFiles
 
-  var document: DeviceDocument { DeviceDocument(attachment.device) }
+  var document: DeviceDocument { DeviceDocument(opened.device) }
   func entries(of folder: String) async throws -> [FileEntry] { try await files.entries(of: folder) }
   func makeFolder(_ path: String) async throws { try await files.makeFolder(path) }
   func remove(_ path: String) async throws { try await files.remove(path) }

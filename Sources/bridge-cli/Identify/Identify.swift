@@ -65,12 +65,12 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     let library = KnownDrivers.library
     try check(library)
     let device = try await device()
-    guard let way = device.map({ IdentificationPlan.Way($0.address) }) ?? .line else {
+    guard let port = device.map({ IdentificationPlan.PortKind($0.address) }) ?? .line else {
       throw UsageError(
         "\(device?.address.description ?? "this") is no port but a device on USB, which says itself what it is: see bridge-cli list"
       )
     }
-    let plan = IdentificationPlan(library, way: way, patience: timeout?.duration) { kind in
+    let plan = IdentificationPlan(library, port: port, patience: timeout?.duration) { kind in
       only?.kinds.contains(kind) ?? true && !(skip?.kinds.contains(kind) ?? false)
     }
     guard !plan.steps.isEmpty else {
@@ -94,7 +94,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     opener.driver = nil
     opener.settings.terminal = TerminalSettings()
     if let first = plan.steps.first?.line { opener.settings.terminal.baudRate = first.baudRate }
-    opener.label = Attachment.label(port, device.address.description)
+    opener.label = OpenedAccessory.label(port, device.address.description)
     let session = try await opener.unguardedSession()
     let result: Result<IdentificationOutcome, AccessoryError>
     do throws(AccessoryError) {

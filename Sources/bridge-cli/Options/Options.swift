@@ -42,7 +42,7 @@ struct Target {
 }
 
 /// An accessory that a command has open.
-struct Attachment {
+struct OpenedAccessory {
   let device: Device
   let accessory: any Accessory
   let driver: Driver
@@ -51,12 +51,12 @@ struct Attachment {
 
   /// Makes contact with a device. Throws `misconfigured` when no driver for it is known; then it isn't opened either,
   /// since that resets some boards.
-  private static func contact(_ target: Target) async throws -> Attachment {
+  private static func contact(_ target: Target) async throws -> OpenedAccessory {
     guard let driver = target.driver else { throw await withoutDriver(target) }
     try target.opener.checkUnit()
     let session = try await target.opener.unguardedSession()
     let accessory = try await target.opener.contact(over: session)
-    return Attachment(
+    return OpenedAccessory(
       device: target.device, accessory: accessory, driver: driver, profile: target.profile, session: session)
   }
 
@@ -96,22 +96,22 @@ struct Attachment {
 
   /// Finds the device that `text` means, makes contact, runs `body`, and closes whatever happens.
   static func with<Result: Sendable>(
-    _ text: String?, _ line: LineOptions, _ body: (Attachment) async throws -> Result
+    _ text: String?, _ line: LineOptions, _ body: (OpenedAccessory) async throws -> Result
   ) async throws -> Result {
     try await with(try await find(text, line), body)
   }
 
   /// The same for a device that was found.
   static func with<Result: Sendable>(
-    _ target: Target, _ body: (Attachment) async throws -> Result
+    _ target: Target, _ body: (OpenedAccessory) async throws -> Result
   ) async throws -> Result {
-    let attachment = try await contact(target)
+    let opened = try await contact(target)
     do {
-      let result = try await body(attachment)
-      await attachment.accessory.close()
+      let result = try await body(opened)
+      await opened.accessory.close()
       return result
     } catch {
-      await attachment.accessory.close()
+      await opened.accessory.close()
       throw error
     }
   }

@@ -47,9 +47,9 @@ struct SerialOptions: ParsableArguments {
     help: ArgumentHelp(
       "DTR after opening; with keep it also stays when closing; else as the profile says, or keep.", valueName: "state")
   )
-  var dtr: TerminalConfiguration.LineState?
+  var dtr: TerminalConfiguration.ModemLineSetting?
   @Option(help: ArgumentHelp("RTS after opening; else as the profile says, or keep.", valueName: "state"))
-  var rts: TerminalConfiguration.LineState?
+  var rts: TerminalConfiguration.ModemLineSetting?
   @Option(
     help: ArgumentHelp(
       "RS-485 with RTS while sending: high or low, then if need be milliseconds before and after, like high,1,1.",
@@ -121,7 +121,7 @@ extension TerminalConfiguration.FlowControl: ExpressibleByArgument {
   }
 }
 
-extension TerminalConfiguration.LineState: ExpressibleByArgument {}
+extension TerminalConfiguration.ModemLineSetting: ExpressibleByArgument {}
 
 /// RS-485 on the command line: "high" or "low", then delays in milliseconds.
 struct RS485Argument: FormArgument {

@@ -29,7 +29,7 @@ struct TransportOptions: ParsableArguments {
     help: ArgumentHelp(
       "USB: a stream, messages of a transfer each, or messages padded to a packet; else as the interface's class wants.",
       valueName: "shape"))
-  var shape: USBConfiguration.Shape?
+  var shape: USBTransportConfiguration.Shape?
 
   /// Whether the user wants anything otherwise than a profile says.
   var saysSomething: Bool { wanted != nil || alternate != nil || shape != nil }
@@ -65,7 +65,7 @@ struct TransportOptions: ParsableArguments {
 }
 
 extension TransportKind: ExpressibleByArgument {}
-extension USBConfiguration.Shape: ExpressibleByArgument {}
+extension USBTransportConfiguration.Shape: ExpressibleByArgument {}
 
 /// A pair of endpoint addresses on the command line: "0x81,0x02".
 struct EndpointsArgument: FormArgument {

@@ -33,7 +33,7 @@ enum LineView {
   }
 
   /// What a host asked of a simulated line: "line 115200 baud, 8 data bits, no parity, 1 stop bit; DTR on, RTS on".
-  static func state(_ line: LineState) -> String {
+  static func state(_ line: HostLineSettings) -> String {
     let parity = line.parity == .none ? "no parity" : "\(line.parity.rawValue) parity"
     let stopBits = line.stopBits == 1 ? "1 stop bit" : line.stopBits == 2 ? "2 stop bits" : "1.5 stop bits"
     let lines =

@@ -45,7 +45,7 @@ struct RunningService: Sendable {
   /// Who listens there.
   private static func process(at path: String) -> Int32? {
     guard let probe = try? UnixSocket.create() else { return nil }
-    defer { UnixSocket.close(probe) }
+    defer { Socket.close(probe) }
     guard (try? UnixSocket.connect(probe, to: path)) != nil else { return nil }
     return (try? UnixSocket.peer(of: probe)).map(\.process).flatMap { $0 > 0 ? $0 : nil }
   }

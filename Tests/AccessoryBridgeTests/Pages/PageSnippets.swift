@@ -18,7 +18,7 @@ enum PageSnippets {
   /// README.md
   static func parts() async throws {
     let session = try await AccessorySession.open(TerminalConfiguration(path: "/dev/ttyACM0", baudRate: 57_600))
-    let accessory = try await FramedAccessory.open(session)
+    let accessory = try await AF1Accessory.open(session)
     print(try await accessory.identify().name, try await accessory.battery().percent ?? "unknown")
     for try await event in accessory.events() { print(event) }  // ends with `disconnected` when it is unplugged
   }
@@ -55,7 +55,7 @@ enum PageSnippets {
 
   /// Documentation/usb.md
   static func endpoints() async throws -> AccessorySession {
-    var configuration = USBConfiguration(path: "/dev/bus/usb/001/004")
+    var configuration = USBTransportConfiguration(path: "/dev/bus/usb/001/004")
     configuration.interface = 0
     let session = try await AccessorySession.open(configuration)
     return session
@@ -107,8 +107,8 @@ enum PageSnippets {
 
   /// Documentation/send-file.md
   static func file(_ session: AccessorySession) async throws {
-    let accessory = try await FramedAccessory.open(session)
-    var transfer = FramedTransfer(try await DiskFile("firmware.bin"), kind: .firmware, name: "firmware.bin")
+    let accessory = try await AF1Accessory.open(session)
+    var transfer = AF1Transfer(try await DiskFile("firmware.bin"), kind: .firmware, name: "firmware.bin")
     try await transfer.run(on: accessory) { done, total in print(done, total) }
   }
 }

@@ -34,20 +34,20 @@ import Testing
   }
 
   @Test func theRateChangesBehindTheRequest() async throws {
-    let line = MemoryLine(LineFacts(baudRate: 1_200, modemLines: []))
+    let line = MemoryLine(LineStatus(baudRate: 1_200, modemLines: []))
     let transport = MemoryTransport(line: line)
     async let opening = open(transport)
     #expect(try await transport.nextWritten(5) == Array("FAST\n".utf8))
-    #expect(line.state.value.facts.baudRate == 1_200)
+    #expect(line.state.value.status.baudRate == 1_200)
     #expect(try await transport.nextWritten(1) == Array("\n".utf8))
-    #expect(line.state.value.facts.baudRate == 115_200, "before anything else is sent")
+    #expect(line.state.value.status.baudRate == 115_200, "before anything else is sent")
     transport.receive(Array("pylon 3>".utf8))
     let accessory = try await opening
     await accessory.close()
   }
 
   @Test func anotherAnswerIsNoContact() async throws {
-    let transport = MemoryTransport(line: MemoryLine(LineFacts(baudRate: 1_200, modemLines: [])))
+    let transport = MemoryTransport(line: MemoryLine(LineStatus(baudRate: 1_200, modemLines: [])))
     let opening = Task { try await open(transport) }
     _ = try await transport.nextWritten(6)
     transport.receive(Array("modem 3>".utf8))

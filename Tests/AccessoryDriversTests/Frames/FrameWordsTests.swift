@@ -57,7 +57,7 @@ private struct Talk {
 
 @Suite struct AF1WordsTests {
   @Test func messagesAreRead() {
-    var talk = Talk(.framed)
+    var talk = Talk(.af1)
     talk.host("0F F0 11 00 17 2A 04 00 09 5F 78 56 34 12 D2 87 6D AF")
     #expect(talk.field("nonce") == .text("12345678"))
     talk.device("0F F0 12 00 17 2A 08 00 84 D4 01 EE FF C0 00 10 01 00 9B D3 FB F2")

@@ -93,20 +93,20 @@ struct IdentificationPlanTests {
 
   /// Where no rate can be set each kind has its turn once; at Modbus TCP's port there is nothing else.
   @Test func connections() throws {
-    let plan = IdentificationPlan.test(way: try #require(.init(.unix("/tmp/x"))))
+    let plan = IdentificationPlan.test(port: try #require(.init(.unix("/tmp/x"))))
     #expect(plan.steps.allSatisfy { $0.line == nil } && plan.steps.count { $0.isListening } == 1)
     #expect(Set(plan.steps[0].kinds) == ["vedirect", "mavlink", "jk"])
     let asked = plan.steps.dropFirst().flatMap(\.kinds)
     #expect(asked.count { $0 == "sdm120" } == 1 && asked.count { $0 == "elm327" } == 1)
     #expect(plan.steps.first { $0.kinds == ["sdm120"] }?.sends[0].bytes.count == 8)
     let tcp = try #require(DeviceAddress("tcp:box:502"))
-    let modbus = IdentificationPlan.test(way: try #require(.init(tcp)))
+    let modbus = IdentificationPlan.test(port: try #require(.init(tcp)))
     #expect(modbus.kinds == ["sdm120", "renogy", "srne", "epever"])
     #expect(modbus.steps[0].sends.map(\.bytes) == [[0, 1, 0, 0, 0, 6, 1, 4, 0, 0, 0, 2]])
     let gateway = try #require(DeviceAddress("tcp:box:5555"))
-    let network = IdentificationPlan.test(["ev3"], way: try #require(.init(gateway)))
+    let network = IdentificationPlan.test(["ev3"], port: try #require(.init(gateway)))
     #expect(String(decoding: network.steps[0].sends[0].bytes, as: UTF8.self).hasPrefix("GET /target"))
-    #expect(IdentificationPlan.Way(.usb("/dev/bus/usb/001/002")) == nil)
+    #expect(IdentificationPlan.PortKind(.usb("/dev/bus/usb/001/002")) == nil)
   }
 
   // MARK: - Protocols of one's own
@@ -141,7 +141,7 @@ struct IdentificationPlanTests {
       "dumb": Self.lamp("dumb", "{poll: [{requests: status}]}"),
       "slow": Self.lamp("slow", "{identify: {request: status}, tries: 1}", baud: 1_200),
     ])
-    let plan = IdentificationPlan(library, way: .line)
+    let plan = IdentificationPlan(library, port: .line)
     #expect(plan.steps.suffix(2).map(\.kinds) == [["slow"], ["lamp"]])
     #expect(plan.steps.suffix(2).map { $0.line?.baudRate } == [1_200, 4_800])
     #expect(plan.steps.suffix(2).map(\.times) == [1, 2])
@@ -154,7 +154,7 @@ struct IdentificationPlanTests {
       try library([
         "a-lamp": Self.lamp("a-lamp", "{identify: {request: status}}"),
         "lamp": Self.lamp("lamp", "{identify: {request: status}}"),
-      ]), way: .line)
+      ]), port: .line)
     #expect(plan.steps.last?.kinds == ["a-lamp", "lamp"] && plan.steps.last?.sends.count == 1)
   }
 }

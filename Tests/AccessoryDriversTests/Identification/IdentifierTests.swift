@@ -45,7 +45,7 @@ import Testing
     let sent = port.written.map { PretendedPort.Written(rate: $0.rate, lines: nil, bytes: $0.bytes) }
     #expect(sent == plan.announced)
     #expect(port.written.allSatisfy { $0.lines == [.dtr] }, "only VE.Direct wants RTS, and is sent nothing")
-    #expect(port.line?.state.value.facts.modemLines == [.dtr])
+    #expect(port.line?.state.value.status.modemLines == [.dtr])
   }
 
   @Test func noise() async throws {
@@ -106,7 +106,7 @@ import Testing
     port.transport.receive(Array((text + "BMV\tSmartShunt 500A/50mV\r\nFW\t0405\r\nChecksum\tL").utf8))
     let outcome = try await port.identify(.test())
     #expect(outcome.found.map(\.kind) == ["vedirect"] && outcome.found.first?.line?.baudRate == 19_200)
-    #expect(port.written.isEmpty && port.line?.state.value.facts.modemLines == [], "RTS and DTR are lowered again")
+    #expect(port.written.isEmpty && port.line?.state.value.status.modemLines == [], "RTS and DTR are lowered again")
     let pilot = PretendedPort()
     let heartbeat = try #require(Hexadecimal.bytes("fd090000070101000000000000000203510303a120"))
     pilot.transport.receive(heartbeat)
@@ -161,7 +161,7 @@ import Testing
       guard bytes.count == 12, bytes[7] == 4, bytes[8] == 0x33 else { return nil }
       return [bytes[0], bytes[1], 0, 0, 0, 9, 1, 4, 6, 0x04, 0xFC, 0xFF, 0xFD, 0xFF, 0xFF]
     }
-    let plan = IdentificationPlan.test(way: .modbusTCP)
+    let plan = IdentificationPlan.test(port: .modbusTCP)
     #expect(try await port.identify(plan).found.map(\.kind) == ["epever"])
     #expect(port.written.map(\.bytes) == Array(plan.announced.map(\.bytes).prefix(port.written.count)))
   }
@@ -188,6 +188,6 @@ import Testing
     }
     await #expect(throws: AccessoryError.self) { try await task.value }
     #expect(port.written.isEmpty)
-    #expect(port.line?.state.value.facts.modemLines == [], "DTR and RTS are put back")
+    #expect(port.line?.state.value.status.modemLines == [], "DTR and RTS are put back")
   }
 }

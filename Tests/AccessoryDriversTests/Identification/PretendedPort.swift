@@ -30,11 +30,11 @@ final class PretendedPort: Sendable {
     modemLines: ModemLines? = [.dtr, .rts], hasLine: Bool = true,
     answer: @escaping @Sendable (_ rate: UInt32, _ bytes: [UInt8]) -> [UInt8]? = { _, _ in nil }
   ) {
-    let line = hasLine ? MemoryLine(LineFacts(baudRate: 300, modemLines: modemLines)) : nil
+    let line = hasLine ? MemoryLine(LineStatus(baudRate: 300, modemLines: modemLines)) : nil
     let record = Watched<[Written]>([])
     (self.line, self.record) = (line, record)
     transport = MemoryTransport(line: line) { transport, bytes in
-      let facts = line?.state.value.facts
+      let facts = line?.state.value.status
       let rate = facts?.baudRate ?? 0
       record.update { $0.append(Written(rate: rate, lines: facts?.modemLines, bytes: bytes)) }
       if let answer = answer(rate, bytes) { transport.receive(answer) }
@@ -49,8 +49,8 @@ final class PretendedPort: Sendable {
 
 extension IdentificationPlan {
   /// All built-in kinds, or these, at a line unless said otherwise.
-  static func test(_ kinds: [String]? = nil, way: Way = .line) -> IdentificationPlan {
-    IdentificationPlan(.builtIn, way: way) { kinds?.contains($0) ?? true }
+  static func test(_ kinds: [String]? = nil, port: PortKind = .line) -> IdentificationPlan {
+    IdentificationPlan(.builtIn, port: port) { kinds?.contains($0) ?? true }
   }
 
   /// All that it may send, in its order: a row for each sending.

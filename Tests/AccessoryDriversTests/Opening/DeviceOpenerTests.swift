@@ -54,7 +54,7 @@ private struct Lamp: Accessory {
   }
 
   @Test func oneOfAName() {
-    var library = DriverLibrary([.framed, Lamp.driver])
+    var library = DriverLibrary([.af1, Lamp.driver])
     library.register(
       Driver(name: "framed", summary: "another") { _, _, _ throws(AccessoryError) in throw .closed("x") })
     #expect(library.drivers.map(\.name) == ["framed", "lamp"])

@@ -91,7 +91,7 @@ import Testing
     rs485.receivesWhileSending = true
     expected.rs485 = rs485
     #expect(terminal == expected)
-    var usb = USBConfiguration(path: "/dev/bus/usb/001/002", label: "X")
+    var usb = USBTransportConfiguration(path: "/dev/bus/usb/001/002", label: "X")
     usb.interface = 1
     usb.alternateSetting = 2
     usb.inEndpoint = 0x81
@@ -113,7 +113,7 @@ import Testing
     let profile = try read("name: x\nmatch: {serial: A}")
     #expect(profile == Profile(name: "x", rules: [DeviceRule(serialNumber: "A")]))
     #expect(profile.transport.terminal.configuration(path: "/p") == TerminalConfiguration(path: "/p"))
-    #expect(profile.transport.usb.configuration(path: "/p") == USBConfiguration(path: "/p"))
+    #expect(profile.transport.usb.configuration(path: "/p") == USBTransportConfiguration(path: "/p"))
     #expect(profile.policies.reconnect.isEnabled && profile.policies.reconnect.tries == 3)
     #expect(profile.policies.reconnect.interval == .seconds(1))
     #expect(profile.policies.retry == profile.policies.reconnect)
@@ -135,8 +135,8 @@ import Testing
     #expect(Set(BuiltInProfiles.all.map(\.name)).count == BuiltInProfiles.texts.count)
     let framed = try #require(ProfileStore.builtIn.profile(named: "framed"))
     #expect(framed.rules.first == DeviceRule(driver: "framed"))
-    #expect(framed == .framed)
-    #expect(framed.driver == FramedAccessory.driverName)
+    #expect(framed == .af1)
+    #expect(framed.driver == AF1Accessory.driverName)
     #expect(framed.protocolStrings == ["com.accessorybridge.framed"])
     for profile in BuiltInProfiles.all {
       #expect(profile.rules.allSatisfy { $0.strangers == nil })

@@ -59,19 +59,19 @@ import Testing
   @Test func options() throws {
     var rules = UdevRules()
     (rules.group, rules.mode, rules.unit) = ("plugdev", 0o600, nil)
-    let text = rules.text(for: [.framed])
+    let text = rules.text(for: [.af1])
     #expect(text.contains(#"TAG+="uaccess", GROUP="plugdev", MODE="0600""#))
     #expect(!text.contains("systemd") && !text.contains("SYSTEMD_WANTS"))
     rules.program = "/usr/bin/bridge-cli"
     let run = #"ACTION=="add", RUN+="/usr/bin/bridge-cli attach --udev""#
-    #expect(rules.text(for: [.framed]).split(separator: "\n").contains { $0 == run })
+    #expect(rules.text(for: [.af1]).split(separator: "\n").contains { $0 == run })
     for path in ["bridge-cli", "/a b", "/a\"", "/$x", "/%k", ""] {
       rules.program = path
-      #expect(!UdevRules.isPath(path) && !rules.text(for: [.framed]).contains("RUN"))
+      #expect(!UdevRules.isPath(path) && !rules.text(for: [.af1]).contains("RUN"))
     }
     (rules.group, rules.unit) = ("a\"\nb", "x\", RUN+=\"/bin/sh")
-    #expect(rules.text(for: [.framed]).contains(#"ENV{SYSTEMD_WANTS}+="x___RUN____bin_sh""#))
-    #expect(rules.text(for: [.framed]).contains(#"GROUP="a__b""#))
+    #expect(rules.text(for: [.af1]).contains(#"ENV{SYSTEMD_WANTS}+="x___RUN____bin_sh""#))
+    #expect(rules.text(for: [.af1]).contains(#"GROUP="a__b""#))
     #expect(UdevRules.isName("a-b_c@d.service") && !UdevRules.isName("") && !UdevRules.isName("a b"))
     #expect(!UdevRules.isName(String(repeating: "a", count: 256)))
   }

@@ -13,12 +13,12 @@ extension ProcessWide {
     @Test func oneThreadReadsAndWritesForAll() async throws {
       _ = IOThread.shared
       try await CallLog.record { log in
-        var simulators: [FramedSimulator] = []
-        var accessories: [FramedAccessory] = []
+        var simulators: [AF1Simulator] = []
+        var accessories: [AF1Accessory] = []
         for _ in 0..<50 {
-          var configuration = FramedSimulator.Configuration(seed: 1)
+          var configuration = AF1Simulator.Configuration(seed: 1)
           configuration.isAnnounced = false
-          let simulator = FramedSimulator(configuration)
+          let simulator = AF1Simulator(configuration)
           let path = try await simulator.plugIn()
           simulators.append(simulator)
           accessories.append(try await .open(try await .open(TerminalConfiguration(path: path))))

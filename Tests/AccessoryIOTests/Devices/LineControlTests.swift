@@ -21,7 +21,7 @@ extension ProcessWide {
 
     /// Everything that a line can be asked for.
     private static let requests: [(String, @Sendable (any LineControl) async throws(AccessoryError) -> Void)] = [
-      ("facts", { line async throws(AccessoryError) in _ = try await line.facts() }),
+      ("facts", { line async throws(AccessoryError) in _ = try await line.status() }),
       ("change", { line async throws(AccessoryError) in try await line.change(.init(baudRate: 300)) }),
       ("modemLines", { line async throws(AccessoryError) in _ = try await line.modemLines() }),
       ("set", { line async throws(AccessoryError) in try await line.set([.dtr], true) }),
@@ -52,7 +52,7 @@ extension ProcessWide {
       #expect(transport.timing == .serial(baudRate: 115_200))
       let changed = try await line.change(.init(baudRate: 12_345, stopBits: 2, flowControl: .software))
       #expect(changed.baudRate == 12_345 && changed.stopBits == 2 && changed.flowControl == .software)
-      #expect(try await line.facts() == changed)
+      #expect(try await line.status() == changed)
       #expect(try terminal.speeds() == (12_345, 12_345))
       #expect(transport.timing == .serial(baudRate: 12_345, bits: 11) && line.timing == transport.timing)
       // What isn't named stays.
@@ -122,7 +122,7 @@ extension ProcessWide {
     @Test func aPseudoTerminalHasNoModemLines() async throws {
       let terminal = try openPseudoTerminal()
       let (transport, line) = try await open(terminal)
-      #expect(try await line.facts().modemLines == nil)
+      #expect(try await line.status().modemLines == nil)
       for (name, request) in Self.requests where name.hasPrefix("set ") || name == "set" || name == "modemLines" {
         let error = await #expect(throws: AccessoryError.self, "\(name)") { try await request(line) }
         #expect(error?.kind == .unsupported, "\(name)")

@@ -90,7 +90,7 @@ extension ProcessWide {
       settings.lowersLinesOnClose = wasOn
       try settings.apply(to: probe)
       let transport = try await DescriptorTransport.open(.init(path: terminal.path))
-      #expect(try await transport.line?.facts().lowersLinesOnClose == false)
+      #expect(try await transport.line?.status().lowersLinesOnClose == false)
       await transport.close()
       #expect(try !LineSettings(of: probe).lowersLinesOnClose, "or the next open resets the board again")
     }
@@ -148,7 +148,7 @@ extension ProcessWide {
           #expect((control & SHIM_CRTSCTS != 0) == (flow == .hardware))
           #expect((input & UInt32(IXON | IXOFF) == UInt32(IXON | IXOFF)) == (flow == .software))
           #expect((input & UInt32(IXON | IXOFF) == 0) == (flow != .software))
-          let facts = try await transport.line?.facts()
+          let facts = try await transport.line?.status()
           #expect(facts?.stopBits == stopBits)
           #expect(facts?.flowControl == flow)
           #expect(facts?.modemLines == nil)

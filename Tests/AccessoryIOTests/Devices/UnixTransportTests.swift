@@ -67,7 +67,7 @@ extension ProcessWide {
         let error = await error(opening: directory.path + "/device")
         #expect(error?.kind == .disconnected && error?.code == .errno(ECONNREFUSED))
         #expect(error?.message.hasPrefix("the lamp has nobody who listens: ") == true)
-        if isOpen { UnixSocket.close(socket) }
+        if isOpen { Socket.close(socket) }
       }
     }
 
@@ -84,7 +84,7 @@ extension ProcessWide {
       let error = await error(opening: directory.path + "/datagrams")
       #expect(error?.kind == .misconfigured)
       #expect(error?.message == "the lamp is a socket of another kind: a stream socket is wanted")
-      UnixSocket.close(datagrams)
+      Socket.close(datagrams)
     }
 
     @Test func tooLongAPath() async throws {
@@ -128,7 +128,7 @@ extension ProcessWide {
           "ok permission: you may read and write it",
         ])
       #expect(PortAccess(.unix(path)).refusal == nil && PortAccess(.unix(path)).holder == nil)
-      UnixSocket.close(socket)
+      Socket.close(socket)
     }
   }
 }

@@ -34,7 +34,7 @@ import Testing
       setsockopt(descriptor.rawValue, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    deinit { UnixSocket.close(descriptor) }
+    deinit { Socket.close(descriptor) }
 
     /// The next message; waits for it unless told otherwise.
     func next(wait: Bool = true) -> String? {

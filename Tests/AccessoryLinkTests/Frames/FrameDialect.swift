@@ -35,7 +35,7 @@ extension FrameDialect {
     _ options: Exchange.Options, isNumbered: Bool, numbers: ClosedRange<UInt32> = 1...255, firstNumber: UInt32 = 1,
     opening: FrameRequest<Codec.Header>? = nil
   ) -> Exchange {
-    let numberer: Exchange.Numberer = { frame, number in
+    let numberer: Exchange.NumberWriter = { frame, number in
       if var said = said(frame) {
         said.number = number
         frame = Self.frame(said)

@@ -182,10 +182,10 @@ import Testing
   }
 
   @Test func theTable() {
-    #expect(MAVLinkTable.facts(of: 0)?.seed == 50 && MAVLinkTable.facts(of: 147)?.seed == 154)
-    #expect(MAVLinkTable.facts(of: 370)?.seed == 75 && MAVLinkTable.facts(of: 3) == nil)
+    #expect(MAVLinkTable.definition(of: 0)?.seed == 50 && MAVLinkTable.definition(of: 147)?.seed == 154)
+    #expect(MAVLinkTable.definition(of: 370)?.seed == 75 && MAVLinkTable.definition(of: 3) == nil)
     for number in MAVLinkTable.numbers {
-      guard let facts = MAVLinkTable.facts(of: number) else { continue }
+      guard let facts = MAVLinkTable.definition(of: number) else { continue }
       #expect((1...255).contains(facts.fullByteCount) && facts.baseByteCount <= facts.fullByteCount, "\(number)")
       #expect((facts.baseByteCount > 0) == (number < 256), "\(number)")
       #expect(facts.name.allSatisfy { $0.isUppercase || $0.isNumber || $0 == "_" })

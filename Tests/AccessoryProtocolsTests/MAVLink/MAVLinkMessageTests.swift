@@ -40,7 +40,7 @@ import Testing
     let payload = message.payload(.two)
     #expect(MAVLinkMessage(message.number, payload: payload.span.bytes) == message)
     #expect(payload.count == 1 || payload.last != 0)
-    let facts = try #require(MAVLinkTable.facts(of: message.number))
+    let facts = try #require(MAVLinkTable.definition(of: message.number))
     #expect(payload.count <= facts.fullByteCount)
     let old = message.payload(.one)
     #expect(old.count == facts.baseByteCount)

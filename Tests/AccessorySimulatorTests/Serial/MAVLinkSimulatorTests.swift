@@ -94,8 +94,8 @@ import Testing
   /// What it doesn't push it is asked for: once, or again and again if it knows only that; or it has only its own status.
   @Test(
     arguments: [[.quiet], [.quiet, .old], [.quiet, .plain], [.shy, .quiet], [.signed], [.crowded], [.mixed]]
-      as [Set<MAVLinkDevice.Habit>])
-  func habits(habits: Set<MAVLinkDevice.Habit>) async throws {
+      as [Set<MAVLinkDevice.Quirk>])
+  func habits(habits: Set<MAVLinkDevice.Quirk>) async throws {
     try await with { configuration, _ in
       configuration.habits = habits
     } _: { bench in

@@ -12,7 +12,7 @@ import Testing
     // 115200 baud, 7 data bits, even parity, 2 stop bits.
     let coding: [UInt8] = [0x00, 0xC2, 0x01, 0x00, 2, 2, 7]
     #expect(try bench.control(0x21, 0x20, data: coding) == .done(bench.kernel.sequence, count: 7))
-    #expect(bench.device.line == LineState(baudRate: 115_200, dataBits: 7, parity: .even, stopBits: 2))
+    #expect(bench.device.line == HostLineSettings(baudRate: 115_200, dataBits: 7, parity: .even, stopBits: 2))
     #expect(try bench.control(0xA1, 0x21, length: 7)?.data == coding)
     for bad: [UInt8] in [[], [0, 0, 0, 0, 3, 0, 8], [0, 0, 0, 0, 0, 5, 8], [0, 0, 0, 0, 0, 0, 9], coding + [0]] {
       #expect(try bench.control(0x21, 0x20, data: bad)?.status == -32)

@@ -85,11 +85,11 @@ struct TestKernel: Sendable {
 
 /// A device and a kernel without anything between.
 struct Bench {
-  var device: USBDevice
+  var device: SimulatedUSBDevice
   var kernel = TestKernel()
   private var decoder = USBIPDecoder()
 
-  init(_ identity: SimulatedUSBIdentity) { device = USBDevice(identity) }
+  init(_ identity: SimulatedUSBIdentity) { device = SimulatedUSBDevice(identity) }
   init(_ kind: SimulatedUSBIdentity.Kind) { self.init(SimulatedUSBIdentity(kind)) }
 
   /// What the device answers to these bytes.
@@ -120,7 +120,7 @@ struct Bench {
     act { device, replies in device.send(bytes, replies: &replies) }
   }
 
-  mutating func act(_ body: (inout USBDevice, inout [UInt8]) -> Void) -> [TestKernel.Reply] {
+  mutating func act(_ body: (inout SimulatedUSBDevice, inout [UInt8]) -> Void) -> [TestKernel.Reply] {
     var replies: [UInt8] = []
     body(&device, &replies)
     return kernel.read(replies)
@@ -137,7 +137,7 @@ struct Bench {
 final class TestHost: USBHost {
   private let ends = Watched<[CInt]>([])
 
-  func attach(speed: Int, preferring path: String?) throws(AccessoryError) -> USBAttachment {
+  func attach(speed: Int, preferring path: String?) throws(AccessoryError) -> USBCable {
     var pair: [CInt] = [-1, -1]
     let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else {
@@ -148,7 +148,7 @@ final class TestHost: USBHost {
       $0.append(ours)
       return $0.count
     }
-    return USBAttachment(descriptor: FileDescriptor(rawValue: theirs), path: "port \(count)")
+    return USBCable(descriptor: FileDescriptor(rawValue: theirs), path: "port \(count)")
   }
 
   /// The cable of the plug number `number`, counted from 1.

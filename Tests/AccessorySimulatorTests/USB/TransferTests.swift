@@ -128,7 +128,7 @@ import Testing
 
   @Test func limits() throws {
     var bench = Bench(.bulk)
-    for _ in 0..<USBDevice.mostTransfers { #expect(try bench.submit(0x81, length: 1) == []) }
+    for _ in 0..<SimulatedUSBDevice.mostTransfers { #expect(try bench.submit(0x81, length: 1) == []) }
     #expect(throws: USBIPError.tooMany) { try bench.submit(0x81, length: 1) }
     bench = Bench(.bulk)
     _ = bench.act { $0.pause(true, replies: &$1) }

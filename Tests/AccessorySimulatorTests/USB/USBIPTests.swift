@@ -35,7 +35,7 @@ import Testing
     #expect(
       try decode(words(capturedIn)) == [
         .submit(
-          USBTransfer(sequence: 0xD05, endpoint: 0x81, flags: USBTransferFlags(rawValue: 0x200), length: 64))
+          USBIPTransfer(sequence: 0xD05, endpoint: 0x81, flags: USBIPTransferFlags(rawValue: 0x200), length: 64))
       ])
   }
 
@@ -48,13 +48,13 @@ import Testing
     #expect(
       requests == [
         .submit(
-          USBTransfer(
+          USBIPTransfer(
             sequence: 1, endpoint: 0x80, length: 18,
             setup: USBSetup(requestType: 0x80, request: 6, value: 0x0100, index: 0, length: 18))),
-        .submit(USBTransfer(sequence: 2, endpoint: 0x01, length: 201, data: Array(0...200))),
+        .submit(USBIPTransfer(sequence: 2, endpoint: 0x01, length: 201, data: Array(0...200))),
         .unlink(sequence: 3, target: 2),
-        .submit(USBTransfer(sequence: 4, endpoint: 0x01, length: 0)),
-        .submit(USBTransfer(sequence: 5, endpoint: 0x82, length: 16)),
+        .submit(USBIPTransfer(sequence: 4, endpoint: 0x01, length: 0)),
+        .submit(USBIPTransfer(sequence: 5, endpoint: 0x82, length: 16)),
       ])
   }
 

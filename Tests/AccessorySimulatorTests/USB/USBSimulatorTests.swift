@@ -13,12 +13,12 @@ import Testing
   private let host = TestHost()
 
   private func simulator(
-    _ kind: SimulatedUSBIdentity.Kind = .bulk, _ change: (inout FramedSimulator.Configuration) -> Void = { _ in }
-  ) -> FramedSimulator {
-    var configuration = FramedSimulator.Configuration(seed: 1)
+    _ kind: SimulatedUSBIdentity.Kind = .bulk, _ change: (inout AF1Simulator.Configuration) -> Void = { _ in }
+  ) -> AF1Simulator {
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.connection = .usb(SimulatedUSBIdentity(kind), host: host)
     change(&configuration)
-    return FramedSimulator(configuration)
+    return AF1Simulator(configuration)
   }
 
   private func request(_ command: AF1Command, _ number: UInt16, _ payload: [UInt8] = []) -> [UInt8] {
@@ -130,10 +130,10 @@ import Testing
     #expect(await events.next() == .pluggedIn(path: "port 1"))
     let cable = try await host.cable()
     try await cable.give { $0.control(0x21, 0x22, value: 3) }
-    #expect(await events.next() == .line(LineState(dtr: true, rts: true)))
+    #expect(await events.next() == .line(HostLineSettings(dtr: true, rts: true)))
     // The same again is no news.
     try await cable.give { $0.control(0x21, 0x22, value: 3) + $0.control(0x21, 0x20, data: [0, 0xC2, 1, 0, 0, 0, 8]) }
-    #expect(await events.next() == .line(LineState(baudRate: 115_200, dtr: true, rts: true)))
+    #expect(await events.next() == .line(HostLineSettings(baudRate: 115_200, dtr: true, rts: true)))
     await simulator.stop()
   }
 

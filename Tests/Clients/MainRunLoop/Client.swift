@@ -22,7 +22,7 @@ final class Client: NSObject, StreamDelegate {
 
   init(terminal: TestTerminal) {
     self.terminal = terminal
-    device = .framed(at: terminal.path)
+    device = .af1(at: terminal.path)
     source = FakeSource([device])
     manager = EAAccessoryManager(sources: [source])
     super.init()

@@ -40,7 +40,7 @@ final class Plugs: NSObject {
     RunLoop.main.add(work, forMode: .common)
     Thread { [self] in
       for index in 0..<count {
-        let device = Device.framed(at: "/dev/null", serial: "\(index)")
+        let device = Device.af1(at: "/dev/null", serial: "\(index)")
         source.add(device)
         usleep(50_000)
         source.remove(device)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs as they are written for iOS, in Swift 5 mode: each asks the framed accessory for its battery, prints the
+// Programs as they are written for iOS, in Swift 5 mode: each asks the AF1 accessory for its battery, prints the
 // reply's bytes and ends.
 
 import ExternalAccessory

@@ -188,12 +188,12 @@ final class OldConnection: Sendable {
     try UnixSocket.connect(descriptor, to: path)
   }
 
-  deinit { UnixSocket.close(descriptor) }
+  deinit { Socket.close(descriptor) }
 
   func send(_ message: [UInt8]) async throws {
     try await blocking { [self] in
       var rest = (message + [0])[...]
-      while !rest.isEmpty { rest = rest.dropFirst(try UnixSocket.send(rest, to: descriptor)) }
+      while !rest.isEmpty { rest = rest.dropFirst(try Socket.send(rest, to: descriptor)) }
     }
   }
 

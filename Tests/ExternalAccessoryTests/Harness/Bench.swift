@@ -8,7 +8,7 @@ import ExternalAccessory
 import TestSupport
 import Testing
 
-/// The protocol string of the framed accessory.
+/// The protocol string of the AF1 accessory.
 let framed = "com.accessorybridge.framed"
 
 /// An accessory on a pseudo-terminal, whose other end the test is, and a manager that knows it.
@@ -20,7 +20,7 @@ struct Bench: Sendable {
 
   init() throws {
     terminal = try openPseudoTerminal(raw: true)
-    device = .framed(at: terminal.path)
+    device = .af1(at: terminal.path)
     source = FakeSource([device])
     manager = EAAccessoryManager(sources: [source])
   }

@@ -48,8 +48,8 @@ final class FakeSource: DeviceSource {
 }
 
 extension Device {
-  /// A framed accessory at `path`.
-  static func framed(at path: String, name: String = "Gadget", serial: String = "G1") -> Device {
+  /// An AF1 accessory at `path`.
+  static func af1(at path: String, name: String = "Gadget", serial: String = "G1") -> Device {
     Device(
       .node(path), source: .simulator, driver: "framed", name: name, manufacturer: "Maker", model: "M1",
       serialNumber: serial)

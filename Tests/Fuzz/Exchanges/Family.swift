@@ -8,14 +8,14 @@ import AccessorySimulator
 
 /// A protocol whose driver is fuzzed.
 enum Family {
-  case framed, ev3, hm10, bluno, hm1x, mavlink, lines
+  case af1, ev3, hm10, bluno, hm1x, mavlink, lines
   /// One that a file describes.
   case described(ProtocolDescription)
 
   /// The family that a driver of this name speaks with; `lines` has none.
   init?(_ name: String) {
     switch name {
-    case "framed": self = .framed
+    case "framed": self = .af1
     case "ev3": self = .ev3
     case "hm10": self = .hm10
     case "bluno": self = .bluno
@@ -33,7 +33,7 @@ enum Family {
   /// The driver's name.
   var name: String {
     switch self {
-    case .framed: "framed"
+    case .af1: "framed"
     case .ev3: "ev3"
     case .hm10: "hm10"
     case .bluno: "bluno"
@@ -48,8 +48,8 @@ enum Family {
 /// The device as it should be, which the input lets answer when it likes, and whose answers it spoils.
 struct WellBehaved {
   private let family: Family
-  private var framed = FramedDevice(FramedDevice.Configuration(), bootID: 7)
-  private var framedCodec = AF1Codec(maximumPayload: 65_535)
+  private var af1 = AF1Device(AF1Device.Configuration(), bootID: 7)
+  private var af1Codec = AF1Codec(maximumPayload: 65_535)
   private var ev3 = EV3Device(EV3Device.Configuration())
   private var ev3Codec = EV3Limits.codec
   private var hm10 = HM10Device()
@@ -73,7 +73,7 @@ struct WellBehaved {
   /// What it answers to what was written.
   mutating func answer(_ bytes: [UInt8], now: MonotonicTime) -> [UInt8] {
     switch family {
-    case .framed: return answerFramed(bytes, now)
+    case .af1: return answerAF1(bytes, now)
     case .ev3: return answerEV3(bytes, now)
     case .hm10:
       let effects = hm10.take(bytes)
@@ -100,7 +100,7 @@ struct WellBehaved {
   /// makes up; or what the autopilot sends when it has other habits.
   private mutating func madeUpMAVLink(_ kind: UInt8, _ contents: [UInt8], _ script: inout Script) -> [UInt8] {
     if kind & 7 == 0 {
-      let habits = MAVLinkDevice.Habit.allCases
+      let habits = MAVLinkDevice.Quirk.allCases
       autopilot.configuration.habits = [habits[Int(kind / 8) % habits.count]]
       autopilot.configuration.version = kind & 0x80 == 0 ? .two : .one
       autopilot.configuration.batteries = script.number(below: 17)
@@ -114,7 +114,7 @@ struct WellBehaved {
       component: kind & 4 == 0 ? 1 : script.byte())
     // Payloads of version 1 have one length only.
     if header.version == .one, number > 255 { header.version = .two }
-    let size = header.version == .one ? MAVLinkTable.facts(of: number)?.baseByteCount ?? 0 : max(1, contents.count)
+    let size = header.version == .one ? MAVLinkTable.definition(of: number)?.baseByteCount ?? 0 : max(1, contents.count)
     let payload = Array((contents + [UInt8](repeating: kind, count: size)).prefix(size))
     var frame: [UInt8] = []
     try? autopilotCodec.encode(header, payload: payload, into: &frame)
@@ -152,15 +152,15 @@ struct WellBehaved {
     return contents
   }
 
-  private mutating func answerFramed(_ bytes: [UInt8], _ now: MonotonicTime) -> [UInt8] {
+  private mutating func answerAF1(_ bytes: [UInt8], _ now: MonotonicTime) -> [UInt8] {
     var batch = FrameBatch<AF1Header>()
-    framedCodec.decode(bytes.span.bytes, into: &batch)
+    af1Codec.decode(bytes.span.bytes, into: &batch)
     var all: [UInt8] = []
     for index in 0..<batch.count {
       let header = batch.header(at: index)
       lastRequest = header
       let payload = batch.payloadBytes(at: index)
-      let reply = framed.answer(header, batch.outcome(at: index), payload: payload, now: now)
+      let reply = af1.answer(header, batch.outcome(at: index), payload: payload, now: now)
       if let reply { Self.append(reply.header, reply.payload, to: &all) }
     }
     return all
@@ -188,7 +188,7 @@ struct WellBehaved {
     let kind = script.byte()
     let contents = script.take(script.number(below: 40))
     switch family {
-    case .framed:
+    case .af1:
       var all: [UInt8] = []
       let request = lastRequest ?? .request(.echo, number: 0)
       switch kind % 4 {

@@ -39,7 +39,7 @@ struct Requests: Sendable {
   ) async throws {
     let driver: Driver? =
       switch accessory {
-      case is FramedAccessory: .framed
+      case is AF1Accessory: .af1
       case is EV3Brick: .ev3
       case is HM10Module: .hm10
       case is BlunoRobot: .bluno
@@ -91,11 +91,11 @@ struct Requests: Sendable {
 
   private func special(_ accessory: any Accessory, _ kind: UInt8, _ choice: UInt8, _ bytes: [UInt8]) async throws {
     switch accessory {
-    case let framed as FramedAccessory:
+    case let af1 as AF1Accessory:
       if kind & 1 == 0 {
-        for try await _ in try await framed.batteryAndEvents().events {}
+        for try await _ in try await af1.batteryAndEvents().events {}
       } else {
-        _ = try await framed.request(AF1Command(rawValue: choice), payload: bytes)
+        _ = try await af1.request(AF1Command(rawValue: choice), payload: bytes)
       }
     case let robot as BlunoRobot:
       if kind & 1 == 0 {

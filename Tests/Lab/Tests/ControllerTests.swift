@@ -86,8 +86,8 @@ extension Plain {
     }
 
     private func expectAnswer(_ node: String) async throws {
-      let transport = try await USBTransport.open(USBConfiguration(path: node))
-      let accessory = try await FramedAccessory.open(AccessorySession(transport))
+      let transport = try await USBTransport.open(USBTransportConfiguration(path: node))
+      let accessory = try await AF1Accessory.open(AccessorySession(transport))
       #expect(try await accessory.battery() == BatteryReading(level: .normal))
       for length in [1, 511, 512, 513, 4_000] {
         let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
@@ -101,7 +101,7 @@ extension Plain {
       for _ in 1...3 {
         let node = try await gadget.plug()
         try await expectAnswer(node)
-        let transport = try await USBTransport.open(USBConfiguration(path: node))
+        let transport = try await USBTransport.open(USBTransportConfiguration(path: node))
         try await expectDisconnect(transport, InputReader(transport.input), "idle")
         try await Kernel.waitForNo(node)
       }
@@ -110,7 +110,7 @@ extension Plain {
     @Test func midRead() async throws {
       let gadget = try await GadgetDevice("talking")
       let node = try await gadget.plug()
-      let transport = try await USBTransport.open(USBConfiguration(path: node))
+      let transport = try await USBTransport.open(USBTransportConfiguration(path: node))
       let reader = InputReader(transport.input)
       _ = try await reader.read(200)
       try await expectDisconnect(transport, reader, "mid-read")
@@ -119,7 +119,7 @@ extension Plain {
     @Test func midWrite() async throws {
       let gadget = try await GadgetDevice("deaf")
       let node = try await gadget.plug()
-      let transport = try await USBTransport.open(USBConfiguration(path: node))
+      let transport = try await USBTransport.open(USBTransportConfiguration(path: node))
       let session = AccessorySession(transport)
       let writing = Task { () -> AccessoryError? in
         do throws(AccessoryError) {
@@ -136,8 +136,8 @@ extension Plain {
     @Test func midRequest() async throws {
       let gadget = try await GadgetDevice()
       let node = try await gadget.plug()
-      let transport = try await USBTransport.open(USBConfiguration(path: node))
-      let accessory = try await FramedAccessory.open(AccessorySession(transport))
+      let transport = try await USBTransport.open(USBTransportConfiguration(path: node))
+      let accessory = try await AF1Accessory.open(AccessorySession(transport))
       let asking = Task { () -> AccessoryError? in
         do throws(AccessoryError) {
           while true { _ = try await accessory.status() }
@@ -155,7 +155,7 @@ extension Plain {
     @Test func openingAndClosing() async throws {
       let gadget = try await GadgetDevice()
       let node = try await gadget.plug()
-      let opening = Task { try await USBTransport.open(USBConfiguration(path: node)) }
+      let opening = Task { try await USBTransport.open(USBTransportConfiguration(path: node)) }
       GadgetDevice.unplug()
       do {
         let transport = try await opening.value
@@ -164,7 +164,7 @@ extension Plain {
       } catch let error as AccessoryError {
         #expect([.disconnected, .notFound].contains(error.kind), "\(error)")
       }
-      let transport = try await USBTransport.open(USBConfiguration(path: try await gadget.plug()))
+      let transport = try await USBTransport.open(USBTransportConfiguration(path: try await gadget.plug()))
       let reader = InputReader(transport.input)
       async let closed: Void = transport.close()
       GadgetDevice.unplug()

@@ -61,7 +61,7 @@ extension Plain {
     }
 
     @Test func eightAtOnce() async throws {
-      var all: [(PluggedIn, FramedAccessory)] = []
+      var all: [(PluggedIn, AF1Accessory)] = []
       for number in 0..<8 {
         let plugged = try await PluggedIn(SimulatedUSBIdentity.Kind.allCases[number % 4]) {
           $0.device.identity.serialNumber = "N\(number)"

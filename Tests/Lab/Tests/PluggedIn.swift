@@ -104,25 +104,25 @@ enum Process {
 /// A simulated accessory in a USB port of this kernel's.
 struct PluggedIn: Sendable {
   let kind: SimulatedUSBIdentity.Kind
-  let simulator: FramedSimulator
+  let simulator: AF1Simulator
   /// What happened to it so far.
-  let events: Watched<[FramedSimulator.Event]>
+  let events: Watched<[AF1Simulator.Event]>
   let path: String
   let node: String
 
   init(
-    _ kind: SimulatedUSBIdentity.Kind, _ change: (inout FramedSimulator.Configuration) -> Void = { _ in },
+    _ kind: SimulatedUSBIdentity.Kind, _ change: (inout AF1Simulator.Configuration) -> Void = { _ in },
     usb: (inout SimulatedUSBIdentity) -> Void = { _ in }
   ) async throws {
     try #require(Kernel.isReady, "no vhci_hcd: these tests are for the guest of 'make lab'")
-    var configuration = FramedSimulator.Configuration(seed: 1)
+    var configuration = AF1Simulator.Configuration(seed: 1)
     change(&configuration)
     var identity = SimulatedUSBIdentity(kind)
     identity.serialNumber = configuration.device.identity.serialNumber
     usb(&identity)
     configuration.connection = .usb(identity)
-    let simulator = FramedSimulator(configuration, io: Kernel.devices)
-    let events = Watched<[FramedSimulator.Event]>([])
+    let simulator = AF1Simulator(configuration, io: Kernel.devices)
+    let events = Watched<[AF1Simulator.Event]>([])
     Task { for await event in simulator.events { events.update { $0.append(event) } } }
     path = try await simulator.plugIn()
     node = try await Kernel.node(path, kind, serial: identity.serialNumber)
@@ -130,13 +130,13 @@ struct PluggedIn: Sendable {
   }
 
   /// The line as the host set it last.
-  var line: LineState? { Self.line(events.value) }
+  var line: HostLineSettings? { Self.line(events.value) }
 
-  func waitForLine(_ condition: @escaping @Sendable (LineState) -> Bool) async throws {
+  func waitForLine(_ condition: @escaping @Sendable (HostLineSettings) -> Bool) async throws {
     try await events.wait { Self.line($0).map(condition) ?? false }
   }
 
-  private static func line(_ events: [FramedSimulator.Event]) -> LineState? {
+  private static func line(_ events: [AF1Simulator.Event]) -> HostLineSettings? {
     for event in events.reversed() { if case .line(let line) = event { return line } }
     return nil
   }
@@ -153,17 +153,17 @@ struct PluggedIn: Sendable {
 
   static func open(_ node: String, _ kind: SimulatedUSBIdentity.Kind) async throws -> any Transport {
     if kind == .modem || kind == .ftdi { return try await DescriptorTransport.open(TerminalConfiguration(path: node)) }
-    var configuration = USBConfiguration(path: node)
+    var configuration = USBTransportConfiguration(path: node)
     // Taken from the kernel's driver, so it must be named.
     if kind == .reports { configuration.interface = 0 }
     return try await USBTransport.open(configuration)
   }
 
-  func accessory() async throws -> FramedAccessory {
+  func accessory() async throws -> AF1Accessory {
     // The guest is slow, and slower where the machine is busy: a limit that nothing but a fault reaches.
     var options = AF1Exchange.Options()
     options.timeout = .seconds(20)
-    return try await FramedAccessory.open(AccessorySession(try await open()), options: options)
+    return try await AF1Accessory.open(AccessorySession(try await open()), options: options)
   }
 
   /// Pulls the cable for good and waits until the kernel has noticed.

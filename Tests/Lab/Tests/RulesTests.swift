@@ -128,7 +128,7 @@ extension Plain {
       let descriptor = try UnixSocket.create(blocking: true)
       try UnixSocket.connect(descriptor, to: socket)
       let process = try UnixSocket.peer(of: descriptor).process
-      UnixSocket.close(descriptor)
+      Socket.close(descriptor)
       #expect(process > 1 && kill(process, SIGTERM) == 0)
       try await eventually("the service to end", within: .seconds(60)) { !Kernel.exists(socket) }
       _ = unlink(Self.path)

@@ -99,12 +99,12 @@ extension Systemd {
       try await InstalledService.prepare()
       let udev = ["systemd-udevd.service", "systemd-udevd-control.socket", "systemd-udevd-kernel.socket"]
       #expect(try await InstalledService.run(["systemctl", "stop"] + udev).status == 0)
-      var configuration = FramedSimulator.Configuration(seed: 1)
+      var configuration = AF1Simulator.Configuration(seed: 1)
       configuration.device.identity.serialNumber = "BOOT1"
       var identity = SimulatedUSBIdentity(.modem)
       identity.serialNumber = "BOOT1"
       configuration.connection = .usb(identity)
-      let simulator = FramedSimulator(configuration, io: Kernel.devices)
+      let simulator = AF1Simulator(configuration, io: Kernel.devices)
       let path = try await simulator.plugIn()
       try await eventually("its terminal", within: .seconds(60)) { Kernel.exists("/dev/ttyACM0") }
       #expect(try await InstalledService.property("ActiveState") == "inactive")
@@ -125,7 +125,7 @@ extension Systemd {
       try await InstalledService.prepare(idle: "60s")
       let seconds = getenv("LAB_SECONDS").flatMap { Int(String(cString: $0)) } ?? 60
       var random = SeededGenerator(seed: 10)
-      var plugged: [Int: FramedSimulator] = [:]
+      var plugged: [Int: AF1Simulator] = [:]
       let kinds = SimulatedUSBIdentity.Kind.allCases
       let end = MonotonicTime.now + .seconds(seconds)
       while MonotonicTime.now < end {
@@ -134,13 +134,13 @@ extension Systemd {
           await simulator.stop()
         } else if plugged.count < 7 {
           // The kernel has eight ports, and one that was left is free a little later.
-          var configuration = FramedSimulator.Configuration(seed: 1)
+          var configuration = AF1Simulator.Configuration(seed: 1)
           configuration.device.identity.serialNumber = "TEN\(number)"
           configuration.device.battery.percent = 10 + UInt8(number)
           var identity = SimulatedUSBIdentity(kinds[number % kinds.count])
           identity.serialNumber = "TEN\(number)"
           configuration.connection = .usb(identity)
-          let simulator = FramedSimulator(configuration, io: Kernel.devices)
+          let simulator = AF1Simulator(configuration, io: Kernel.devices)
           _ = try await simulator.plugIn()
           plugged[number] = simulator
         }

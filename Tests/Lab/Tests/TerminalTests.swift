@@ -32,7 +32,7 @@ extension Plain {
             // A divisor doesn't make every rate: within 3 % is what a line needs.
             && abs(Double(line.baudRate) / Double(baud) - 1) < 0.03
         }
-        let facts = try await transport.line?.facts()
+        let facts = try await transport.line?.status()
         #expect(facts?.dataBits == bits)
         #expect(facts?.parity == parity)
         #expect(facts?.stopBits == stop)
@@ -57,7 +57,7 @@ extension Plain {
       try await plugged.waitForLine { !$0.dtr && $0.rts }
       try await control.set([.dtr, .rts], true)
       try await plugged.waitForLine { $0.dtr && $0.rts }
-      let lines = try await control.facts().modemLines
+      let lines = try await control.status().modemLines
       #expect(lines?.isSuperset(of: [.dtr, .rts, .dsr, .cd]) == true)
       try await control.sendBreak(for: .milliseconds(1))
       try await plugged.waitForLine { $0.breaks == 1 && !$0.isBreak }
@@ -74,13 +74,13 @@ extension Plain {
       let plugged = try await PluggedIn(kind)
       let first = try await plugged.openTerminal()
       try await plugged.waitForLine { $0.dtr }
-      #expect(try await first.line?.facts().lowersLinesOnClose == false)
+      #expect(try await first.line?.status().lowersLinesOnClose == false)
       await first.close()
       let changes = plugged.events.value.count
       let second = try await plugged.openTerminal()
-      #expect(try await second.line?.facts().modemLines?.contains(.dtr) == true)
+      #expect(try await second.line?.status().modemLines?.contains(.dtr) == true)
       await second.close()
-      let lines = plugged.events.value.dropFirst(changes).compactMap { event -> LineState? in
+      let lines = plugged.events.value.dropFirst(changes).compactMap { event -> HostLineSettings? in
         if case .line(let line) = event { line } else { nil }
       }
       #expect(lines.allSatisfy { $0.dtr }, "never lowered in between: \(lines)")
@@ -92,13 +92,13 @@ extension Plain {
       let plugged = try await PluggedIn(.ftdi)
       let quick = try await plugged.openTerminal()
       try await plugged.waitForLine { $0.latencyTimer == 1 }
-      let facts = try await quick.line?.facts()
+      let facts = try await quick.line?.status()
       #expect(facts?.isLowLatency == true)
       #expect(facts?.latencyTimer == 1)
       await quick.close()
       try await plugged.waitForLine { $0.latencyTimer == 16 }
       let slow = try await plugged.openTerminal { $0.lowLatency = false }
-      #expect(try await slow.line?.facts().latencyTimer == 16)
+      #expect(try await slow.line?.status().latencyTimer == 16)
       await slow.close()
       try await plugged.stop()
     }

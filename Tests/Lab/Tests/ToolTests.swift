@@ -19,11 +19,11 @@ extension Plain {
       try Program(words, environment: ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"], directory: directory.path)
     }
 
-    private func configuration(_ kind: SimulatedUSBIdentity.Kind) -> FramedSimulator.Configuration {
+    private func configuration(_ kind: SimulatedUSBIdentity.Kind) -> AF1Simulator.Configuration {
       var identity = SimulatedUSBIdentity(kind)
       (identity.manufacturer, identity.product, identity.serialNumber) = ("Maker", "Thing é", "S42")
       if kind != .ftdi { (identity.vendorID, identity.productID) = (0x1209, 0x0007) }
-      var configuration = FramedSimulator.Configuration(seed: 1)
+      var configuration = AF1Simulator.Configuration(seed: 1)
       configuration.connection = .usb(identity)
       return configuration
     }
@@ -37,7 +37,7 @@ extension Plain {
 
     @Test(arguments: SimulatedUSBIdentity.Kind.allCases) func lsusb(kind: SimulatedUSBIdentity.Kind) async throws {
       try #require(Kernel.isReady)
-      let simulator = FramedSimulator(configuration(kind), io: Kernel.devices)
+      let simulator = AF1Simulator(configuration(kind), io: Kernel.devices)
       let path = try await simulator.plugIn()
       try await configured(path)
       let result = try await start(["lsusb", "-v", "-d", kind == .ftdi ? "0403:6001" : "1209:0007"]).end()
@@ -106,7 +106,7 @@ extension Plain {
     /// The kernel's own HID driver takes the reports: a frame over two of them, there and back.
     @Test func hidraw() async throws {
       try #require(Kernel.isReady)
-      let simulator = FramedSimulator(configuration(.reports), io: Kernel.devices)
+      let simulator = AF1Simulator(configuration(.reports), io: Kernel.devices)
       let path = try await simulator.plugIn()
       var node = ""
       try await eventually("a hidraw node", within: .seconds(60)) {

@@ -91,7 +91,7 @@ extension Plain {
         if isStall { $0.faults.stall = 2 } else { $0.faults.protocolError = 2 }
       }
       let transport = try await plugged.open()
-      let accessory = try await FramedAccessory.open(AccessorySession(transport))
+      let accessory = try await AF1Accessory.open(AccessorySession(transport))
       for number in 1...4 as ClosedRange<UInt8> { #expect(try await accessory.echo([number]) == [number]) }
       #expect(accessory.link.statistics.link.retries == 1)
       if let counters = (transport as? USBTransport)?.counters {

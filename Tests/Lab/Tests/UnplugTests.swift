@@ -17,7 +17,7 @@ extension Plain {
     /// Pulls the cable in the middle of `body`, which gets the way to do it, and plugs in again.
     private func unplug(
       _ kind: SimulatedUSBIdentity.Kind, _ what: String,
-      _ change: (inout FramedSimulator.Configuration) -> Void = { _ in },
+      _ change: (inout AF1Simulator.Configuration) -> Void = { _ in },
       _ body: (PluggedIn, @escaping @Sendable () async -> Void) async throws -> Void
     ) async throws {
       let plugged = try await PluggedIn(kind, change)
@@ -38,7 +38,7 @@ extension Plain {
       #expect(path == plugged.path, "the same port")
       // usbfs counts all that were ever plugged in.
       if node.hasPrefix("/dev/tty") { #expect(node == plugged.node, "the same name again") }
-      let accessory = try await FramedAccessory.open(AccessorySession(try await PluggedIn.open(node, kind)))
+      let accessory = try await AF1Accessory.open(AccessorySession(try await PluggedIn.open(node, kind)))
       #expect(try await accessory.battery().percent == 100)
       await accessory.close()
       await plugged.simulator.stop()

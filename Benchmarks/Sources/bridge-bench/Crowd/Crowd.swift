@@ -30,8 +30,8 @@ final class Crowd {
   deinit { cfloor_device_end(&device) }
 
   /// Opens a link to the device at `path`.
-  static func open(_ path: String) async throws -> FramedAccessory {
-    try await FramedAccessory.open(AccessorySession.open(TerminalConfiguration(path: path)))
+  static func open(_ path: String) async throws -> AF1Accessory {
+    try await AF1Accessory.open(AccessorySession.open(TerminalConfiguration(path: path)))
   }
 
   private static func raiseDescriptorLimit(to needed: Int) throws(Failure) {

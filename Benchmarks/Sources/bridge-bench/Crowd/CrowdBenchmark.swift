@@ -30,14 +30,14 @@ enum CrowdBenchmark {
     let figures = try await Rounds.run(options.isQuick ? 2 : 5, [lone, one])
     return ["median", "p99"].enumerated().map { part, name in
       Row(
-        "crowd", "\(one.name), FramedAccessory.echo: \(name)", unit: "µs", ours: figures[1].map { $0[part] },
+        "crowd", "\(one.name), AF1Accessory.echo: \(name)", unit: "µs", ours: figures[1].map { $0[part] },
         peer: "lone", theirs: figures[0].map { $0[part] }, requirement: part == 0 ? .ratioAtMost(2) : nil)
     } + [Row("crowd", "memory of an idle link", unit: "KiB", ours: [memory], requirement: .atMost(32))]
   }
 
   /// Opens links and makes one round trip on each.
-  private static func openAll(_ paths: some Sequence<String>) async throws -> [FramedAccessory] {
-    var links: [FramedAccessory] = []
+  private static func openAll(_ paths: some Sequence<String>) async throws -> [AF1Accessory] {
+    var links: [AF1Accessory] = []
     for path in paths {
       let accessory = try await Crowd.open(path)
       _ = try await accessory.echo(payload)
@@ -46,7 +46,7 @@ enum CrowdBenchmark {
     return links
   }
 
-  private static func times(of requests: Int, _ accessory: FramedAccessory) async throws -> [Double] {
+  private static func times(of requests: Int, _ accessory: AF1Accessory) async throws -> [Double] {
     var times: [Double] = []
     times.reserveCapacity(requests)
     for _ in 0..<requests {

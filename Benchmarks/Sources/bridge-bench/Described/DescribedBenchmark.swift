@@ -84,9 +84,9 @@ enum DescribedBenchmark {
         return summary
       }
     }
-    let own = Contender("FramedAccessory.echo") {
+    let own = Contender("AF1Accessory.echo") {
       try await device.withTransport { transport in
-        let accessory = try await FramedAccessory.open(AccessorySession(transport))
+        let accessory = try await AF1Accessory.open(AccessorySession(transport))
         let summary = try await times(of: count) { _ = try await accessory.echo(payload) }
         await accessory.close()
         return summary

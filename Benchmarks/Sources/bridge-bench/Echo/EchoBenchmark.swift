@@ -45,7 +45,7 @@ enum EchoBenchmark {
     }
     let link = Contender("Link.request") {
       try await device.withTransport { transport in
-        let accessory = try await FramedAccessory.open(AccessorySession(transport))
+        let accessory = try await AF1Accessory.open(AccessorySession(transport))
         var times: [Int64] = []
         times.reserveCapacity(count)
         for _ in 0..<count {
@@ -59,9 +59,9 @@ enum EchoBenchmark {
         return summary(times)
       }
     }
-    let driver = Contender("FramedAccessory.echo") {
+    let driver = Contender("AF1Accessory.echo") {
       try await device.withTransport { transport in
-        let accessory = try await FramedAccessory.open(AccessorySession(transport))
+        let accessory = try await AF1Accessory.open(AccessorySession(transport))
         var times: [Int64] = []
         times.reserveCapacity(count)
         for _ in 0..<count {

@@ -26,7 +26,7 @@ enum FileBenchmark {
       }
     }
     let ways = windows.map { window in
-      Contender("FramedTransfer, \(window) under way") { [try await send(bytes, window)] }
+      Contender("AF1Transfer, \(window) under way") { [try await send(bytes, window)] }
     }
     let figures = try await Rounds.run(options.isQuick ? 3 : 9, [floor] + ways)
     return zip(ways, figures.dropFirst()).map { way, ours in
@@ -35,14 +35,14 @@ enum FileBenchmark {
   }
 
   private static func send(_ bytes: [UInt8], _ window: UInt8) async throws -> Double {
-    var configuration = FramedSimulator.Configuration(seed: 1)
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false
     configuration.device.window = window
-    let simulator = FramedSimulator(configuration)
+    let simulator = AF1Simulator(configuration)
     let path = try await simulator.plugIn()
-    let accessory = try await FramedAccessory.open(
+    let accessory = try await AF1Accessory.open(
       try await AccessorySession.open(TerminalConfiguration(path: path)))
-    var transfer = FramedTransfer(MemoryFile(bytes), kind: .firmware, name: "bench.bin")
+    var transfer = AF1Transfer(MemoryFile(bytes), kind: .firmware, name: "bench.bin")
     let start = cfloor_now()
     let failure: AccessoryError?
     do throws(AccessoryError) {

@@ -10,7 +10,7 @@ enum IdleBenchmark {
   static func run(_ options: Options) async throws -> [Row] {
     let device = try Device(.echo)
     return try await device.withTransport { transport in
-      let accessory = try await FramedAccessory.open(AccessorySession(transport))
+      let accessory = try await AF1Accessory.open(AccessorySession(transport))
       _ = try await accessory.echo([1, 2, 3])
       // A timer that was set for the request fires once more after its answer.
       sleep(2)

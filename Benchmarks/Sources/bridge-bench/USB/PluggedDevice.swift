@@ -43,8 +43,8 @@ extension PluggedDevice {
     return host
   }
 
-  fileprivate func configuration(_ path: String) -> USBConfiguration {
-    var configuration = USBConfiguration(path: path)
+  fileprivate func configuration(_ path: String) -> USBTransportConfiguration {
+    var configuration = USBTransportConfiguration(path: path)
     configuration.transfersInFlight = Int(cfloor_usb_flight)
     return configuration
   }

@@ -37,7 +37,9 @@ struct USBBenchmark {
   }
 
   static func run(_ options: Options) async throws -> [Row] {
-    guard options.isFaked || options.groups.isEmpty else { return try await Self(options: options, bus: .kernel).rows() }
+    guard options.isFaked || options.groups.isEmpty else {
+      return try await Self(options: options, bus: .kernel).rows()
+    }
     try Failure.check(cfloor_usb_fake_install(), "faking usbfs (libusb must be a shared library)")
     return try await Self(options: options, bus: .faked(interval: 0)).rows()
       + Self(options: options, bus: .faked(interval: 125_000)).rows()
@@ -132,9 +134,9 @@ struct USBBenchmark {
       }
       return Self.summary(times)
     }
-    let link = Contender("\(bus.name): FramedAccessory.echo") {
+    let link = Contender("\(bus.name): AF1Accessory.echo") {
       try await device.withTransport { transport in
-        let accessory = try await FramedAccessory.open(AccessorySession(transport))
+        let accessory = try await AF1Accessory.open(AccessorySession(transport))
         var times: [Int64] = []
         for _ in 0..<count {
           let start = cfloor_now()

@@ -11,7 +11,7 @@ import AccessoryProtocols
 /// It looks at the first MiB each way; memory is bounded by the longest frame and the number of finds that are told.
 public struct RecordingCheck: Sendable {
   /// Bytes that are in no frame.
-  public struct Misfit: Sendable, Hashable {
+  public struct UnframedBytes: Sendable, Hashable {
     /// Which way they went.
     public var direction: ByteDirection
     /// The count of bytes that went this way before them.
@@ -25,7 +25,7 @@ public struct RecordingCheck: Sendable {
   }
 
   /// Frames, alike in their first bytes, that the description has no message or request for.
-  public struct Stranger: Sendable, Hashable {
+  public struct UnknownFrame: Sendable, Hashable {
     /// Which way they went.
     public var direction: ByteDirection
     /// The count of bytes that went this way before the first one's end.
@@ -43,11 +43,11 @@ public struct RecordingCheck: Sendable {
   /// Bytes of each direction.
   public private(set) var byteCounts: [ByteDirection: Int] = [:]
   /// The first misfits; at most `findLimit`.
-  public private(set) var misfits: [Misfit] = []
+  public private(set) var misfits: [UnframedBytes] = []
   /// All bytes that are in no frame.
   public private(set) var misfitByteCount = 0
   /// The first kinds of frames that nobody describes; at most `findLimit`.
-  public private(set) var strangers: [Stranger] = []
+  public private(set) var strangers: [UnknownFrame] = []
   /// All frames that nobody describes.
   public private(set) var strangerCount = 0
   /// Whether there was more than is looked at.
@@ -199,7 +199,7 @@ public struct RecordingCheck: Sendable {
       misfits[last].byteCount += count
     } else if misfits.count < Self.findLimit {
       misfits.append(
-        Misfit(
+        UnframedBytes(
           direction: direction, offset: side.offset, time: side.times.first ?? side.lastTime,
           bytes: Array(side.pending.prefix(min(count, 16))), byteCount: count))
     }
@@ -212,7 +212,7 @@ public struct RecordingCheck: Sendable {
       strangers[place].count += 1
     } else if strangers.count < Self.findLimit {
       strangers.append(
-        Stranger(direction: direction, offset: offset, time: time, bytes: Array(content.prefix(16)), count: 1))
+        UnknownFrame(direction: direction, offset: offset, time: time, bytes: Array(content.prefix(16)), count: 1))
     }
   }
 }

@@ -40,7 +40,7 @@ enum CommonValues {
   }
 
   /// What is wrong with a value of this name being this; nil when nothing is, or it is a value of its own.
-  static func objection(to name: String, _ facts: ValueFacts) -> String? {
+  static func objection(to name: String, _ facts: ValueType) -> String? {
     guard let kind = kinds.first(where: { $0.name == name })?.kind else { return nil }
     switch kind {
     case .number(let units):
@@ -62,7 +62,7 @@ enum CommonValues {
     }
   }
 
-  private static func inUnit(_ name: String, _ units: [String], _ facts: ValueFacts) -> String? {
+  private static func inUnit(_ name: String, _ units: [String], _ facts: ValueType) -> String? {
     if let unit = facts.unit, units.contains(unit) { return nil }
     let wanted =
       units.count == 1 ? units[0] : units.dropLast().joined(separator: ", ") + " or " + units[units.count - 1]

@@ -125,7 +125,7 @@ extension DescriptionReader {
   }
 
   private mutating func all(
-    _ name: String, _ node: YAMLNode, _ wanted: String, _ isGood: (ValueFacts) -> Bool
+    _ name: String, _ node: YAMLNode, _ wanted: String, _ isGood: (ValueType) -> Bool
   ) {
     if let facts = values[name], !isGood(facts) {
       report(node.mark, "of: \(name) is \(facts.name), and must be \(wanted)")
@@ -151,7 +151,7 @@ extension DescriptionReader {
     let to = fields["to"].map { decimal($0, "to") } ?? .greatestFiniteMagnitude
     guard let from, let to else { return nil }
     guard from <= to else {
-      report(fields["to"]?.mark ?? node.mark, "to is less than from, which is \(DecimalText.text(from))")
+      report(fields["to"]?.mark ?? node.mark, "to is less than from, which is \(NumberText.text(from))")
       return nil
     }
     return .within(of, from...to)
@@ -198,7 +198,7 @@ extension DescriptionReader {
   private mutating func note(
     _ derivation: ProtocolDescription.Derivation, _ sources: [String], _ mark: YAMLMark
   ) {
-    var facts = ValueFacts(.number, unit: derivation.unit, line: mark.line)
+    var facts = ValueType(.number, unit: derivation.unit, line: mark.line)
     switch derivation.rule {
     case .first:
       let known = sources.compactMap { values[$0] }
@@ -212,9 +212,9 @@ extension DescriptionReader {
       facts.words = known.reduce(into: []) { $0.formUnion($1.words) }
       facts.line = mark.line
       if let unit = derivation.unit { facts.unit = unit }
-    case .chargeBySign: facts = ValueFacts(.word, words: ["charging", "discharging", "not_charging"], line: mark.line)
-    case .word(let word, _, _): facts = ValueFacts(.word, words: [word], line: mark.line)
-    case .words(_, let words): facts = ValueFacts(.word, words: Set(words.values), line: mark.line)
+    case .chargeBySign: facts = ValueType(.word, words: ["charging", "discharging", "not_charging"], line: mark.line)
+    case .word(let word, _, _): facts = ValueType(.word, words: [word], line: mark.line)
+    case .words(_, let words): facts = ValueType(.word, words: Set(words.values), line: mark.line)
     case .condition, .within:
       guard let first = sources.first, let known = values[first] else { return }
       facts = known

@@ -48,8 +48,8 @@ extension DescriptionReader {
     _ field: ProtocolDescription.Field, _ mark: YAMLMark, _ scope: inout MessageScope, isWhole: Bool
   ) {
     scope.fields.append(field.name)
-    if ValueFacts.hasRawNumber(field.type) { scope.counting.insert(field.name) }
-    let facts = ValueFacts(field, line: mark.line)
+    if ValueType.hasRawNumber(field.type) { scope.counting.insert(field.name) }
+    let facts = ValueType(field, line: mark.line)
     guard isWhole else { return }
     if let known = values[field.name], known.unit != facts.unit || known.isList != facts.isList {
       let what =
@@ -124,7 +124,7 @@ extension DescriptionReader {
   }
 
   private func isNumber(_ type: ProtocolDescription.FieldType) -> Bool {
-    if case .number = type { true } else { ValueFacts.hasRawNumber(type) }
+    if case .number = type { true } else { ValueType.hasRawNumber(type) }
   }
 
   private mutating func unknown(_ node: YAMLNode, _ field: inout ProtocolDescription.Field) {
@@ -178,7 +178,7 @@ extension DescriptionReader {
     if said.count(where: { $0 != own }) > 1 {
       report(keys[said[1]]?.mark ?? YAMLMark(line: 1, column: 1), "a field has one of words, flags and truth")
     }
-    guard let range = rawRange(field), ValueFacts.hasRawNumber(field.type) else {
+    guard let range = rawRange(field), ValueType.hasRawNumber(field.type) else {
       for key in said { report(keys[key]?.mark ?? YAMLMark(line: 1, column: 1), "\(key) is for whole numbers") }
       return
     }

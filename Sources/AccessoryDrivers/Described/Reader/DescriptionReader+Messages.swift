@@ -191,7 +191,7 @@ extension DescriptionReader {
 
   /// Looks a field or a derived value up, of which `is` must be so.
   mutating func value(
-    _ name: String, _ mark: YAMLMark, _ place: String, _ isGood: (ValueFacts) -> Bool, _ wanted: String
+    _ name: String, _ mark: YAMLMark, _ place: String, _ isGood: (ValueType) -> Bool, _ wanted: String
   ) {
     guard let facts = values[name] else {
       // It may be in what couldn't be read.

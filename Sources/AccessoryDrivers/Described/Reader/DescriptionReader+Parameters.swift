@@ -17,7 +17,7 @@ extension DescriptionReader {
           entry.mark, "\(entry.key) looks like a value that the accessory tells: call the parameter something else")
       }
       let parameter = parameter(entry)
-      values[entry.key] = ValueFacts(.number, unit: parameter?.unit, line: entry.mark.line)
+      values[entry.key] = ValueType(.number, unit: parameter?.unit, line: entry.mark.line)
       description.parameters.append(parameter ?? ProtocolDescription.Parameter(entry.key, 0...0))
     }
   }
@@ -31,7 +31,7 @@ extension DescriptionReader {
     let to = fields["to"].flatMap { decimal($0, "to") }
     guard let from, let to else { return nil }
     guard from <= to else {
-      report(fields["to"]?.mark ?? entry.mark, "to is less than from, which is \(DecimalText.text(from))")
+      report(fields["to"]?.mark ?? entry.mark, "to is less than from, which is \(NumberText.text(from))")
       return nil
     }
     var parameter = ProtocolDescription.Parameter(entry.key, from...to)
@@ -49,7 +49,7 @@ extension DescriptionReader {
       return number
     }
     let bounds =
-      range.map { " from \(DecimalText.text($0.lowerBound)) to \(DecimalText.text($0.upperBound))" } ?? ", like 21.5"
+      range.map { " from \(NumberText.text($0.lowerBound)) to \(NumberText.text($0.upperBound))" } ?? ", like 21.5"
     report(node.mark, "\(what) is a number\(bounds), not \(kind(node))")
     return nil
   }

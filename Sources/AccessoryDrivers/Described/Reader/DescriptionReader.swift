@@ -25,7 +25,7 @@ public struct DescriptionReader: ValueReader {
   /// Framings of which something is wrong: what refers to their elements isn't checked, as it would be wrong, too.
   var brokenFramings: Set<Int> = []
   /// What is known of the fields of all messages and of what is derived, by name.
-  var values: [String: ValueFacts] = [:]
+  var values: [String: ValueType] = [:]
   /// Whether something is wrong with some message or derived value, so that fields may be missing in `values`.
   var hasBrokenMessages = false
   /// The requests of each group of registers, by the first of them.
@@ -99,7 +99,7 @@ public struct DescriptionReader: ValueReader {
 
   /// Drivers in Swift, whose names no description takes.
   static let builtInDrivers = [
-    FramedAccessory.driverName, EV3Brick.driverName, HM10Module.driverName, BlunoRobot.driverName, HM1XCar.driverName,
+    AF1Accessory.driverName, EV3Brick.driverName, HM10Module.driverName, BlunoRobot.driverName, HM1XCar.driverName,
     MAVLinkAutopilot.driverName,
   ]
 }

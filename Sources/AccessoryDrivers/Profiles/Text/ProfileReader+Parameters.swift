@@ -45,14 +45,14 @@ extension ProfileReader {
     let (least, most) = (parameter.range.lowerBound, parameter.range.upperBound)
     report(
       node.mark,
-      "\(parameter.name) is a number from \(DecimalText.text(least)) to \(DecimalText.text(most))\(unit), not \(kind(node))"
+      "\(parameter.name) is a number from \(NumberText.text(least)) to \(NumberText.text(most))\(unit), not \(kind(node))"
     )
     return nil
   }
 }
 
 /// Numbers as texts have them.
-enum DecimalText {
+enum NumberText {
   /// With as many digits behind the point as it needs: 21, 2.05.
   static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 }

@@ -19,7 +19,7 @@ public enum ProfileText {
     }
     if !profile.parameters.isEmpty {
       lines.append("parameters:")
-      lines += profile.parameters.sorted { $0.key < $1.key }.map { "  \($0.key): \(DecimalText.text($0.value))" }
+      lines += profile.parameters.sorted { $0.key < $1.key }.map { "  \($0.key): \(NumberText.text($0.value))" }
     }
     if !profile.protocolStrings.isEmpty {
       lines.append("protocols:")

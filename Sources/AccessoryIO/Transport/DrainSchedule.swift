@@ -17,7 +17,7 @@ package enum Closing: Sendable {
 /// How long a close waits for bytes to leave, and when to look again. A value without a clock.
 ///
 /// Whatever the device does, this ends: half a second after the time that the line needs, and after five in any case.
-struct Farewell: Sendable {
+struct DrainSchedule: Sendable {
   private let timing: LineTiming
   private let limit: MonotonicTime
   /// When the hardware has sent what the kernel gave it; known when the kernel has nothing more.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a host asked of a simulated serial line: settings that have no effect on the bytes, and lines that nobody sees.
-public struct LineState: Sendable, Hashable {
+public struct HostLineSettings: Sendable, Hashable {
   /// The parity bit.
   public enum Parity: String, Sendable, Hashable, CaseIterable {
     case none, odd, even, mark, space

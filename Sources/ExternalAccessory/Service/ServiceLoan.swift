@@ -6,7 +6,7 @@ import AccessoryDiscovery
 import AccessoryLink
 
 /// An accessory that a service of this package holds: it is lent, with the same bytes as if it were opened here.
-enum HeldAccessory {
+enum ServiceLoan {
   /// How long a service may take to answer.
   private static let patience = Duration.seconds(5)
 

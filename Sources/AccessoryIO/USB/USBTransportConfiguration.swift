@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Which pair of endpoints to open, and how.
-public struct USBConfiguration: Sendable, Hashable {
+public struct USBTransportConfiguration: Sendable, Hashable {
   /// The device node that usbfs has for it ("/dev/bus/usb/001/004").
   public var path: String
   /// What people call it; the path unless said otherwise.

@@ -9,20 +9,20 @@ import Testing
 @testable import AccessoryDrivers
 
 /// The `framed` driver, with the test as the accessory and as the clock.
-@Suite(.timeLimit(.minutes(5))) struct FramedAccessoryTests {
+@Suite(.timeLimit(.minutes(5))) struct AF1AccessoryTests {
   /// Opens an accessory whose answers `answer` decides.
   private func open(
     clock: any TimerClock = ManualClock(),
     _ answer: @escaping @Sendable (ScriptedAccessory.Request) -> ScriptedAccessory.Answer
-  ) async throws -> (FramedAccessory, MemoryTransport, ScriptedAccessory) {
+  ) async throws -> (AF1Accessory, MemoryTransport, ScriptedAccessory) {
     let scripted = ScriptedAccessory(answer: answer)
     let transport = scripted.inMemory(label: "gadget")
-    let accessory = try await FramedAccessory.open(AccessorySession(transport), clock: clock)
+    let accessory = try await AF1Accessory.open(AccessorySession(transport), clock: clock)
     return (accessory, transport, scripted)
   }
 
   /// An accessory that gives this answer to all but HELLO.
-  private func open(answering payload: [UInt8]) async throws -> FramedAccessory {
+  private func open(answering payload: [UInt8]) async throws -> AF1Accessory {
     try await open { $0.command == .hello ? .silence : .reply(payload) }.0
   }
 
@@ -170,7 +170,7 @@ import Testing
   @Test func nobodyAnswers() async throws {
     let clock = ManualClock()
     let transport = MemoryTransport(label: "gadget")
-    let opening = Task { try await FramedAccessory.open(AccessorySession(transport), clock: clock) }
+    let opening = Task { try await AF1Accessory.open(AccessorySession(transport), clock: clock) }
     for _ in 0..<3 {
       try await clock.waitForPending()
       clock.advanceToNext()
@@ -216,7 +216,7 @@ import Testing
       transport.receive(ScriptedAccessory.event(frame.0, number: UInt16(number), frame.1))
     }
     transport.unplug()
-    var seen: [FramedAccessory.Event] = []
+    var seen: [AF1Accessory.Event] = []
     let failure = await #expect(throws: AccessoryError.self) {
       for try await event in events { seen.append(event) }
     }

@@ -7,7 +7,7 @@ import Testing
 /// What a client keeps of what a service tells of.
 @Suite struct ToldDevicesTests {
   @Test func keepsNoMoreThanSoMany() {
-    var told = ToldDevices<Int>(countLimit: 2)
+    var told = ReportedDevices<Int>(countLimit: 2)
     var isKept = [told.keep(1, for: "a"), told.keep(2, for: "b"), told.keep(3, for: "c")]
     #expect(isKept == [true, true, false] && told.values == [1, 2])
     // One that is known is replaced, and one that has gone makes room.
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func keepsNoMoreThanSoMuch() {
-    var told = ToldDevices<Int>(byteLimit: 10)
+    var told = ReportedDevices<Int>(byteLimit: 10)
     var isKept = [told.keep(1, for: "a", size: 5), told.keep(2, for: "b", size: 4), told.keep(3, for: "b", size: 3)]
     #expect(isKept == [true, false, true])
     // What is too long to replace another leaves that one as it is.

@@ -3,7 +3,7 @@
 import Foundation
 
 /// What is to be told on the main thread.
-enum AccessoryNews: Sendable {
+enum ManagerEvent: Sendable {
   case connected(EAAccessory, notifies: Bool)
   case disconnected(EAAccessory, notifies: Bool)
   case picking(PickerRequest)

@@ -13,20 +13,20 @@ import Testing
 @testable import AccessorySimulator
 
 /// The simulator from end to end: a pseudo-terminal, the real link and the real driver at its other end.
-@Suite(.timeLimit(.minutes(5))) struct FramedSimulatorTests {
-  private func quiet(_ change: (inout FramedSimulator.Configuration) -> Void = { _ in }) -> FramedSimulator {
-    var configuration = FramedSimulator.Configuration(seed: 1)
+@Suite(.timeLimit(.minutes(5))) struct AF1SimulatorTests {
+  private func quiet(_ change: (inout AF1Simulator.Configuration) -> Void = { _ in }) -> AF1Simulator {
+    var configuration = AF1Simulator.Configuration(seed: 1)
     configuration.isAnnounced = false
     change(&configuration)
-    return FramedSimulator(configuration)
+    return AF1Simulator(configuration)
   }
 
-  private func open(_ path: String) async throws -> FramedAccessory {
+  private func open(_ path: String) async throws -> AF1Accessory {
     // A limit of time that a busy machine hardly reaches, and within what accessories remember.
     var options = AF1Exchange.Options()
     options.timeout = .seconds(4)
     let session = try await AccessorySession.open(TerminalConfiguration(path: path))
-    return try await FramedAccessory.open(session, options: options)
+    return try await AF1Accessory.open(session, options: options)
   }
 
   @Test func whoAndHow() async throws {
@@ -68,12 +68,12 @@ import Testing
     // What is no change is not told.
     await simulator.setStatus(AF1StatusReply(state: .busy, progress: 10))
     await simulator.setBattery(AF1BatteryReply(level: .low, percent: 1))
-    var seen: [FramedAccessory.Event] = []
+    var seen: [AF1Accessory.Event] = []
     for try await event in events {
       seen.append(event)
       if seen.count == 21 { break }
     }
-    let expected: [FramedAccessory.Event] = (90..<100).reversed().flatMap { percent in
+    let expected: [AF1Accessory.Event] = (90..<100).reversed().flatMap { percent in
       [
         .battery(BatteryReading(percent: UInt8(percent), level: .high)),
         .status(AccessoryStatus(state: .busy, progress: UInt8(100 - percent))),
@@ -146,9 +146,9 @@ import Testing
     // Short, as every lost frame costs one; but a busy machine, too, takes its time, and the accessory forgets after 10 s.
     (options.tries, options.timeout) = (20, .milliseconds(200))
     let session = try await AccessorySession.open(TerminalConfiguration(path: path, baudRate: 4_000_000))
-    let accessory = try await FramedAccessory.open(session, options: options)
+    let accessory = try await AF1Accessory.open(session, options: options)
     for run in 1...15 as ClosedRange<UInt8> {
-      #expect(try await accessory.request(FramedDevice.count) == [run, 0, 0, 0])
+      #expect(try await accessory.request(AF1Device.count) == [run, 0, 0, 0])
     }
     #expect(await simulator.runs == 15)
     await accessory.close()

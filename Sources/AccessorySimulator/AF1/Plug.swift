@@ -15,8 +15,8 @@ struct Plug: Sendable {
 
   /// Plugs in; a USB device at `path` if that is free, where it was before. `onLine` is told what a host asks of a USB device's serial line.
   static func make(
-    _ connection: FramedSimulator.Connection, _ traces: Traces, preferring path: String? = nil, io: IOThread,
-    onLine: @escaping @Sendable (LineState) -> Void = { _ in }
+    _ connection: AF1Simulator.Connection, _ traces: Traces, preferring path: String? = nil, io: IOThread,
+    onLine: @escaping @Sendable (HostLineSettings) -> Void = { _ in }
   ) async throws(AccessoryError) -> Plug {
     switch connection {
     case .pseudoTerminal:

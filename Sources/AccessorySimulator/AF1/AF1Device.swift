@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 /// A pretended accessory's inside: what it is and how it answers. No I/O and no clock.
-public struct FramedDevice: Sendable {
+public struct AF1Device: Sendable {
   /// What the accessory is like when it is switched on.
   public struct Configuration: Sendable, Hashable {
     /// Who it says it is.

@@ -6,7 +6,7 @@ import AccessoryLink
 import AccessoryProtocols
 
 /// An accessory that speaks the AF1 reference command set: the `framed` driver.
-public struct FramedAccessory: Sendable {
+public struct AF1Accessory: Sendable {
   /// The name by which profiles and announcements ask for this driver.
   public static let driverName = "framed"
 
@@ -31,9 +31,9 @@ public struct FramedAccessory: Sendable {
   /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported`.
   public static func open(
     _ session: AccessorySession, options: AF1Exchange.Options = .init(), clock: any TimerClock = IOThread.shared
-  ) async throws(AccessoryError) -> FramedAccessory {
+  ) async throws(AccessoryError) -> AF1Accessory {
     let rules = AF1Exchange(label: session.label, options: options)
-    return FramedAccessory(link: try await Link.open(session, rules: rules, clock: clock))
+    return AF1Accessory(link: try await Link.open(session, rules: rules, clock: clock))
   }
 
   /// Asks who it is. Throws what `request` throws, and `badData`.

@@ -2,7 +2,7 @@
 
 /// What a client keeps of the devices that a service tells of, by a text that is unique to each. Bounded: a service can
 /// tell of any number of devices, and give them names of any length.
-package struct ToldDevices<Value: Sendable>: Sendable {
+package struct ReportedDevices<Value: Sendable>: Sendable {
   private var entries: [String: (value: Value, size: Int)] = [:]
   private var byteCount = 0
   private let countLimit: Int

@@ -7,10 +7,10 @@ import Testing
 @testable import AccessorySimulator
 
 /// The pretended accessory's inside, with the test as host and clock.
-@Suite struct FramedDeviceTests {
+@Suite struct AF1DeviceTests {
   typealias Answer = (header: AF1Header, payload: [UInt8])
 
-  private var device = FramedDevice(FramedDevice.Configuration(), bootID: 0xC0FF_EE01)
+  private var device = AF1Device(AF1Device.Configuration(), bootID: 0xC0FF_EE01)
   private var now = MonotonicTime(nanoseconds: 0)
 
   private mutating func ask(
@@ -23,7 +23,7 @@ import Testing
     ask(.hello, number, [nonce, 0, 0, 0])
   }
 
-  private mutating func count(_ number: UInt16) -> UInt8? { ask(FramedDevice.count, number)?.payload.first }
+  private mutating func count(_ number: UInt16) -> UInt8? { ask(AF1Device.count, number)?.payload.first }
 
   private mutating func refusal(
     _ command: AF1Command, _ payload: [UInt8] = [], outcome: FrameOutcome = .whole
@@ -71,13 +71,13 @@ import Testing
 
   /// What arrived damaged was not run, and its refusal isn't kept: the repeat is run.
   @Test mutating func aDamagedRequestIsNotRun() {
-    #expect(ask(FramedDevice.count, 1, outcome: .payloadDamaged)?.payload == [2])
+    #expect(ask(AF1Device.count, 1, outcome: .payloadDamaged)?.payload == [2])
     #expect(device.runs == 0)
     #expect(count(1) == 1)
   }
 
   @Test mutating func withoutAWishForAReply() {
-    let header = AF1Header(flags: [], command: FramedDevice.count, number: 1)
+    let header = AF1Header(flags: [], command: AF1Device.count, number: 1)
     #expect(device.answer(header, .whole, payload: [], now: now) == nil)
     #expect(device.runs == 1)
     // A repeat of it is still a repeat.
@@ -88,7 +88,7 @@ import Testing
   /// Answers and events are a host's business, not an accessory's.
   @Test(arguments: [.reply, .event, [.reply, .replyWanted], [.event, .replyWanted]] as [AF1Header.Flags])
   mutating func framesThatAskNothing(flags: AF1Header.Flags) {
-    let header = AF1Header(flags: flags, command: FramedDevice.count, number: 1)
+    let header = AF1Header(flags: flags, command: AF1Device.count, number: 1)
     #expect(device.answer(header, .whole, payload: [], now: now) == nil)
     #expect(device.runs == 0)
   }
@@ -106,8 +106,8 @@ import Testing
   @Test mutating func whatIsNoRepeat() {
     #expect(ask(.echo, 1, [1])?.payload == [1])
     #expect(ask(.echo, 1, [2])?.payload == [2])
-    #expect(ask(FramedDevice.count, 1, [2])?.payload.first == 1)
-    #expect(ask(FramedDevice.count, 1, [3])?.payload.first == 2)
+    #expect(ask(AF1Device.count, 1, [2])?.payload.first == 1)
+    #expect(ask(AF1Device.count, 1, [3])?.payload.first == 2)
   }
 
   /// As many as may be outstanding; here one.
@@ -118,9 +118,9 @@ import Testing
   }
 
   @Test mutating func asManyAsTheWindow() {
-    var configuration = FramedDevice.Configuration()
+    var configuration = AF1Device.Configuration()
     configuration.window = 3
-    device = FramedDevice(configuration, bootID: 1)
+    device = AF1Device(configuration, bootID: 1)
     for number in 1...3 { #expect(count(UInt16(number)) == UInt8(number)) }
     for number in 1...3 { #expect(count(UInt16(number)) == UInt8(number)) }
     #expect(count(4) == 4)

@@ -3,7 +3,7 @@
 import AccessoryProtocols
 
 /// What is known of a value before any byte of it is there.
-struct ValueFacts: Hashable {
+struct ValueType: Hashable {
   /// What it is.
   enum Kind: Hashable {
     case number, text, word, flags, truth, date

@@ -27,7 +27,7 @@ public enum LineFlowControl: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A line as it is, read back from it.
-public struct LineFacts: Sendable, Hashable {
+public struct LineStatus: Sendable, Hashable {
   /// Bits a second that the hardware really does.
   public var baudRate: UInt32
   /// Data bits of a character.

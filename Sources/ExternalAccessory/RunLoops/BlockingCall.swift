@@ -4,7 +4,7 @@ import AccessoryCore
 import Dispatch
 
 /// For interfaces that answer at once and must wait for something: the caller's thread stands still meanwhile.
-enum Synchronously {
+enum BlockingCall {
   /// Runs `body` on `TaskQueue.shared` and waits for it: so it doesn't need the threads of Swift's tasks, of which the
   /// caller may have the last. `body` must not block, only `await`.
   ///

@@ -42,7 +42,7 @@ extension BatteryReading {
   }
 }
 
-extension FramedAccessory {
+extension AF1Accessory {
   /// Asks for its status, in which a number is a value; and tells what HELLO has told. Throws what `status` throws.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     let reply = try await ask(.status, as: AF1StatusReply.self, largestReply: 16)

@@ -6,17 +6,17 @@ import AccessoryProtocols
 
 extension Driver {
   /// Accessories that speak the AF1 reference command set.
-  public static let framed = Driver(
-    name: FramedAccessory.driverName, summary: "AF1", commands: FramedAccessory.commands,
-    preview: { calls, _ throws(AccessoryError) in try FramedAccessory.preview(of: calls) },
-    previewRemark: FramedAccessory.previewRemark, frames: { AF1Words.reader }
+  public static let af1 = Driver(
+    name: AF1Accessory.driverName, summary: "AF1", commands: AF1Accessory.commands,
+    preview: { calls, _ throws(AccessoryError) in try AF1Accessory.preview(of: calls) },
+    previewRemark: AF1Accessory.previewRemark, frames: { AF1Words.reader }
   ) {
     session, profile, clock throws(AccessoryError) in
-    try await FramedAccessory.open(session, options: .init(profile), clock: clock)
+    try await AF1Accessory.open(session, options: .init(profile), clock: clock)
   }
 }
 
-extension FramedAccessory: Accessory {
+extension AF1Accessory: Accessory {
   /// What its reply to HELLO has told.
   public var protocolDetails: ProtocolDetails? {
     let exchange = link.exchange
@@ -43,7 +43,7 @@ extension FramedAccessory: Accessory {
 }
 
 extension AccessoryNews {
-  fileprivate init(_ event: FramedAccessory.Event) {
+  fileprivate init(_ event: AF1Accessory.Event) {
     switch event {
     case .battery(let reading): self = .battery(reading)
     case .status(let status): self = .status(status)

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 
-extension FramedAccessory {
+extension AF1Accessory {
   /// The commands of AF1's reference set, and any other by its number.
   public static let commands = [
     CommandDescription("identify", "Asks who it is", results: [.init("payload")]),

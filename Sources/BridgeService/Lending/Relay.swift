@@ -3,9 +3,9 @@
 import AccessoryIO
 
 /// Joins two channels: what arrives at one is written to the other, both ways, as fast as the slower side takes it.
-enum Joint {
+enum Relay {
   /// Returns when one side has ended, and what it had sent is with the other: whether that was the device. Closes neither.
-  static func join(_ device: any Transport, _ client: any Transport) async -> Bool {
+  static func run(_ device: any Transport, _ client: any Transport) async -> Bool {
     let (ends, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingOldest(1))
     let pumps = [(device, client, true), (client, device, false)].map { from, to, isDevices in
       Task {

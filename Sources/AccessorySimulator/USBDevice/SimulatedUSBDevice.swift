@@ -2,7 +2,7 @@
 
 /// A simulated USB device: takes a kernel's requests and the accessory's bytes, and gives replies and the host's bytes.
 /// No I/O, no clock.
-struct USBDevice: Sendable {
+struct SimulatedUSBDevice: Sendable {
   /// Transfers that may be underway at a time: many times what drivers have.
   static let mostTransfers = 4_096
   /// Bytes of transfers that may wait for the accessory to take them.
@@ -12,9 +12,9 @@ struct USBDevice: Sendable {
   private var control: ControlEndpoint
   private var pipes: [UInt8: InputPipe] = [:]
   /// Transfers that wait for something to send, in order, by endpoint.
-  private var parked: [UInt8: [USBTransfer]] = [:]
+  private var parked: [UInt8: [USBIPTransfer]] = [:]
   /// Transfers that bring what the accessory doesn't take yet, in order.
-  private var held: [USBTransfer] = []
+  private var held: [USBIPTransfer] = []
   private var heldCount = 0
   private var isPaused = false
   private var failNext = false
@@ -36,7 +36,7 @@ struct USBDevice: Sendable {
   /// Whether each transfer is a message.
   var keepsMessages: Bool { function.style == .reports }
   /// The serial line as the host set it, where there is one.
-  var line: LineState? { function.line }
+  var line: HostLineSettings? { function.line }
   /// Bytes of the accessory that have not gone to the host.
   var unsentCount: Int { pipes[input]?.count ?? 0 }
   /// Transfers that are underway.
@@ -82,7 +82,7 @@ struct USBDevice: Sendable {
     return false
   }
 
-  private mutating func answer(_ transfer: USBTransfer, _ replies: inout [UInt8]) {
+  private mutating func answer(_ transfer: USBIPTransfer, _ replies: inout [UInt8]) {
     let wasReady = function.line?.dtr ?? false
     let (outcome, effect) =
       transfer.setup.kind == .standard
@@ -134,7 +134,7 @@ struct USBDevice: Sendable {
   }
 
   private func complete(
-    _ transfer: USBTransfer, _ status: USBStatus, data: [UInt8] = [], into replies: inout [UInt8]
+    _ transfer: USBIPTransfer, _ status: USBStatus, data: [UInt8] = [], into replies: inout [UInt8]
   ) {
     let count = transfer.isIn ? data.count : status == .done ? transfer.length : 0
     USBIPReply.submit(sequence: transfer.sequence, status: status, count: count, data: data).encode(into: &replies)

@@ -5,7 +5,7 @@ import AccessoryDiscovery
 import AccessoryIO
 
 /// Tells when something was plugged in, for those who wait for an accessory to come back.
-struct Comings: Sendable {
+struct ArrivalWatcher: Sendable {
   private let signals: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
   private let watching: Task<Void, Never>

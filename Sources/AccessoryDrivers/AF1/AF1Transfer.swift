@@ -9,7 +9,7 @@ import AccessoryProtocols
 /// The accessory says where it goes on: it is told size, checksum and name, and answers with how much it has of just that
 /// file. So a transfer goes on after an unplug, after a restart of the accessory, and in another process. In the end the
 /// accessory compares the checksum of what has arrived with that of the file.
-public struct FramedTransfer: FileTransfer {
+public struct AF1Transfer: FileTransfer {
   /// What is sent.
   public let source: any FileSource
   /// What the file is for.
@@ -76,7 +76,7 @@ public struct FramedTransfer: FileTransfer {
     on accessory: any Accessory, progress: FileProgress? = nil
   ) async throws(AccessoryError) {
     if isComplete { return }
-    guard let accessory = accessory as? FramedAccessory else {
+    guard let accessory = accessory as? AF1Accessory else {
       throw AccessoryError(.unsupported, "\(accessory.label) doesn't speak AF1, and can't go on with the file")
     }
     let announcement: AF1TransferBeginRequest
@@ -118,7 +118,7 @@ public struct FramedTransfer: FileTransfer {
   }
 
   private mutating func attempt(
-    _ announcement: AF1TransferBeginRequest, on accessory: FramedAccessory, _ progress: FileProgress?
+    _ announcement: AF1TransferBeginRequest, on accessory: AF1Accessory, _ progress: FileProgress?
   ) async -> Outcome {
     do throws(AccessoryError) {
       let beginning = try await accessory.ask(
@@ -145,7 +145,7 @@ public struct FramedTransfer: FileTransfer {
     }
   }
 
-  private func end(on accessory: FramedAccessory) async throws(AccessoryError) -> Outcome {
+  private func end(on accessory: AF1Accessory) async throws(AccessoryError) -> Outcome {
     switch try await accessory.ask(.transferEnd, AF1Empty(), as: AF1TransferEndReply.self, largestReply: 16) {
     case .stored: .stored
     case .checksumDiffers: .wrong("checksum")
@@ -154,21 +154,21 @@ public struct FramedTransfer: FileTransfer {
   }
 
   /// Has the accessory forget the file, in a task that isn't cancelled.
-  private static func abort(on accessory: FramedAccessory) async {
+  private static func abort(on accessory: AF1Accessory) async {
     let link = accessory.link
     _ = await Task { try? await link.request(AF1Request(.transferAbort, largestReply: 0)) }.value
   }
 }
 
-extension FramedAccessory {
+extension AF1Accessory {
   /// The files that it can be sent.
-  public var files: (any AccessoryFiles)? { FramedFiles() }
+  public var files: (any AccessoryFiles)? { AF1Files() }
 }
 
-private struct FramedFiles: AccessoryFiles {
+private struct AF1Files: AccessoryFiles {
   func sending(
     _ source: any FileSource, to path: String, as kind: FileKind?
-  ) throws(AccessoryError) -> any FileTransfer { FramedTransfer(source, kind: kind ?? .other, name: path) }
+  ) throws(AccessoryError) -> any FileTransfer { AF1Transfer(source, kind: kind ?? .other, name: path) }
 }
 
 extension AccessoryError {

@@ -7,7 +7,7 @@ import AccessoryProtocols
 import Glibc
 
 /// A pretended AF1 accessory on a pseudo-terminal or as a USB device, which drains its battery and fails on demand.
-public actor FramedSimulator {
+public actor AF1Simulator {
   /// What it is plugged into.
   public enum Connection: Sendable {
     /// A terminal that looks like a serial port, and is announced.
@@ -21,7 +21,7 @@ public actor FramedSimulator {
     /// What it is plugged into.
     public var connection = Connection.pseudoTerminal
     /// The accessory.
-    public var device = FramedDevice.Configuration()
+    public var device = AF1Device.Configuration()
     /// What goes wrong.
     public var faults = Faults()
     /// Repeats everything that is random.
@@ -67,7 +67,7 @@ public actor FramedSimulator {
     /// The host gave up a file of which so many bytes had arrived.
     case aborted(name: String, at: Int)
     /// The host changed the serial line of a USB device.
-    case line(LineState)
+    case line(HostLineSettings)
   }
 
   private nonisolated let executor = DispatchExecutor(label: "accessory.simulator.framed")
@@ -77,7 +77,7 @@ public actor FramedSimulator {
   public nonisolated let events: AsyncStream<Event>
   private let continuation: AsyncStream<Event>.Continuation
 
-  var device: FramedDevice
+  var device: AF1Device
   var line: FaultyLine
   /// What spoils the host's frames; nil when nothing does.
   private var spoiler: RequestSpoiler?
@@ -111,7 +111,7 @@ public actor FramedSimulator {
     self.configuration = configuration
     self.io = io
     line = FaultyLine(faults: configuration.faults, random: SeededGenerator(seed: configuration.seed))
-    device = FramedDevice(configuration.device, bootID: UInt32(truncatingIfNeeded: line.random.next()))
+    device = AF1Device(configuration.device, bootID: UInt32(truncatingIfNeeded: line.random.next()))
     // What lies within an unfinished frame may be its payload: never run that as a command.
     codec = AF1Codec(maximumPayload: Int(max(1, configuration.device.largestPayload)), silence: .onlyLast)
     spoiler = RequestSpoiler(configuration.faults, seed: configuration.seed)
@@ -334,20 +334,20 @@ public actor FramedSimulator {
 
   // MARK: - Time
 
-  private nonisolated func post(_ body: @escaping @Sendable (isolated FramedSimulator) -> Void) {
+  private nonisolated func post(_ body: @escaping @Sendable (isolated AF1Simulator) -> Void) {
     executor.post { self.assumeIsolated(body) }
   }
 
-  private func at(_ time: MonotonicTime, _ body: @escaping @Sendable (isolated FramedSimulator) -> Void) {
+  private func at(_ time: MonotonicTime, _ body: @escaping @Sendable (isolated AF1Simulator) -> Void) {
     _ = io.schedule(at: time) { [weak self] in self?.post(body) }
   }
 
-  private func after(_ time: Duration, _ body: @escaping @Sendable (isolated FramedSimulator) -> Void) {
+  private func after(_ time: Duration, _ body: @escaping @Sendable (isolated AF1Simulator) -> Void) {
     at(io.now + time, body)
   }
 
   /// As `after`, unless it has been unplugged by then.
-  private func afterThisPlug(_ time: Duration, _ body: @escaping @Sendable (isolated FramedSimulator) -> Void) {
+  private func afterThisPlug(_ time: Duration, _ body: @escaping @Sendable (isolated AF1Simulator) -> Void) {
     let plug = plugCount
     after(time) { simulator in
       if simulator.plugCount == plug, simulator.plug != nil { body(simulator) }

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 
-extension FramedAccessory {
+extension AF1Accessory {
   /// The command that a call means.
   static func command(of call: CommandCall) -> AF1Command {
     switch call.command.name {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CLinuxShims
+import Glibc
+import SystemPackage
+
+/// What is done alike to every stream socket, whatever its addresses are. See `UnixSocket` and `NetworkSocket` for those.
+package enum Socket {
+  /// Closes; doesn't block on a socket with a path.
+  package static func close(_ descriptor: FileDescriptor) { SystemCall.close(descriptor) }
+
+  /// Lets clients connect; `backlog` of them wait to be accepted.
+  package static func listen(_ descriptor: FileDescriptor, backlog: CInt) throws(Errno) {
+    _ = try SystemCall.run(.listen, on: descriptor.rawValue) { Glibc.listen(descriptor.rawValue, backlog) }
+  }
+
+  /// The next client, non-blocking and closed on exec. Throws `EAGAIN` when there is none.
+  package static func accept(_ descriptor: FileDescriptor) throws(Errno) -> FileDescriptor {
+    FileDescriptor(
+      rawValue: try SystemCall.run(.accept, on: descriptor.rawValue) { shim_accept(descriptor.rawValue) })
+  }
+
+  /// Limits how long a blocking socket connects and sends.
+  package static func limitSending(_ descriptor: FileDescriptor, to duration: Duration) throws(Errno) {
+    let microseconds = max(1, duration.inNanoseconds / 1_000)
+    var time = timeval(tv_sec: time_t(microseconds / 1_000_000), tv_usec: suseconds_t(microseconds % 1_000_000))
+    _ = try SystemCall.run(.setsockopt, on: descriptor.rawValue) {
+      setsockopt(descriptor.rawValue, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+  }
+
+  /// Makes a descriptor that came from elsewhere non-blocking, and closed on exec.
+  package static func adopt(_ descriptor: FileDescriptor) {
+    _ = fcntl(descriptor.rawValue, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor.rawValue, F_SETFL, fcntl(descriptor.rawValue, F_GETFL) | O_NONBLOCK)
+  }
+
+  /// Shows `body` the next bytes that have arrived, which are gone afterwards. `reader` is the caller, an actor on the
+  /// I/O thread. Returns how many there were: none at the end. Throws `EAGAIN` when there is nothing yet.
+  package static func receive(
+    from descriptor: FileDescriptor, by reader: isolated some IOActor, _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws(Errno) -> Int {
+    try reader.withReadBuffer { buffer throws(Errno) in
+      let count = try SystemCall.read(descriptor, into: buffer)
+      body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      return count
+    }
+  }
+
+  /// Sends as many of `bytes` as there is space for, and returns how many. Throws `EAGAIN` when there is none. Nobody
+  /// gets a SIGPIPE.
+  package static func send(_ bytes: ArraySlice<UInt8>, to descriptor: FileDescriptor) throws(Errno) -> Int {
+    let result: Result<Int, Errno> = bytes.withUnsafeBytes { bytes in
+      Result { () throws(Errno) in
+        try SystemCall.runLong(.write, on: descriptor.rawValue) {
+          Glibc.send(descriptor.rawValue, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        }
+      }
+    }
+    return try result.get()
+  }
+
+  /// An integer option of a socket (getsockopt(2)); nil where it can't be read.
+  static func option(_ name: CInt, of descriptor: FileDescriptor) -> CInt? {
+    var value: CInt = 0
+    var count = socklen_t(MemoryLayout<CInt>.size)
+    let result = try? SystemCall.run(.getsockopt, on: descriptor.rawValue) {
+      getsockopt(descriptor.rawValue, SOL_SOCKET, name, &value, &count)
+    }
+    return result == 0 ? value : nil
+  }
+}
