@@ -24,6 +24,7 @@ enum Interruption {
   /// From now on the command ends as with Ctrl-C when nobody reads its standard output any more, as in
   /// `bridge-cli watch | head -1`: for those that go on until they are told to end.
   static func endWithOutput() {
+    guard outputEnd.withLock({ $0 == nil }) else { return }
     let end = OutputEnd {
       if received.compareExchange(expected: 0, desired: SIGPIPE, ordering: .relaxed).exchanged {
         work.withLock { $0 }?.cancel()
@@ -54,6 +55,7 @@ enum Interruption {
       let before = received.exchange(signal, ordering: .relaxed)
       if before != 0, before != SIGPIPE {
         TerminalGuard.restoreEverything()
+        WaitingLine.shared.willWrite()
         _exit(ExitStatus.of(signal: signal))
       }
       work.cancel()

@@ -74,10 +74,10 @@ import Testing
     }
   }
 
-  @Test func theEndOfTheAccessoryIsAnError() async throws {
+  @Test func theEndOfTheAccessoryIsAnErrorWithOnce() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate()
-      let battery = try box.start("battery", "--watch")
+      let battery = try box.start("battery", "--watch", "--once")
       _ = try await battery.lines(1)
       simulator.program.signal(SIGKILL)
       let ended = try await battery.end()

@@ -53,6 +53,20 @@ import Testing
     }
   }
 
+  @Test func nobodyListensYet() async throws {
+    try await Sandbox.with { box in
+      let simulator = simulator(percent: 57)
+      let place = try await simulator.plugIn()
+      let words = ["battery", "unix:lamp.sock", "--driver", "framed"]
+      let battery = try box.start(words + ["--wait", "60s"])
+      #expect(try await box.run(words).status == EX_NOINPUT)
+      let listener = try listen(at: box.directory.path + "/lamp.sock", for: place)
+      #expect(try await battery.end().outputText.hasPrefix("57 %"))
+      listener.close()
+      await simulator.stop()
+    }
+  }
+
   @Test func aServiceHoldsIt() async throws {
     try await Sandbox.with { box in
       let simulator = simulator(percent: 57)

@@ -47,7 +47,7 @@ import Testing
   @Test func framesComeBeforeTheErrorTheyLedTo() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--unplug-after", "2")
-      let trace = try await box.run("trace")
+      let trace = try await box.run("trace", "--once")
       #expect(trace.status == EX_UNAVAILABLE)
       #expect(trace.lines.contains { $0.contains("reply IDENTIFY") })
       #expect(trace.errorText.contains("was disconnected"))

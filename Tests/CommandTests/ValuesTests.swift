@@ -99,7 +99,7 @@ import Testing
     let event =
       #"{"event":"values","time":1,"device":\#(Self.device),"values":[\#(Self.value("u", 13)),\#(Self.value("i", 2))]}"#
     let told = try await run(
-      "values", "X1", "u", "--watch",
+      "values", "X1", "u", "--watch", "--once",
       beside: [
         "Values": [#"{"device":\#(Self.device),"values":[\#(Self.value("u", 12)),\#(Self.value("i", 1))]}"#],
         "Subscribe values": [#"{"event":"ready","time":1}"#, event, event, "{}"],

@@ -22,6 +22,11 @@ public final class TraceTap: TransportTap {
     start = clock.now
   }
 
+  /// A tap whose time began at `start`.
+  package init(since start: MonotonicTime, clock: any TimerClock = IOThread.shared) {
+    (self.start, self.clock) = (start, clock)
+  }
+
   /// Called by the transport.
   public func passed(_ direction: ByteDirection, _ bytes: UnsafeRawBufferPointer) {
     queue.add(TraceRecord(time: clock.now - start, direction: direction, bytes: Array(bytes)))

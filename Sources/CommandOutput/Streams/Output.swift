@@ -34,6 +34,14 @@ package enum Output {
   private static func write(_ text: String, to descriptor: CInt) { write(Array(text.utf8)[...], to: descriptor) }
 
   private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: CInt) {
+    let isTerminal = (descriptor == STDERR_FILENO ? Style.standardError : .standardOutput).isTerminal
+    guard isTerminal, let last = bytes.last else { return writeAll(bytes, to: descriptor) }
+    WaitingLine.shared.willWrite()
+    defer { WaitingLine.shared.didWrite(last) }
+    writeAll(bytes, to: descriptor)
+  }
+
+  private static func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: CInt) {
     var bytes = bytes
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

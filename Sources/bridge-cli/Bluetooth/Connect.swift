@@ -59,6 +59,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var retry: RetryOptions
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   private var target: String { words.last ?? "" }

@@ -29,6 +29,7 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
   var timeout: SecondsArgument?
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   private static let standardTime = Duration.seconds(5)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
+import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryLink
 import ArgumentParser
 import CommandOutput
 import Glibc
@@ -18,48 +21,52 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
         bridge-cli battery
         bridge-cli battery /dev/ttyUSB0 --json | jq .battery.percent
         bridge-cli battery SIM0001 --watch
+        bridge-cli battery --wait 5s
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Flag(help: "Go on: print again whenever the accessory says that something changed.")
+  @Flag(help: "Go on: print again whenever the accessory says that something changed. When it goes, wait for it.")
   var watch = false
+  @Flag(help: "With --watch: end when the accessory goes.")
+  var once = false
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if once, !watch { throw ValidationError("--once is for --watch") }
+  }
 
   func run() async throws {
     if watch { Interruption.endWithOutput() }
-    if let held = try await HeldDevice.find(device.text, line) { return try await run(held) }
-    try await OpenedAccessory.with(device.text, line) { opened in
-      let (reading, news) = try await opened.accessory.batteryAndNews()
-      show(reading, opened)
-      guard watch else { return }
-      for try await event in news {
-        if case .battery(let reading) = event { show(reading, opened) }
+    let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
+    try await following.run { name, line in
+      try await FollowedBattery.open(name, line, watch: watch)
+    } follow: { battery in
+      switch battery.source {
+      case .open(_, let reading, let news):
+        let document = DeviceDocument(battery.device)
+        show(reading, document)
+        guard watch else { return }
+        for try await event in news {
+          if case .battery(let reading) = event { show(reading, document) }
+        }
+        throw CancellationError()
+      case .held(let held, let reply, let events):
+        held.noteAge(reply.age_ms)
+        show(reply.battery.reading, DeviceDocument(reply.device), age: reply.age_ms, isStale: reply.stale == true)
+        guard let events else { return }
+        for try await event in events {
+          switch event {
+          case .disconnected(_, let error): throw error
+          case .battery(let device, let reading): show(reading, DeviceDocument(device))
+          default: break
+          }
+        }
+        try Task.checkCancellation()
       }
-      throw CancellationError()
     }
-  }
-
-  /// The same through the service that holds it.
-  private func run(_ held: HeldDevice) async throws {
-    let events = watch ? try await held.calls.events() : nil
-    let reply = try await held.battery()
-    held.noteAge(reply.age_ms)
-    show(reply.battery.reading, DeviceDocument(reply.device), age: reply.age_ms, isStale: reply.stale == true)
-    guard let events else { return }
-    for try await event in events {
-      switch event {
-      case .disconnected(_, let error): throw error
-      case .battery(let device, let reading): show(reading, DeviceDocument(device))
-      default: break
-      }
-    }
-    try Task.checkCancellation()
-  }
-
-  private func show(_ reading: BatteryReading, _ opened: OpenedAccessory) {
-    show(reading, DeviceDocument(opened.device))
   }
 
   private func show(_ reading: BatteryReading, _ device: DeviceDocument, age: Int? = nil, isStale: Bool = false) {
@@ -71,4 +78,41 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
       Table.facts(details + AgeView.facts(age, isStale: isStale)).forEach(Output.line)
     }
   }
+}
+
+/// An accessory whose battery is shown, and what it has told of that.
+private struct FollowedBattery: Followed {
+  enum Source: Sendable {
+    case open(OpenedAccessory, BatteryReading, EventStream<AccessoryNews>)
+    /// With the service that holds it.
+    case held(HeldDevice, Bridge.GetBattery.Reply, BridgeEvents?)
+  }
+
+  let source: Source
+
+  static func open(_ name: String?, _ line: LineOptions, watch: Bool) async throws -> FollowedBattery {
+    if let held = try await HeldDevice.find(name, line) {
+      let events = watch ? try await held.calls.events() : nil
+      return FollowedBattery(source: .held(held, try await held.battery(), events))
+    }
+    let attachment = try await OpenedAccessory.contact(try await OpenedAccessory.find(name, line))
+    do {
+      let (reading, news) = try await attachment.accessory.batteryAndNews()
+      return FollowedBattery(source: .open(attachment, reading, news))
+    } catch {
+      await attachment.accessory.close()
+      throw error
+    }
+  }
+
+  var device: Device {
+    switch source {
+    case .open(let attachment, _, _): attachment.device
+    case .held(let held, _, _): Device(held.accessory.device)
+    }
+  }
+
+  var lender: String? { if case .held(let held, _, _) = source { held.place } else { nil } }
+
+  func close() async { if case .open(let attachment, _, _) = source { await attachment.accessory.close() } }
 }

@@ -57,6 +57,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   var write = false
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

@@ -43,6 +43,7 @@ struct Ls: FileCommand {
   var device: String
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The folder.", completion: CompletionWords.nothing) var path = "./"
 
@@ -79,6 +80,7 @@ struct Rm: FileCommand {
   var device: String
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The file or folder.", completion: CompletionWords.nothing) var path: String
 
@@ -103,6 +105,7 @@ struct Mkdir: FileCommand {
   var device: String
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The folder.", completion: CompletionWords.nothing) var path: String
 

@@ -24,6 +24,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var device: DeviceArgument
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   @Flag(help: "Don't open it: only what the system knows.")
@@ -46,7 +47,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
 
   /// What is known of a device and its line when no driver is.
   private func showAsBytes(_ target: Target) async throws {
-    let session = try await target.opener.unguardedSession()
+    let session = try await target.unguardedSession()
     let facts: Result<LineStatus?, any Error>
     do {
       facts = .success(try await session.line?.status())
@@ -95,6 +96,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func showWithoutOpening() async throws {
+    if let limit = line.wait { _ = try await AccessoryWait.find(device.text, line, asLine: false, limit: limit) }
     let target = try await OpenedAccessory.find(device.text, line)
     let device = target.device
     let access = await PortAccess.look(at: [device]).first

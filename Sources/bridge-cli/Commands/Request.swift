@@ -55,6 +55,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   var dryRun = false
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   /// What the words mean.

@@ -30,6 +30,7 @@ struct SendFile: FileCommand {
   var device: String
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The file here.", completion: .file()) var file: String
   @Argument(help: "Where it goes, or what the accessory is to call it.", completion: CompletionWords.nothing) var path:

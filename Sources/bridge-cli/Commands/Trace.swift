@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
@@ -14,7 +15,8 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     abstract: "Shows the frames that pass, both ways, decoded.",
     discussion: """
       With a device: makes contact, asks who and how it is, and shows that and whatever the accessory sends, until \
-      Ctrl-C; where a service has the device, also what passes between these two. With a recording: decodes it.
+      Ctrl-C; where a service has the device, also what passes between these two. When the accessory goes, it is waited \
+      for. With a recording: decodes it.
 
       Messages are shown in the words of the accessory's protocol, which a recording remembers; --driver reads it as \
       another's. A device that no driver is known for is sent nothing: it is only listened to, and its bytes are shown.
@@ -41,10 +43,13 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   var poll: TimeArgument?
   @Flag(help: "Send nothing.")
   var listen = false
+  @Flag(help: "End when the accessory goes, and don't wait for it to come back.")
+  var once = false
   @Flag(help: "Show all bytes of long frames.")
   var full = false
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
@@ -52,29 +57,36 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     if let poll, poll.duration < .milliseconds(1) { throw ValidationError("--poll is at least 1ms") }
   }
 
-  private var view: TraceView { TraceView(json: output.json, full: full) }
+  var view: TraceView { TraceView(json: output.json, full: full) }
 
   func run() async throws {
     if let source, RecordingFile.isRegular(source) {
-      guard record == nil, poll == nil, !listen else {
-        throw UsageError("\(source) is a recording: --record, --poll and --listen are for a device")
+      guard record == nil, poll == nil, !listen, !once else {
+        throw UsageError("\(source) is a recording: --record, --poll, --listen and --once are for a device")
       }
       var framing: TraceFraming?
       if let driver = line.driver { framing = TraceFraming(driver: try await KnownDrivers.name(of: driver)) }
       return try RecordingFile.decode(source, as: framing) { view.show($0, began: $1) }
     }
-    if let held = try await HeldDevice.find(source, line, asLine: true) { return try await trace(held) }
-    try await traceDevice()
+    let (start, began) = (MonotonicTime.now, WallClock.seconds)
+    let following = Following(name: source, line: line, isLine: true, once: once, json: output.json)
+    try await following.run { name, line in
+      try await TracedAccessory.open(name, line, since: start, began: began, for: self)
+    } follow: { traced in
+      Interruption.endWithOutput()
+      switch traced.source {
+      case .held(let held, let pieces, let events):
+        try await trace(held, pieces, events, traced.live, since: start) { following.tell($0, traced.device) }
+      case .open(let opener, let session, let tap): try await trace(opener, session, tap, traced.live)
+      }
+    }
   }
 
   /// Shows what passes between the service and the accessory. Without --listen it asks for something to show.
-  private func trace(_ held: HeldDevice) async throws {
-    if poll != nil { try held.requireDriver() }
-    let framing = TraceFraming(driver: held.accessory.driver)
-    let (start, began) = (MonotonicTime.now, WallClock.seconds)
-    let live = try LiveTrace(view: view, silence: held.silence, framing: framing, began: began, record: record)
-    Interruption.endWithOutput()
-    let pieces = try await held.calls.trace()
+  private func trace(
+    _ held: HeldDevice, _ pieces: BridgeStream<Bridge.Trace>, _ events: BridgeEvents, _ live: LiveTrace,
+    since start: MonotonicTime, tell: @escaping @Sendable (DeviceEventName) -> Void
+  ) async throws {
     let isListening = listen || held.accessory.driver == nil
     // Nothing of ours lies in between: what waits for this is bounded by the service, which tells what it had to drop.
     let reader = Task {
@@ -94,12 +106,29 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
             time: max(.zero, moment - start), direction: direction, bytes: bytes, lostBytes: piece.lost_bytes ?? 0))
       }
     }
+    // The service's trace goes on when the accessory goes and comes back.
+    let end = Locked<AccessoryError?>(nil)
+    let comings = Task {
+      for try await event in events {
+        switch event {
+        case .disconnected(_, let error) where once || error.kind == .cancelled:
+          end.withLock { $0 = error }
+          return reader.cancel()
+        case .disconnected: tell(.disconnected)
+        case .connected: tell(.connected)
+        default: break
+        }
+      }
+    }
     let outcome = try await withTaskCancellationHandler {
       try await live.end(reader)
     } onCancel: {
       reader.cancel()
     }
+    comings.cancel()
     try Task.checkCancellation()
+    // Why it was let go says more than that it is gone.
+    if let error = end.withLock({ $0 }) { throw error }
     try outcome.get()
     throw AccessoryError.disconnected(held.name)
   }
@@ -114,28 +143,10 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     } while !Task.isCancelled
   }
 
-  private func traceDevice() async throws {
-    let target = try await OpenedAccessory.find(source, line, asLine: true)
-    let driver = target.driver
-    if driver == nil, poll != nil { throw await OpenedAccessory.withoutDriver(target) }
-    let (tap, began) = (TraceTap(), WallClock.seconds)
-    var opener = target.opener
-    opener.tap = tap
-    let session = try await opener.unguardedSession()
-    let live: LiveTrace
-    do {
-      live = try LiveTrace(
-        view: view, silence: session.transport.timing.silence, framing: TraceFraming(driver: driver?.name),
-        began: began, record: record)
-    } catch {
-      await session.close()
-      throw error
-    }
-    Interruption.endWithOutput()
-    if driver == nil, !listen {
-      Output.note("only listening: " + SafeText.escape(opener.withoutDriver.message, limit: 1_000))
-    }
-    let conversation = Task { [opener] in
+  private func trace(
+    _ opener: DeviceOpener, _ session: AccessorySession, _ tap: TraceTap, _ live: LiveTrace
+  ) async throws {
+    let conversation = Task {
       try await converse(session, isListening: listen || opener.driver == nil, opener)
     }
     let printer = Task {

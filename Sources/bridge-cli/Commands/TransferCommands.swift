@@ -96,6 +96,7 @@ struct GetFile: FileCommand {
   var device: String
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
   @Argument(help: "The accessory's file.", completion: CompletionWords.nothing) var path: String
   @Argument(help: "Where to put it; else under its own name here.", completion: .file()) var file: String?

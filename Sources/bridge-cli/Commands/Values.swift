@@ -27,17 +27,21 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var device: DeviceArgument
   @Argument(help: "Only the values of these names; the accessory is to be named then, too.")
   var names: [String] = []
-  @Flag(help: "Go on: print values again when they change.")
+  @Flag(help: "Go on: print values again when they change. When the accessory goes, wait for it.")
   var watch = false
+  @Flag(help: "With --watch: end when the accessory goes.")
+  var once = false
   @Option(
     help: ArgumentHelp("With --watch: ask again and again, this long apart.", valueName: "time"),
     transform: TimeArgument.read)
   var poll: TimeArgument?
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
+    if once, !watch { throw ValidationError("--once is for --watch") }
     guard let poll else { return }
     if !watch { throw ValidationError("--poll is how often --watch asks: say --watch, too") }
     if poll.duration < .milliseconds(1) { throw ValidationError("--poll is at least 1ms") }
@@ -45,93 +49,44 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func run() async throws {
     if watch { Interruption.endWithOutput() }
-    if let held = try await HeldDevice.find(device.text, line) { return try await run(held) }
-    try await OpenedAccessory.with(device.text, line) { try await run($0) }
+    let shown = ShownValues(json: output.json, names: names)
+    let following = Following(name: device.text, line: line, once: once || !watch, json: output.json)
+    try await following.run { name, line in
+      try await FollowedValues.open(name, line, isToldOf: watch && poll == nil)
+    } follow: { followed in
+      try shown.show(followed.values, of: followed.document, isComplete: !watch)
+      if let poll {
+        while true {
+          try await pause(poll)
+          shown.showChanges(try await followed.again())
+        }
+      }
+      if watch { try await follow(followed, shown) }
+    }
   }
 
-  /// Shows the values of an accessory that is open here.
-  private func run(_ opened: OpenedAccessory) async throws {
-    let accessory = opened.accessory
-    var shown = ShownValues(DeviceDocument(opened.device), json: output.json, names: names)
-    let news = accessory.news()
-    try shown.showFirst(try await accessory.values().map { Bridge.MeasuredValue($0.bounded) }, isComplete: !watch)
-    if let poll {
-      while true {
-        try await pause(poll)
-        shown.showChanges(try await accessory.values().map(\.bounded))
-      }
-    } else if watch {
+  /// Shows what the accessory tells of its own accord.
+  private func follow(_ followed: FollowedValues, _ shown: ShownValues) async throws {
+    switch followed.source {
+    case .open(_, let news):
       for try await case .values(let values) in news { shown.showChanges(values.map(\.bounded)) }
       throw CancellationError()
-    }
-  }
-
-  /// The same through the service that holds it.
-  private func run(_ held: HeldDevice) async throws {
-    let events = watch && poll == nil ? try await held.calls.events(values: true) : nil
-    let reply = try await held.values()
-    var shown = ShownValues(DeviceDocument(reply.device), json: output.json, names: names)
-    try shown.showFirst(reply.values, isComplete: !watch)
-    if let poll {
-      while true {
-        try await pause(poll)
-        shown.showChanges(try await held.values().values.map(\.reading))
+    case .held(_, let events):
+      guard let events else { return }
+      for try await event in events {
+        switch event {
+        case .disconnected(_, let error): throw error
+        case .values(_, let values): shown.showChanges(values)
+        default: break
+        }
       }
+      try Task.checkCancellation()
     }
-    guard let events else { return }
-    for try await event in events {
-      switch event {
-      case .disconnected(_, let error): throw error
-      case .values(_, let values): shown.showChanges(values)
-      default: break
-      }
-    }
-    try Task.checkCancellation()
   }
 
   /// Waits until it is time to ask again; throws when the user has seen enough.
   private func pause(_ poll: TimeArgument) async throws {
     await IOThread.shared.sleep(for: poll.duration)
     try Task.checkCancellation()
-  }
-}
-
-/// What has been shown of an accessory's values, so that only what changes is shown again.
-private struct ShownValues {
-  private let device: DeviceDocument
-  private let json: Bool
-  /// Those that are wanted; all, where it is empty.
-  private let names: [String]
-  private var last = ValuesReading()
-
-  init(_ device: DeviceDocument, json: Bool, names: [String]) {
-    (self.device, self.json, self.names) = (device, json, names)
-  }
-
-  private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
-
-  /// Shows what there is. Throws when a name is wanted that there isn't, unless it may still come.
-  mutating func showFirst(_ values: [Bridge.MeasuredValue], isComplete: Bool) throws {
-    last.take(values.map(\.reading), at: .now)
-    if isComplete, let missing = names.first(where: { last[$0] == nil }) {
-      let all = values.isEmpty ? "there are none" : "there are " + values.map(\.name).joined(separator: ", ")
-      throw UsageError("there is no value \(missing): \(all)")
-    }
-    let wanted = values.filter { isWanted($0.name) }
-    if json { return print(wanted) }
-    if !wanted.isEmpty { MeasurementView.table(wanted).forEach(Output.line) }
-  }
-
-  /// Shows those that aren't what was last shown.
-  mutating func showChanges(_ values: [AccessoryValue]) {
-    let changed = last.take(values, at: .now).filter { isWanted($0.name) }
-    guard !changed.isEmpty else { return }
-    if json { return print(changed.map { Bridge.MeasuredValue($0) }) }
-    let width = last.values.map { MeasurementView.name($0.name).count }.max() ?? 0
-    for value in changed { Output.line(MeasurementView.line(value, width: width)) }
-  }
-
-  private func print(_ values: [Bridge.MeasuredValue]) {
-    Output.json(ValuesDocument(device, values))
   }
 }

@@ -48,15 +48,12 @@ struct ConsoleOpening: Sendable {
       awaiting("waiting for the service at \(held.place) to lend \(name)")
       return try await borrow(held, write: write && held.accessory.writes != nil)
     }
-    let target = try await OpenedAccessory.find(text, line, asLine: true)
-    let settle = target.opener.settings.terminal.settle
-    let pause =
-      target.device.address.transport == .terminal && settle > .zero ? ", which takes \(settle) to settle" : ""
+    var target = try await OpenedAccessory.find(text, line, asLine: true)
+    let pause = target.settleTime.map { ", which takes \($0) to settle" } ?? ""
     awaiting("opening \(target.label)\(pause)")
     let isReadOnly = target.opener.writeRules.hasWrites && !write
-    var opener = target.opener
-    opener.asksToWrite = write
-    let session = isReadOnly ? try await opener.unguardedSession() : try await opener.greetedSession()
+    target.opener.asksToWrite = write
+    let session = isReadOnly ? try await target.unguardedSession() : try await target.greetedSession()
     return ConsoleOpening(
       device: target.device, source: .session(session), driver: target.driver?.name, lender: nil, isReadOnly: isReadOnly
     )
@@ -95,46 +92,19 @@ struct ConsoleOpening: Sendable {
 
 /// Opens an accessory again that is gone, as soon as it is back.
 enum ConsoleReturn {
-  /// The pause between tries when nothing is plugged in: that of the usual policy.
-  private static let pause = RetryPolicy().interval
-  /// Times that an accessory which was lent is left to the service that lent it, before it is opened here.
-  private static let courtesy = 3
-
   /// Calls `body` when it is there and open; unless the task is cancelled before. `lender` is where the service is that
-  /// lent it: when that still runs, it comes first, or it would find the accessory busy and give it up.
+  /// lent it.
   static func wait(
     _ names: [String], _ line: LineOptions, write: Bool, lender: String?,
     _ body: @escaping @Sendable (ConsoleOpening) -> Void
   ) -> Task<Void, Never> {
-    Task { if let opening = await next(names, line, write, lender) { body(opening) } }
-  }
-
-  private static func next(
-    _ names: [String], _ line: LineOptions, _ write: Bool, _ lender: String?
-  ) async -> ConsoleOpening? {
-    let comings = await ArrivalWatcher()
-    defer { comings.end() }
-    var seen = 0
-    while !Task.isCancelled {
-      for name in names {
-        if let lender, seen < courtesy, await isLeft(name, line, to: lender) {
-          seen += 1
-          break
-        }
-        if let opening = try? await ConsoleOpening.open(name, line, write: write) { return opening }
+    var now = line
+    now.wait = nil
+    return Task { [line = now] in
+      let opening = await AccessoryReturn.first(names, line, asLine: true, lender: lender) { name in
+        try await ConsoleOpening.open(name, line, write: write)
       }
-      await comings.next(within: pause)
+      if let opening { body(opening) }
     }
-    return nil
-  }
-
-  /// Whether the service runs and doesn't have the accessory yet, which is there.
-  private static func isLeft(_ name: String, _ line: LineOptions, to lender: String) async -> Bool {
-    guard (try? await BridgeClient.connect(to: lender)) != nil,
-      (try? await HeldDevice.find(name, line, asLine: true)) == nil
-    else {
-      return false
-    }
-    return (try? await OpenedAccessory.find(name, line, asLine: true)) != nil
   }
 }

@@ -18,6 +18,9 @@ struct HeldDevice: Sendable {
   /// As the service tells of it.
   var accessory: Bridge.Accessory { held.accessory }
 
+  /// Whether the service has made contact with it.
+  var isThere: Bool { [.attached, .lent].contains(accessory.state) }
+
   /// Where the service answers.
   var place: String { held.place }
 
@@ -30,7 +33,15 @@ struct HeldDevice: Sendable {
   /// The accessory that `text` means, if a service holds it; nil when a command is to open it itself, or to say why
   /// not. Throws `ResolutionError` when `text` fits several accessories, held and others, and `busy` when the user wants
   /// another line than the service has set.
+  ///
+  /// An accessory that isn't there is waited for as `line` says.
   static func find(_ text: String?, _ line: LineOptions, asLine isLine: Bool = false) async throws -> HeldDevice? {
+    guard let limit = line.wait else { return try await findNow(text, line, asLine: isLine) }
+    return try await AccessoryWait.find(text, line, asLine: isLine, limit: limit)
+  }
+
+  /// The same, without waiting.
+  static func findNow(_ text: String?, _ line: LineOptions, asLine isLine: Bool) async throws -> HeldDevice? {
     guard var held = try await find(text, asLine: isLine) else { return nil }
     held.label = OpenedAccessory.label(text, held.name)
     guard !line.saysSomething else {

@@ -10,6 +10,8 @@ struct LineOptions {
   let transport: TransportOptions
   /// The driver, and a serial line's settings.
   let serial: SerialOptions
+  /// How long an accessory that isn't there is waited for; nil when it isn't.
+  var wait: Duration?
 
   /// The driver's name, where the user says one.
   var driver: String? { serial.driver }
@@ -21,14 +23,15 @@ struct LineOptions {
   func settings(_ profile: Profile?) -> TerminalSettings { serial.settings(profile) }
 }
 
-/// A command that opens a device. Its options are two groups side by side: in debug builds ArgumentParser checks a group
+/// A command that opens a device. Its options are groups side by side: in debug builds ArgumentParser checks a group
 /// within a group five times as often, and that takes longer than all that the command does.
 protocol LineCommand: ParsableCommand {
   var transport: TransportOptions { get }
   var serial: SerialOptions { get }
+  var waiting: WaitOptions { get }
 }
 
 extension LineCommand {
   /// How the device is opened.
-  var line: LineOptions { LineOptions(transport: transport, serial: serial) }
+  var line: LineOptions { LineOptions(transport: transport, serial: serial, wait: waiting.wait?.duration) }
 }

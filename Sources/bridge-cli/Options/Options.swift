@@ -6,6 +6,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import ArgumentParser
+import CommandOutput
 
 /// How the result is printed.
 struct OutputOptions: ParsableArguments {
@@ -30,7 +31,9 @@ struct DeviceArgument: ParsableArguments {
 /// A device that a command is about, and how it is opened.
 struct Target {
   /// With its profile's settings, but for what the user says otherwise.
-  let opener: DeviceOpener
+  var opener: DeviceOpener
+  /// How long it is waited for when it isn't there; nil when it isn't waited for.
+  var wait: Duration?
 
   /// At the address that is wanted.
   var device: Device { opener.device }
@@ -51,11 +54,13 @@ struct OpenedAccessory {
 
   /// Makes contact with a device. Throws `misconfigured` when no driver for it is known; then it isn't opened either,
   /// since that resets some boards.
-  private static func contact(_ target: Target) async throws -> OpenedAccessory {
+  static func contact(_ target: Target) async throws -> OpenedAccessory {
     guard let driver = target.driver else { throw await withoutDriver(target) }
     try target.opener.checkUnit()
-    let session = try await target.opener.unguardedSession()
-    let accessory = try await target.opener.contact(over: session)
+    let session = try await target.unguardedSession()
+    let accessory = try await WaitingLine.during("waiting for \(target.label) to answer") {
+      () async throws(AccessoryError) in try await target.opener.contact(over: session)
+    }
     return OpenedAccessory(
       device: target.device, accessory: accessory, driver: driver, profile: target.profile, session: session)
   }
@@ -79,7 +84,7 @@ struct OpenedAccessory {
       opener.driver = driver
     }
     opener.label = label(text, opener.device.place)
-    return Target(opener: opener)
+    return Target(opener: opener, wait: line.wait)
   }
 
   /// Why nothing can be asked of a device that no driver is known for: that, or what opening it would fail with.

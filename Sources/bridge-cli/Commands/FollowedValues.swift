@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryBridge
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import AccessoryLink
+import CommandOutput
+
+/// An accessory whose values are shown, and what it has told of them.
+struct FollowedValues: Followed {
+  enum Source: Sendable {
+    case open(OpenedAccessory, EventStream<AccessoryNews>)
+    /// With the service that holds it.
+    case held(HeldDevice, BridgeEvents?)
+  }
+
+  let source: Source
+  let document: DeviceDocument
+  let values: [Bridge.MeasuredValue]
+
+  /// `isToldOf`: what the accessory tells of its own accord is wanted.
+  static func open(_ name: String?, _ line: LineOptions, isToldOf: Bool) async throws -> FollowedValues {
+    if let held = try await HeldDevice.find(name, line) {
+      let events = isToldOf ? try await held.calls.events(values: true) : nil
+      let reply = try await held.values()
+      return FollowedValues(
+        source: .held(held, events), document: DeviceDocument(reply.device), values: reply.values)
+    }
+    let attachment = try await OpenedAccessory.contact(try await OpenedAccessory.find(name, line))
+    let news = attachment.accessory.news()
+    do {
+      return FollowedValues(
+        source: .open(attachment, news), document: DeviceDocument(attachment.device),
+        values: try await attachment.accessory.values().map { Bridge.MeasuredValue($0.bounded) })
+    } catch {
+      await attachment.accessory.close()
+      throw error
+    }
+  }
+
+  /// Asks once more.
+  func again() async throws -> [AccessoryValue] {
+    switch source {
+    case .open(let attachment, _): try await attachment.accessory.values().map(\.bounded)
+    case .held(let held, _): try await held.values().values.map(\.reading)
+    }
+  }
+
+  var device: Device {
+    switch source {
+    case .open(let attachment, _): attachment.device
+    case .held(let held, _): Device(held.accessory.device)
+    }
+  }
+
+  var lender: String? { if case .held(let held, _) = source { held.place } else { nil } }
+
+  func close() async { if case .open(let attachment, _) = source { await attachment.accessory.close() } }
+}
+
+/// What has been shown of an accessory's values, so that only what changes is shown again.
+final class ShownValues: Sendable {
+  private struct State: Sendable {
+    var device: DeviceDocument?
+    var last = ValuesReading()
+  }
+
+  private let json: Bool
+  /// Those that are wanted; all, where it is empty.
+  private let names: [String]
+  private let state = Locked(State())
+
+  init(json: Bool, names: [String]) { (self.json, self.names) = (json, names) }
+
+  private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
+
+  /// Shows what there is, of an accessory that was just opened. Throws when a name is wanted that there isn't, unless it may
+  /// still come.
+  func show(_ values: [Bridge.MeasuredValue], of device: DeviceDocument, isComplete: Bool) throws {
+    let last = state.withLock { state in
+      state = State(device: device)
+      state.last.take(values.map(\.reading), at: .now)
+      return state.last
+    }
+    if isComplete, let missing = names.first(where: { last[$0] == nil }) {
+      let all = values.isEmpty ? "there are none" : "there are " + values.map(\.name).joined(separator: ", ")
+      throw UsageError("there is no value \(missing): \(all)")
+    }
+    let wanted = values.filter { isWanted($0.name) }
+    if json { return print(wanted) }
+    if !wanted.isEmpty { MeasurementView.table(wanted).forEach(Output.line) }
+  }
+
+  /// Shows those that aren't what was last shown.
+  func showChanges(_ values: [AccessoryValue]) {
+    let (changed, width) = state.withLock { state in
+      let changed = state.last.take(values, at: .now).filter { isWanted($0.name) }
+      return (changed, state.last.values.map { MeasurementView.name($0.name).count }.max() ?? 0)
+    }
+    guard !changed.isEmpty else { return }
+    if json { return print(changed.map { Bridge.MeasuredValue($0) }) }
+    for value in changed { Output.line(MeasurementView.line(value, width: width)) }
+  }
+
+  private func print(_ values: [Bridge.MeasuredValue]) {
+    guard let device = state.withLock({ $0.device }) else { return }
+    Output.json(ValuesDocument(device, values))
+  }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// How long an accessory is waited for that isn't there yet.
+struct WaitOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "If the accessory isn't there, wait up to this long for it to be plugged in, in seconds or with a unit.",
+      valueName: "time"),
+    transform: SecondsArgument.read)
+  var wait: SecondsArgument?
+}
