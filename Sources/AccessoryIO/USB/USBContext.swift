@@ -17,7 +17,7 @@ actor USBContext: IOWork, IOActor {
   private nonisolated let watched = Locked<[CInt: PollDescriptor]>([:])
   /// libusb's events will be handled in this turn of the loop.
   private(set) var isPosted = false
-  /// Who goes on when libusb has called back for all that was there.
+  /// Whose transfers libusb is handing over.
   private var waiting: [USBTransport] = []
 
   /// The I/O thread.
@@ -109,11 +109,11 @@ actor USBContext: IOWork, IOActor {
     var now = timeval()
     libusb_handle_events_timeout_completed(pointer, &now, nil)
     // At once: as work of its own it would cost a turn of the loop, with its look at all descriptors.
-    while let transport = waiting.popLast() { transport.enter { $0.goOn() } }
+    while let transport = waiting.popLast() { transport.enter { $0.batchEnded() } }
   }
 
-  /// Calls `goOn` of `transport`, from whose transfers libusb is just calling back, when it has called for all.
-  func callBack(_ transport: USBTransport) { waiting.append(transport) }
+  /// Calls `batchEnded` of `transport`, one of whose transfers libusb is just handing over, when it has handed over all.
+  func awaitBatch(_ transport: USBTransport) { waiting.append(transport) }
 }
 
 /// One descriptor that libusb wants watched.

@@ -21,8 +21,12 @@ final class USBTransfer {
   var capacity: Int { buffer.count }
   /// Bytes that the last round carried.
   var count: Int { min(max(0, Int(transfer.pointee.actual_length)), buffer.count) }
-  /// Bytes of somebody's that this round was to carry: all but padding.
+  /// Bytes that it was filled with for the device.
+  private(set) var filled = 0
+  /// Those of them that are somebody's: all but padding.
   private var payload = 0
+  /// An empty packet follows: so the device knows that they end.
+  var endsWithZeroPacket = false
   /// How many of those the device has taken.
   var taken: Int { min(count, payload) }
   /// Bytes that were to be carried.
@@ -59,14 +63,25 @@ final class USBTransfer {
   /// Asks for up to `length` bytes. Returns libusb's error, 0 for none.
   func receive(_ length: Int) -> CInt { submit(length, addsZeroPacket: false) }
 
-  /// Sends `bytes` and so many zeros. An empty packet follows when told to: so the device knows that they end.
-  func send(_ bytes: UnsafeRawBufferPointer, padding: Int, endsWithZeroPacket: Bool) -> CInt {
-    buffer.copyMemory(from: bytes)
-    UnsafeMutableRawBufferPointer(rebasing: buffer[bytes.count..<(bytes.count + padding)])
-      .initializeMemory(as: UInt8.self, repeating: 0)
-    payload = bytes.count
-    return submit(bytes.count + padding, addsZeroPacket: endsWithZeroPacket)
+  /// Begins to fill it anew.
+  func clear() { (filled, payload, endsWithZeroPacket) = (0, 0, false) }
+
+  /// Adds bytes, for which there must be room.
+  func append(_ bytes: UnsafeRawBufferPointer) {
+    UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: bytes)
+    filled += bytes.count
+    payload += bytes.count
   }
+
+  /// Adds so many zeros, which are nobody's.
+  func pad(_ count: Int) {
+    UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<(filled + count)])
+      .initializeMemory(as: UInt8.self, repeating: 0)
+    filled += count
+  }
+
+  /// Sends what it was filled with.
+  func send() -> CInt { submit(filled, addsZeroPacket: endsWithZeroPacket) }
 
   /// Sends once more what was not taken.
   func sendRest() -> CInt {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
-import CLibusb
 
 // How a pair of endpoints ends: every transfer is cancelled and back before the device is closed.
 
 extension USBTransport {
-  /// libusb's code for a device that is gone.
-  static var noDevice: Int32 { LIBUSB_ERROR_NO_DEVICE.rawValue }
-
   /// Between two looks for transfers that are not back. A device that hung up doesn't wake the loop any more.
   private static let lookInterval: Duration = .milliseconds(2)
   /// How long the consumer waits for transfers of a device that is gone: they hold nothing then.
@@ -33,34 +29,16 @@ extension USBTransport {
     guard case .open = phase else { return }
     phase = .ending(error, since: io.now)
     output.close(error)
-    cancel(receivers + sending)
+    cancel(inputSide.cancellable + outputSide.cancellable)
     // Not at once: this may be within libusb's own handling of events.
     io.post { self.assumeIsolated { $0.settle(isLook: true) } }
-  }
-
-  /// Ends what is pending, on the setup queue. Nothing is submitted again before that is through.
-  func cancel(_ transfers: [USBTransfer]) {
-    let pending = transfers.filter(\.isPending).map(\.cancellation)
-    guard !pending.isEmpty else { return }
-    cancelling += 1
-    setup.post { [self] in
-      for transfer in pending { transfer.run() }
-      io.post { self.assumeIsolated { $0.cancelled() } }
-    }
-  }
-
-  private func cancelled() {
-    cancelling -= 1
-    guard cancelling == 0 else { return }
-    receive()
-    send()
   }
 
   /// Goes on with the end as far as the transfers allow.
   func settle(isLook: Bool = false) {
     guard case .ending(let error, let since) = phase else { return }
     let waited = io.now - since
-    let isBack = receiving + sendingCount == 0
+    let isBack = inputSide.pendingCount + outputSide.pendingCount == 0
     if isBack || waited >= Self.consumerPatience { input.finish(error) }
     if isBack || waited >= Self.patience {
       phase = .released
@@ -78,8 +56,7 @@ extension USBTransport {
 
   private func release() {
     // Those that are not back, if any, must not be freed before the device is closed: libusb still knows them.
-    nonisolated(unsafe) let transfers = receivers + senders + sending
-    (receivers, senders, sending) = ([], [], [])
+    nonisolated(unsafe) let transfers = inputSide.takeTransfers() + outputSide.takeTransfers()
     setup.post { [device, io] in
       device.release()
       withExtendedLifetime(transfers) {}

@@ -23,55 +23,24 @@ public actor USBTransport: Transport, IOWork, IOActor {
     (device.selection.interface, device.selection.input, device.selection.output)
   }
   /// What has happened so far.
-  public nonisolated var counters: USBCounters { counted.withLock { $0 } }
+  public nonisolated var counters: USBCounters { tally.counters }
 
   package nonisolated let io: IOThread
   nonisolated let device: USBDevice
-  nonisolated let counted = Locked(USBCounters())
+  nonisolated let tally = USBTally()
   let context: USBContext
   let setup: SetupQueue
   let configuration: USBTransportConfiguration
   /// How bytes are put into transfers.
   public nonisolated let shape: USBTransportConfiguration.Shape
 
+  // The two directions.
+  var inputSide: InputSide
+  var outputSide: OutputSide
   /// Calls that end transfers and are not through.
-  var cancelling = 0
-
-  // From the device.
-  var receivers: [USBTransfer] = []
-  var receiving = 0
-  var isPaused = false
-  /// `goOn` will be called.
-  var isGoingOn = false
-  /// What came since `goOn` was called last.
-  var arrivals = Arrivals.none
-  /// Bytes of which the consumer has not been told; at least one for each transfer.
-  var untold = 0
-  var inputTrouble = EndpointTrouble()
-  /// Bytes that the next transfer asks for, and that one does unless transfers are filled quickly.
-  var inputLength = 0
-  var usualInputLength = 0
-  /// When a transfer last came back full.
-  var lastFull: MonotonicTime?
-
-  enum Arrivals {
-    case none
-    /// Transfers of a stream, all of them full: there is probably more.
-    case full
-    /// One that wasn't full, or messages.
-    case whole
-  }
-
-  // To the device.
-  var senders: [USBTransfer] = []
-  /// With libusb or waiting to be repeated, in order.
-  var sending: [USBTransfer] = []
-  var sendingCount = 0
-  var outputTrouble = EndpointTrouble()
-  var writing: [UInt8] = []
-  var writtenCount = 0
-  var messages: [Int] = []
-  var nextMessage = 0
+  var cancelling = 0 { didSet { setSubmissionState() } }
+  /// libusb is handing over transfers; `batchEnded` will be called.
+  var isAwaitingBatch = false
 
   // The end.
   enum Phase {
@@ -81,7 +50,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
     /// On its way to, or past, the setup queue.
     case released
   }
-  var phase = Phase.open
+  var phase = Phase.open { didSet { setSubmissionState() } }
   /// The owner has closed; what was accepted still goes out.
   var isLeaving = false
   var closers: [CheckedContinuation<Void, Never>] = []
@@ -141,6 +110,8 @@ public actor USBTransport: Transport, IOWork, IOActor {
     let keepsMessages = shape != .stream
     input = InputQueue(highWater: USBTransportConfiguration.inputHighWater, keepsMessages: keepsMessages)
     output = OutputQueue(highWater: configuration.outputHighWater, keepsMessages: keepsMessages)
+    inputSide = InputSide(device.selection.input, to: input, tally: tally, label: label)
+    outputSide = OutputSide(device.selection.output, from: output, as: shape, tally: tally, label: label)
     connect()
   }
 
@@ -158,22 +129,20 @@ public actor USBTransport: Transport, IOWork, IOActor {
     let count = min(max(configuration.transfersInFlight, 1), 64)
     let (input, output) = (device.selection.input, device.selection.output)
     let limit = shape == .stream ? configuration.streamTransferSize : configuration.transferSize
-    for _ in 0..<count {
-      if let transfer = USBTransfer(device.handle, input, capacity: length(input, atMost: limit), owner: self) {
-        receivers.append(transfer)
-      }
-      if let transfer = USBTransfer(device.handle, output, capacity: length(output, atMost: limit), owner: self) {
-        senders.append(transfer)
-      }
+    let receivers = (0..<count).compactMap { _ in
+      USBTransfer(device.handle, input, capacity: length(input, atMost: limit), owner: self)
     }
-    usualInputLength = length(input, atMost: configuration.transferSize)
-    inputLength = usualInputLength
+    let senders = (0..<count).compactMap { _ in
+      USBTransfer(device.handle, output, capacity: length(output, atMost: limit), owner: self)
+    }
+    inputSide.begin(with: receivers, usualLength: length(input, atMost: configuration.transferSize))
+    outputSide.begin(with: senders)
     context.attach(self, to: device.descriptor.rawValue)
     guard !receivers.isEmpty, !senders.isEmpty else {
       return end(AccessoryError(.ioFailure, "no memory for transfers of \(label)"))
     }
-    receive()
-    send()
+    submit(.in)
+    submit(.out)
   }
 
   /// Bytes of a transfer: whole packets, since a device may always send one. A report of an interrupt endpoint is one
@@ -188,21 +157,10 @@ public actor USBTransport: Transport, IOWork, IOActor {
   /// Called by the loop when there is something to write, or to tell.
   public nonisolated func perform() {
     enter {
-      $0.tellInTurn()
-      $0.send()
+      $0.looked()
+      $0.submit(.out)
     }
   }
-
-  /// A transfer is back from libusb; called on the I/O thread while libusb handles events: nothing may be closed here.
-  func ended(_ transfer: USBTransfer, _ outcome: USBTransfer.Outcome) {
-    if transfer.isInput { received(transfer, outcome) } else { sent(transfer, outcome) }
-    if outcome == .gone { vanished() }
-    hasLeft()
-    settle()
-  }
-
-  /// Counts.
-  func count(_ change: (inout USBCounters) -> Void) { counted.withLock { change(&$0) } }
 
   /// All is over, and the device free for others.
   func released() {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CLibusb
+
+/// How bytes come from the device.
+struct InputSide: TransferSide {
+  let endpoint: USBEndpointDescription
+  var state = SubmissionState.open
+  /// When the consumer is told.
+  var wakePolicy = WakePolicy(limit: 0)
+  private(set) var pendingCount = 0
+  private(set) var isPaused = false
+
+  private var transfers: [USBTransfer] = []
+  private var trouble = EndpointTrouble()
+  /// Bytes that the next transfer asks for, and those that one asks for unless transfers are filled quickly.
+  private var length = 0
+  private var usualLength = 0
+  /// When a transfer last came back full.
+  private var lastFull: MonotonicTime?
+  private let queue: InputQueue
+  private let tally: USBTally
+  private let label: String
+
+  /// A side that appends to `queue`, and has no transfers yet.
+  init(_ endpoint: USBEndpointDescription, to queue: InputQueue, tally: USBTally, label: String) {
+    self.endpoint = endpoint
+    self.queue = queue
+    self.tally = tally
+    self.label = label
+  }
+
+  /// Takes its transfers. One asks for `usualLength` bytes unless the device fills them quickly.
+  mutating func begin(with transfers: [USBTransfer], usualLength: Int) {
+    self.transfers = transfers
+    self.usualLength = usualLength
+    length = usualLength
+    wakePolicy = WakePolicy(limit: transfers.reduce(0) { $0 + $1.capacity })
+  }
+
+  var cancellable: [USBTransfer] { transfers }
+
+  mutating func submit(now: @autoclosure () -> MonotonicTime) -> [CureStep] {
+    guard state == .open, !isPaused, trouble.cure == .none else { return [] }
+    for transfer in transfers where !transfer.isPending {
+      let result = transfer.receive(length)
+      guard result == 0 else { return failed(result, now()) }
+      pendingCount += 1
+    }
+    return []
+  }
+
+  /// The consumer has taken what there was.
+  mutating func resume() { isPaused = false }
+
+  /// libusb has handed over all that had ended.
+  mutating func batchEnded() -> WakePolicy.Step { wakePolicy.batchEnded(isPaused: isPaused) }
+
+  mutating func ended(
+    _ transfer: USBTransfer, _ outcome: USBTransfer.Outcome, now: @autoclosure () -> MonotonicTime
+  ) -> [CureStep] {
+    pendingCount -= 1
+    // What a transfer brought before it failed or was cancelled has left the device, and counts.
+    let hasBrought = transfer.count > 0 || (outcome == .completed && queue.keepsMessages)
+    if hasBrought { isPaused = !queue.append(transfer.bytes, notifying: false) || isPaused }
+    let isFull = transfer.count == transfer.length && !queue.keepsMessages
+    wakePolicy.arrived(hasBrought ? transfer.count : nil, isFull: isFull)
+    askForMore(isFull, now)
+    guard state != .over else { return [] }
+    var steps: [CureStep] = []
+    switch outcome {
+    case .completed:
+      worked()
+      // A transfer that is not full is an answer, or the last of something: who waits for it is told before the kernel
+      // gets its next one, which wakes others. But never are most of them idle.
+      if isFull || pendingCount * 2 <= transfers.count { steps = submit(now: now()) }
+    case .stalled: steps = trouble.stalled() ? [.cancel] : [.end(.stalling(label, endpoint))]
+    case .failed: steps = failed(nil, now())
+    case .cancelled, .gone: break
+    }
+    if trouble.cure == .clearHalt, pendingCount == 0 { steps.append(.clearHalt) }
+    return steps
+  }
+
+  private mutating func worked() {
+    let wasGlitch = trouble.worked()
+    let isStarved = pendingCount == 0 && transfers.count > 1 && !isPaused && trouble.cure == .none
+    tally.count {
+      $0.received += 1
+      if wasGlitch { $0.glitches += 1 }
+      if isPaused { $0.pauses += 1 }
+      if isStarved { $0.starvations += 1 }
+    }
+  }
+
+  /// Makes transfers larger while the device fills them quickly, and as usual when it doesn't.
+  private mutating func askForMore(_ isFull: Bool, _ now: () -> MonotonicTime) {
+    guard isFull else { return length = usualLength }
+    let now = now()
+    let isQuick = lastFull.map { now - $0 < USBTransportConfiguration.quickly } ?? false
+    lastFull = now
+    length = isQuick ? transfers[0].capacity : usualLength
+  }
+
+  /// A transfer failed, or could not be submitted: `code` is libusb's then.
+  private mutating func failed(_ code: CInt?, _ now: MonotonicTime) -> [CureStep] {
+    guard state != .over else { return [] }
+    if code == LIBUSB_ERROR_NO_DEVICE.rawValue { return [.vanish] }
+    tally.count { $0.failures += 1 }
+    let isNew = trouble.cure == .none
+    guard let delay = trouble.failed(at: now) else { return [.end(.failing(label, code))] }
+    return isNew && trouble.cure == .pause ? [.retry(after: delay)] : []
+  }
+
+  mutating func retry(now: @autoclosure () -> MonotonicTime) -> [CureStep] {
+    if trouble.cure == .pause { trouble.cured() }
+    return submit(now: now())
+  }
+
+  mutating func haltCleared(_ result: CInt, now: @autoclosure () -> MonotonicTime) -> [CureStep] {
+    trouble.cured()
+    return result == 0 ? submit(now: now()) : failed(result, now())
+  }
+
+  mutating func takeTransfers() -> [USBTransfer] {
+    defer { transfers = [] }
+    return transfers
+  }
+}

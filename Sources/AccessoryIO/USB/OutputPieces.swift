@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Puts what is queued for the device into transfers, in order.
+struct OutputPieces {
+  private let queue: OutputQueue
+  private let shape: USBTransportConfiguration.Shape
+  private let packet: Int
+  private let isBulk: Bool
+  /// What was taken from the queue, and how much of it is in transfers.
+  private var bytes: [UInt8] = []
+  private var position = 0
+  /// The messages that `bytes` is made of, by what is left of each, and the one at `position`.
+  private var messages: [Int] = []
+  private var next = 0
+
+  init(_ endpoint: USBEndpointDescription, from queue: OutputQueue, as shape: USBTransportConfiguration.Shape) {
+    self.queue = queue
+    self.shape = shape
+    packet = endpoint.maxPacketSize
+    isBulk = endpoint.transfer == .bulk
+  }
+
+  /// Fills a transfer with the next bytes; false when there are none.
+  mutating func fill(_ transfer: USBTransfer) -> Bool {
+    guard hasMore() else { return false }
+    transfer.clear()
+    if queue.keepsMessages { fillWithMessage(transfer) } else { fillWithStream(transfer) }
+    return true
+  }
+
+  private mutating func hasMore() -> Bool {
+    if position < bytes.count { return true }
+    (position, next) = (0, 0)
+    return queue.take(into: &bytes, messages: &messages)
+  }
+
+  private mutating func move(_ count: Int, into transfer: USBTransfer) {
+    bytes.withUnsafeBytes { transfer.append(UnsafeRawBufferPointer(rebasing: $0[position..<(position + count)])) }
+    position += count
+  }
+
+  private mutating func fillWithMessage(_ transfer: USBTransfer) {
+    let whole = messages[next]
+    let count = min(whole, transfer.capacity)
+    move(count, into: transfer)
+    messages[next] = whole - count
+    guard count == whole else { return }
+    next += 1
+    if shape == .paddedMessages { transfer.pad((packet - count % packet) % packet) }
+    transfer.endsWithZeroPacket = isBulk && transfer.filled % packet == 0
+  }
+
+  /// As full as there are bytes: a bus takes longer for many small transfers than for a large one.
+  private mutating func fillWithStream(_ transfer: USBTransfer) {
+    while transfer.filled < transfer.capacity, hasMore() {
+      move(min(bytes.count - position, transfer.capacity - transfer.filled), into: transfer)
+    }
+    // The device can't see that a full packet is the last unless an empty one follows.
+    transfer.endsWithZeroPacket = isBulk && transfer.filled % packet == 0 && !hasMore()
+  }
+}
