@@ -27,17 +27,43 @@ package enum SystemCall: String, Sendable, CaseIterable {
     _ call: SystemCall, on descriptor: CInt = -1, _ body: () -> Int
   ) throws(Errno) -> Int {
     while true {
-      #if DEBUG
-        if let forced = Interception.outcome(of: call, on: descriptor) {
-          if forced == .interrupted { continue }
-          throw forced
-        }
-      #endif
+      guard try mayRun(call, on: descriptor) else { continue }
       let result = body()
       if result != -1 { return result }
-      let errno = Errno(rawValue: Glibc.errno)
-      if errno != .interrupted { throw errno }
+      try failed()
     }
+  }
+
+  /// As `run`, for calls that give back a value beside their result; there is one unless they fail.
+  @inline(__always)
+  static func run<Value>(
+    _ call: SystemCall, on descriptor: CInt, _ body: () -> (result: CInt, value: Value?)
+  ) throws(Errno) -> Value {
+    while true {
+      guard try mayRun(call, on: descriptor) else { continue }
+      let (result, value) = body()
+      if result != -1, let value { return value }
+      try failed()
+    }
+  }
+
+  /// Throws what a test has the call fail with; false when that is `EINTR`.
+  @inline(__always)
+  private static func mayRun(_ call: SystemCall, on descriptor: CInt) throws(Errno) -> Bool {
+    #if DEBUG
+      if let forced = Interception.outcome(of: call, on: descriptor) {
+        if forced == .interrupted { return false }
+        throw forced
+      }
+    #endif
+    return true
+  }
+
+  /// A call has failed. Throws why, unless it was interrupted.
+  @inline(__always)
+  private static func failed() throws(Errno) {
+    let errno = Errno(rawValue: Glibc.errno)
+    if errno != .interrupted { throw errno }
   }
 }
 

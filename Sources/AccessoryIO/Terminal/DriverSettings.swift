@@ -8,10 +8,7 @@ import SystemPackage
 
 extension FileDescriptor {
   /// The driver's flags; nil when it has none.
-  private var serial: serial_struct? {
-    var serial = serial_struct()
-    return (try? SystemCall.run(.ioctl, on: rawValue) { shim_tiocgserial(rawValue, &serial) }) == nil ? nil : serial
-  }
+  private var serial: serial_struct? { try? SystemCall.ioctl(TerminalRequest.GetSerial(), on: self) }
 
   /// Whether bytes are delivered without waiting for more; nil when the driver doesn't say.
   var isLowLatency: Bool? { serial.map { $0.flags & SHIM_LOW_LATENCY != 0 } }
@@ -20,7 +17,7 @@ extension FileDescriptor {
   func setLowLatency(_ isOn: Bool) -> Bool {
     guard var serial else { return false }
     serial.flags = isOn ? serial.flags | SHIM_LOW_LATENCY : serial.flags & ~SHIM_LOW_LATENCY
-    return (try? SystemCall.run(.ioctl, on: rawValue) { shim_tiocsserial(rawValue, &serial) }) != nil
+    return (try? SystemCall.ioctl(TerminalRequest.SetSerial(serial: serial), on: self)) != nil
   }
 
   /// The RS-485 settings; nil when the driver has none or they are off.
@@ -30,14 +27,10 @@ extension FileDescriptor {
   }
 
   /// The RS-485 settings as the kernel has them, to be put back later; nil when the driver has none.
-  var rawRS485: serial_rs485? {
-    var raw = serial_rs485()
-    return (try? SystemCall.run(.ioctl, on: rawValue) { shim_tiocgrs485(rawValue, &raw) }) == nil ? nil : raw
-  }
+  var rawRS485: serial_rs485? { try? SystemCall.ioctl(TerminalRequest.GetRS485(), on: self) }
 
   func set(_ rs485: serial_rs485) throws(Errno) {
-    var rs485 = rs485
-    _ = try SystemCall.run(.ioctl, on: rawValue) { shim_tiocsrs485(rawValue, &rs485) }
+    try SystemCall.ioctl(TerminalRequest.SetRS485(settings: rs485), on: self)
   }
 }
 

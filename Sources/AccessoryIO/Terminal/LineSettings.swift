@@ -10,15 +10,12 @@ struct LineSettings: Sendable, Equatable {
 
   /// Reads the settings of an open terminal. Throws `ENOTTY` when it is none.
   init(of descriptor: FileDescriptor) throws(Errno) {
-    var raw = shim_termios2()
-    _ = try SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcgets2(descriptor.rawValue, &raw) }
-    self.raw = raw
+    raw = try SystemCall.ioctl(TerminalRequest.GetSettings(), on: descriptor)
   }
 
   /// Applies the settings now (as TCSANOW does): never waits for output to drain, which could take for ever.
   func apply(to descriptor: FileDescriptor) throws(Errno) {
-    var raw = raw
-    _ = try SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcsets2(descriptor.rawValue, &raw) }
+    try SystemCall.ioctl(TerminalRequest.SetSettings(settings: raw), on: descriptor)
   }
 
   /// Sets all that `configuration` says of the line.

@@ -40,9 +40,8 @@ private struct Pair: Sendable {
     do throws(Errno) {
       let master = try SystemCall.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
       opened.append(master)
-      _ = try SystemCall.run(.ioctl, on: master.rawValue) { shim_tiocsptlck(master.rawValue, 0) }
-      var number: CUnsignedInt = 0
-      _ = try SystemCall.run(.ioctl, on: master.rawValue) { shim_tiocgptn(master.rawValue, &number) }
+      try SystemCall.ioctl(TerminalRequest.SetLock(isLocked: false), on: master)
+      let number = try SystemCall.ioctl(TerminalRequest.GetNumber(), on: master)
       let path = "/dev/pts/\(number)"
       let terminal = try SystemCall.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
       opened.append(terminal)
@@ -79,10 +78,9 @@ private final class TerminalEnd: Sendable {
   func endStaleExclusiveMode() {
     isOpen.withLock { isOpen in
       guard isOpen else { return }
-      var exclusive: CInt = 0
-      _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocgexcl(descriptor.rawValue, &exclusive) }
-      guard exclusive != 0, !ProcessTable.isOpenElsewhere(descriptor) else { return }
-      _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocnxcl(descriptor.rawValue) }
+      let isExclusive = (try? SystemCall.ioctl(TerminalRequest.IsExclusive(), on: descriptor)) ?? false
+      guard isExclusive, !ProcessTable.isOpenElsewhere(descriptor) else { return }
+      try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: false), on: descriptor)
     }
   }
 

@@ -95,7 +95,7 @@ struct Terminal: Sendable {
   func purge(_ buffers: LineBuffers) throws(Errno) {
     guard !buffers.isEmpty else { return }
     let queue = !buffers.contains(.unsent) ? TCIFLUSH : !buffers.contains(.received) ? TCOFLUSH : TCIOFLUSH
-    _ = try SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcflush(descriptor.rawValue, queue) }
+    try SystemCall.ioctl(TerminalRequest.Flush(queue: queue), on: descriptor)
   }
 
   /// Throws away what has arrived. Not what others sent: it may still be on its way.
@@ -106,9 +106,7 @@ struct Terminal: Sendable {
   var unsentCount: Int { Self.unsentCount(descriptor) }
 
   private static func unsentCount(_ descriptor: FileDescriptor) -> Int {
-    var count: CInt = 0
-    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocoutq(descriptor.rawValue, &count) }
-    return Int(max(0, count))
+    Int(max(0, (try? SystemCall.ioctl(TerminalRequest.GetOutputCount(), on: descriptor)) ?? 0))
   }
 
   /// Whether bytes take the time of a line.
@@ -130,7 +128,7 @@ struct Terminal: Sendable {
   }
 
   private static func flush(_ descriptor: FileDescriptor, _ queue: CInt) {
-    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tcflush(descriptor.rawValue, queue) }
+    try? SystemCall.ioctl(TerminalRequest.Flush(queue: queue), on: descriptor)
   }
 }
 
@@ -159,12 +157,10 @@ extension Terminal {
     } catch {
       throw AccessoryError(device: error, "locking \(label)")
     }
-    var exclusive: CInt = 0
-    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocgexcl(descriptor.rawValue, &exclusive) }
-    if exclusive != 0 {
+    if (try? SystemCall.ioctl(TerminalRequest.IsExclusive(), on: descriptor)) == true {
       throw PortDiagnosis.busy(configuration.path, label: label, hasLock: true)
     }
-    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocexcl(descriptor.rawValue) }
+    try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: true), on: descriptor)
   }
 
   /// Sets what only some drivers know. Low latency is a wish; RS-485 is a need.
@@ -241,7 +237,7 @@ extension Terminal {
     try? original.settings.apply(to: descriptor)
     if let isLowLatency = original.isLowLatency { _ = descriptor.setLowLatency(isLowLatency) }
     if let rs485 = original.rs485 { try? descriptor.set(rs485) }
-    _ = try? SystemCall.run(.ioctl, on: descriptor.rawValue) { shim_tiocnxcl(descriptor.rawValue) }
+    try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: false), on: descriptor)
     FileLock.release(descriptor)
   }
 }
