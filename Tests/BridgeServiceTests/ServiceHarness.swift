@@ -153,7 +153,8 @@ extension BridgeService {
   /// Whether there are an identity, a battery and a status.
   func hasReadings(_ id: String) -> Bool {
     guard let attachment = attachments.values.first(where: { $0.device.id == id }) else { return false }
-    return attachment.identity != nil && attachment.battery != nil && attachment.status != nil
+    let readings = attachment.readings
+    return readings.identity != nil && readings.battery != nil && readings.status != nil
   }
 }
 

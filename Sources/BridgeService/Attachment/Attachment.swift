@@ -7,12 +7,6 @@ import AccessoryDrivers
 
 /// A device that the service holds or tries to hold, with what is known of it. Lives within the service's actor.
 final class Attachment {
-  /// Something that was read, and when: on the clock that counts the machine's sleep, too.
-  struct Reading<Value: Sendable>: Sendable {
-    var value: Value
-    var time: MonotonicTime
-  }
-
   let key: Int
   /// As it was last told, with its usual way in.
   var device: Device
@@ -37,28 +31,17 @@ final class Attachment {
   var successor: Attachment?
   /// What is being closed; the next opening waits for it.
   var closing: Task<Void, Never>?
-  /// Who has it, while it is lent.
-  var holder: String?
   /// Subscribers were told that it is there, and not that it is gone; a loan or a rest in between is not told.
   var isTold = false
-  /// What its holder has borrowed.
-  var loan: Loan?
-  /// Ends the loan.
-  var revoke: (@Sendable () -> Void)?
-
-  var identity: Reading<AccessoryIdentity>?
-  var battery: Reading<BatteryReading>?
-  var status: Reading<AccessoryStatus>?
-  var values: ValuesReading?
-  /// Which of these are to be told, and when.
-  var valueNews = ValueNews()
+  /// To whom it is lent, while it is.
+  var lending = Lending()
+  /// What it was last heard to say.
+  var readings = Readings()
 
   /// Whether what changes something in it is let through; nil where its protocol has nothing of the kind.
   var writes: Bridge.Writes?
   /// What it is asked by itself.
   var polls = PollSchedule()
-  /// How long what is read of it is fresh.
-  var freshness = Freshness()
 
   let taps: TapHub
   var timer: (deadline: MonotonicTime, token: TimerToken)?
@@ -104,26 +87,16 @@ final class Attachment {
   /// As the interface tells it.
   func facts(now: MonotonicTime) -> Bridge.Accessory {
     var facts = Bridge.Accessory(
-      device: Bridge.Device(target), state: machine.state, tries: machine.tries, holder: holder,
+      device: Bridge.Device(target), state: machine.state, tries: machine.tries, holder: lending.holder,
       problem: machine.problem.map(Bridge.Problem.init), profile: profile?.name, driver: driver?.name,
       protocols: protocolStrings)
     facts.writes = writes
-    let ages = freshness.telling(readingAges(now: now))
-    facts.readings_age_ms = ages.values.max().map(Self.milliseconds)
-    if ages.contains(where: { freshness.isStale($0.key, age: $0.value) }) { facts.stale = true }
+    if let age = readings.age(now: now) {
+      facts.readings_age_ms = Self.milliseconds(age.oldest)
+      if age.isStale { facts.stale = true }
+    }
     return facts
   }
-
-  /// How old its status and its battery are, as far as they were ever read.
-  private func readingAges(now: MonotonicTime) -> [AccessoryPoll.Part: Duration] {
-    var ages: [AccessoryPoll.Part: Duration] = [:]
-    ages[.status] = status.map { Self.age($0.time, now: now) }
-    ages[.battery] = battery.map { Self.age($0.time, now: now) }
-    return ages
-  }
-
-  /// Never negative.
-  static func age(_ time: MonotonicTime, now: MonotonicTime) -> Duration { max(.zero, now - time) }
 
   static func milliseconds(_ duration: Duration) -> Int { Int(duration.inNanoseconds / 1_000_000) }
 

@@ -13,7 +13,7 @@ final class Loan {
   /// The line beside the bytes; nil where there is none.
   var line: (any LineControl)?
   /// Requests that the line has not answered.
-  var requestCount = 0
+  private var requestCount = 0
 
   /// Requests that may wait for the line at a time. They are made one after another, and closing waits for them.
   static let requestLimit = 8
@@ -27,5 +27,18 @@ final class Loan {
   /// Whether `caller` means this one, and may.
   func isMeant(by secret: String, from caller: Caller) -> Bool {
     caller.peer.user == user && secret == self.secret
+  }
+
+  /// Runs `body` with the line at `path`. Throws `unsupported` where there is none, `busy` when too many requests wait.
+  func withLine<Value>(
+    at path: String, _ body: (any LineControl) async throws(AccessoryError) -> Value
+  ) async throws(AccessoryError) -> Value {
+    guard let line else { throw AccessoryError(.unsupported, "\(path) is on no serial line") }
+    guard requestCount < Self.requestLimit else {
+      throw AccessoryError(.busy, "\(requestCount) requests wait for the line of \(path) already")
+    }
+    requestCount += 1
+    defer { requestCount -= 1 }
+    return try await body(line)
   }
 }

@@ -83,7 +83,7 @@ extension BridgeService {
   func release(_ attachment: Attachment, admitting: Bool = true) {
     attachments[attachment.key] = nil
     close(attachment)
-    attachment.revoke?()
+    attachment.lending.revoke()
     if !isUsed(attachment.taps) { attachment.taps.end() }
     cancelTimers(attachment)
     tellGone(attachment, .closed(attachment.target.place))
@@ -103,7 +103,7 @@ extension BridgeService {
       clock.cancel(token)
     }
     (attachment.pollTimer, attachment.idleTimer, attachment.valuesTimer) = (nil, nil, nil)
-    attachment.valueNews.forget()
+    attachment.readings.forgetNews()
   }
 
   /// There is a place again: those that were refused one have their turn.

@@ -20,7 +20,7 @@ extension BridgeService: BridgeHandler {
     if attachment.machine.state == .lent {
       return Bridge.GetInfo.Reply(
         accessory: attachment.facts(now: clock.bootTime),
-        identity: (attachment.identity?.value).map(Bridge.Identity.init))
+        identity: (attachment.readings.identity?.value).map(Bridge.Identity.init))
     }
     let (held, open) = try await contact(call.device)
     let line: Bridge.Line?
@@ -39,7 +39,7 @@ extension BridgeService: BridgeHandler {
     let clock = clock
     let (_, identity) = try await work(device) { attachment, accessory throws(AccessoryError) in
       let identity = try await accessory.identify()
-      attachment.identity = .init(value: identity, time: clock.bootTime)
+      attachment.readings.note(identity, at: clock.bootTime)
       return identity
     }
     return Bridge.Identity(identity)
@@ -48,7 +48,9 @@ extension BridgeService: BridgeHandler {
   package func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply {
     let attachment = try find(call.device)
     if attachment.machine.state == .lent {
-      guard let status = attachment.status, let identity = attachment.identity else { throw lent(attachment) }
+      guard let status = attachment.readings.status, let identity = attachment.readings.identity else {
+        throw attachment.lending.refusal(attachment)
+      }
       return Bridge.GetStatus.Reply(
         device: Bridge.Device(attachment.target), status: Bridge.Status(status.value),
         identity: Bridge.Identity(identity.value), age_ms: age(status.time),
@@ -67,7 +69,7 @@ extension BridgeService: BridgeHandler {
   {
     let attachment = try find(call.device)
     if attachment.machine.state == .lent {
-      guard let battery = attachment.battery else { throw lent(attachment) }
+      guard let battery = attachment.readings.battery else { throw attachment.lending.refusal(attachment) }
       return remembered(battery, attachment)
     }
     do throws(CallError) {
@@ -78,7 +80,8 @@ extension BridgeService: BridgeHandler {
       return Bridge.GetBattery.Reply(device: Bridge.Device(held.target), battery: Bridge.Battery(reading))
     } catch {
       // One that tells its battery of its own accord needn't be one that can be asked.
-      guard error.accessoryError.kind == .unsupported, let held = try? find(call.device), let battery = held.battery
+      guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
+        let battery = held.readings.battery
       else {
         throw error
       }
@@ -87,7 +90,7 @@ extension BridgeService: BridgeHandler {
   }
 
   /// What was last heard, with its age.
-  private func remembered(_ battery: Attachment.Reading<BatteryReading>, _ attachment: Attachment)
+  private func remembered(_ battery: Readings.Reading<BatteryReading>, _ attachment: Attachment)
     -> Bridge.GetBattery.Reply
   {
     Bridge.GetBattery.Reply(
@@ -96,12 +99,12 @@ extension BridgeService: BridgeHandler {
   }
 
   private func age(_ time: MonotonicTime) -> Int {
-    Attachment.milliseconds(Attachment.age(time, now: clock.bootTime))
+    Attachment.milliseconds(Readings.age(of: time, now: clock.bootTime))
   }
 
   /// True, or nil: what isn't so isn't told.
   func isStale(_ part: AccessoryPoll.Part, _ time: MonotonicTime, _ attachment: Attachment) -> Bool? {
-    attachment.freshness.isStale(part, age: Attachment.age(time, now: clock.bootTime)) ? true : nil
+    attachment.readings.isStale(part, time, now: clock.bootTime) ? true : nil
   }
 
   package func request(_ call: Bridge.Request, from caller: Caller) async throws(CallError) -> Bridge.Request.Reply {

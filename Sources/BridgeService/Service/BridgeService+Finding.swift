@@ -58,7 +58,7 @@ extension BridgeService {
       case .attached:
         guard let open = attachment.open else { throw Self.notHeld(text) }
         return (attachment, open)
-      case .lent: throw lent(attachment)
+      case .lent: throw attachment.lending.refusal(attachment)
       case .opening: await wait(attachment)
       case .waiting where attachment.machine.isResting:
         perform(attachment.machine.wake(now: clock.now), on: attachment)
@@ -81,12 +81,6 @@ extension BridgeService {
       let problem = attachment.machine.problem ?? .disconnected(attachment.target.address.description)
       throw CallError(problem, device: attachment.device.id)
     }
-  }
-
-  func lent(_ attachment: Attachment) -> CallError {
-    let holder = attachment.holder
-    let message = "\(attachment.target.address) is lent\(holder.map { " to \($0)" } ?? "")"
-    return CallError(AccessoryError(.busy, message), device: attachment.device.id, holder: holder)
   }
 
   /// Runs `body` with an attached accessory, as work that keeps it from resting.

@@ -81,7 +81,7 @@ extension BridgeService {
     switch news {
     case .battery(let reading): note(reading, attachment, isEvent: false)
     case .status(let status): note(status, attachment, isEvent: false)
-    case .values(let values): note(polled: values, attachment)
+    case .values(let values): note(values, .polled, attachment)
     case .other: break
     }
   }

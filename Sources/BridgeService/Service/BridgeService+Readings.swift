@@ -20,7 +20,7 @@ extension BridgeService {
     if !attachment.isTold { tell(.connected, attachment) }
     attachment.isTold = true
     let profile = attachment.profile
-    attachment.freshness = Freshness(attachment.driver) { interval(of: $0, profile) }
+    attachment.readings.freshness = Freshness(attachment.driver) { interval(of: $0, profile) }
     if let accessory = open.accessory {
       run {
         await self.ask(accessory, key, generation)
@@ -36,7 +36,7 @@ extension BridgeService {
     switch news {
     case .battery(let reading): note(reading, attachment, isEvent: true)
     case .status(let status): note(status, attachment, isEvent: true)
-    case .values(let values): note(told: values, attachment)
+    case .values(let values): note(values, .told, attachment)
     case .other: break
     }
   }
@@ -46,19 +46,16 @@ extension BridgeService {
     perform(attachment.machine.ended(error, now: clock.now), on: attachment)
   }
 
-  /// Keeps a reading; one that is news is told. What a driver tells too much of is cut.
+  /// Keeps a reading; one that is news is told. Returns what was kept.
   @discardableResult
   func note(_ reading: BatteryReading, _ attachment: Attachment, isEvent: Bool) -> BatteryReading {
-    let reading = reading.bounded
-    let isNew = attachment.battery?.value != reading
-    attachment.battery = .init(value: reading, time: clock.bootTime)
+    let (reading, isNew) = attachment.readings.note(reading, at: clock.bootTime)
     if isEvent || isNew { tell(.battery, attachment, battery: reading) }
     return reading
   }
 
   func note(_ status: AccessoryStatus, _ attachment: Attachment, isEvent: Bool) {
-    let isNew = attachment.status?.value != status
-    attachment.status = .init(value: status, time: clock.bootTime)
+    let isNew = attachment.readings.note(status, at: clock.bootTime)
     if isEvent || isNew { tell(.status, attachment, status: status) }
   }
 
@@ -72,7 +69,7 @@ extension BridgeService {
     asked.beginCall()
     defer { asked.endCall() }
     if let identity = try? await accessory.identify() {
-      present()?.identity = .init(value: identity, time: clock.bootTime)
+      present()?.readings.note(identity, at: clock.bootTime)
     }
     if present() != nil, let status = try? await accessory.status(), let attachment = present() {
       note(status, attachment, isEvent: false)

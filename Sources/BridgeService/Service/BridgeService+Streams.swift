@@ -64,7 +64,7 @@ extension BridgeService {
     try check(attachment, call.device)
     let isAsked = call.write == true
     try checkBytes(of: attachment, isAsked: isAsked)
-    if attachment.machine.state == .lent { throw lent(attachment) }
+    if attachment.machine.state == .lent { throw attachment.lending.refusal(attachment) }
     let others = attachments.values.filter { $0 !== attachment && $0.sharesLine(with: attachment) }
     guard attachment.transferCount == 0 else {
       let message = "a file is on its way to or from \(attachment.target.address)"
@@ -74,13 +74,13 @@ extension BridgeService {
       let problem = attachment.machine.problem ?? .disconnected(attachment.target.address.description)
       throw CallError(problem, device: attachment.device.id)
     }
-    attachment.holder = caller.peer.process > 0 ? "process \(caller.peer.process)" : "a client"
-    log.notice("\(attachment.name) is lent to \(attachment.holder ?? "a client")")
+    attachment.lending.begin(for: caller)
+    log.notice("\(attachment.name) is lent to \(attachment.lending.holder ?? "a client")")
     attachment.changed()
     // Whoever has the bytes of a line has them of all that are on it.
     let lent = [attachment] + others.filter { $0.machine.lendLine() }
     for other in lent.dropFirst() {
-      other.holder = attachment.holder
+      other.lending.begin(with: attachment.lending)
       perform([], on: other)
     }
     checkIdle()
@@ -102,9 +102,7 @@ extension BridgeService {
     }
     // What can't be read is gone, as the bytes will say.
     let line = try? await session.line?.status()
-    let loan = Loan(to: caller, line: session.line)
-    attachment.loan = loan
-    attachment.revoke = { session.transport.beginClose() }
+    let loan = attachment.lending.opened(for: caller, line: session.line) { session.transport.beginClose() }
     // It may have been let go of, or pulled, meanwhile.
     if attachments[key] !== attachment || isClosing { session.transport.beginClose() }
     if !attachment.machine.isPresent { session.transport.deviceWasRemoved() }
@@ -133,8 +131,7 @@ extension BridgeService {
   private func returned(_ keys: [Int], _ error: AccessoryError?) {
     for key in keys {
       guard let attachment = attachments[key] else { continue }
-      log.notice("\(attachment.name) is given back by \(attachment.holder ?? "its client")")
-      (attachment.holder, attachment.loan, attachment.revoke) = (nil, nil, nil)
+      log.notice("\(attachment.name) is given back by \(attachment.lending.end())")
       perform(attachment.machine.returned(error, now: clock.now), on: attachment)
     }
   }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDrivers
+import Testing
+
+@testable import BridgeService
+
+/// What is kept of what an accessory says, and what of it is news.
+@Suite struct ReadingsTests {
+  private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+
+  @Test func aBatteryIsNewsWhenItIsAnother() {
+    var readings = Readings()
+    #expect(readings.note(BatteryReading(percent: 50), at: time(1)).isNew)
+    #expect(!readings.note(BatteryReading(percent: 50), at: time(5)).isNew)
+    #expect(readings.battery?.time == time(5), "it was read again all the same")
+    #expect(readings.note(BatteryReading(percent: 49), at: time(6)).isNew)
+    #expect(readings.battery?.value.percent == 49)
+  }
+
+  @Test func whatIsToldIsNewsAndWhatIsPolledWhereItHasChanged() {
+    var readings = Readings()
+    let (u, i) = (AccessoryValue("u", number: 1), AccessoryValue("i", number: 2))
+    #expect(readings.note([u, i], .told, at: time(1)) == ["u", "i"])
+    #expect(readings.note([u], .told, at: time(2)) == ["u"], "as it was, but it said so")
+    #expect(readings.note([u, AccessoryValue("i", number: 3)], .polled, at: time(3)) == ["i"])
+    #expect(readings.values?.values.map(\.name) == ["u", "i"])
+  }
+
+  @Test func whatItWasAskedForIsAllThereIs() {
+    var readings = Readings()
+    let (u, i) = (AccessoryValue("u", number: 1), AccessoryValue("i", number: 2))
+    _ = readings.note([u, i], .told, at: time(1))
+    #expect(readings.note([u], .asked, at: time(2)).isEmpty)
+    #expect(readings.values?.values == [u])
+    #expect(readings.note([i], .polled, at: time(3)) == ["i"], "it is new again")
+  }
+
+  @Test func valuesBeyondTheLimitAreNoNews() {
+    var readings = Readings()
+    let many = (0..<ReadingLimits.values + 5).map { AccessoryValue("v\($0)", number: Double($0)) }
+    #expect(readings.note(many, .told, at: time(1)).count == ReadingLimits.values)
+    #expect(readings.note([AccessoryValue("more", number: 1)], .told, at: time(2)).isEmpty)
+  }
+
+  @Test func newsWaitsForItsTimeAndIsForgotten() {
+    var readings = Readings()
+    let names = readings.note([AccessoryValue("u", number: 1)], .told, at: time(1))
+    #expect(readings.newsDeadline == nil)
+    readings.tell(names, now: time(10))
+    #expect(readings.newsDeadline == time(10))
+    #expect(readings.takeNews(now: time(10)).map(\.value.name) == ["u"])
+    readings.tell(names, now: time(10))
+    #expect(readings.newsDeadline == time(11) && readings.takeNews(now: time(10)).isEmpty)
+    readings.forgetNews()
+    #expect(readings.newsDeadline == nil && readings.takeNews(now: time(20)).isEmpty)
+  }
+
+  @Test func theAgeIsThatOfTheOlder() {
+    var readings = Readings()
+    #expect(readings.age(now: time(9)) == nil)
+    _ = readings.note(BatteryReading(percent: 5), at: time(1))
+    _ = readings.note(AccessoryStatus(state: .idle), at: time(4))
+    #expect(readings.age(now: time(9))?.oldest == .seconds(8))
+    #expect(readings.age(now: time(9))?.isStale == false)
+    #expect(readings.age(now: time(0))?.oldest == .zero, "never negative")
+    let silence = AccessoryError(.timedOut, "")
+    readings.freshness = Freshness(
+      Driver(name: "p", freshness: .seconds(5)) { _, _, _ throws(AccessoryError) in throw silence },
+      interval: \.interval)
+    #expect(readings.age(now: time(6))?.isStale == false)
+    #expect(readings.age(now: time(7))?.isStale == true)
+    #expect(readings.isStale(.battery, time(1), now: time(7)) && !readings.isStale(.status, time(4), now: time(7)))
+  }
+}
