@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "AccessoryTesting", targets: ["AccessoryTesting"]),
     .library(name: "AccessoryBridge", targets: ["AccessoryBridge"]),
     .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
+    .library(name: "AccessorySharing", targets: ["AccessorySharing"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
   ],
@@ -62,6 +63,14 @@ let package = Package(
       ],
       swiftSettings: callersExecutor),
     .target(
+      name: "AccessorySharing",
+      dependencies: [
+        "AccessoryCore",
+        "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
+        .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "DequeModule", package: "swift-collections"),
+      ]),
+    .target(
       name: "AccessoryControl",
       dependencies: ["AccessoryCore", "AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
       resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
@@ -106,7 +115,7 @@ let package = Package(
       dependencies: [
         "AccessoryCore",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
-        "AccessoryDiscovery", "AccessorySimulator",
+        "AccessoryDiscovery", "AccessorySimulator", "AccessorySharing",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -116,6 +125,12 @@ let package = Package(
       name: "AccessoryLinkTests",
       dependencies: [
         "AccessoryCore", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
+      ]),
+    .testTarget(
+      name: "AccessorySharingTests",
+      dependencies: [
+        "AccessoryCore", "AccessorySharing", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
+        "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "AccessoryTestingTests",

@@ -79,7 +79,7 @@ public struct DeviceOpener: Sendable {
   }
 
   /// The same for who sends nothing but what a driver makes, or nothing at all.
-  private func unguardedTransport() async throws(AccessoryError) -> any Transport {
+  package func unguardedTransport() async throws(AccessoryError) -> any Transport {
     let transport: any Transport
     switch device.address {
     case .terminal(let path):

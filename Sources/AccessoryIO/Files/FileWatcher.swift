@@ -24,6 +24,10 @@ public final class FileWatcher: Sendable {
     package static let movedOut = Changes(rawValue: UInt32(IN_MOVED_FROM))
     /// A file that was open for writing was closed; also when its writer was killed.
     public static let closedAfterWriting = Changes(rawValue: UInt32(IN_CLOSE_WRITE))
+    /// A file was opened.
+    package static let opened = Changes(rawValue: UInt32(IN_OPEN))
+    /// A file that was open for reading alone was closed.
+    package static let closedAfterReading = Changes(rawValue: UInt32(IN_CLOSE_NOWRITE))
     /// More happened than the kernel keeps: look for yourself.
     public static let overflow = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
     /// The watched file or directory itself is gone; nothing more will come.

@@ -52,6 +52,12 @@ enum NetworkSocket {
     guard let candidate = try candidates(for: address, flags: AI_PASSIVE).first else {
       throw AccessoryError(.notFound, "\(DeviceAddress.tcp(address)) has no address")
     }
+    return try listen(candidate, address)
+  }
+
+  private static func listen(
+    _ candidate: Candidate, _ address: NetworkAddress
+  ) throws(AccessoryError) -> (descriptor: FileDescriptor, port: UInt16) {
     do throws(Errno) {
       let descriptor = try create(candidate)
       do throws(Errno) {
@@ -59,7 +65,7 @@ enum NetworkSocket {
         _ = try candidate.withAddress { pointer, count throws(Errno) in
           try SystemCall.run(.bind, on: descriptor.rawValue) { Glibc.bind(descriptor.rawValue, pointer, count) }
         }
-        try Socket.listen(descriptor, backlog: 8)
+        try Socket.listen(descriptor, backlog: 128)
         Socket.adopt(descriptor)
         return (descriptor, try Self.port(of: descriptor))
       } catch {
@@ -71,14 +77,50 @@ enum NetworkSocket {
     }
   }
 
-  /// Small messages go at once; a peer that has gone without a word is noticed within a minute.
-  static func configure(_ descriptor: FileDescriptor) {
+  /// Listens for programs of this machine, or, with `isOpenToOthers`, at any address. Throws `misconfigured` when that isn't
+  /// wanted, and others could connect.
+  static func listen(
+    at host: String, port: UInt16, isOpenToOthers: Bool
+  ) throws(AccessoryError) -> (descriptor: FileDescriptor, place: ConnectionListener.Place) {
+    let address = NetworkAddress(host: host, port: port)
+    guard let candidate = try candidates(for: address, flags: AI_PASSIVE).first,
+      let place = candidate.bytes.withUnsafeBytes({ IPAddress($0) })
+    else {
+      throw AccessoryError(.notFound, "\(DeviceAddress.tcp(address)) has no address")
+    }
+    guard isOpenToOthers || place.isLoopback else {
+      throw AccessoryError(
+        .misconfigured, "other machines can connect to \(address): say which may, like --allow 192.168.1.0/24")
+    }
+    let (descriptor, port) = try listen(candidate, address)
+    return (descriptor, ConnectionListener.Place(address: place, port: port))
+  }
+
+  /// Who is at the other end of a connection; nil when it is gone already.
+  static func peer(of descriptor: FileDescriptor) -> NetworkAddress? {
+    var storage = sockaddr_storage()
+    var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor.rawValue, $0, &count) }
+    }
+    guard result == 0 else { return nil }
+    return withUnsafeBytes(of: &storage) { bytes in
+      guard let address = IPAddress(UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(count)))) else { return nil }
+      // The port is behind the family in both kinds of address, most significant byte first.
+      let port = bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self).bigEndian
+      return NetworkAddress(host: address.description, port: port)
+    }
+  }
+
+  /// Small messages go at once; a peer that has gone without a word is noticed within a minute: after `patience` it is asked
+  /// for a sign of life.
+  static func configure(_ descriptor: FileDescriptor, patience: Duration = .seconds(20)) {
     set(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
     set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
-    set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPIDLE, 20)
+    set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPIDLE, CInt(patience.components.seconds))
     set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPINTVL, 10)
     set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPCNT, 3)
-    set(descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, 20_000)
+    set(descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, CInt(patience.components.seconds) * 1_000)
   }
 
   // MARK: - Calls

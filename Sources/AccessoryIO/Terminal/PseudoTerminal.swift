@@ -3,6 +3,7 @@
 import AccessoryCore
 import CLinuxShims
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// A pair of a terminal that others can open like a serial port, and the transport at its other end.
@@ -12,16 +13,29 @@ public struct PseudoTerminal: Sendable {
   /// The other end. Closing it is, to who has the terminal open, as if the cable were pulled.
   public let transport: DescriptorTransport
 
+  /// The settings that whoever has the terminal open has made; nil when it is closed. Doesn't block.
+  package let settings: @Sendable () -> LineStatus?
+
   /// Makes a pseudo-terminal, raw from the start, so that nothing is echoed before somebody opens it.
   ///
   /// Throws `ioFailure` when the system has none left.
   public static func open(io: IOThread = .shared) async throws(AccessoryError) -> PseudoTerminal {
+    try await open(mode: nil, io: io, onUse: nil)
+  }
+
+  /// As above; its node gets this mode. `onUse` is told, on the I/O thread, when somebody opens it, and when nobody has it open
+  /// any more: what wasn't read by then is thrown away, and the terminal is as it was at first.
+  package static func open(
+    mode: UInt16?, io: IOThread = .shared, onUse: (@Sendable (Bool) -> Void)?
+  ) async throws(AccessoryError) -> PseudoTerminal {
     let setup = SetupQueue(label: "ptmx")
-    let pair = try await setup.run { () throws(AccessoryError) in try Pair(io: io, setup: setup) }
+    let pair = try await setup.run { () throws(AccessoryError) in
+      try Pair(mode: mode, io: io, setup: setup, onUse: onUse)
+    }
     let transport = DescriptorTransport(
       descriptor: pair.master, label: pair.path, timing: .instant, io: io, setup: setup, closing: .atOnce, clock: io,
       release: { _ in pair.release() })
-    return PseudoTerminal(path: pair.path, transport: transport)
+    return PseudoTerminal(path: pair.path, transport: transport, settings: pair.settings)
   }
 }
 
@@ -35,7 +49,9 @@ private struct Pair: Sendable {
   private let terminal: TerminalEnd
   private let watcher: FileWatcher
 
-  init(io: IOThread, setup: SetupQueue) throws(AccessoryError) {
+  init(
+    mode: UInt16?, io: IOThread, setup: SetupQueue, onUse: (@Sendable (Bool) -> Void)?
+  ) throws(AccessoryError) {
     var opened: [FileDescriptor] = []
     do throws(Errno) {
       let master = try SystemCall.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
@@ -45,13 +61,32 @@ private struct Pair: Sendable {
       let path = "/dev/pts/\(number)"
       let terminal = try SystemCall.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
       opened.append(terminal)
+      if let mode, chmod(path, mode_t(mode)) != 0 { throw Errno(rawValue: errno) }
       var settings = try LineSettings(of: terminal)
       settings.makeRaw()
       try settings.apply(to: terminal)
+      let end = TerminalEnd(terminal, settings)
       // Since this end keeps the terminal alive, the exclusive mode of a program that was killed would outlive it.
-      let end = TerminalEnd(terminal)
-      watcher = try FileWatcher(path, for: .closedAfterWriting, io: io) { _ in
-        setup.post { end.endStaleExclusiveMode() }
+      let changes: FileWatcher.Changes =
+        onUse == nil ? .closedAfterWriting : [.opened, .closedAfterWriting, .closedAfterReading]
+      watcher = try FileWatcher(path, for: changes, io: io) { changes in
+        if changes.contains(.opened) {
+          end.noteOpening()
+          onUse?(true)
+        }
+        guard !changes.isDisjoint(with: [.closedAfterWriting, .closedAfterReading]) else { return }
+        let seen = end.openings
+        setup.post {
+          guard end.isUnused else { return }
+          end.endStaleExclusiveMode()
+          guard let onUse else { return }
+          io.post {
+            // Unless somebody else has come meanwhile.
+            guard end.openings == seen else { return }
+            end.reset()
+            onUse(false)
+          }
+        }
       }
       (self.master, self.path, self.terminal) = (master, path, end)
     } catch {
@@ -60,6 +95,8 @@ private struct Pair: Sendable {
     }
   }
 
+  func settings() -> LineStatus? { terminal.status }
+
   func release() {
     watcher.stop()
     SystemCall.close(master)
@@ -67,25 +104,59 @@ private struct Pair: Sendable {
   }
 }
 
-/// The terminal's own end, for as long as it is open. Used on the setup queue.
+/// The terminal's own end, for as long as it is open. Nothing here blocks, but for looking whether somebody has it open.
 private final class TerminalEnd: Sendable {
   private let descriptor: FileDescriptor
+  private let original: LineSettings
   private let isOpen = Locked(true)
+  private let openingCount = Atomic<Int>(0)
 
-  init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+  /// How often others have opened it.
+  var openings: Int { openingCount.load(ordering: .relaxed) }
+  func noteOpening() { openingCount.add(1, ordering: .relaxed) }
 
-  /// Ends the exclusive mode when nobody else has the terminal open. Whoever still has it may be its owner.
+  init(_ descriptor: FileDescriptor, _ original: LineSettings) {
+    self.descriptor = descriptor
+    self.original = original
+  }
+
+  /// Whether nobody else has the terminal open, as far as one can see.
+  var isUnused: Bool { isOpen.withLock { $0 } && !ProcessTable.isOpenElsewhere(descriptor) }
+
+  /// Ends the exclusive mode, to be called when nobody else has the terminal open. Whoever still has it may be its owner.
   func endStaleExclusiveMode() {
-    isOpen.withLock { isOpen in
-      guard isOpen else { return }
+    whileOpen {
       let isExclusive = (try? SystemCall.ioctl(TerminalRequest.IsExclusive(), on: descriptor)) ?? false
-      guard isExclusive, !ProcessTable.isOpenElsewhere(descriptor) else { return }
-      try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: false), on: descriptor)
+      if isExclusive { try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: false), on: descriptor) }
     }
   }
 
+  /// Throws away what nobody has read, and makes the settings those of the beginning.
+  func reset() {
+    whileOpen {
+      try? SystemCall.ioctl(TerminalRequest.Flush(queue: TCIFLUSH), on: descriptor)
+      try? original.apply(to: descriptor)
+    }
+  }
+
+  var status: LineStatus? {
+    whileOpen {
+      guard let settings = try? LineSettings(of: descriptor) else { return nil }
+      return LineStatus(
+        baudRate: settings.baudRate, dataBits: settings.dataBits, parity: settings.parity,
+        stopBits: settings.stopBits, flowControl: settings.flowControl)
+    } ?? nil
+  }
+
+  @discardableResult
+  private func whileOpen<Value: Sendable>(_ body: () -> Value) -> Value? {
+    isOpen.withLock { isOpen in isOpen ? body() : nil }
+  }
+
   func close() {
-    isOpen.withLock { $0 = false }
-    SystemCall.close(descriptor)
+    isOpen.withLock { isOpen in
+      isOpen = false
+      SystemCall.close(descriptor)
+    }
   }
 }

@@ -27,6 +27,9 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   private let closing: Closing
   private let descriptor: FileDescriptor
   private let release: @Sendable (AccessoryError?) -> Void
+  /// Whether the end of what comes is the end of all; else its owner goes on writing, and closes.
+  private let endsWithInput: Bool
+  private var hasInputEnded = false
   private var token: EventToken?
   private var interest: Interest = .read
   private var isOver = false
@@ -69,11 +72,12 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   }
 
   /// As above; `closing` says what a close does with bytes that wait, by `clock`. `release` is told why all is over; nil:
-  /// its owner has closed it.
+  /// its owner has closed it. Unless `endsWithInput`, a peer that only says that it will send no more can still be written to:
+  /// the input then ends normally, and who reads it is to close.
   package init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
-    line: (any LineControl)? = nil, peer: NetworkAddress? = nil, closing: Closing, clock: any TimerClock,
-    release: @escaping @Sendable (AccessoryError?) -> Void
+    line: (any LineControl)? = nil, peer: NetworkAddress? = nil, endsWithInput: Bool = true, closing: Closing,
+    clock: any TimerClock, release: @escaping @Sendable (AccessoryError?) -> Void
   ) {
     self.label = label
     fixedTiming = timing
@@ -84,6 +88,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     self.closing = closing
     self.setup = setup
     self.descriptor = descriptor
+    self.endsWithInput = endsWithInput
     self.release = release
     output = OutputQueue(highWater: closing.hasLine ? Self.lineHighWater : Self.highWater)
     connect()
@@ -124,7 +129,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   }
 
   private func watch(adding added: Interest = [], removing removed: Interest = []) {
-    let wanted = interest.union(drain == nil ? added : added.subtracting(.read)).subtracting(removed)
+    let wanted = interest.union(drain == nil && !hasInputEnded ? added : added.subtracting(.read))
+      .subtracting(removed)
     guard wanted != interest, let token else { return }
     interest = wanted
     do throws(Errno) {
@@ -139,6 +145,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   private enum ReadOutcome {
     case bytes(Int, wantsMore: Bool)
     case nothing
+    /// Nothing more will come.
+    case over
     case end(AccessoryError)
   }
 
@@ -146,7 +154,8 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     do throws(Errno) {
       return try withReadBuffer { buffer throws(Errno) in
         let count = try SystemCall.read(descriptor, into: buffer)
-        if count == 0 { return .end(.disconnected(label)) }  // a terminal that was hung up reads as at its end
+        // A terminal that was hung up reads as at its end, too.
+        if count == 0 { return endsWithInput ? .end(.disconnected(label)) : .over }
         let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
         return .bytes(count, wantsMore: input.append(bytes, notifying: false))
       }
@@ -166,6 +175,10 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
         if !wantsMore { return watch(removing: .read) }
         if count < Self.streamingRead { return }
       case .nothing: return
+      case .over:
+        hasInputEnded = true
+        input.finish(nil)
+        return watch(removing: .read)
       case .end(let error): return end(error)
       }
     }
@@ -177,7 +190,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     while left > 0 {
       switch readOnce() {
       case .bytes(let count, _): left -= count
-      case .nothing: return end(error ?? .disconnected(label))
+      case .nothing, .over: return end(error ?? .disconnected(label))
       case .end(let readError): return end(error ?? readError)
       }
     }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import Glibc
+import SystemPackage
+
+/// A symbolic link to a pseudo-terminal, so that it has a name that stays.
+struct TerminalLink: Sendable {
+  private let path: String
+  private let target: String
+
+  /// Makes it; an older link to a terminal is replaced, and nothing else. Throws `misconfigured` when something else is there.
+  init(_ path: String, to target: String) throws(AccessoryError) {
+    let full = path.hasPrefix("/") ? path : Self.currentFolder() + "/" + path
+    if Self.target(of: full)?.hasPrefix("/dev/pts/") == true { unlink(full) }
+    guard symlink(target, full) == 0 else {
+      let error = Errno(rawValue: errno)
+      if error == .fileExists {
+        throw AccessoryError(.misconfigured, code: .errno(EEXIST), "\(path) exists and is not a link to a terminal")
+      }
+      throw AccessoryError(errno: error, "making the link \(path)")
+    }
+    (self.path, self.target) = (full, target)
+  }
+
+  /// Removes it, unless it leads elsewhere by now.
+  func remove() { if Self.target(of: path) == target { unlink(path) } }
+
+  private static func target(of path: String) -> String? {
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    let count = readlink(path, &buffer, buffer.count)
+    return count < 0 ? nil : String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func currentFolder() -> String {
+    guard let path = getcwd(nil, 0) else { return "." }
+    defer { free(path) }
+    return String(cString: path)
+  }
+}
