@@ -57,6 +57,51 @@ import Testing
 
 /// `doctor`: what stands in the way of a port.
 @Suite(.timeLimit(.minutes(10))) struct DoctorTests {
+  /// The project's own service is nobody's problem, also where it lends the accessory.
+  @Test(arguments: [false, true]) func theServiceHasIt(attach: Bool) async throws {
+    try await Sandbox.with { box in
+      let simulator = try await box.simulate()
+      let service = attach ? try box.start("attach", "SIM0001") : try await box.serve()
+      try await service.errors(containing: "SIM0001 is attached at")
+      for name in [["SIM0001"], [simulator.path], []] {
+        let doctor = try await box.run(["doctor"] + name)
+        let own = doctor.lines.drop { $0 != simulator.path }.dropFirst().prefix { $0.hasPrefix("  ") }
+        #expect(own.contains { $0.contains("ok") && $0.contains("the service at \(box.socket) has it open") })
+        #expect(!own.contains { $0.contains("problem") || $0.contains("warning") }, "\(own)")
+        if !name.isEmpty { #expect(doctor.status == 0) }
+      }
+      let lent = try box.start(
+        ["console", "SIM0001", "--linger", "60s"], prefix: ["/bin/sh", "-c", "sleep 60 | \"$0\" \"$@\""])
+      try await eventually("lending") { try await box.run("list", "--json").outputText.contains("lent") }
+      _ = lent
+      let doctor = try await box.run("doctor", "SIM0001")
+      #expect(doctor.status == 0 && doctor.outputText.contains("and lends it to"))
+    }
+  }
+
+  @Test func aDeviceOnUSBThatIsNotThere() async throws {
+    try await Sandbox.with { box in
+      let doctor = try await box.run("doctor", "usb:1209:0001")
+      #expect(doctor.status == EX_NOINPUT)
+      #expect(doctor.lines.first == "usb:1209:0001" && doctor.lines.last?.contains("lsusb") == true)
+      let malformed = try await box.run("doctor", "usb:lamp")
+      #expect(malformed.status == EX_USAGE)
+    }
+  }
+
+  /// Who has a report is not told to ask for one.
+  @Test func adviceIsNeverToAskAgain() async throws {
+    try await Sandbox.with { box in
+      let terminal = try openPseudoTerminal(raw: true)
+      try #require(chmod(terminal.path, 0o600) == 0)
+      try #require(chown(terminal.path, 65_534, 65_534) == 0 || geteuid() != 0)
+      let prefix = geteuid() == 0 ? ["setpriv", "--clear-groups", "--bounding-set=-dac_override,-dac_read_search"] : []
+      let doctor = try await box.run(["doctor", terminal.path], prefix: prefix)
+      #expect(!doctor.outputText.contains("bridge-cli doctor"), "\(doctor.outputText)")
+      #expect(geteuid() != 0 || doctor.status == EX_NOPERM, "\(doctor.errorText)")
+    }
+  }
+
   @Test func aHealthySimulatorHasNothingInItsWay() async throws {
     try await Sandbox.with { box in
       _ = try await box.simulate("--link", "acc")

@@ -2,29 +2,49 @@
 
 import AccessoryCore
 import AccessoryIO
+import Glibc
 
 /// Why a device can't be opened, or may not work well, and how to mend it, with commands to copy.
 ///
 /// The commands are made of numbers and of names that the kernel gives; nothing that a device says of itself is in them.
 public enum DeviceDoctor {
   /// Looks at a device, at its `address`. Changes nothing. May block: call it where that is allowed.
-  public static func report(on device: Device) -> PortReport {
+  ///
+  /// `service` says who has the device open for others, where a service has: that is in nobody's way.
+  public static func report(on device: Device, heldBy service: String? = nil) -> PortReport {
     var report = PortReport(device.address, isSimulated: device.source == .simulator)
+    if let service { report.replaceHolder(service) }
     guard device.source == .udev else { return report }
-    if let usb = device.usb, device.address.transport == .usb { replacePermission(&report, usb) }
+    if let usb = device.usb { replacePermission(&report, usb, device.address) }
     lookAtUdev(device, &report)
     if let usb = device.usb {
-      lookAtDrivers(device, usb, &report)
+      lookAtDrivers(device, usb, service, &report)
       lookAtPower(usb, &report)
     }
-    lookAtRivals(device, &report)
+    lookAtRivals(device, isHeld: service != nil, &report)
     return report
   }
 
   /// Nobody joins a group to get at a node of usbfs: a rule gives it to who sits at the computer.
-  private static func replacePermission(_ report: inout PortReport, _ usb: USBIdentity) {
+  private static func replacePermission(
+    _ report: inout PortReport, _ usb: USBIdentity, _ address: DeviceAddress
+  ) {
     guard let index = report.findings.firstIndex(where: { $0.subject == "permission" && $0.severity == .problem })
     else { return }
+    if case .terminal(let path) = address {
+      // Where there is a group that may open it, who joins that needs no rule.
+      var file = stat()
+      guard stat(path, &file) == 0, file.st_gid == 0 || file.st_mode & (S_IRGRP | S_IWGRP) != S_IRGRP | S_IWGRP else {
+        return
+      }
+      report.findings[index].message =
+        "\(report.path) may be opened by its owner only: "
+        + rule(
+          usb, "access", 70, #"MODE="0660", GROUP="dialout", TAG+="uaccess""#,
+          match: ("SUBSYSTEM==\"tty\"", "ATTRS"))
+        + ", then plug it in again (dialout: sudo usermod -aG dialout $USER, and log in again)"
+      return
+    }
     report.findings[index].message =
       "you may not write to \(usb.node): "
       + rule(usb, "access", 70, #"MODE="0660", GROUP="plugdev", TAG+="uaccess""#)
@@ -37,7 +57,7 @@ public enum DeviceDoctor {
         "udev", .warning,
         "udev doesn't run here: there are no names by-id, permissions are the kernel's, and rules have no effect")
     } else if !device.isInitialized {
-      report.add("udev", .warning, "udev hasn't finished with it: udevadm settle, then look again")
+      report.add("udev", .warning, "udev hasn't finished with it: udevadm settle waits until it has")
     } else {
       report.add("udev", .ok, "its rules have been applied")
     }
@@ -45,7 +65,9 @@ public enum DeviceDoctor {
 
   // MARK: - Drivers
 
-  private static func lookAtDrivers(_ device: Device, _ usb: USBIdentity, _ report: inout PortReport) {
+  private static func lookAtDrivers(
+    _ device: Device, _ usb: USBIdentity, _ service: String?, _ report: inout PortReport
+  ) {
     for interface in usb.interfaces {
       let number = interface.description.number
       switch interface.driver {
@@ -55,6 +77,8 @@ public enum DeviceDoctor {
           "no driver has interface \(number), which is a serial port by its class: sudo modprobe cdc_acm")
       case nil:
         if device.address.transport == .usb { report.add("driver", .ok, "interface \(number) is free") }
+      case "usbfs" where service != nil:
+        report.add("driver", .ok, "the service has interface \(number) through usbfs")
       case "usbfs":
         report.add(
           "driver", .warning, "a program has interface \(number) through usbfs: end it (sudo fuser -v \(usb.node))")
@@ -122,7 +146,7 @@ public enum DeviceDoctor {
 
   // MARK: - Other programs
 
-  private static func lookAtRivals(_ device: Device, _ report: inout PortReport) {
+  private static func lookAtRivals(_ device: Device, isHeld: Bool, _ report: inout PortReport) {
     if let terminal = device.terminal {
       let properties = UdevLibrary.properties(ofTerminal: terminal)
       let isIgnored =
@@ -143,7 +167,7 @@ public enum DeviceDoctor {
     }
     guard let usb = device.usb else { return }
     let isClaimed = UdevLibrary.properties(ofDevice: usb.devpath)["BRLTTY_BRAILLE_DRIVER"] != nil
-    if isClaimed || (PortReport.isRunning("brltty") && usb.interfaces.contains { $0.driver == "usbfs" }) {
+    if isClaimed || (!isHeld && PortReport.isRunning("brltty") && usb.interfaces.contains { $0.driver == "usbfs" }) {
       report.add(
         "brltty", .warning,
         "it takes devices with these numbers for Braille displays, and their terminals away. If you use none: "
@@ -156,10 +180,13 @@ public enum DeviceDoctor {
   // MARK: - Commands
 
   /// The commands that add a rule for devices of these numbers, and apply it.
-  private static func rule(_ usb: USBIdentity, _ name: String, _ order: Int, _ action: String) -> String {
+  private static func rule(
+    _ usb: USBIdentity, _ name: String, _ order: Int, _ action: String,
+    match: (subsystem: String, attributes: String) = (#"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device""#, "ATTR")
+  ) -> String {
     let (vendor, product) = (Hexadecimal.string(usb.vendorID), Hexadecimal.string(usb.productID))
-    return "echo 'SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\", ATTR{idVendor}==\"\(vendor)\", "
-      + "ATTR{idProduct}==\"\(product)\", \(action)' | sudo tee /etc/udev/rules.d/\(order)-\(vendor)-\(product)-\(name).rules"
+    return "echo '\(match.subsystem), \(match.attributes){idVendor}==\"\(vendor)\", "
+      + "\(match.attributes){idProduct}==\"\(product)\", \(action)' | sudo tee /etc/udev/rules.d/\(order)-\(vendor)-\(product)-\(name).rules"
       + " && sudo udevadm control --reload && sudo udevadm trigger --attr-match=idVendor=\(vendor)"
       + " --attr-match=idProduct=\(product)"
   }

@@ -7,14 +7,17 @@ import SystemPackage
 /// Explains why a port can't be had: who holds it, which group may open it.
 enum PortDiagnosis {
   /// The error for a failed `open`.
-  static func error(opening path: String, label: String, _ errno: Errno) -> AccessoryError {
+  /// In a report nobody is sent to `doctor`, which makes the report.
+  static func error(
+    opening path: String, label: String, _ errno: Errno, isReport: Bool = false
+  ) -> AccessoryError {
     switch errno {
     case .noSuchFileOrDirectory, .notDirectory:
       return AccessoryError(
         .notFound, code: .errno(errno.rawValue), "there is no \(label): is the accessory plugged in?")
     case .permissionDenied, .notPermitted:
       return AccessoryError(
-        .permissionDenied, code: .errno(errno.rawValue), "\(label) \(permissionAdvice(path))")
+        .permissionDenied, code: .errno(errno.rawValue), "\(label) \(permissionAdvice(path, isReport: isReport))")
     case .resourceBusy:
       return busy(path, label: label)
     case .isDirectory:
@@ -39,7 +42,18 @@ enum PortDiagnosis {
     return AccessoryError(.busy, code: .errno(EBUSY), "\(label) \(who)")
   }
 
-  private static func permissionAdvice(_ path: String) -> String {
+  /// The command that adds a rule for one of the kernel's own ports, like ttyS0; empty where the name can't stand in one.
+  private static func rule(_ path: String) -> String {
+    let name = path.dropFirst(5)
+    guard path.hasPrefix("/dev/tty"), name.utf8.count < 32,
+      name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+    else { return "" }
+    return ", or let a udev rule give it to you: echo 'SUBSYSTEM==\"tty\", KERNEL==\"\(name)\", MODE=\"0660\", "
+      + "GROUP=\"dialout\"' | sudo tee /etc/udev/rules.d/70-\(name).rules && sudo udevadm control --reload "
+      + "&& sudo udevadm trigger \(path), and join that group: sudo usermod -aG dialout $USER"
+  }
+
+  private static func permissionAdvice(_ path: String, isReport: Bool) -> String {
     var file = stat()
     guard stat(path, &file) == 0 else { return "may not be opened by you: a directory above it is closed to you" }
     let mayGroup = file.st_mode & (S_IRGRP | S_IWGRP) == S_IRGRP | S_IWGRP
@@ -47,7 +61,8 @@ enum PortDiagnosis {
     guard mayGroup, file.st_gid != 0, let group = group(file.st_gid) else {
       let advice = "may be opened by its owner only: run this as that user"
       guard file.st_mode & S_IFMT == S_IFCHR else { return advice }
-      return advice + ", or let a udev rule give it to you, which bridge-cli doctor \(path) writes for a device on USB"
+      if isReport { return advice + rule(path) }
+      return advice + ", or let a udev rule give it to you: bridge-cli doctor \(path) shows one"
     }
     if isMember(of: file.st_gid) {
       return "belongs to group \(group.name), which you are in, yet it can't be opened"

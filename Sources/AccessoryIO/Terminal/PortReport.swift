@@ -44,7 +44,7 @@ public struct PortReport: Sendable, Hashable {
     }
     var file = stat()
     guard stat(place, &file) == 0 else {
-      let error = PortDiagnosis.error(opening: place, label: path, Errno(rawValue: errno))
+      let error = PortDiagnosis.error(opening: place, label: path, Errno(rawValue: errno), isReport: true)
       add("device", .problem, error.message, error.kind)
       return
     }
@@ -67,6 +67,12 @@ public struct PortReport: Sendable, Hashable {
     if address.transport == .terminal { lookAtLockFile() }
   }
 
+  /// A report on what isn't there.
+  package init(missing path: String, _ message: String) {
+    (self.path, findings) = (path, [])
+    add("device", .problem, message, .notFound)
+  }
+
   /// Adds what was found.
   package mutating func add(
     _ subject: String, _ severity: Finding.Severity, _ message: String, _ kind: AccessoryError.Kind? = nil
@@ -78,9 +84,17 @@ public struct PortReport: Sendable, Hashable {
     if access(place, R_OK | W_OK) == 0 {
       add("permission", .ok, "you may read and write it")
     } else {
-      let error = PortDiagnosis.error(opening: place, label: path, Errno(rawValue: errno))
+      let error = PortDiagnosis.error(opening: place, label: path, Errno(rawValue: errno), isReport: true)
       add("permission", .problem, error.message, error.kind)
     }
+  }
+
+  /// A service of this project has it: that is as it should be. `message` says which, in place of what the system tells.
+  package mutating func replaceHolder(_ message: String) {
+    let index = findings.firstIndex { $0.subject == "holder" }
+    findings.removeAll { $0.subject == "holder" }
+    findings.insert(
+      Finding(subject: "holder", severity: .ok, message: message, kind: nil), at: index ?? findings.endIndex)
   }
 
   private mutating func lookAtHolder(_ file: stat, isSimulated: Bool) {

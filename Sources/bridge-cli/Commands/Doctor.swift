@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryBridge
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
@@ -25,8 +26,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let patients = try await patients()
-    let reports = await SetupQueue(label: "doctor").run { patients.map(DeviceDoctor.report) }
+    let reports = try await reports()
     if output.json {
       Output.json(DoctorDocument(reports))
     } else {
@@ -35,6 +35,44 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     if let finding = reports.flatMap(\.findings).first(where: { $0.kind != nil }), let kind = finding.kind {
       throw ExitCode(ExitStatus.of(kind))
     }
+  }
+
+  private func reports() async throws -> [PortReport] {
+    let patients: [Device]
+    do {
+      patients = try await self.patients()
+    } catch ResolutionError.noMatch(let text) where text.lowercased().hasPrefix("usb:") {
+      return [
+        PortReport(
+          missing: text,
+          "no device with these numbers is plugged in: lsusb shows what the kernel knows, and sudo dmesg what it says of one "
+            + "that it can't use")
+      ]
+    }
+    let held = await HeldAccessory.all(at: ServicePlace.all(), patience: .seconds(2)).held
+    return await SetupQueue(label: "doctor").run {
+      patients.map { patient in Self.report(on: patient, held.filter { $0.device.isOnLine(of: patient) }) }
+    }
+  }
+
+  /// `held` are the accessories at the device that services have, or wait for.
+  private static func report(on device: Device, _ held: [HeldAccessory]) -> PortReport {
+    let holder = held.first { [.opening, .attached, .lent].contains($0.accessory.state) }
+    var report = DeviceDoctor.report(on: device, heldBy: holder.map(text))
+    for waiting in held where waiting.accessory.state == .waiting || waiting.accessory.state == .failed {
+      guard let problem = waiting.accessory.problem else { continue }
+      report.add(
+        "service", .warning,
+        "the service at \(waiting.place) \(waiting.accessory.state == .waiting ? "waits for it" : "has given it up"): "
+          + problem.message)
+    }
+    return report
+  }
+
+  private static func text(_ held: HeldAccessory) -> String {
+    let borrower = held.accessory.state == .lent ? held.accessory.holder.map { ", and lends it to \($0)" } ?? "" : ""
+    return "the service at \(held.place) has it open\(borrower), and commands go through that; to have it let go: "
+      + "bridge-cli detach \(held.accessory.device.id)"
   }
 
   private func patients() async throws -> [Device] {
@@ -53,7 +91,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       return try DeviceResolver.resolve(text, among: devices)
     } catch {
       // A path that isn't there is what a doctor is asked about.
-      guard case .noMatch = error else { throw error }
+      guard case .noMatch = error, !text.lowercased().hasPrefix("usb:") else { throw error }
       return Device(.node(text.contains("/") ? text : "/dev/\(text)"), source: .named)
     }
   }
