@@ -174,6 +174,35 @@ import Testing
     }
   }
 
+  @Test func demoStopsAtCtrlC() async throws {
+    try await Sandbox.with { box in
+      let demo = try box.start("demo")
+      try await demo.line(containing: "connected")
+      demo.signal(SIGINT)
+      let ended = try await demo.end()
+      #expect(ended.status == 128 + SIGINT)
+      #expect(ended.errorText == "" && !ended.outputText.contains("That was all"))
+      #expect(box.announcements == [])
+    }
+  }
+
+  /// Whatever is waited for: an interrupted wait is no success.
+  @Test(arguments: [
+    ["list", "--wait", "60s"], ["battery", "--driver", "framed", "--settle", "60s", "PORT"],
+    ["status", "--driver", "framed", "--baud", "300", "PORT"], ["values", "--driver", "ev3", "PORT"],
+    ["info", "--settle", "60s", "PORT"], ["scan", "--driver", "hm10", "--baud", "300", "PORT"],
+    ["console", "--settle", "60s", "PORT"], ["trace", "--settle", "60s", "PORT"],
+    ["ls", "--driver", "ev3", "PORT"], ["request", "--driver", "framed", "--settle", "60s", "PORT", "identify"],
+  ]) func interruptedWaits(words: [String]) async throws {
+    try await Sandbox.with { box in
+      let terminal = try openPseudoTerminal(raw: true)
+      let waiting = try box.sit(words.map { $0 == "PORT" ? terminal.path : $0 })
+      try await waiting.wait(for: words[0] == "console" ? "to settle" : "waiting for ")
+      waiting.signal(SIGINT)
+      #expect(try await waiting.end() == 128 + SIGINT)
+    }
+  }
+
   @Test func demoEndsByItself() async throws {
     try await Sandbox.with { box in
       let demo = try await box.run("demo")

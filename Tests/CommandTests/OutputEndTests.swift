@@ -35,6 +35,7 @@ import Testing
   /// What can't be written is told, also of help.
   @Test(arguments: [
     ["battery"], ["list", "--json"], ["--help"], ["battery", "--help"], ["--version"], ["help", "list"],
+    ["--generate-completion-script", "bash"], ["profile", "show", "framed"], ["demo"], ["request", "--list"],
   ])
   func whereNothingCanBeWritten(words: [String]) async throws {
     try await Sandbox.with { box in

@@ -32,6 +32,8 @@ struct Demo: AsyncParsableCommand, JSONCommand {
       try await play(stage, simulator)
     } catch {
       await simulator.stop()
+      // Whatever it was that was given up: the demo hasn't shown all.
+      try AccessoryWait.checkInterruption()
       throw error
     }
     await simulator.stop()
@@ -55,7 +57,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   private func play(_ stage: Stage, _ simulator: AF1Simulator) async throws {
     var arrivals = try await SimulatorSource().events().makeAsyncIterator()
 
-    stage.scene("An accessory is plugged in")
+    try stage.scene("An accessory is plugged in")
     try await simulator.plugIn()
     let device = try await next(.connected, from: &arrivals)
     stage.tell("connected", device, "connected     \(device.id)  \(device.name ?? "")  \(device.address)")
@@ -66,7 +68,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     let gone = try await next(.disconnected, from: &arrivals)
     stage.tell("disconnected", gone, "disconnected  \(gone.id)")
 
-    stage.scene("And plugged in again")
+    try stage.scene("And plugged in again")
     try await simulator.plugIn()
     let again = try await next(.connected, from: &arrivals)
     stage.tell("connected", again, "connected     \(again.id)  \(again.name ?? "")  \(again.address)")
@@ -77,7 +79,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   }
 
   private func converse(_ stage: Stage, _ device: Device, _ accessory: AF1Accessory) async throws {
-    stage.scene("Who and how are you?")
+    try stage.scene("Who and how are you?")
     let identity = try await accessory.identify()
     stage.tell(
       "identity", device,
@@ -89,7 +91,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     let reading = try await accessory.battery()
     stage.tell("battery", device, "battery       \(BatteryView.line(reading))", battery: reading)
 
-    stage.scene("It tells when its battery changes; nobody asks")
+    try stage.scene("It tells when its battery changes; nobody asks")
     var changes = 0
     for try await event in events {
       guard case .battery(let reading) = event else { continue }
@@ -102,14 +104,15 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   private func pullTheCable(
     _ stage: Stage, _ device: Device, _ accessory: AF1Accessory, _ simulator: AF1Simulator
   ) async throws {
-    stage.scene("The cable is pulled in the middle of a request")
-    let request = Task { try await accessory.echo(Array("are you there?".utf8)) }
+    try stage.scene("The cable is pulled in the middle of a request")
+    // One after the other, so that there is one on its way at any moment.
+    let request = Task { while true { _ = try await accessory.echo(Array("are you there?".utf8)) } }
     await IOThread.shared.sleep(for: .milliseconds(20))
     let pulled = ContinuousClock.now
     await simulator.unplug()
-    switch await request.result {
-    case .success: throw AccessoryError(.badData, "the request was answered by an accessory that is gone")
-    case .failure(let error):
+    do {
+      try await request.value
+    } catch {
       let time = (ContinuousClock.now - pulled).inNanoseconds / 1_000
       stage.tell(
         "request_failed", device, "the request   failed \(DecimalText.thousandths(Int(time))) ms after it: \(error)",
@@ -142,7 +145,9 @@ struct Demo: AsyncParsableCommand, JSONCommand {
 private struct Stage {
   let json: Bool
 
-  func scene(_ title: String) {
+  /// The next scene, unless the demo was interrupted in the last one: throws `cancelled` then.
+  func scene(_ title: String) throws(AccessoryError) {
+    try AccessoryWait.checkInterruption()
     if json { return }
     Output.line("")
     Output.line(Style.standardOutput.bold(title))

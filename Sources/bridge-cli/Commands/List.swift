@@ -85,6 +85,8 @@ struct List: AsyncParsableCommand, JSONCommand {
         }
       }
     }
+    let wait = WaitingLine.shared.begin("waiting for an accessory", limit: limit)
+    defer { WaitingLine.shared.end(wait) }
     let timer = IOThread.shared.schedule(at: .now + limit) { search.cancel() }
     defer { IOThread.shared.cancel(timer) }
     try await withTaskCancellationHandler {
@@ -92,7 +94,7 @@ struct List: AsyncParsableCommand, JSONCommand {
     } onCancel: {
       search.cancel()
     }
-    try Task.checkCancellation()
+    try AccessoryWait.checkInterruption()
     return await KnownDevices.accessories(on: try await source.devices().filter { all || $0.mayBeAccessory })
   }
 
@@ -133,7 +135,9 @@ struct List: AsyncParsableCommand, JSONCommand {
       let units = Locked<[Int]>([])
       let problem: AccessoryError?
       do throws(AccessoryError) {
-        try await opener.search(Array(numbers)) { unit in units.withLock { $0.append(unit) } }
+        try await WaitingLine.during("asking units on \(device.id)") { () async throws(AccessoryError) in
+          try await opener.search(Array(numbers)) { unit in units.withLock { $0.append(unit) } }
+        }
         problem = nil
       } catch {
         problem = error
