@@ -99,6 +99,29 @@ import Testing
     }
   }
 
+  /// What no accessory of a driver has is known before the device is opened, which resets some boards: that another program
+  /// has it isn't even noticed.
+  @Test(
+    arguments: [
+      ("battery PORT --driver bluno", "doesn't tell its battery"),
+      ("battery PORT --driver hm1x", "doesn't tell its battery"),
+      ("battery PORT --watch --driver sdm120", "tell its battery"),
+      ("ls PORT --driver hm10", "has no files"),
+      ("request PORT 0x7E --driver ev3", "takes no AF1 commands"), ("values PORT --driver bluno", nil),
+    ] as [(String, String?)]) func whatADriverLacks(words: String, reason: String?) async throws
+  {
+    try await Sandbox.with { box in
+      let recorder = try openPseudoTerminal(raw: true)
+      let holder = try box.start("trace", recorder.path, "--listen", "--json")
+      try await say([1, 2, 3], on: recorder) { _ = try await holder.lines(1) }
+      let words = words.split(separator: " ").map { $0 == "PORT" ? recorder.path : String($0) }
+      let ended = try await box.run(words)
+      #expect(ended.status == EX_UNAVAILABLE)
+      #expect(ended.errorText.contains("is in use by") == (reason == nil), "\(ended.errorText)")
+      if let reason { #expect(ended.errorText.contains(reason), "\(ended.errorText)") }
+    }
+  }
+
   /// What the user writes is what is sent.
   @Test func whatTheUserWrites() async throws {
     try await Sandbox.with { box in

@@ -8,7 +8,8 @@ extension Driver {
   /// Robots with a Bluno board.
   public static let bluno = Driver(
     name: BlunoRobot.driverName, summary: "robots with a Bluno board", commands: BlunoRobot.commands,
-    polls: [], preview: { calls, _ throws(AccessoryError) in try BlunoRobot.preview(of: calls) },
+    polls: [], lacks: [.battery, .files, .requests],
+    preview: { calls, _ throws(AccessoryError) in try BlunoRobot.preview(of: calls) },
     previewRemark: BlunoRobot.previewRemark, frames: { BlunoFrameReader() }
   ) {
     session, _, clock throws(AccessoryError) in

@@ -22,7 +22,7 @@ extension DescribedAccessory {
 
   /// Asks who it is, as far as its protocol says that.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
-    guard tells(DescribedPart.isIdentity) else { return AccessoryIdentity() }
+    guard description.tells(DescribedPart.isIdentity) else { return AccessoryIdentity() }
     try await refresh(DescribedPart.isIdentity)
     // What its plan doesn't ask, as it never changes. Not every model answers, and then it isn't asked for more.
     for request in description.requestsForIdentity where !isNotKnown(request) {
@@ -40,7 +40,7 @@ extension DescribedAccessory {
 
   /// Asks what it is doing, as far as its protocol says that.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
-    guard tells(DescribedPart.isStatus) else { return AccessoryStatus(state: .notInitialized) }
+    guard description.tells(DescribedPart.isStatus) else { return AccessoryStatus(state: .notInitialized) }
     try await refresh(DescribedPart.isStatus)
     let (reported, derived) = picture.values(now: clock.bootTime)
     return AccessoryStatus(described: reported + derived)
@@ -48,7 +48,7 @@ extension DescribedAccessory {
 
   /// Asks for its battery. Throws `unsupported` when its protocol says nothing of one.
   public func battery() async throws(AccessoryError) -> BatteryReading {
-    guard tells(DescribedPart.isBattery) else {
+    guard description.tells(DescribedPart.isBattery) else {
       throw AccessoryError(.unsupported, "\(label) speaks \(description.name), which tells nothing of a battery")
     }
     try await refresh(DescribedPart.isBattery)
@@ -58,13 +58,10 @@ extension DescribedAccessory {
 
   /// Asks for everything that its plan asks, and gives what is neither status nor battery nor identity.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
-    @Sendable func isValue(_ name: String) -> Bool {
-      !DescribedPart.isBattery(name) && !DescribedPart.isStatus(name) && !DescribedPart.isIdentity(name)
-    }
-    guard tells(isValue) else {
+    guard description.tells(DescribedPart.isValue) else {
       throw AccessoryError(.unsupported, "\(label) tells no values: only what status and battery show")
     }
-    try await refresh(isValue)
+    try await refresh(DescribedPart.isValue)
     let (reported, derived) = picture.values(now: clock.bootTime)
     return AccessoryValue.all(described: reported, derived: derived)
   }
@@ -91,11 +88,6 @@ extension DescribedAccessory {
   }
 
   // MARK: - What is asked for
-
-  private func tells(_ isWanted: (String) -> Bool) -> Bool {
-    description.derived.contains { isWanted($0.name) }
-      || description.messages.contains { $0.fields.contains { !$0.isHidden && isWanted($0.name) } }
-  }
 
   /// Makes the requests of the plan whose replies have something of this, in the plan's order; where there are none, waits
   /// for what the accessory sends by itself.
@@ -198,5 +190,21 @@ extension ProtocolDescription {
       known.insert(derivation.name)
     }
     return Array(known.subtracting(names))
+  }
+}
+
+extension ProtocolDescription {
+  /// Whether something of this is told at all.
+  fileprivate func tells(_ isWanted: (String) -> Bool) -> Bool {
+    derived.contains { isWanted($0.name) }
+      || messages.contains { $0.fields.contains { !$0.isHidden && isWanted($0.name) } }
+  }
+
+  /// What no accessory that speaks this has.
+  var lacks: Set<DriverAbility> {
+    var lacks: Set<DriverAbility> = [.files, .requests]
+    if !tells(DescribedPart.isBattery) { lacks.insert(.battery) }
+    if !tells(DescribedPart.isValue) { lacks.insert(.values) }
+    return lacks
   }
 }

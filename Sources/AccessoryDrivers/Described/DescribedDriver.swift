@@ -12,7 +12,7 @@ extension Driver {
       polls: description.accessoryPolls,
       freshness: description.messages.contains(where: \.isPushed)
         ? .nanoseconds(description.plan.expiry ?? 10_000_000_000) : nil,
-      hasWrites: description.hasWrites, units: LineUnits(description),
+      hasWrites: description.hasWrites, lacks: description.lacks, units: LineUnits(description),
       preview: { calls, unit throws(AccessoryError) in try description.preview(of: calls, unit: unit) },
       frames: {
         (DescribedFrameReader(description) as (any FrameReader)?) ?? DescribedFrameReader.none(description.name)

@@ -24,6 +24,8 @@ enum DescribedPart {
   }
   static func isStatus(_ name: String) -> Bool { isPart(name, status, statusNames) }
   static func isIdentity(_ name: String) -> Bool { isPart(name, identity, identityNames) }
+  /// What is none of these.
+  @Sendable static func isValue(_ name: String) -> Bool { !isBattery(name) && !isStatus(name) && !isIdentity(name) }
 
   private static func isPart(_ name: String, _ prefix: String, _ names: Set<String>) -> Bool {
     name.hasPrefix(prefix) && names.contains(String(name.dropFirst(prefix.count)))

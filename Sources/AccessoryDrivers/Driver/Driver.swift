@@ -22,6 +22,8 @@ public struct Driver: Sendable {
   /// Whether its accessories take something that changes them: one of its commands, or bytes that none of these sends. Then
   /// that needs the permissions that `WriteRules` says.
   public let hasWrites: Bool
+  /// What none of its accessories has, whichever it is.
+  public let lacks: Set<DriverAbility>
   /// The accessories that may share a line; nil where each has a line of its own.
   public let units: LineUnits?
   /// Gives the bytes that commands would send, a frame each, without an accessory; nil where that isn't known beforehand.
@@ -53,11 +55,12 @@ public struct Driver: Sendable {
   public init(
     name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
     polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, hasWrites: Bool = false,
-    units: LineUnits? = nil, preview: Preview? = nil, previewRemark: String = "",
+    lacks: Set<DriverAbility> = [], units: LineUnits? = nil, preview: Preview? = nil, previewRemark: String = "",
     frames: (@Sendable () -> any FrameReader)? = nil, greeting: Greeting? = nil, make: @escaping Maker
   ) {
     self.greeting = greeting
     self.units = units
+    self.lacks = lacks
     self.hasWrites = hasWrites || commands.contains(where: \.isWrite)
     (self.polls, self.freshness, self.preview) = (polls, freshness, preview)
     self.previewRemark = previewRemark

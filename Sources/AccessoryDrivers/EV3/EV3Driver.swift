@@ -8,7 +8,7 @@ extension Driver {
   /// LEGO EV3 bricks.
   public static let ev3 = Driver(
     name: EV3Brick.driverName, summary: "LEGO EV3 bricks", commands: EV3Brick.commands,
-    polls: [.readings(every: .seconds(60))],
+    polls: [.readings(every: .seconds(60))], lacks: [.requests],
     preview: { calls, _ throws(AccessoryError) in try EV3Brick.preview(of: calls) },
     previewRemark: EV3Brick.previewRemark, frames: { EV3FrameReader() },
     greeting: { session, clock throws(AccessoryError) in

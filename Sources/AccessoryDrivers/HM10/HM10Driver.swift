@@ -8,7 +8,8 @@ extension Driver {
   /// HM-10 and HM-11 Bluetooth modules.
   public static let hm10 = Driver(
     name: HM10Module.driverName, summary: "HM-10 and HM-11 modules", commands: HM10Module.commands,
-    hasRadio: true, preview: { calls, _ throws(AccessoryError) in try HM10Module.preview(of: calls) },
+    hasRadio: true, lacks: [.files, .requests],
+    preview: { calls, _ throws(AccessoryError) in try HM10Module.preview(of: calls) },
     previewRemark: HM10Module.previewRemark, frames: { HM10FrameReader() }
   ) {
     session, _, clock throws(AccessoryError) in

@@ -8,6 +8,7 @@ extension Driver {
   /// Cars that are driven by HM-1X control frames.
   public static let hm1x = Driver(
     name: HM1XCar.driverName, summary: "HM-1X cars", commands: HM1XCar.commands, polls: [],
+    lacks: [.battery, .files, .requests],
     preview: { calls, _ throws(AccessoryError) in try HM1XCar.preview(of: calls) },
     previewRemark: HM1XCar.previewRemark, frames: { HM1XFrameReader() }
   ) {

@@ -11,7 +11,8 @@ extension Driver {
     polls: [
       .readings(every: .seconds(10)), AccessoryPoll("values", every: .seconds(10), gives: [.values]),
     ],
-    freshness: MAVLinkAutopilot.freshness, hasWrites: true, frames: { MAVLinkWords.reader }
+    freshness: MAVLinkAutopilot.freshness, hasWrites: true, lacks: [.files, .requests],
+    frames: { MAVLinkWords.reader }
   ) { session, _, clock throws(AccessoryError) in
     try await MAVLinkAutopilot.open(session, clock: clock)
   }

@@ -108,6 +108,8 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
     if known.contains(where: { $0.address == address }) { return address }
     let events = await central.events()
     let time = timeout?.duration ?? .seconds(10)
+    let wait = WaitingLine.shared.begin("searching for \(address)", limit: time)
+    defer { WaitingLine.shared.end(wait) }
     let search = Task { () -> AccessoryError? in
       do throws(AccessoryError) {
         try await central.search(for: time)

@@ -58,7 +58,10 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
       }
       let failure: AccessoryError?
       do throws(AccessoryError) {
-        try await central.search(for: timeout?.duration ?? Self.standardTime)
+        let time = timeout?.duration ?? Self.standardTime
+        try await WaitingLine.during("scanning", limit: time) { () async throws(AccessoryError) in
+          try await central.search(for: time)
+        }
         failure = nil
       } catch {
         failure = error

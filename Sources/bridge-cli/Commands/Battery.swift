@@ -95,24 +95,27 @@ private struct FollowedBattery: Followed {
       let events = watch ? try await held.calls.events() : nil
       return FollowedBattery(source: .held(held, try await held.battery(), events))
     }
-    let attachment = try await OpenedAccessory.contact(try await OpenedAccessory.find(name, line))
+    let opened = try await OpenedAccessory.contact(
+      try await OpenedAccessory.find(name, line), needing: .battery)
     do {
-      let (reading, news) = try await attachment.accessory.batteryAndNews()
-      return FollowedBattery(source: .open(attachment, reading, news))
+      let (reading, news) = try await OpenedAccessory.answer(of: opened.accessory.label) {
+        () async throws(AccessoryError) in try await opened.accessory.batteryAndNews()
+      }
+      return FollowedBattery(source: .open(opened, reading, news))
     } catch {
-      await attachment.accessory.close()
+      await opened.accessory.close()
       throw error
     }
   }
 
   var device: Device {
     switch source {
-    case .open(let attachment, _, _): attachment.device
+    case .open(let opened, _, _): opened.device
     case .held(let held, _, _): Device(held.accessory.device)
     }
   }
 
   var lender: String? { if case .held(let held, _, _) = source { held.place } else { nil } }
 
-  func close() async { if case .open(let attachment, _, _) = source { await attachment.accessory.close() } }
+  func close() async { if case .open(let opened, _, _) = source { await opened.accessory.close() } }
 }

@@ -21,7 +21,7 @@ extension FileCommand {
       try held.requireDriver()
       return try await body(held)
     }
-    return try await OpenedAccessory.with(device, line) { opened in
+    return try await OpenedAccessory.with(device, line, needing: .files) { opened in
       try await body(OpenFiles(opened: opened, files: try opened.accessory.requireFiles()))
     }
   }

@@ -29,14 +29,18 @@ struct FollowedValues: Followed {
       return FollowedValues(
         source: .held(held, events), document: DeviceDocument(reply.device), values: reply.values)
     }
-    let attachment = try await OpenedAccessory.contact(try await OpenedAccessory.find(name, line))
-    let news = attachment.accessory.news()
+    let opened = try await OpenedAccessory.contact(
+      try await OpenedAccessory.find(name, line), needing: .values)
+    let news = opened.accessory.news()
     do {
+      let values = try await OpenedAccessory.answer(of: opened.accessory.label) { () async throws(AccessoryError) in
+        try await opened.accessory.values()
+      }
       return FollowedValues(
-        source: .open(attachment, news), document: DeviceDocument(attachment.device),
-        values: try await attachment.accessory.values().map { Bridge.MeasuredValue($0.bounded) })
+        source: .open(opened, news), document: DeviceDocument(opened.device),
+        values: values.map { Bridge.MeasuredValue($0.bounded) })
     } catch {
-      await attachment.accessory.close()
+      await opened.accessory.close()
       throw error
     }
   }
@@ -44,21 +48,21 @@ struct FollowedValues: Followed {
   /// Asks once more.
   func again() async throws -> [AccessoryValue] {
     switch source {
-    case .open(let attachment, _): try await attachment.accessory.values().map(\.bounded)
+    case .open(let opened, _): try await opened.accessory.values().map(\.bounded)
     case .held(let held, _): try await held.values().values.map(\.reading)
     }
   }
 
   var device: Device {
     switch source {
-    case .open(let attachment, _): attachment.device
+    case .open(let opened, _): opened.device
     case .held(let held, _): Device(held.accessory.device)
     }
   }
 
   var lender: String? { if case .held(let held, _) = source { held.place } else { nil } }
 
-  func close() async { if case .open(let attachment, _) = source { await attachment.accessory.close() } }
+  func close() async { if case .open(let opened, _) = source { await opened.accessory.close() } }
 }
 
 /// What has been shown of an accessory's values, so that only what changes is shown again.

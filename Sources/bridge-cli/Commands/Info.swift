@@ -37,7 +37,9 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
     guard target.driver != nil else { return try await showAsBytes(target) }
     try await OpenedAccessory.with(target) { opened in
       let facts = try await opened.session.line?.status()
-      let identity = try await opened.accessory.identify()
+      let identity = try await OpenedAccessory.answer(of: opened.accessory.label) {
+        try await opened.accessory.identify()
+      }
       show(
         DeviceDocument(opened.device), DeviceView.facts(opened.device, driver: opened.driver.name),
         facts.map { Bridge.Line($0) },

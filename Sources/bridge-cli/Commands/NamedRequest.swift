@@ -85,7 +85,9 @@ struct NamedRequest {
     try await OpenedAccessory.with(target) { opened in
       let calls = try calls(of: opened.driver.commands, opened.accessory.label)
       let replies = try await Self.usage {
-        try await opened.accessory.asking(toWrite: request.write).perform(calls, isAnswered: isAnswered)
+        try await OpenedAccessory.answer(of: opened.accessory.label) {
+          try await opened.accessory.asking(toWrite: request.write).perform(calls, isAnswered: isAnswered)
+        }
       }
       Self.show(replies, DeviceDocument(opened.device), output, isAnswered: isAnswered)
     }

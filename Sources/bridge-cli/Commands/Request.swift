@@ -142,11 +142,14 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     if dryRun { return try await named(parts, target.driver?.name, target.label).run(self, on: target) }
     // Before it is opened: that resets some boards.
     try target.opener.writeRules.checkBytes(isAsked: write)
+    try await Self.hinting { try target.driver?.check(.requests, label: target.label) }
     try await OpenedAccessory.with(target) { opened in
       let reply = try await usage {
         try await Self.hinting {
-          try await opened.accessory.asking(toWrite: write).request(
-            parts.command.rawValue, payload: parts.payload)
+          try await OpenedAccessory.answer(of: opened.accessory.label) {
+            try await opened.accessory.asking(toWrite: write).request(
+              parts.command.rawValue, payload: parts.payload)
+          }
         }
       }
       show(reply, parts, DeviceDocument(opened.device))

@@ -31,8 +31,10 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
         isStale: reply.stale == true)
     }
     try await OpenedAccessory.with(device.text, line) { opened in
-      let status = try await opened.accessory.status()
-      show(status, try await opened.accessory.identify(), DeviceDocument(opened.device))
+      let (status, identity) = try await OpenedAccessory.answer(of: opened.accessory.label) {
+        (try await opened.accessory.status(), try await opened.accessory.identify())
+      }
+      show(status, identity, DeviceDocument(opened.device))
     }
   }
 

@@ -63,6 +63,8 @@ struct TransferOptions: ParsableArguments {
       guard now < end else { throw failure }
       if comings == nil { comings = await ArrivalWatcher() }
       // By the policy's pauses, and at once when something is plugged in.
+      let wait = WaitingLine.shared.begin("waiting for \(command.device) to come back", limit: end - now)
+      defer { WaitingLine.shared.end(wait) }
       await comings?.next(within: min(end - now, policy.pause(beforeTry: tries) ?? policy.interval))
       if Task.isCancelled { throw failure }
     }

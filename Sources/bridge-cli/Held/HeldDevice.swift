@@ -65,17 +65,24 @@ struct HeldDevice: Sendable {
 
   func battery() async throws -> Bridge.GetBattery.Reply {
     try requireDriver()
-    return try await calls.battery()
+    return try await answer { () async throws(AccessoryError) in try await calls.battery() }
   }
 
   func values() async throws -> Bridge.GetValues.Reply {
     try requireDriver()
-    return try await calls.values()
+    return try await answer { () async throws(AccessoryError) in try await calls.values() }
   }
 
   func status() async throws -> Bridge.GetStatus.Reply {
     try requireDriver()
-    return try await calls.status()
+    return try await answer { () async throws(AccessoryError) in try await calls.status() }
+  }
+
+  /// Runs `body`, which asks the accessory for something: a person sees what takes long.
+  private func answer<Result: Sendable>(
+    _ body: () async throws(AccessoryError) -> Result
+  ) async throws(AccessoryError) -> Result {
+    try await WaitingLine.during("waiting for \(label ?? name) to answer", body)
   }
 
   /// Throws `misconfigured`, as where the device is opened here, when the service holds it as bytes.

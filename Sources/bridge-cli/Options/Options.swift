@@ -53,16 +53,24 @@ struct OpenedAccessory {
   let session: AccessorySession
 
   /// Makes contact with a device. Throws `misconfigured` when no driver for it is known; then it isn't opened either,
-  /// since that resets some boards.
-  static func contact(_ target: Target) async throws -> OpenedAccessory {
+  /// since that resets some boards. Likewise `unsupported` when the driver's accessories have nothing of what is needed.
+  static func contact(_ target: Target, needing ability: DriverAbility? = nil) async throws -> OpenedAccessory {
     guard let driver = target.driver else { throw await withoutDriver(target) }
+    if let ability { try driver.check(ability, label: target.label) }
     try target.opener.checkUnit()
     let session = try await target.unguardedSession()
-    let accessory = try await WaitingLine.during("waiting for \(target.label) to answer") {
-      () async throws(AccessoryError) in try await target.opener.contact(over: session)
+    let accessory = try await answer(of: target.label) { () async throws(AccessoryError) in
+      try await target.opener.contact(over: session)
     }
     return OpenedAccessory(
       device: target.device, accessory: accessory, driver: driver, profile: target.profile, session: session)
+  }
+
+  /// Runs `body`, which asks the accessory for something: a person sees what takes long.
+  static func answer<Result: Sendable, Failure>(
+    of label: String, _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    try await WaitingLine.during("waiting for \(label) to answer", body)
   }
 
   /// Finds the device that `text` means. With `isLine` its bytes are meant: whatever is on its line.
@@ -101,16 +109,17 @@ struct OpenedAccessory {
 
   /// Finds the device that `text` means, makes contact, runs `body`, and closes whatever happens.
   static func with<Result: Sendable>(
-    _ text: String?, _ line: LineOptions, _ body: (OpenedAccessory) async throws -> Result
+    _ text: String?, _ line: LineOptions, needing ability: DriverAbility? = nil,
+    _ body: (OpenedAccessory) async throws -> Result
   ) async throws -> Result {
-    try await with(try await find(text, line), body)
+    try await with(try await find(text, line), needing: ability, body)
   }
 
   /// The same for a device that was found.
   static func with<Result: Sendable>(
-    _ target: Target, _ body: (OpenedAccessory) async throws -> Result
+    _ target: Target, needing ability: DriverAbility? = nil, _ body: (OpenedAccessory) async throws -> Result
   ) async throws -> Result {
-    let opened = try await contact(target)
+    let opened = try await contact(target, needing: ability)
     do {
       let result = try await body(opened)
       await opened.accessory.close()
