@@ -138,7 +138,7 @@ let package = Package(
         "AccessoryTesting", "AccessoryCore", "AccessoryDrivers", "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         "OwnGadget",
       ]),
-    .testTarget(name: "ConsoleTests", dependencies: ["AccessoryCore", "Console", "AccessoryIO"]),
+    .testTarget(name: "ConsoleTests", dependencies: ["AccessoryCore", "AccessoryTesting", "Console", "AccessoryIO"]),
     .testTarget(
       name: "CommandOutputTests",
       dependencies: [

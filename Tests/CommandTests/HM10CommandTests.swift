@@ -20,6 +20,18 @@ import Testing
       #expect(request.lines == ["peripheral", "0 dBm", "OK+ADDR:0017EA090001"])
       #expect(try await box.run("request", "./hm", "set-role", "role=king").status == 64)
       #expect(try await box.run("request", "./hm", "at", "command=hello").status == 64)
+      // Bluno has commands of the same names, with other values.
+      for (words, part) in [
+        (["./hm", "set-role", "role=ROLE_CENTRAL"], "role is one of peripheral, central, not ROLE_CENTRAL"),
+        (["set-power", "power=4"], "power is one of -23, -6, 0, 6, not 4"),
+        (["./hm", "st-power", "power=6"], "did you mean set-power?"), (["./hm", "rol"], "there is role"),
+        (["./hm", "echoo", "00"], "echoo is no command: --list shows all"),
+      ] {
+        let wrong = try await box.run(["request"] + words)
+        #expect(wrong.status == 64 && wrong.errorText.contains(part), "\(wrong.errorText)")
+      }
+      let own = try await box.run("request", "--list")
+      #expect(own.lines.first == "hm10" && !own.lines.contains("bluno"))
       let list = try await box.run("request", "--list", "--driver", "hm10")
       #expect(list.lines.contains("  set-speed speed=9600|19200|38400|57600|115200|4800|2400|1200|230400 (bit/s)"))
       try await module.stop()

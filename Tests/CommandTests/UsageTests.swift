@@ -50,6 +50,8 @@ import Testing
       (["request", "echo", "zz"], "two digits a byte"),
       (["request", "echo", "abc"], "two digits a byte"),
       (["request", "./acc", "echo", "00", "11"], "one payload was expected"),
+      (["request", "set-power", "power=5", "--driver", "hm10"], "hm10: power is one of -23, -6, 0, 6, not 5"),
+      (["request", "X", "st-power", "power=6", "--driver", "bluno"], "did you mean set-power?"),
       (["simulate", "framed", "--percent", "101"], "0 to 100"),
       (["simulate", "framed", "--percent", "much"], "0 to 100"),
       (["simulate", "framed", "--voltage", "70000"], "65535"),

@@ -54,8 +54,16 @@ extension CommandCall {
     _ name: String, _ commands: [CommandDescription]
   ) throws(CommandSyntaxError) -> CommandDescription {
     if let command = commands.first(where: { $0.name == name }) { return command }
-    let similar = commands.map(\.name).filter { $0.hasPrefix(name.prefix(4)) }.prefix(5)
-    let hint = similar.isEmpty ? "--list shows all" : "there is \(similar.joined(separator: ", "))"
+    let names = commands.map(\.name)
+    let similar = names.filter { $0.hasPrefix(name.prefix(4)) }.prefix(5)
+    let hint: String
+    if !similar.isEmpty {
+      hint = "there is \(similar.joined(separator: ", "))"
+    } else if let nearest = NearestWord.find(name, among: names), nearest.isLikely, nearest.distance < name.count {
+      hint = "did you mean \(nearest.word)?"
+    } else {
+      hint = "--list shows all"
+    }
     throw CommandSyntaxError("\(name) is no command: \(hint)")
   }
 

@@ -107,6 +107,13 @@ package struct ConsoleScreen: Sendable {
     return "\r\u{1B}[K" + showInput()
   }
 
+  /// Everything on the screen goes, but for the line that is typed.
+  package mutating func clear() -> String {
+    isInputShown = false
+    (partial, partialWidth) = ("", 0)
+    return "\u{1B}[2J\u{1B}[H" + showInput()
+  }
+
   /// Whether the accessory's line has something in it.
   package var isAmidLine: Bool { !partial.isEmpty }
 

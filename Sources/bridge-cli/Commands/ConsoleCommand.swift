@@ -22,7 +22,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
       Where the accessory's protocol has commands that change something in it, nothing is sent unless you say --write, and its \
       profile writes: allowed. From a service that has the accessory, what it says is shown meanwhile; it isn't lent.
 
-      From a pipe, lines are sent as they come; it ends when the input has ended and the accessory has been silent for a \
+      From a pipe, lines are sent as they come, or --line-delay apart, and each reply begins a line; it ends when the input has ended and the accessory has been silent for a \
       while (--linger), or, with exit status 69, when it is gone; --reconnect waits for it instead.
 
       EXAMPLES
@@ -30,6 +30,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
         bridge-cli console BLUNO1 --keys --log drive.log
         bridge-cli console ./acc --show hex --timestamps
         echo AT | bridge-cli console /dev/ttyUSB0 --eol none
+        bridge-cli console /dev/ttyUSB0 --line-delay 200ms < commands.txt
         tail -f commands | bridge-cli console BLUNO1 --reconnect --log drive.log
       """)
 
@@ -51,6 +52,10 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     help: ArgumentHelp("From a pipe: wait for so much silence at the end; 500ms unless given.", valueName: "time"),
     transform: TimeArgument.read)
   var linger: TimeArgument?
+  @Option(
+    help: ArgumentHelp("From a pipe: wait so long behind each line before the next one is sent.", valueName: "time"),
+    transform: TimeArgument.read)
+  var lineDelay: TimeArgument?
   @Flag(help: "From a pipe: when the accessory goes, wait for it, and go on. At a terminal that is so anyway.")
   var reconnect = false
   @Flag(help: "Let what is typed change something in the accessory, if its profile allows that, too.")
@@ -64,6 +69,7 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     guard [input != nil, raw, keys].count(where: { $0 }) <= 1 else {
       throw ValidationError("--input, --raw and --keys exclude each other")
     }
+    if lineDelay != nil, mode == .raw { throw ValidationError("--line-delay is for lines: with --raw there are none") }
     if show == .asIs, mode != .raw {
       throw ValidationError("--show as-is needs --raw: it leaves no place for a line that is typed")
     }
@@ -94,7 +100,8 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
     } else {
       try await PlainConsole(
         opening, name: device.text, line, write: write, reconnects: reconnect, input: mode, view: view, eol: eol,
-        hasTimestamps: timestamps, json: output.json, linger: linger?.duration ?? .milliseconds(500), log: log
+        hasTimestamps: timestamps, json: output.json, linger: linger?.duration ?? .milliseconds(500),
+        lineDelay: lineDelay?.duration ?? .zero, log: log
       ).run()
     }
   }

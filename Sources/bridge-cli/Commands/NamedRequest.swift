@@ -22,6 +22,9 @@ struct NamedRequest {
   /// These words.
   init(_ words: [String], of device: String?) { (self.device, self.words, drivers) = (device, words[...], []) }
 
+  /// Whether some driver has the first command. Where none does, which commands there are is said by the accessory's own.
+  var isKnown: Bool { drivers.contains { driver in driver.commands.contains { $0.name == words.first } } }
+
   /// Nil when the words have the shorter form that AF1 has: a command, perhaps with a payload. `driver` is what the user
   /// says it is: a name, or the file of a description.
   init?(_ words: [String], driver: String?) {
@@ -33,6 +36,8 @@ struct NamedRequest {
     }
     self.drivers = drivers
     let names = Set(drivers.flatMap { $0.commands.map(\.name) })
+    let isShorter = Request.command(first) != nil && words.dropFirst().first.map { names.contains($0) } != true
+    if isShorter, !words.contains(where: { $0.contains("=") || $0 == "+" }) { return nil }
     // A word that is a command can't be meant as a device, unless another command follows.
     let leavesDeviceOut = names.contains(first) && !(words.count > 1 && names.contains(words[1]))
     device = leavesDeviceOut ? nil : first
@@ -40,24 +45,19 @@ struct NamedRequest {
     guard let command = self.words.first else { return nil }
     let isShort = ["identify", "status", "battery", "echo"].contains(command.lowercased()) || command.hasPrefix("0x")
     let hasArguments = self.words.dropFirst().contains { $0.contains("=") || $0 == "+" }
-    let isKnown = names.contains(command) || hasArguments
-    if isShort && !hasArguments || !isKnown { return nil }
+    if isShort && !hasArguments { return nil }
   }
 
-  /// Throws when it is right for no driver.
-  func check() throws {
-    var problem: CommandSyntaxError?
-    for driver in drivers {
-      do throws(CommandSyntaxError) {
-        _ = try CommandCall.read(words, of: driver.commands)
-        return
-      } catch {
-        // Of the driver that knows the first command, if one does.
-        let isItsOwn = driver.commands.contains { $0.name == words.first }
-        if problem == nil || isItsOwn { problem = error }
-      }
+  /// Throws `ValidationError` where the user names the driver, and it doesn't take this. Otherwise what an argument may be
+  /// is known only with the accessory: several kinds have a command of the same name.
+  func check(driver name: String?) throws {
+    guard let name, let driver = drivers.first(where: { $0.name == name }) ?? (drivers.count == 1 ? drivers.first : nil)
+    else { return }
+    do throws(CommandSyntaxError) {
+      _ = try CommandCall.read(words, of: driver.commands)
+    } catch {
+      throw ValidationError("\(driver.name): \(error.description)")
     }
-    if let problem { throw ValidationError(problem.description) }
   }
 
   func run(_ request: Request) async throws {
@@ -132,6 +132,10 @@ enum CommandList {
     } else if let file = line.driver, KnownDrivers.isFile(file) {
       drivers = [Driver(try await KnownDrivers.described(inFile: file).description)]
     } else if let name = line.driver, let driver = KnownDrivers.library.driver(named: name) {
+      drivers = [driver]
+    } else if let held = try? await HeldDevice.find(nil, line), let (driver, commands) = try? await held.commands() {
+      return show(driver, commands, output)
+    } else if let driver = try? await OpenedAccessory.find(nil, line).driver {
       drivers = [driver]
     } else {
       drivers = KnownDrivers.library.drivers

@@ -18,14 +18,14 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
              bridge-cli request [<device>] --list
       """,
     discussion: """
-      --list shows the commands of each kind of accessory with their arguments and units. Several, with + between them, \
-      are sent as one batch where the protocol has that.
+      --list shows the commands of the accessory with their arguments and units; with --driver those of that kind. \
+      Several, with + between them, are sent as one batch where the protocol has that.
 
       A command that --list marks as a write changes something in the accessory: it needs --write, and writes: allowed \
       in the accessory's profile. --dry-run shows what would be sent, and sends nothing.
 
-      For AF1 there is a shorter form: COMMAND is identify, status, battery, echo, or a number like 0x7E. PAYLOAD is hexadecimal, or with --text taken \
-      as it is. The reply is printed in hexadecimal. A command that the AF1 specification doesn't know is not sent \
+      For AF1 there is a shorter form: COMMAND is identify, status, battery, echo, or a number like 0x7E. PAYLOAD is \
+      hexadecimal, or with --text taken as it is. The reply is printed in hexadecimal. A command that the AF1 specification doesn't know is not sent \
       twice unless it is sure that the accessory has not restarted.
 
       EXAMPLES
@@ -45,7 +45,10 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   var words: [String] = []
   @Flag(help: "The payload is text, not hexadecimal.")
   var text = false
-  @Flag(help: "Show all commands with their arguments and units; of this accessory's kind, or of every kind.")
+  @Flag(
+    help:
+      "Show the accessory's commands with their arguments and units; of every kind, where it isn't known which is meant."
+  )
   var list = false
   @Flag(help: "Don't wait until the commands were carried out.")
   var noReply = false
@@ -76,8 +79,8 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     if list {
       guard words.count <= 1 else { throw ValidationError("--list goes with a device, or alone") }
     } else if let named = NamedRequest(words, driver: line.driver) {
-      try named.check()
-      if text { throw ValidationError("--text is for payloads that stand alone") }
+      try named.check(driver: line.driver)
+      if text, named.isKnown { throw ValidationError("--text is for payloads that stand alone") }
     } else {
       _ = try parts()
       if noReply { throw ValidationError("--no-reply is for commands with names: AF1 always answers") }
@@ -94,7 +97,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     let rest = leavesDeviceOut ? words[...] : words.dropFirst()
     guard let word = rest.first else {
       throw ValidationError(
-        "a command was expected after \(first): identify, status, battery, echo, or a number like 0x7E")
+        "a command was expected after \(first): bridge-cli request \(first) --list shows those that it takes")
     }
     guard let command = Self.command(word) else {
       throw ValidationError("\(word) is no command: identify, status, battery, echo, or a number from 0x00 to 0xFF")
@@ -110,7 +113,8 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     return Parts(device: device, command: command, payload: bytes)
   }
 
-  private static func command(_ word: String) -> AF1Command? {
+  /// The command of AF1 that a word names, or gives the number of.
+  static func command(_ word: String) -> AF1Command? {
     if let command = names[word.lowercased()] { return command }
     guard word.lowercased().hasPrefix("0x") else { return nil }
     return UInt8(word.dropFirst(2), radix: 16).map(AF1Command.init(rawValue:))

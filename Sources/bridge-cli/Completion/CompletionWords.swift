@@ -43,7 +43,9 @@ enum CompletionWords {
     guard let command = words.firstIndex(of: "request"), index > command + 1 else {
       return await offer(prefix.contains("/") ? [] : names(of: devices), words, index, prefix)
     }
-    var driver = devices.first { $0.isCalled(words[command + 1]) }?.driver
+    let device = devices.first { $0.isCalled(words[command + 1]) }
+    var driver = device?.driver
+    if driver == nil, let device { driver = await KnownProfiles.store.profile(for: device)?.driver }
     if let option = words.firstIndex(of: "--driver"), option + 1 < words.count { driver = words[option + 1] }
     let commands = driver.flatMap { KnownDrivers.library.driver(named: $0) }?.commands ?? []
     return await offer(commands.map { Word($0.name, $0.summary) }, words, index, prefix)

@@ -69,6 +69,9 @@ struct ConsoleOpening: Sendable {
 
   private var session: AccessorySession? { if case .session(let session) = source { session } else { nil } }
 
+  /// The settings and modem lines of its line; nil where it is on none, or is only listened to through a service.
+  var line: (any LineControl)? { session?.line }
+
   /// The pause after which an unfinished frame is over.
   var silence: Duration { (session?.transport.timing ?? .instant).silence }
 

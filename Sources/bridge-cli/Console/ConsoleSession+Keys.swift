@@ -34,7 +34,7 @@ extension ConsoleSession {
 
   func take(_ bytes: [UInt8]) throws {
     if bytes.isEmpty { return }
-    if input == .raw { return try send(bytes) }
+    if input == .raw, baudEditor == nil { return try send(bytes) }
     var keys: [Key] = []
     decoder.decode(bytes, into: &keys)
     try press(keys)
@@ -42,7 +42,12 @@ extension ConsoleSession {
 
   func press(_ keys: [Key]) throws {
     for key in keys {
-      if input == .keys {
+      if baudEditor != nil {
+        pressForBaud(key)
+      } else if input == .raw {
+        // Pasted behind the rate: what is typed as lines goes nowhere here.
+        continue
+      } else if input == .keys {
         guard let (what, bytes) = robot?.bytes(for: key) else { continue }
         lastKey = what
         try send(bytes)
@@ -90,6 +95,12 @@ extension ConsoleSession {
       let all = LineEnding.allCases
       eol = all[((all.firstIndex(of: eol) ?? 0) + 1) % all.count]
       note("a line that is sent ends with \(eol.rawValue)")
+    case "b": work(on: .sendBreak)
+    case "D": work(on: .toggle(.dtr))
+    case "R": work(on: .toggle(.rts))
+    case "L": work(on: .show)
+    case "n": askBaud()
+    case "l": show { $0.clear() }
     case "r": try await change(to: input == .raw ? .line : .raw)
     case "x": try await change(to: input == .hex ? .line : .hex)
     case "k": try await change(to: input == .keys ? .line : .keys)
@@ -125,6 +136,9 @@ extension ConsoleSession {
       "Ctrl-T e  what ends a line that is sent: none, lf, cr, crlf",
       "Ctrl-T r  sends each key at once, or lines again", "Ctrl-T x  sends hexadecimal, or lines again",
       "Ctrl-T k  drives a robot or a car: arrows, space, F1 to F4, digits; or lines again",
+      "Ctrl-T b  sends a break", "Ctrl-T D  raises or lowers DTR; Ctrl-T R does so with RTS",
+      "Ctrl-T L  shows the line's settings and its modem lines", "Ctrl-T n  asks for another baud rate",
+      "Ctrl-T l  clears the screen",
       "Ctrl-T z  stops the console; fg goes on", "Ctrl-T Ctrl-T  sends a Ctrl-T, where each key is sent",
       "In a line: arrows, Home, End, Ctrl-A, -E, -U, -K, -W; up and down are earlier lines; Ctrl-C takes it away",
     ]

@@ -19,13 +19,15 @@ final class ConsoleSession {
     case gone(AccessoryError?)
     case back(ConsoleOpening)
     case resized, continued
+    /// What came of something that was done to the line.
+    case lineTold(LineWork, Result<String, AccessoryError>)
     /// No more keys came for a while, or no more bytes; with the count of those that had come.
     case keysPaused(Int)
     case silence(Int)
   }
 
   let name: String?
-  let line: LineOptions
+  var line: LineOptions
   /// Whether what is typed may change something in the accessory.
   let write: Bool
   let log: ConsoleLog?
@@ -51,9 +53,15 @@ final class ConsoleSession {
   var lastKey = ""
   var isPrefixed = false
   var (typedCount, arrivedCount) = (0, 0)
+  /// What is done to the line, one thing after the other; and how many wait for that.
+  var lineWork: Task<Void, Never>?
+  var lineWorkCount = 0
+  /// Where a baud rate is typed; nil while none is asked for.
+  var baudEditor: LineEditor?
 
   /// The key that ends it, and the one before a key that changes something.
   static let (exitKey, prefixKey): (UInt8, UInt8) = (0x1D, 0x14)
+  private static let baudPrompt = "baud> "
   /// How long an escape byte waits for the rest of its sequence.
   static let escapeTime = Duration.milliseconds(50)
 
@@ -95,6 +103,7 @@ final class ConsoleSession {
     defer {
       listener?.cancel()
       returning?.cancel()
+      lineWork?.cancel()
       show { $0.finish() }
       TerminalGuard.restore()
     }
@@ -136,6 +145,7 @@ final class ConsoleSession {
       try press(keys)
     case .gone(let error): try await gone(error)
     case .back(let opening): try connected(opening)
+    case .lineTold(let work, let result): try told(work, result)
     case .resized:
       let columns = TerminalGuard.columns
       show { $0.resize(columns: columns) }
@@ -184,6 +194,10 @@ final class ConsoleSession {
 
   func showInput() {
     let away = opening == nil ? "(gone) " : ""
+    if let baudEditor {
+      let view = baudEditor.view(columns: screen.room(prompt: Self.baudPrompt))
+      return show { $0.setInput((Self.baudPrompt, view.text, view.cursor)) }
+    }
     switch input {
     case .raw: show { $0.setInput(nil) }
     case .keys:

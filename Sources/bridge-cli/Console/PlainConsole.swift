@@ -18,6 +18,8 @@ final class PlainConsole {
     case back(ConsoleOpening)
     case silence(Int)
     case lingered(Int)
+    /// The pause behind a line is over.
+    case lineDue
   }
 
   private let name: String?
@@ -32,6 +34,10 @@ final class PlainConsole {
   private let hasTimestamps: Bool
   private let json: Bool
   private let linger: Duration
+  /// The pause between a line that was sent and the next.
+  private let lineDelay: Duration
+  private var isPausing = false
+  private var isReading = false
   private let log: ConsoleLog?
   private var received: ReceivedView
   private var pending: [UInt8] = []
@@ -49,11 +55,12 @@ final class PlainConsole {
 
   init(
     _ opening: ConsoleOpening, name: String?, _ line: LineOptions, write: Bool, reconnects: Bool, input: ConsoleInput,
-    view: ConsoleView, eol: LineEnding, hasTimestamps: Bool, json: Bool, linger: Duration, log: ConsoleLog?
+    view: ConsoleView, eol: LineEnding, hasTimestamps: Bool, json: Bool, linger: Duration,
+    lineDelay: Duration, log: ConsoleLog?
   ) {
     (self.name, self.line, self.write, self.reconnects) = (name, line, write, reconnects)
     (self.opening, self.input, self.eol, self.hasTimestamps) = (opening, input, eol, hasTimestamps)
-    (self.json, self.linger, self.log) = (json, linger, log)
+    (self.json, self.linger, self.lineDelay, self.log) = (json, linger, lineDelay, log)
     received = ReceivedView(view, silence: opening.silence, driver: opening.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
@@ -62,29 +69,33 @@ final class PlainConsole {
 
   func run() async throws {
     try connected(opening)
-    keyboard.resume()
+    readOn()
     var failure: (any Error)?
     do {
       loop: for await event in events {
         switch event {
         case .typed(let bytes):
-          try await take(bytes)
-          // What is for an accessory that is gone stays in the pipe.
-          if bytes.isEmpty { hasEnded = true } else if !isGone { keyboard.resume() }
+          isReading = false
+          if bytes.isEmpty { hasEnded = true }
+          pending += bytes
+          try await sendPending()
+          readOn()
+        case .lineDue:
+          isPausing = false
+          try await sendPending()
+          readOn()
         case .arrived(let bytes):
           try log?.bytes("received", bytes)
           arrivedCount += 1
           if json { tell("received", bytes) } else { show(received.take(bytes)) }
           listener?.goOn()
         case .silence(let count): if count == arrivedCount { show(received.silent()) }
-        case .lingered(let count): if count == arrivedCount, !isGone || pending.isEmpty { break loop }
+        case .lingered(let count): if count == arrivedCount, pending.isEmpty, !isPausing { break loop }
         case .gone(let error): try await gone(error)
         case .back(let opening):
           try connected(opening)
-          let rest = pending
-          pending = []
-          try await take(rest)
-          if hasEnded { try await take([]) } else { keyboard.resume() }
+          try await sendPending()
+          readOn()
         }
         let count = arrivedCount
         if let patience = received.patience { Self.after(patience, happened, .silence(count)) }
@@ -135,31 +146,55 @@ final class PlainConsole {
 
   // MARK: - What is sent
 
-  /// Sends what comes from the pipe, or keeps it for when the accessory is back.
-  private func take(_ bytes: [UInt8]) async throws {
-    if isGone {
-      pending += bytes
-      return
-    }
+  /// Takes more from the pipe. What is for an accessory that is gone stays there, and so does what is for later.
+  private func readOn() {
+    guard !hasEnded, !isGone, !isPausing, !isReading else { return }
+    isReading = true
+    keyboard.resume()
+  }
+
+  /// Sends what has come from the pipe, up to the next pause.
+  private func sendPending() async throws {
     do {
-      try await typed(bytes)
+      while !isGone, !isPausing, let count = nextCount {
+        try await send(Array(pending.prefix(count)), isLine: input != .raw)
+        pending.removeFirst(count)
+      }
     } catch let error as AccessoryError where error.kind == .disconnected && reconnects {
-      // Told by the listener as well. How much of this piece got there isn't known.
-      Output.note("\(SafeText.escape(opening.device.id)) went while it was sent something: that may be lost")
+      // Told by the listener as well. How much of this line got there isn't known.
+      if !isGone {
+        Output.note("\(SafeText.escape(opening.device.id)) went while it was sent something: that may be lost")
+      }
+      isGone = true
     }
   }
 
-  private func typed(_ bytes: [UInt8]) async throws {
-    if input == .raw { return try await send(bytes) }
-    pending += bytes
-    while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-      try await send(line: Array(pending[..<end]))
-      pending.removeFirst(end + 1)
-    }
-    guard !pending.isEmpty, bytes.isEmpty || pending.count >= Self.longestLine else { return }
-    let rest = pending
-    pending = []
-    if bytes.isEmpty { try await send(line: rest) } else { try await send(rest) }
+  /// The bytes that are sent next, a line with its end; nil where there is nothing to be sent yet.
+  private var nextCount: Int? {
+    guard !pending.isEmpty else { return nil }
+    if input == .raw { return pending.count }
+    if let end = pending.firstIndex(of: UInt8(ascii: "\n")) { return end + 1 }
+    return hasEnded || pending.count >= Self.longestLine ? pending.count : nil
+  }
+
+  private func send(_ bytes: [UInt8], isLine: Bool) async throws {
+    guard isLine else { return try await send(bytes) }
+    endLine()
+    let isWhole = bytes.last == UInt8(ascii: "\n")
+    // What is longer than a line may be goes in parts, as it is.
+    if isWhole || hasEnded { try await send(line: isWhole ? bytes.dropLast() : bytes) } else { try await send(bytes) }
+    guard lineDelay > .zero else { return }
+    isPausing = true
+    Self.after(lineDelay, happened, .lineDue)
+  }
+
+  /// The reply to the line before, where it ended no line, stands in one of its own.
+  private func endLine() {
+    guard !json else { return }
+    show(received.silent())
+    guard isAmidLine else { return }
+    Output.text("\n")
+    isAmidLine = false
   }
 
   private func send(line: [UInt8]) async throws {

@@ -9,7 +9,7 @@ struct LineOptions {
   /// Which way leads to it.
   let transport: TransportOptions
   /// The driver, and a serial line's settings.
-  let serial: SerialOptions
+  var serial: SerialOptions
   /// How long an accessory that isn't there is waited for; nil when it isn't.
   var wait: Duration?
 
