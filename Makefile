@@ -2,7 +2,7 @@
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
 BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev
-TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux valgrind binutils
+TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux valgrind binutils mandoc
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
@@ -134,10 +134,12 @@ completions: ## Completions for bash, zsh and fish: .build/completions
 	"$$(swift build --show-bin-path)/bridge-cli" --generate-completion-script zsh > .build/completions/_bridge-cli
 	"$$(swift build --show-bin-path)/bridge-cli" --generate-completion-script fish > .build/completions/bridge-cli.fish
 
+# By the release that `make static` has built, if it has, or else by a debug build.
 man: ## Manual pages: .build/man
-	$(call install,$(BUILD_PACKAGES))
-	mkdir -p .build/man
-	swift package --allow-writing-to-directory .build/man generate-manual --multi-page --output-directory "$(CURDIR)/.build/man"
+	@[ -x "$(BRIDGE_CLI)" ] || $(MAKE) build
+	rm -rf .build/man
+	program="$(BRIDGE_CLI)"; [ -x "$$program" ] || program="$$(swift build --show-bin-path)/bridge-cli"; \
+	"$$program" --generate-manual .build/man
 
 install: ## Installs bridge-cli, its service, udev rules, manual and completions: PREFIX, DESTDIR
 	@[ -x "$(BRIDGE_CLI)" ] || $(MAKE) static

@@ -42,6 +42,10 @@ enum Main {
         Output.line(script)
         return EXIT_SUCCESS
       }
+      if let folder = ManualCommand.folder() {
+        try ManualCommand.write(into: folder)
+        return EXIT_SUCCESS
+      }
       try TextCheck.check()
       try CommandNames.check()
     } catch {

@@ -14,7 +14,7 @@ import Testing
     directory = try TemporaryDirectory()
     root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     #expect(mkdir(directory.path + "/manual", 0o700) == 0)
-    for page in ["bridge-cli.1", "bridge-cli.list.1"] { try directory.write(Array(".TH\n".utf8), to: "manual/" + page) }
+    for page in ["bridge-cli.1", "bridge-cli-list.1"] { try directory.write(Array(".TH\n".utf8), to: "manual/" + page) }
   }
 
   private var destination: String { directory.path + "/root" }
@@ -57,8 +57,8 @@ import Testing
         "bin/bridge-cli", "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
         "lib/sysusers.d/accessory-bridge.conf", "lib/tmpfiles.d/accessory-bridge.conf",
         "lib/udev/rules.d/70-accessory-bridge.rules", "share/bash-completion/completions/bridge-cli",
-        "share/fish/vendor_completions.d/bridge-cli.fish", "share/man/man1/bridge-cli.1",
-        "share/man/man1/bridge-cli.list.1", "share/zsh/site-functions/_bridge-cli",
+        "share/fish/vendor_completions.d/bridge-cli.fish", "share/man/man1/bridge-cli-list.1",
+        "share/man/man1/bridge-cli.1", "share/zsh/site-functions/_bridge-cli",
       ].map { "/usr/local/" + $0 }
     #expect(files.filter { !$0.hasPrefix("/usr/local/share/doc/accessory-bridge/") } == expected)
     #expect(files.contains("/usr/local/share/doc/accessory-bridge/Documentation/profiles.md"))
