@@ -33,8 +33,8 @@ extension AF1Exchange {
     var purpose: Purpose
     var request: AF1Request
     var header: AF1Header
-    /// The whole frame, the same at every try.
-    var frame: [UInt8]
+    /// Bytes of the whole frame, the same at every try.
+    var frameCount: Int { request.payload.count + AF1Exchange.overhead }
     /// Time for an answer, from when the frame is handed over.
     var patience: Duration
     var tries = 0
@@ -56,18 +56,13 @@ extension AF1Exchange {
   private mutating func attempt(_ request: AF1Request, _ purpose: Attempt.Purpose) -> Attempt {
     let header = AF1Header.request(request.command, number: nextNumber)
     nextNumber &+= 1
-    var frame: [UInt8] = []
-    frame.reserveCapacity(request.payload.count + Self.overhead)
-    // The payload's length was compared with the accessory's limit, which is a 16-bit number like the codec's.
-    try? codec.encode(header, payload: request.payload, into: &frame)
-    let reply = (request.largestReply ?? largestPayload) + Self.overhead
+    let count = request.payload.count + (request.largestReply ?? largestPayload) + 2 * Self.overhead
     return Attempt(
-      purpose: purpose, request: request, header: header, frame: frame,
-      patience: options.timeout + timing.time(of: frame.count + reply))
+      purpose: purpose, request: request, header: header, patience: options.timeout + timing.time(of: count))
   }
 
   /// Bytes of a frame besides its payload.
-  private static var overhead: Int { 14 }
+  fileprivate static var overhead: Int { 14 }
 
   /// Whether the next request may be outstanding beside those that are.
   var hasRoom: Bool {
@@ -79,7 +74,7 @@ extension AF1Exchange {
   private var timeOnLine: Duration {
     if timing == .instant || outstanding.isEmpty { return .zero }
     return timing.time(
-      of: outstanding.reduce(0) { $0 + $1.frame.count + ($1.request.largestReply ?? 0) + Self.overhead })
+      of: outstanding.reduce(0) { $0 + $1.frameCount + ($1.request.largestReply ?? 0) + Self.overhead })
   }
 
   /// Requests that overlap are carried out one after another: when one is answered, the time for the others begins.
@@ -107,7 +102,8 @@ extension AF1Exchange {
     attempt.tries += 1
     attempt.isPausing = false
     attempt.deadline = now + attempt.patience + timeOnLine
-    effects.output += attempt.frame
+    // The payload's length was compared with the accessory's limit, which is a 16-bit number like the codec's.
+    try? codec.encode(attempt.header, payload: attempt.request.payload, into: &effects.output)
     outstanding.append(attempt)
   }
 

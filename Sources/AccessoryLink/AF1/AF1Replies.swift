@@ -16,19 +16,21 @@ extension AF1Exchange {
     case .otherVersion: return otherVersion(header, now: now, effects: &effects)
     case .tooLong, .malformed: return  // can't be: the codec's limit is the format's, and it finds nothing malformed
     }
-    let message = AF1Message(
-      command: header.command, number: header.number, payload: batch.payloadBytes(at: index))
+    // Its payload is copied when it is known that somebody gets it.
+    func message() -> AF1Message {
+      AF1Message(command: header.command, number: header.number, payload: batch.payloadBytes(at: index))
+    }
     if header.flags.contains(.event) {
-      event(message, effects: &effects)
+      event(header.number, message(), effects: &effects)
     } else if !header.flags.contains(.reply) {
       counters.unexpected += 1
     } else if let attempt = takeAnswered(by: header) {
       counters.replies += 1
       if attempt.request.mayOverlap { giveOthersTime(now: now) }
       if header.flags.contains(.refused) {
-        refused(attempt, message, now: now, effects: &effects)
+        refused(attempt, message(), now: now, effects: &effects)
       } else {
-        answered(attempt, message, now: now, effects: &effects)
+        answered(attempt, message(), now: now, effects: &effects)
       }
     } else {
       stray(header)
@@ -59,8 +61,10 @@ extension AF1Exchange {
     }
   }
 
-  private mutating func event(_ message: AF1Message, effects: inout Effects<AF1Message, AF1Message>) {
-    switch eventNumbers.place(message.number) {
+  private mutating func event(
+    _ number: UInt16, _ message: @autoclosure () -> AF1Message, effects: inout Effects<AF1Message, AF1Message>
+  ) {
+    switch eventNumbers.place(number) {
     case .double:
       counters.duplicates += 1
       return
@@ -68,7 +72,7 @@ extension AF1Exchange {
     case .restarted: break
     }
     counters.events += 1
-    effects.events.append(message)
+    effects.tell(message())
   }
 
   // MARK: - Answers

@@ -24,13 +24,15 @@ extension EV3Exchange {
     effects: inout Effects<EV3Message?, EV3Message>
   ) {
     guard batch.outcome(at: index) == .whole,
-      let message = try? EV3Message(decoding: batch.payloadStore.span.bytes.extracting(batch.payloadRange(at: index)))
+      let head = batch.withPayload(at: index, { EV3Message.head(of: $0) })
     else { return }  // counted by the codec
-    let place = outstanding.firstIndex { $0.number == message.number }
-    guard let place, message.type.isReply, message.type.isDirect == outstanding[place].request.type.isDirect else {
-      stray(message)
+    let place = outstanding.firstIndex { $0.number == head.number }
+    guard let place, head.type.isReply, head.type.isDirect == outstanding[place].request.type.isDirect else {
+      stray(head.number, head.type)
       return
     }
+    // Its body is copied now that it is known that somebody gets it.
+    guard let message = batch.withPayload(at: index, { try? EV3Message(decoding: $0) }) else { return }
     let attempt = outstanding.remove(at: place)
     counters.replies += 1
     history.record(attempt.number, .answered)
@@ -46,10 +48,10 @@ extension EV3Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  private mutating func stray(_ message: EV3Message) {
-    switch history.fate(of: message.number) {
-    case .answered? where message.type.isReply: counters.duplicates += 1
-    case .givenUp? where message.type.isReply: counters.lateReplies += 1
+  private mutating func stray(_ number: UInt16, _ type: EV3MessageType) {
+    switch history.fate(of: number) {
+    case .answered? where type.isReply: counters.duplicates += 1
+    case .givenUp? where type.isReply: counters.lateReplies += 1
     default: counters.unexpected += 1
     }
   }

@@ -20,16 +20,20 @@ extension FrameExchange {
     _ batch: FrameBatch<Codec.Header>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
     guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
-    let message = Message(batch.header(at: index), payload: batch.payloadBytes(at: index))
+    // Looked at in storage that is used again, and copied for who gets it.
+    let header = batch.header(at: index)
+    func kept() -> Message { Message(header, payload: batch.payloadBytes(at: index)) }
+    batch.copyPayload(at: index, into: &looked)
+    let message = Message(header, payload: looked)
     for place in outstanding.indices {
       let answer = matcher(message, outstanding[place].frame)
       guard answer != .unrelated else { continue }
-      finish(outstanding.remove(at: place), answer, message, now: now, effects: &effects)
+      finish(outstanding.remove(at: place), answer, kept(), now: now, effects: &effects)
       return sendNext(now: now, effects: &effects)
     }
     if isLate(message, now: now) { return }
     counters.events += 1
-    effects.events.append(message)
+    effects.tell(kept())
   }
 
   private mutating func finish(

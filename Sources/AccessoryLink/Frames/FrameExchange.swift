@@ -80,6 +80,8 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
   var waitsForSpace = false
   var phase = Phase.closed
   var scratch = FrameBatch<Codec.Header>()
+  /// The payload that is looked at: storage that is used again.
+  var looked: [UInt8] = []
 
   enum Phase: Sendable {
     case closed

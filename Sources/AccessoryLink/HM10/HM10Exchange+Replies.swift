@@ -9,11 +9,13 @@ extension HM10Exchange {
     _ batch: FrameBatch<HM10Part>, at index: Int, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
   ) {
     guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
-    let bytes = batch.payloadBytes(at: index)
     switch batch.header(at: index) {
-    case .data: tell(.data(bytes), effects: &effects)
+    case .data:
+      counters.events += 1
+      effects.tell(.data(batch.payloadBytes(at: index)))
     case .lost: lose(now: now, effects: &effects)
     case .reply:
+      let bytes = batch.payloadBytes(at: index)
       if case .detecting(let id, let next, _) = phase {
         return recognize(bytes, id, next: next, now: now, effects: &effects)
       }
@@ -25,7 +27,7 @@ extension HM10Exchange {
 
   private mutating func tell(_ event: HM10Event, effects: inout Effects<HM10Answer, HM10Event>) {
     counters.events += 1
-    effects.events.append(event)
+    effects.tell(event)
   }
 
   /// The connection is no more.

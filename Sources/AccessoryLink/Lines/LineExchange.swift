@@ -48,6 +48,8 @@ public struct LineExchange: Exchange {
   private var queue: RequestQueue<LineRequest>
   private var asked: (id: RequestID, request: LineRequest, deadline: MonotonicTime)?
   private var ended: AccessoryError?
+  /// The line that is looked at: storage that is used again.
+  private var looked: [UInt8] = []
 
   /// Bytes of a line; a longer one is passed over.
   public static let longestLine = 16_384
@@ -120,15 +122,17 @@ public struct LineExchange: Exchange {
     _ batch: FrameBatch<ReplyEnd>, at index: Int, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>
   ) {
     guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
-    let line = batch.payloadBytes(at: index)
-    if let asked, asked.request.isAnswer(line) {
-      counters.replies += 1
-      self.asked = nil
-      effects.completions.append((asked.id, .success(line)))
-      return sendNext(now: now, effects: &effects)
+    if let asked {
+      batch.copyPayload(at: index, into: &looked)
+      if asked.request.isAnswer(looked) {
+        counters.replies += 1
+        self.asked = nil
+        effects.completions.append((asked.id, .success(batch.payloadBytes(at: index))))
+        return sendNext(now: now, effects: &effects)
+      }
     }
     counters.events += 1
-    effects.events.append(line)
+    effects.tell(batch.payloadBytes(at: index))
   }
 
   /// Gives up what nobody answered, and sends what may be sent now.

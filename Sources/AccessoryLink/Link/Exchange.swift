@@ -23,13 +23,22 @@ public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
   /// The transport takes nothing now: what is written waits in `output`, so better write nothing. `timePassed` is called
   /// when there is space.
   public internal(set) var isBlocked = false
+  /// Whether anybody gets the events: where nobody does, none needs to be made, and no payload kept for it.
+  public internal(set) var wantsEvents = true
   /// Requests that are over.
   public var completions: [(id: RequestID, result: Result<Reply, AccessoryError>)] = []
   /// Messages nobody asked for.
   public var events: [Event] = []
 
-  /// Nothing to do yet. `isBlocked`: the transport takes nothing, for a test that is in the link's place.
-  public init(isBlocked: Bool = false) { self.isBlocked = isBlocked }
+  /// Nothing to do yet. `isBlocked`: the transport takes nothing; `wantsEvents`: somebody gets the events. For a test that
+  /// is in the link's place.
+  public init(isBlocked: Bool = false, wantsEvents: Bool = true) {
+    self.isBlocked = isBlocked
+    self.wantsEvents = wantsEvents
+  }
+
+  /// Tells of a message that nobody asked for. `event` is made only where somebody gets it.
+  public mutating func tell(_ event: @autoclosure () -> Event) { if wantsEvents { events.append(event()) } }
 
   /// Writes one message.
   public mutating func write(_ message: [UInt8]) {

@@ -27,15 +27,15 @@ struct LinkState<Rules: Exchange>: Sendable {
   }
 
   var rules: Rules
-  var effects = Effects<Rules.Reply, Rules.Event>()
+  var effects = Effects<Rules.Reply, Rules.Event>(wantsEvents: false)
   var waiting: [RequestID: Continuation] = [:]
   /// Whose task runs where it would hold up others by decoding: on an actor, or on an executor of its own.
   var elsewhere: Set<RequestID> = []
   /// Whose task is decoding, and what has come of its request meanwhile.
   private var decoder: (id: RequestID, result: Result<Rules.Reply, AccessoryError>?)?
-  var subscribers: [RequestID: Subscriber] = [:]
+  var subscribers: [RequestID: Subscriber] = [:] { didSet { effects.wantsEvents = !isUnattended } }
   /// Who is to get the events behind the reply to a request, by that request.
-  var followers: [RequestID: Subscriber] = [:]
+  var followers: [RequestID: Subscriber] = [:] { didSet { effects.wantsEvents = !isUnattended } }
   var droppedEvents: UInt64 = 0
   var ended: End?
   var timer: (deadline: MonotonicTime, token: TimerToken)?

@@ -10,8 +10,10 @@ extension MAVLinkExchange {
   ) {
     guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
     let header = batch.header(at: index)
-    let message = batch.withPayload(at: index) { MAVLinkMessage(header.message, payload: $0) }
-    if autopilot == nil, !learn(header, message, effects: &effects) {
+    func message() -> MAVLinkMessage? {
+      batch.withPayload(at: index) { MAVLinkMessage(header.message, payload: $0) }
+    }
+    if autopilot == nil, !learn(header, message(), effects: &effects) {
       counters.unexpected += 1
       return
     }
@@ -20,14 +22,20 @@ extension MAVLinkExchange {
       return
     }
     follow(header, known)
-    guard let message else { return }
+    let isAwaited = attempt.map { $0.request.message == header.message } ?? false
+    // An autopilot tells hundreds a second: what nobody gets isn't read.
+    guard isAwaited || effects.wantsEvents || header.message == MAVLinkAcknowledgement.number else {
+      if MAVLinkMessage.isKnown(header.message) { counters.events += 1 }
+      return
+    }
+    guard let message = message() else { return }
     if case .acknowledgement(let acknowledgement) = message {
       take(acknowledgement, now: now, effects: &effects)
       return
     }
     counters.events += 1
-    effects.events.append(message)
-    guard let waiting = attempt, waiting.request.message == message.number else { return }
+    effects.tell(message)
+    guard isAwaited, let waiting = attempt else { return }
     counters.replies += 1
     finish(waiting, .success(message), now: now, effects: &effects)
   }

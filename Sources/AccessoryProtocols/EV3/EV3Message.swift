@@ -28,7 +28,12 @@ public struct EV3MessageType: RawRepresentable, Sendable, Hashable {
   /// Whether it is a reply.
   public var isReply: Bool { (0x02...0x05).contains(rawValue) }
   /// Whether it is about code: a direct command or the reply to one.
-  public var isDirect: Bool { [0x00, 0x80, 0x02, 0x04].contains(rawValue) }
+  public var isDirect: Bool {
+    switch rawValue {
+    case 0x00, 0x80, 0x02, 0x04: true
+    default: false
+    }
+  }
   /// Whether it is a command that is to be answered.
   public var wantsReply: Bool { self == .directCommand || self == .systemCommand }
 }
@@ -53,10 +58,15 @@ public struct EV3Message: Sendable, Hashable {
   ///
   /// - Throws: `EV3MessageError.tooShort`.
   public init(decoding payload: RawSpan) throws(EV3MessageError) {
-    guard payload.byteCount >= 3 else { throw .tooShort(byteCount: payload.byteCount, minimum: 3) }
-    number = payload.load(littleEndianAt: 0, as: UInt16.self)
-    type = EV3MessageType(rawValue: payload.byte(at: 2))
+    guard let head = Self.head(of: payload) else { throw .tooShort(byteCount: payload.byteCount, minimum: 3) }
+    (number, type) = head
     body = Array(copying: payload.extracting(3..<payload.byteCount))
+  }
+
+  /// Reads the number and the type alone; nil when the payload of a frame is too short for them.
+  package static func head(of payload: RawSpan) -> (number: UInt16, type: EV3MessageType)? {
+    guard payload.byteCount >= 3 else { return nil }
+    return (payload.load(littleEndianAt: 0, as: UInt16.self), EV3MessageType(rawValue: payload.byte(at: 2)))
   }
 
   /// Reads the payload of a frame from an array.

@@ -57,6 +57,14 @@ public struct FrameBatch<Header: Sendable>: Sendable {
     try body(payloadStore.span.bytes.extracting(payloadRange(at: index)))
   }
 
+  /// Replaces `bytes` by the payload of frame `index`, for who looks at one after another: its storage is used again, and
+  /// nothing allocated once it has grown to the traffic.
+  @inlinable
+  public func copyPayload(at index: Int, into bytes: inout [UInt8]) {
+    bytes.removeAll(keepingCapacity: true)
+    bytes.append(contentsOf: payloadStore[payloadRange(at: index)])
+  }
+
   /// A copy of the payload of frame `index`.
   @inlinable public func payloadBytes(at index: Int) -> [UInt8] { Array(payloadStore[payloadRange(at: index)]) }
 

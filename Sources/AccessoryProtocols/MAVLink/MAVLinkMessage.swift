@@ -35,6 +35,16 @@ public enum MAVLinkMessage: Sendable, Hashable {
     }
   }
 
+  /// Whether there is a case for messages of this number.
+  package static func isKnown(_ number: UInt32) -> Bool {
+    switch number {
+    case MAVLinkHeartbeat.number, MAVLinkSystemStatus.number, MAVLinkBatteryStatus.number, MAVLinkBatteryInfo.number,
+      MAVLinkAutopilotVersion.number, MAVLinkStatusText.number, MAVLinkCommand.number, MAVLinkAcknowledgement.number:
+      true
+    default: false
+    }
+  }
+
   /// The message's number.
   public var number: UInt32 {
     switch self {

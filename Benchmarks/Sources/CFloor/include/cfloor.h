@@ -72,7 +72,9 @@ int64_t cfloor_now(void);
 
 // Counts what all threads of this program allocate on the heap from here on.
 void cfloor_allocations_begin(void);
-// Ends that, and returns how many blocks were asked for.
+// Ends that, and returns how many blocks were asked for by all but libdispatch.
 uint64_t cfloor_allocations_end(void);
+// How many libdispatch asked for meanwhile: items for its queues, of which it keeps a few for each thread.
+uint64_t cfloor_allocations_of_dispatch(void);
 
 #endif

@@ -14,12 +14,12 @@ enum AllocationBenchmark {
     // A count that counts nothing would be met, too.
     let kept = try keeping()
     guard kept >= frameCount else { throw Failure("keeping \(frameCount) frames allocated \(kept) blocks only") }
-    return [
-      try row("decoding, AF1Codec", decoding(AF1Codec(maximumPayload: 64))),
-      try row("decoding, described", decoding(try DescribedCodec(description))),
-      try row("described, nobody waits", receiving(description, isWaiting: false)),
-      try row("described, another reply is awaited", receiving(description, isWaiting: true)),
-    ]
+    return try await [
+      row("decoding, AF1Codec", decoding(AF1Codec(maximumPayload: 64))),
+      row("decoding, described", decoding(try DescribedCodec(description))),
+      row("described, nobody waits", receiving(description, isWaiting: false)),
+      row("described, another reply is awaited", receiving(description, isWaiting: true)),
+    ] + LinkAllocations.rows(options)
   }
 
   private static func row(_ name: String, _ allocations: UInt64) throws -> Row {
