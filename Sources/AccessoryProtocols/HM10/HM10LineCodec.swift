@@ -158,15 +158,14 @@ public struct HM10LineCodec: FrameCodec {
 
   /// Passes data on, but for an end of it that can be the beginning of the connection's end.
   private mutating func pass(_ bytes: RawSpan, into batch: inout FrameBatch<HM10Part>) {
-    var data = held
-    data.append(contentsOf: bytes)
-    let most = min(data.count, Self.lost.count + 13)
-    let kept = (1...max(1, most)).reversed().first { $0 <= most && Self.canBeEnd(data.suffix($0)) } ?? 0
-    held = Array(data.suffix(kept))
-    data.removeLast(kept)
-    guard !data.isEmpty else { return }
+    held.append(contentsOf: bytes)
+    let most = min(held.count, Self.lost.count + 13)
+    let kept = (1...max(1, most)).reversed().first { $0 <= most && Self.canBeEnd(held.suffix($0)) } ?? 0
+    let passed = held.count - kept
+    guard passed > 0 else { return }
     counted.frames += 1
-    batch.append(.whole, .data, payload: data.span.bytes)
+    batch.append(.whole, .data, payload: held.span.bytes.extracting(0..<passed))
+    held.removeFirst(passed)
   }
 
   private static let lost = Array("OK+LOST".utf8)
