@@ -35,6 +35,7 @@ import Testing
     #expect(try await device.detach() == SampleBridge.device)
     #expect(try await client.attach("X1").accessory == SampleBridge.accessory)
     try await client.expect("X1")
+    #expect(try await client.service() == SampleBridge.service)
     await sample.server.close()
   }
 

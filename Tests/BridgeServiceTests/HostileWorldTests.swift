@@ -132,7 +132,7 @@ private struct HostileWorld: Sendable {
   // MARK: - Clients
 
   private static let calls: [(method: String, parameters: [String])] = [
-    ("List", []), ("Info", ["device"]), ("Status", ["device"]), ("Battery", ["device"]),
+    ("List", []), ("Service", []), ("Info", ["device"]), ("Status", ["device"]), ("Battery", ["device"]),
     ("Request", ["device", "command", "payload_hex", "timeout_ms"]), ("Subscribe", ["device"]), ("Trace", ["device"]),
     ("Open", ["device"]), ("Attach", ["device", "profile"]), ("Expect", ["device"]), ("Detach", ["device"]),
     ("ListFolder", ["device", "path"]), ("MakeFolder", ["device", "path"]), ("Remove", ["device", "path"]),

@@ -51,7 +51,7 @@ import Testing
     let error = AccessoryError(kind, "never")
     #expect(
       machine.openingFailed(error, now: now) == [.tellWaiting(error, pause: .seconds(1), try: 1, of: 3)])
-    #expect(machine.state == .waiting)
+    #expect(machine.state == .waiting && machine.triesLimit == 3)
   }
 
   /// One that was here and is not found any more is unplugged, also before that is told; one that was never here is not

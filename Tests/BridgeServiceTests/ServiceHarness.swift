@@ -38,6 +38,7 @@ final class ServiceHarness: Sendable {
     var configuration = ServiceConfiguration(information: Self.information)
     configuration.reconnect = .init(interval: .milliseconds(20))
     configuration.retry = .init(interval: .milliseconds(20))
+    (configuration.socket, configuration.clientLimits) = (path, limits)
     change(&configuration)
     var logger = Logger(label: "test") { _ in TestLog(lines: log) }
     logger.logLevel = .trace

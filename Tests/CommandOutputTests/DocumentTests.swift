@@ -110,10 +110,11 @@ import Testing
   @Test func whatAServiceHolds() {
     var held = Bridge.Accessory(device: Samples.bare, state: .waiting, tries: 2, profile: "lamp", driver: "framed")
     held.problem = Bridge.Problem(AccessoryError(.timedOut, "no answer"))
-    held.readings_age_ms = 1_500
+    (held.readings_age_ms, held.tries_limit, held.next_try_ms) = (1_500, 3, 900)
     let service = joined(
-      #""service":{"driver":"framed","holder":null,"problem":{"kind":"timed_out","message":"no answer"},"#,
-      #""profile":"lamp","readings_age_ms":1500,"stale":false,"state":"waiting","tries":2,"writes":null}"#)
+      #""service":{"driver":"framed","holder":null,"next_try_ms":900,"#,
+      #""problem":{"kind":"timed_out","message":"no answer"},"profile":"lamp","readings_age_ms":1500,"#,
+      #""stale":false,"state":"waiting","tries":2,"tries_limit":3,"writes":null}"#)
     #expect(
       DocumentText.line(DeviceDocument(Samples.bare, held: held))
         == Samples.bareText.replacing(#""service":null"#, with: service))

@@ -124,6 +124,11 @@ private func read<Method: ControlMethod>(_ message: [UInt8], _ method: Method.Ty
 
 /// A good answer to each method, and what is made of it.
 private let methods: [(answer: String, read: @Sendable ([UInt8]) -> Void)] = [
+  (
+    #"{"product":"p","version":"1","process":3,"started":1795337583.5,"uptime_ms":4,"socket":"/s","accessories":2,"#
+      + #""attached":1,"clients":3,"limits":{"accessories":9,"attached":8,"clients":7,"clients_of_one_user":6}}"#,
+    { read($0, Bridge.GetService.self) { precondition($0.uptime_ms >= 0 && $0.started.isFinite) } }
+  ),
   (#"{"accessories":[\#(accessory)]}"#, { read($0, Bridge.List.self) { $0.accessories.forEach { show($0.device) } } }),
   (
     #"{"accessory":\#(accessory),"line":\#(line),"identity":\#(identity),"#

@@ -54,6 +54,15 @@ package final class SampleBridge: BridgeHandler {
     problem: Bridge.Problem(AccessoryError(.busy, "screen has it")), profile: "sample", driver: "framed",
     protocols: ["com.example.a", "com.example.b"])
 
+  package static let service = Bridge.GetService.Reply(
+    product: "Sample", version: "1", process: 12, started: 1_795_337_583.125, uptime_ms: 61_000, socket: "/run/sample",
+    accessories: 1, attached: 0, clients: 1,
+    limits: Bridge.ServiceLimits(accessories: 4, attached: 3, clients: 2, clients_of_one_user: 1))
+
+  package func service(
+    _ call: Bridge.GetService, from caller: Caller
+  ) async throws(CallError) -> Bridge.GetService.Reply { Self.service }
+
   private func check(_ device: String?, _ caller: Caller) throws(CallError) {
     seen.update { $0.callers.append(caller.peer) }
     if device == "X" { throw .ambiguousDevice(device, candidates: ["X1", "X2"], "X1 and X2 fit") }

@@ -79,6 +79,7 @@ extension Bridge {
     package var readings_age_ms: Int?
     package var stale: Bool?
     package var writes: Writes?
+    package var tries_limit, next_try_ms: Int?
 
     package init(
       device: Device, state: AttachmentState, tries: Int = 0, holder: String? = nil, problem: Problem? = nil,

@@ -75,7 +75,7 @@ extension Bridge.Device: CheckedReply {
 extension Bridge.Accessory: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
-    try ReplyLimits.check(tries, ReplyLimits.count, "tries")
+    try ReplyLimits.check(counts: ["tries": tries, "tries_limit": tries_limit, "next_try_ms": next_try_ms])
     try ReplyLimits.check(readings_age_ms, ReplyLimits.count, "readings_age_ms")
   }
 }
@@ -96,6 +96,17 @@ extension Bridge.Open.Reply: CheckedReply {
   package func check() throws(ReplyNumberError) {
     try device.check()
     try line?.check()
+  }
+}
+
+extension Bridge.GetService.Reply: CheckedReply {
+  package func check() throws(ReplyNumberError) {
+    try ReplyLimits.check(started, ReplyLimits.seconds, "started")
+    try ReplyLimits.check(counts: [
+      "process": process, "uptime_ms": uptime_ms, "accessories": accessories, "attached": attached,
+      "clients": clients, "limits.accessories": limits.accessories, "limits.attached": limits.attached,
+      "limits.clients": limits.clients, "limits.clients_of_one_user": limits.clients_of_one_user,
+    ])
   }
 }
 

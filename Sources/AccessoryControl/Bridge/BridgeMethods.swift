@@ -12,6 +12,42 @@ package protocol ControlMethod: Codable, Sendable {
 // The methods of `accessorybridge.Bridge`; what they do stands in `accessorybridge.Bridge.varlink`.
 
 extension Bridge {
+  package struct ServiceLimits: Codable, Sendable, Hashable {
+    package var accessories, attached, clients, clients_of_one_user: Int
+
+    package init(accessories: Int, attached: Int, clients: Int, clients_of_one_user: Int) {
+      self.accessories = accessories
+      self.attached = attached
+      self.clients = clients
+      self.clients_of_one_user = clients_of_one_user
+    }
+  }
+
+  package struct GetService: ControlMethod {
+    package static let method = "accessorybridge.Bridge.Service"
+
+    package struct Reply: Codable, Sendable, Hashable {
+      package var product, version: String
+      package var process: Int
+      package var started: Double
+      package var uptime_ms: Int
+      package var socket: String?
+      package var accessories, attached, clients: Int
+      package var limits: ServiceLimits
+
+      package init(
+        product: String, version: String, process: Int, started: Double, uptime_ms: Int, socket: String? = nil,
+        accessories: Int, attached: Int, clients: Int, limits: ServiceLimits
+      ) {
+        (self.product, self.version, self.process) = (product, version, process)
+        (self.started, self.uptime_ms, self.socket) = (started, uptime_ms, socket)
+        (self.accessories, self.attached, self.clients, self.limits) = (accessories, attached, clients, limits)
+      }
+    }
+
+    package init() {}
+  }
+
   package struct List: ControlMethod {
     package static let method = "accessorybridge.Bridge.List"
 

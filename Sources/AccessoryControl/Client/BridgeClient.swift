@@ -37,6 +37,9 @@ package struct BridgeClient: Sendable {
 
   // MARK: - The service's accessories
 
+  /// What the service is, and how much it has.
+  package func service() async throws(AccessoryError) -> Bridge.GetService.Reply { try await call(Bridge.GetService()) }
+
   /// What the service has.
   package func list() async throws(AccessoryError) -> [Bridge.Accessory] { try await call(Bridge.List()).accessories }
 

@@ -42,6 +42,7 @@ package protocol BridgeHandler: Sendable {
   /// Who the service is.
   var information: ServiceInformation { get }
 
+  func service(_ call: Bridge.GetService, from caller: Caller) async throws(CallError) -> Bridge.GetService.Reply
   func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply
   func info(_ call: Bridge.GetInfo, from caller: Caller) async throws(CallError) -> Bridge.GetInfo.Reply
   func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply

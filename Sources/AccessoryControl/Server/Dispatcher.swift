@@ -67,6 +67,7 @@ struct Dispatcher: Sendable {
       let name = call.parameters["interface"]?.text ?? ""
       guard let interface = [bridge, service].first(where: { $0.name == name }) else { throw .interfaceNotFound(name) }
       return .reply(ReplyMessage(["description": .string(interface.text)]))
+    case Bridge.GetService.method: return try await once(call, caller, handler.service)
     case Bridge.List.method: return try await once(call, caller, handler.list)
     case Bridge.GetInfo.method: return try await once(call, caller, handler.info)
     case Bridge.GetStatus.method: return try await once(call, caller, handler.status)

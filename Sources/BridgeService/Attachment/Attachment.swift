@@ -85,13 +85,17 @@ final class Attachment {
   }
 
   /// As the interface tells it.
-  func facts(now: MonotonicTime) -> Bridge.Accessory {
+  func facts(_ clock: any TimerClock) -> Bridge.Accessory {
     var facts = Bridge.Accessory(
       device: Bridge.Device(target), state: machine.state, tries: machine.tries, holder: lending.holder,
       problem: machine.problem.map(Bridge.Problem.init), profile: profile?.name, driver: driver?.name,
       protocols: protocolStrings)
     facts.writes = writes
-    if let age = readings.age(now: now) {
+    if machine.state == .waiting {
+      facts.tries_limit = machine.triesLimit
+      facts.next_try_ms = machine.deadline.map { Self.milliseconds(max(.zero, $0 - clock.now)) }
+    }
+    if let age = readings.age(now: clock.bootTime) {
       facts.readings_age_ms = Self.milliseconds(age.oldest)
       if age.isStale { facts.stale = true }
     }

@@ -34,6 +34,8 @@ struct AttachmentMachine: Sendable, Equatable {
   private(set) var state = State.opening
   /// Tries since the last success.
   private(set) var tries = 0
+  /// How many tries there will be; nil where it is tried for ever.
+  private(set) var triesLimit: Int?
   /// Why it isn't attached.
   private(set) var problem: AccessoryError?
   /// When `timePassed` is to be called.
@@ -129,6 +131,7 @@ struct AttachmentMachine: Sendable, Equatable {
       return [.tellFailed(error)]
     }
     tries += 1
+    triesLimit = policy.tries
     state = .waiting
     isResting = false
     // One that is awaited for ever needs no timer: its coming is told.
@@ -224,7 +227,7 @@ struct AttachmentMachine: Sendable, Equatable {
   /// It had nothing to do for as long as the policy allows.
   mutating func rest() -> [Action] {
     guard state == .attached else { return [] }
-    (state, isResting, deadline) = (.waiting, true, nil)
+    (state, isResting, deadline, triesLimit) = (.waiting, true, nil, nil)
     return [.close]
   }
 

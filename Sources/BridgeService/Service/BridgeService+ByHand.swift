@@ -50,9 +50,8 @@ extension BridgeService {
     guard let first = attachments.first else {
       throw CallError(AccessoryError(.timedOut, "no unit of \(line.address) has answered"), device: line.id)
     }
-    let now = clock.bootTime
-    var reply = Bridge.Attach.Reply(accessory: first.facts(now: now))
-    reply.accessories = attachments.map { $0.facts(now: now) }
+    var reply = Bridge.Attach.Reply(accessory: first.facts(clock))
+    reply.accessories = attachments.map { $0.facts(clock) }
     return reply
   }
 
@@ -179,7 +178,7 @@ extension BridgeService {
       await wait(attachment)
       attachment = attachment.latest
     }
-    return Bridge.Attach.Reply(accessory: attachment.facts(now: clock.bootTime), was_attached: wasAttached)
+    return Bridge.Attach.Reply(accessory: attachment.facts(clock), was_attached: wasAttached)
   }
 
   package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {

@@ -4,6 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 import AccessoryProtocols
+import Glibc
 
 // The calls that have one answer.
 
@@ -11,15 +12,31 @@ extension BridgeService: BridgeHandler {
   /// Who the service is.
   package nonisolated var information: ServiceInformation { configuration.information }
 
+  package func service(
+    _ call: Bridge.GetService, from caller: Caller
+  ) async throws(CallError) -> Bridge.GetService.Reply {
+    let limits = configuration.clientLimits
+    return Bridge.GetService.Reply(
+      product: configuration.information.product, version: configuration.information.version,
+      process: Int(getpid()), started: started.wallClock,
+      uptime_ms: Attachment.milliseconds(Attachment.age(started.clock, now: clock.bootTime)),
+      socket: configuration.socket, accessories: attachments.count,
+      attached: attachments.values.count { $0.machine.state == .attached || $0.machine.state == .lent },
+      clients: clientCount,
+      limits: Bridge.ServiceLimits(
+        accessories: Self.deviceLimit, attached: configuration.maximumAttached, clients: limits.clients,
+        clients_of_one_user: limits.clientsOfOneUser))
+  }
+
   package func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply {
-    Bridge.List.Reply(accessories: ordered.map { $0.facts(now: clock.bootTime) })
+    Bridge.List.Reply(accessories: ordered.map { $0.facts(clock) })
   }
 
   package func info(_ call: Bridge.GetInfo, from caller: Caller) async throws(CallError) -> Bridge.GetInfo.Reply {
     let attachment = try find(call.device)
     if attachment.machine.state == .lent {
       return Bridge.GetInfo.Reply(
-        accessory: attachment.facts(now: clock.bootTime),
+        accessory: attachment.facts(clock),
         identity: (attachment.readings.identity?.value).map(Bridge.Identity.init))
     }
     let (held, open) = try await contact(call.device)
@@ -32,7 +49,7 @@ extension BridgeService: BridgeHandler {
     let details = open.accessory?.protocolDetails.map(Bridge.ProtocolDetails.init)
     let identity = open.accessory == nil ? nil : try await identity(call.device)
     return Bridge.GetInfo.Reply(
-      accessory: held.facts(now: clock.bootTime), line: line, protocol: details, identity: identity)
+      accessory: held.facts(clock), line: line, protocol: details, identity: identity)
   }
 
   private func identity(_ device: String?) async throws(CallError) -> Bridge.Identity {

@@ -31,7 +31,9 @@ package actor BridgeService {
   private var expectations = Expectations()
   private var watching: [Task<Void, Never>] = []
   private(set) var sources: [any DeviceSource] = []
-  private var clientCount = 0
+  private(set) var clientCount = 0
+  /// When it was started: on the clock that goes on while the machine sleeps, and in seconds since 1970.
+  nonisolated let started: (clock: MonotonicTime, wallClock: Double)
   private var idleTimer: TimerToken?
   private var scanTimer: TimerToken?
   private var lastStatus = ""
@@ -63,6 +65,7 @@ package actor BridgeService {
     self.hooks = hooks
     self.io = io
     self.clock = clock ?? io
+    started = (self.clock.bootTime, Self.wallClock)
     (idle, idleContinuation) = AsyncStream<Void>.makeStream()
   }
 

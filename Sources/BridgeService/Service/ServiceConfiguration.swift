@@ -51,6 +51,9 @@ package struct ServiceConfiguration: Sendable {
   package var exitIdle: Duration?
   /// When to say that the search is over; nil: never.
   package var scanTimeout: Duration?
+  /// Where it answers, and what it lets clients cost: what it tells of itself.
+  package var socket: String?
+  package var clientLimits = ControlServer.Limits()
   /// Who the service is.
   package var information: ServiceInformation
 

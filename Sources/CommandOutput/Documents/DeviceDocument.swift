@@ -44,8 +44,11 @@ package struct DeviceDocument: Encodable, Sendable {
 package struct HeldDocument: Encodable, Sendable {
   let state: String
   let profile, driver: OrNull<String>
-  /// Tries that have failed since it was last attached.
+  /// Tries since it was last attached; while it is awaited the number of the next one.
   let tries: Int
+  /// While it is awaited: how many tries there will be, null for ever; and how long it is until the next, null where that waits for
+  /// the accessory to come.
+  let tries_limit, next_try_ms: OrNull<Int>
   /// Who has borrowed it.
   let holder: OrNull<String>
   /// Why it isn't attached.
@@ -60,6 +63,7 @@ package struct HeldDocument: Encodable, Sendable {
     state = accessory.state.rawValue
     (profile, driver) = (OrNull(accessory.profile), OrNull(accessory.driver))
     tries = accessory.tries
+    (tries_limit, next_try_ms) = (OrNull(accessory.tries_limit), OrNull(accessory.next_try_ms))
     holder = OrNull(accessory.holder)
     problem = OrNull(accessory.problem.map { ProblemDocument($0.error(or: .ioFailure)) })
     writes = OrNull(accessory.writes?.rawValue)

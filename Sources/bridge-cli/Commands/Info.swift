@@ -68,8 +68,8 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
     if let holder = reply.accessory.holder { Output.note("\(SafeText.escape(holder)) has the accessory") }
     show(
       DeviceDocument(device, held: reply.accessory),
-      DeviceView.facts(Device(device), driver: reply.accessory.driver), reply.line, reply.protocol,
-      reply.identity?.reading)
+      DeviceView.facts(Device(device), driver: reply.accessory.driver) + HeldView.facts(reply.accessory),
+      reply.line, reply.protocol, reply.identity?.reading)
   }
 
   private func show(

@@ -58,7 +58,8 @@ struct List: AsyncParsableCommand, JSONCommand {
     }
     let hasAges = held.values.contains { $0.readings_age_ms != nil || $0.isSilent }
     var table = Table(
-      ["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"] + (hasAges ? ["READ"] : []))
+      ["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"]
+        + (held.isEmpty ? [] : ["STATE", "PROFILE"]) + (hasAges ? ["READ"] : []))
     for (device, access) in zip(devices, accesses) {
       table.add(
         [
@@ -68,7 +69,7 @@ struct List: AsyncParsableCommand, JSONCommand {
           device.usb?.product ?? "-", Table.cell(device.transports.map(\.rawValue).joined(separator: ",")),
           word(access),
           SafeText.escape(device.place), device.source.rawValue,
-        ] + (hasAges ? [age(held[device.id])] : []))
+        ] + (held.isEmpty ? [] : state(held[device.id])) + (hasAges ? [age(held[device.id])] : []))
     }
     table.lines().forEach(Output.line)
   }
@@ -103,8 +104,8 @@ struct List: AsyncParsableCommand, JSONCommand {
   private func held(_ devices: inout [Device]) async -> [String: Bridge.Accessory] {
     guard !devices.isEmpty else { return [:] }
     var told: [String: Bridge.Accessory] = [:]
-    let all = await HeldAccessory.all(at: ServicePlace.all(), patience: .seconds(2)).held.filter(\.isHeld)
-    let units = Dictionary(grouping: all.map(\.device).filter { $0.unit != nil }, by: \.address)
+    let all = await HeldAccessory.all(at: ServicePlace.all(), patience: .seconds(2)).held
+    let units = Dictionary(grouping: all.filter(\.isHeld).map(\.device).filter { $0.unit != nil }, by: \.address)
     devices = devices.flatMap { device -> [Device] in
       guard device.unit == nil, let units = units[device.address] else { return [device] }
       return units.compactMap(\.unit).sorted().map { device.onLine(unit: $0) }
@@ -148,6 +149,12 @@ struct List: AsyncParsableCommand, JSONCommand {
       found += answering.isEmpty ? [device] : answering.map { device.onLine(unit: $0) }
     }
     return found
+  }
+
+  /// Where it stands with the service that holds it, and the profile that this applies.
+  private func state(_ accessory: Bridge.Accessory?) -> [String] {
+    guard let accessory else { return ["-", "-"] }
+    return [HeldView.word(accessory), Table.cell(accessory.profile)]
   }
 
   /// How long ago its readings were read.

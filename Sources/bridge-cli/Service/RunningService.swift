@@ -57,10 +57,12 @@ struct RunningService: Sendable {
   {
     var hooks = hooks
     if json { hooks.onEvent = { EventDocument($0).map { ServiceLog.tell($0) } } }
+    var configuration = configuration
+    configuration.socket = socket.path
     let service = BridgeService(
       configuration, profiles: await profiles(), drivers: KnownDrivers.library, log: log, hooks: hooks)
     let server = try ControlServer(
-      socket, handler: service, onClients: { service.noteClients($0) },
+      socket, handler: service, limits: configuration.clientLimits, onClients: { service.noteClients($0) },
       onSocket: { [log, path = socket.path ?? ""] news in
         switch news {
         case .mended: log.warning("the socket \(path) or its lock was taken away: made again")

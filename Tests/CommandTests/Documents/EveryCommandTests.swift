@@ -39,6 +39,7 @@ import Testing
     try await seen.run(box, "list", as: ["device_list"])
     try await seen.run(box, "doctor", as: ["doctor"])
     try await seen.run(box, "battery", as: ["error"], status: 66)
+    try await seen.run(box, "service", as: ["error"], status: 66)
     try await seen.run(box, "udev-rules", as: ["udev_rules"])
     try await seen.run(box, "profile", "list", as: ["profile_list"])
     try await seen.run(box, "profile", "show", "framed", as: ["profile"])
@@ -101,6 +102,7 @@ import Testing
     try await service.line { $0.contains(#""event":"connected""#) }
     try await service.line { $0.contains(#""event":"battery""#) }
     try await seen.run(box, "serve", as: ["serving", "log"])
+    try await seen.run(box, "service", as: ["service"])
     try await seen.run(box, "list", as: ["device_list"])
     try await seen.run(box, "info", as: ["information"])
     try await seen.run(box, "status", as: ["status"])

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+
+/// A service, and what it holds.
+package struct ServiceDocument: Encodable {
+  struct Limits: Encodable {
+    let accessories, attached, clients, clients_of_one_user: Int
+  }
+
+  let schema = DocumentSchema.name
+  let time: Double
+  let product, version: String
+  let process: Int
+  /// Seconds since 1970, UTC.
+  let started: Double
+  let uptime_ms: Int
+  /// Null where it has no path.
+  let socket: OrNull<String>
+  let attached, clients: Int
+  let limits: Limits
+  /// What it holds, or tries to.
+  let devices: [DeviceDocument]
+
+  /// What a service tells of itself and of what it has; `time` is in seconds since 1970, UTC.
+  package init(
+    _ service: Bridge.GetService.Reply, _ accessories: [Bridge.Accessory], at time: Double = WallClock.seconds
+  ) {
+    self.time = time
+    (product, version, process) = (service.product, service.version, service.process)
+    (started, uptime_ms, socket) = (service.started, service.uptime_ms, OrNull(service.socket))
+    (attached, clients) = (service.attached, service.clients)
+    let told = service.limits
+    limits = Limits(
+      accessories: told.accessories, attached: told.attached, clients: told.clients,
+      clients_of_one_user: told.clients_of_one_user)
+    devices = accessories.map { DeviceDocument($0.device, held: $0) }
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import AccessoryDiscovery
+import ArgumentParser
+import CommandOutput
+
+struct ServiceCommand: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "service",
+    abstract: "Shows the service: its version, its socket, its clients, and what it holds.",
+    discussion: """
+      Where the user and the system have one each, both are shown. It is asked, and nothing is opened. A service is started with \
+      bridge-cli serve, or by systemd when an accessory is plugged in.
+
+      EXAMPLES
+        bridge-cli service
+        bridge-cli service --json | jq '.devices[].service.state'
+      """)
+
+  @Option(help: ArgumentHelp("The service whose socket is at this path.", valueName: "path"))
+  var socket: String?
+  @OptionGroup var output: OutputOptions
+
+  private static let patience = Duration.seconds(5)
+
+  func run() async throws {
+    let places = socket.map { [$0] } ?? ServicePlace.all()
+    var (shownCount, failure): (Int, AccessoryError?) = (0, nil)
+    for place in places {
+      do throws(AccessoryError) {
+        let client = try await BridgeClient.connect(to: place, patience: Self.patience)
+        show(try await client.service(), try await client.list(), place, isFirst: shownCount == 0)
+        shownCount += 1
+      } catch {
+        // That there is none at one of the usual places is nothing to tell where there is one at another.
+        if error.kind != .notFound || failure == nil { failure = error }
+      }
+    }
+    guard shownCount == 0 || failure.map({ $0.kind != .notFound }) == true else { return }
+    guard let failure, failure.kind != .notFound || socket != nil else {
+      throw AccessoryError(.notFound, "no service runs: bridge-cli serve starts one")
+    }
+    throw failure
+  }
+
+  private func show(
+    _ service: Bridge.GetService.Reply, _ accessories: [Bridge.Accessory], _ place: String, isFirst: Bool
+  ) {
+    if output.json { return Output.json(ServiceDocument(service, accessories)) }
+    if !isFirst { Output.line("") }
+    Table.facts(ServiceView.facts(service, place: place)).forEach(Output.line)
+    let table = ServiceView.table(accessories)
+    if !table.isEmpty { Output.line("") }
+    table.forEach(Output.line)
+  }
+}
