@@ -145,7 +145,7 @@ import Testing
       DocumentText.line(RequestDocument(bare, command: "echo", byte: 0x7E, reply: [0xAA, 0]))
         == joined(
           #"{"command":"echo","command_byte":126,"device":\#(Samples.bareText),"#,
-          #""reply":{"hex":"aa00","size_bytes":2},\#(end)}"#))
+          #""reply":{"fields":null,"hex":"aa00","size_bytes":2},\#(end)}"#))
     #expect(
       DocumentText.line(AnswersDocument(bare, [])) == #"{"device":\#(Samples.bareText),"replies":[],\#(end)}"#)
     let answer = CommandAnswer(

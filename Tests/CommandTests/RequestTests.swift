@@ -36,8 +36,37 @@ import Testing
       #expect(
         try await box.run("request", "echo", "00ff", "--json").json() == [
           "schema": "accessory-bridge/2", "device": BatteryTests.device(at: simulator.path), "command": "echo",
-          "command_byte": 126, "reply": ["hex": "00ff", "size_bytes": 2],
+          "command_byte": 126, "reply": ["hex": "00ff", "size_bytes": 2, "fields": nil],
         ])
+    }
+  }
+
+  /// A reply of a form that is known is shown in words, by the command's name and by its number.
+  @Test func repliesInWords() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate("--percent", "57", "--voltage", "3712", "--name", "Lamp \u{1B}[31m")
+      for battery in ["battery", "0x03"] {
+        #expect(try await box.run("request", battery).outputText == "normal, 57 %, 3712 mV, discharging\n")
+      }
+      #expect(try await box.run("request", "status").outputText == "idle, fault 0\n")
+      let identity = try await box.run("request", "identify")
+      #expect(identity.outputText == "Accessory Bridge, Lamp \\u{1b}[31m, AF1-SIM, SIM0001\n")
+      let reply = try await box.run("request", "battery", "--json").json()["reply"]
+      #expect(
+        reply == [
+          "hex": "0239800e02", "size_bytes": 5,
+          "fields": ["level": "normal", "percent": 57, "millivolts": 3712, "charge": "discharging"],
+        ])
+    }
+  }
+
+  /// A reply that isn't as it should be is shown as it is.
+  @Test func repliesThatMakeNoSense() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate("--battery-payload", "")
+      #expect(try await box.run("request", "battery").outputText == "\n")
+      let reply = try await box.run("request", "battery", "--json").json()["reply"]
+      #expect(reply == ["hex": "", "size_bytes": 0, "fields": nil])
     }
   }
 

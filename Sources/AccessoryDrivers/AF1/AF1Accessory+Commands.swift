@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
+import AccessoryLink
 import AccessoryProtocols
 
 extension AF1Accessory {
@@ -17,6 +18,14 @@ extension AF1Accessory {
       [.init("number", .whole(0...255)), .init("payload", .bytes(Int(UInt16.max)), standard: .bytes([]))],
       results: [.init("payload")]),
   ]
+
+  /// What a reply's payload says, for people and by name, as a trace has it; nil where nothing is known of its form, as of an
+  /// echo, or it isn't of that.
+  package static func words(
+    ofReply payload: [UInt8], to command: UInt8
+  ) -> (summary: String, fields: [FrameField])? {
+    AF1Words.reply(payload, to: AF1Command(rawValue: command))
+  }
 
   /// Sends commands one after another; each is answered with its reply's bytes. AF1 always answers.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {

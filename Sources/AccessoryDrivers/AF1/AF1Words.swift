@@ -20,12 +20,18 @@ enum AF1Words {
         header.flags.contains(.reply) ? "reply" : "request"
       }
     let text: (summary: String, fields: [FrameField]) =
-      outcome == .whole ? message(header, payload) : (problem(outcome, header), [])
+      outcome == .whole ? message(header.command, header.flags, payload) : (problem(outcome, header), [])
     var words = FrameWords(
       "AF1", kind, title: "\(kind) \(header.command.name) #\(header.number)", command: header.command.name.lowercased(),
       commandByte: header.command.rawValue, number: header.number, summary: text.summary, fields: text.fields)
     words.isRefusal = header.flags.contains(.refused)
     return words
+  }
+
+  /// What a reply to a command says; nil where nothing is known of its form, or it isn't of that.
+  static func reply(_ payload: [UInt8], to command: AF1Command) -> (summary: String, fields: [FrameField])? {
+    let said = message(command, .reply, payload)
+    return said.fields.isEmpty ? nil : said
   }
 
   private static func problem(_ outcome: FrameOutcome, _ header: AF1Header) -> String {
@@ -36,14 +42,16 @@ enum AF1Words {
     }
   }
 
-  private static func message(_ header: AF1Header, _ payload: [UInt8]) -> (summary: String, fields: [FrameField]) {
-    if header.flags.contains(.refused) {
+  private static func message(
+    _ command: AF1Command, _ flags: AF1Header.Flags, _ payload: [UInt8]
+  ) -> (summary: String, fields: [FrameField]) {
+    if flags.contains(.refused) {
       let reason = AF1RefusalReason(rawValue: payload.first ?? 0)
       return (reason.description, [.init("reason", reason.rawValue)])
     }
-    let isRequest = header.flags.isDisjoint(with: [.reply, .event])
+    let isRequest = flags.isDisjoint(with: [.reply, .event])
     let preview = FrameWords.preview(payload)
-    switch (header.command, isRequest) {
+    switch (command, isRequest) {
     case (.hello, true):
       return read(AF1HelloRequest.self, payload) {
         let nonce = Hexadecimal.string($0.nonce)

@@ -8,6 +8,8 @@ package struct RequestDocument: Encodable {
   struct Reply: Encodable {
     let hex: String
     let size_bytes: Int
+    /// What it says, by name; null where nobody knows.
+    let fields: OrNull<[String: ValueDocument]>
   }
 
   let schema = DocumentSchema.name
@@ -16,12 +18,16 @@ package struct RequestDocument: Encodable {
   let command_byte: UInt8
   let reply: Reply
 
-  /// The answer to a request: the command's name and byte, and the payload that came.
-  package init(_ device: DeviceDocument, command: String, byte: UInt8, reply payload: [UInt8]) {
+  /// The answer to a request: the command's name and byte, the payload that came, and what that says where it is known.
+  package init(
+    _ device: DeviceDocument, command: String, byte: UInt8, reply payload: [UInt8], fields: [String: PlainValue]? = nil
+  ) {
     self.device = device
     self.command = command
     command_byte = byte
-    reply = Reply(hex: Hexadecimal.string(payload), size_bytes: payload.count)
+    reply = Reply(
+      hex: Hexadecimal.string(payload), size_bytes: payload.count,
+      fields: OrNull(fields?.mapValues { ValueDocument($0) }))
   }
 }
 

@@ -25,7 +25,8 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
       in the accessory's profile. --dry-run shows what would be sent, and sends nothing.
 
       For AF1 there is a shorter form: COMMAND is identify, status, battery, echo, or a number like 0x7E. PAYLOAD is \
-      hexadecimal, or with --text taken as it is. The reply is printed in hexadecimal. A command that the AF1 specification doesn't know is not sent \
+      hexadecimal, or with --text taken as it is. What is known of the reply is printed in words, and any other reply in \
+      hexadecimal; --json has both. A command that the AF1 specification doesn't know is not sent \
       twice unless it is sure that the accessory has not restarted.
 
       EXAMPLES
@@ -137,7 +138,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
           try await held.calls.request(command, payload: parts.payload, write: write)
         }
       }
-      return show(reply.payload, parts, DeviceDocument(reply.device))
+      return show(reply.payload, parts, DeviceDocument(reply.device), driver: held.accessory.driver)
     }
     let target = try await OpenedAccessory.find(parts.device, line)
     if let driver = target.driver, let named = named(parts, driver.name, driver.commands) {
@@ -156,7 +157,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
           }
         }
       }
-      show(reply, parts, DeviceDocument(opened.device))
+      show(reply, parts, DeviceDocument(opened.device), driver: opened.driver.name)
     }
   }
 
@@ -181,13 +182,18 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     return NamedRequest(["command", "number=\(parts.command.rawValue)"] + payload, of: parts.device)
   }
 
-  private func show(_ reply: [UInt8], _ parts: Parts, _ device: DeviceDocument) {
+  private func show(_ reply: [UInt8], _ parts: Parts, _ device: DeviceDocument, driver: String?) {
+    let words =
+      driver == AF1Accessory.driverName ? AF1Accessory.words(ofReply: reply, to: parts.command.rawValue) : nil
     if output.json {
       return Output.json(
         RequestDocument(
-          device, command: parts.command.name.lowercased(), byte: parts.command.rawValue, reply: reply))
+          device, command: parts.command.name.lowercased(), byte: parts.command.rawValue, reply: reply,
+          fields: words.map { Dictionary($0.fields.map { ($0.name, $0.value) }) { $1 } }))
     }
     let style = Style.standardOutput
+    // What can be read is shown so; its bytes are in JSON, and in a trace.
+    if let words { return Output.line(words.summary) }
     Output.line(Hexadecimal.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
   }
 
