@@ -19,7 +19,7 @@ extension BridgeService: BridgeHandler {
     return Bridge.GetService.Reply(
       product: configuration.information.product, version: configuration.information.version,
       process: Int(getpid()), started: started.wallClock,
-      uptime_ms: Attachment.milliseconds(Attachment.age(started.clock, now: clock.bootTime)),
+      uptime_ms: age(started.clock),
       socket: configuration.socket, accessories: attachments.count,
       attached: attachments.values.count { $0.machine.state == .attached || $0.machine.state == .lent },
       clients: clientCount,

@@ -53,9 +53,9 @@ actor BridgeEndpoints {
       let arrivals = await ArrivalWatcher()
       defer { arrivals.end() }
       try await hub.run {
-        let (transport, name) = try await opening.open()
+        let (transport, name, device) = try await opening.open()
         isOpen.set(true)
-        view.opened(name)
+        view.opened(name, device)
         return transport
       } retry: { error in
         let wasOpen = isOpen.set(false)

@@ -10,19 +10,22 @@ final class BridgeView: Sendable {
   private let json: Bool
   private let hasStreams: Bool
   private let lastTrouble = Locked<String?>(nil)
+  /// The accessory that was open last.
+  private let device = Locked<DeviceDocument?>(nil)
 
   init(json: Bool, hasStreams: Bool) { (self.json, self.hasStreams) = (json, hasStreams) }
 
   /// Others find the accessory there.
   func listening(_ endpoint: String, node: String? = nil) {
-    if json { return Output.json(BridgeDocument("listening", endpoint: endpoint, path: node)) }
+    if json { return Output.json(document("listening", endpoint: endpoint, path: node)) }
     let text = SafeText.escape(endpoint) + (node.map { " leads to \($0)" } ?? " is open")
     hasStreams ? Output.note(text) : Output.line(text)
   }
 
-  func opened(_ name: String) {
+  func opened(_ name: String, _ device: DeviceDocument) {
     lastTrouble.withLock { $0 = nil }
-    note("opened", "\(name) is open", device: name)
+    self.device.withLock { $0 = device }
+    note("opened", "\(name) is open")
   }
 
   /// The accessory can't be opened now, and is waited for.
@@ -56,10 +59,18 @@ final class BridgeView: Sendable {
   }
 
   private func note(
-    _ event: String, _ text: String, device: String? = nil, client: String? = nil, reason: String? = nil
+    _ event: String, _ text: String, client: String? = nil, reason: String? = nil
   ) {
-    if json { return Output.json(BridgeDocument(event, device: device, client: client, reason: reason)) }
+    if json { return Output.json(document(event, client: client, reason: reason)) }
     Output.note(SafeText.escape(text, limit: 1_000))
+  }
+
+  private func document(
+    _ event: String, endpoint: String? = nil, path: String? = nil, client: String? = nil, reason: String? = nil
+  ) -> BridgeDocument {
+    BridgeDocument(
+      event: event, device: OrNull(device.withLock { $0 }), endpoint: OrNull(endpoint), path: OrNull(path),
+      client: OrNull(client), reason: OrNull(reason))
   }
 }
 
@@ -67,14 +78,8 @@ final class BridgeView: Sendable {
 struct BridgeDocument: Encodable {
   let schema = DocumentSchema.name
   let event: String
-  let endpoint, path, device, client, reason: OrNull<String>
-
-  init(
-    _ event: String, endpoint: String? = nil, path: String? = nil, device: String? = nil, client: String? = nil,
-    reason: String? = nil
-  ) {
-    self.event = event
-    (self.endpoint, self.path, self.device) = (OrNull(endpoint), OrNull(path), OrNull(device))
-    (self.client, self.reason) = (OrNull(client), OrNull(reason))
-  }
+  let time = WallClock.seconds
+  /// The accessory; null until it was opened.
+  let device: OrNull<DeviceDocument>
+  let endpoint, path, client, reason: OrNull<String>
 }
