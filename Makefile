@@ -143,7 +143,7 @@ man: ## Manual pages: .build/man
 
 install: ## Installs bridge-cli, its service, udev rules, manual and completions: PREFIX, DESTDIR
 	@[ -x "$(BRIDGE_CLI)" ] || $(MAKE) static
-	@[ -d "$(MANUAL)" ] || $(MAKE) man
+	@[ -e "$(MANUAL)/bridge-cli-list.1" ] || $(MAKE) man
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" BRIDGE_CLI="$(BRIDGE_CLI)" MANUAL="$(MANUAL)" systemd/setup install
 
 uninstall: ## Takes away what install has installed, but for your own profiles

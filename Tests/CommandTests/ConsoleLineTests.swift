@@ -69,6 +69,43 @@ import Testing
     }
   }
 
+  /// Where nothing may be sent, the line isn't touched either; it may be looked at.
+  @Test func whereNothingIsSent() async throws {
+    try await withConsole("--driver", "jbd") { console, accessory in
+      for key in ["b", "D", "R", "n300\r"] {
+        let seen = console.state.value.output.count
+        console.type("\(Self.prefix)\(key)")
+        try await console.wait(for: "so nothing is sent: for that say --write", from: seen)
+      }
+      console.type("\(Self.prefix)L")
+      try await console.wait(for: "--- 9600 baud, 8 data bits, no parity, 1 stop bit; no modem lines")
+      #expect(accessory.received() == [])
+    }
+  }
+
+  /// Who changed the rate finds it as it was left.
+  @Test func theRateStays() async throws {
+    try await Sandbox.with { box in
+      let accessory = try await box.simulate()
+      let console = try box.sit("console", "SIM0001", "--input", "hex")
+      try await console.wait(for: "Ctrl-T ? shows what else there is")
+      console.type("\(Self.prefix)n4800\r")
+      let start = try await console.wait(for: "--- 4800 baud")
+      try await accessory.stop()
+      let gone = try await console.wait(for: "SIM0001 is gone: waiting for it to come back", from: start)
+      // There is no line meanwhile.
+      console.type("\(Self.prefix)b\(Self.prefix)n")
+      try await console.wait(for: "not connected: nothing was changed", from: gone)
+      let again = try await box.simulate()
+      let back = try await console.wait(for: "SIM0001 is connected at \(again.path)", from: gone)
+      console.type("\(Self.prefix)L")
+      try await console.wait(for: "--- 4800 baud", from: back)
+      console.type(Self.exit)
+      #expect(try await console.end() == 0)
+      try await again.stop()
+    }
+  }
+
   // MARK: - From a pipe
 
   private static func typing(_ text: String) -> [String] {

@@ -151,8 +151,9 @@ import Testing
   ])
   func lettersForTheLine(options: [String]) async throws {
     try await Sandbox.with { box in
-      _ = try await box.simulate("--link", "acc")
-      let info = try await box.run(["info", "./acc"] + options)
+      // Nobody is at the other end, and nobody is asked.
+      let accessory = try openPseudoTerminal(raw: true)
+      let info = try await box.run(["info", accessory.path] + options)
       #expect(info.status == 0, "\(info.errorText)")
       // A pseudo-terminal always has eight data bits.
       #expect(info.outputText.contains("9600 baud, 8 data bits, no parity, 2 stop bits"), "\(info.outputText)")

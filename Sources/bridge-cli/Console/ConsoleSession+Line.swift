@@ -45,7 +45,8 @@ extension ConsoleSession {
 
   /// A rate is typed in place of a line; nothing, or Ctrl-C, leaves it as it is.
   func askBaud() {
-    guard opening?.line != nil else { return note("there is no serial line here that could be asked or set") }
+    guard let opening else { return note("not connected: nothing was changed") }
+    guard opening.line != nil else { return note("there is no serial line here that could be asked or set") }
     baudEditor = LineEditor()
   }
 
