@@ -3,6 +3,7 @@
 // Counts what this program asks the C library's heap for, Swift's objects and arrays included: the program's own
 // definitions go before the C library's, which stay reachable under other names.
 
+#define _GNU_SOURCE
 #include "cfloor.h"
 
 #include <errno.h>
