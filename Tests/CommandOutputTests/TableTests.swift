@@ -37,6 +37,51 @@ import Testing
     #expect(lines[2] == "12345  usb   y")
   }
 
+  /// Characters of East Asia take two columns, and what stands on another none.
+  @Test func terminalColumns() {
+    let lines = table(["ランプ", "tty", "x"], ["a\u{200D}b", "usb", "y"], ["12345", "-", "z"]).lines(Samples.pipe)
+    #expect(lines == ["NAME    WAYS  PATH", "ランプ  tty   x", "a\u{200D}b      usb   y", "12345   -     z"])
+    #expect(Table.facts([("ランプ", "a"), ("x", "b")], Samples.pipe) == ["ランプ  a", "x       b"])
+  }
+
+  @Test func whatDoesNotFitIsLeftOut() {
+    var table = Table(["NAME", "WAYS", "PATH", "USB"], optional: [1, 3])
+    table.add(["lamp", "tty", "/dev/ttyACM0", "-"])
+    #expect(table.lines(Samples.pipe, columns: 29) == ["NAME  WAYS  PATH          USB", "lamp  tty   /dev/ttyACM0  -"])
+    // First what no row has.
+    #expect(table.lines(Samples.pipe, columns: 28) == ["NAME  WAYS  PATH", "lamp  tty   /dev/ttyACM0"])
+    #expect(table.lines(Samples.pipe, columns: 23) == ["NAME  PATH", "lamp  /dev/ttyACM0"])
+    #expect(table.lines(Samples.pipe, columns: 18) == ["NAME  PATH", "lamp  /dev/ttyACM0"])
+    // Then row by row.
+    table.add(["bell", "usb", "-", "x"])
+    #expect(
+      table.lines(Samples.pipe, columns: 17) == [
+        "NAME  lamp", "WAYS  tty", "PATH", "  /dev/ttyACM0", "", "NAME  bell", "WAYS  usb", "USB   x",
+      ])
+  }
+
+  @Test func sentencesAreBroken() {
+    var table = Table(["NAME", "FROM", "DESCRIPTION"], optional: [1], endsInText: true)
+    table.add(["lamp", "built in", "a lamp that says how bright it is"])
+    #expect(
+      table.lines(Samples.pipe, columns: 40) == [
+        "NAME  FROM      DESCRIPTION", "lamp  built in  a lamp that says how", "                bright it is",
+      ])
+    #expect(
+      table.lines(Samples.pipe, columns: 30) == [
+        "NAME  DESCRIPTION", "lamp  a lamp that says how", "      bright it is",
+      ])
+    #expect(table.lines(Samples.pipe)[1] == "lamp  built in  a lamp that says how bright it is")
+  }
+
+  @Test func factsAreBroken() {
+    let facts = [("Line", "115200 baud, 8 data bits"), ("Path", "/dev/serial/by-id/usb-a-long-name")]
+    #expect(
+      Table.facts(facts, Samples.pipe, columns: 24) == [
+        "Line  115200 baud, 8", "      data bits", "Path", "      /dev/serial/by-id/", "      usb-a-long-name",
+      ])
+  }
+
   @Test func cells() {
     #expect(Table.cell(nil) == "-")
     #expect(Table.cell("") == "-")

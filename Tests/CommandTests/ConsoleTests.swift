@@ -252,7 +252,7 @@ import Testing
       try await service.errors(containing: "SIM0001 is attached at")
       let console = try box.sit("console", "SIM0001", "--input", "hex")
       let settings = console.settings
-      let start = try await console.wait(for: ", lent by the service at ")
+      let start = try await console.wait(for: "lent by")
       try await service.errors(containing: "SIM0001 is lent to process \(try #require(console.pid))")
       console.type("0ff01103010000002600\r")
       try await console.wait(for: "reply BATTERY #1", from: start)
@@ -275,7 +275,7 @@ import Testing
       let service = try await box.serve()
       try await service.errors(containing: "SIM0001 is attached at")
       let console = try box.sit("console", "SIM0001")
-      try await console.wait(for: ", lent by the service at ")
+      try await console.wait(for: "lent by")
       console.type(Self.exit)
       #expect(try await console.end() == 0)
       try await service.errors(containing: "SIM0001 is attached at", times: 2)

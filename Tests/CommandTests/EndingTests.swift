@@ -203,6 +203,16 @@ import Testing
     }
   }
 
+  @Test func aScanThatIsInterrupted() async throws {
+    try await Sandbox.with { box in
+      _ = try await box.simulate(kind: "hm10", "--central", "--neighbours", "5", "--scan-time", "100ms")
+      let scan = try box.start("scan", "--timeout", "60s", "--json")
+      _ = try await scan.lines(1)
+      scan.signal(SIGINT)
+      #expect(try await scan.end().status == 128 + SIGINT)
+    }
+  }
+
   @Test func demoEndsByItself() async throws {
     try await Sandbox.with { box in
       let demo = try await box.run("demo")

@@ -22,6 +22,8 @@ package final class WaitingLine: Sendable {
     var waits: [Wait] = []
     var count = 0
     var isDrawn = false
+    /// Whether this wait was shown already.
+    var wasDrawn = false
     /// Those who write something else at this moment.
     var writers = 0
     /// Whether the cursor stands at the beginning of a line.
@@ -43,6 +45,8 @@ package final class WaitingLine: Sendable {
 
   /// Waits that are shorter are not shown.
   private static let delay = Duration.milliseconds(300)
+  /// After something else was written, the line is shown again so much later.
+  private static let pause = Duration.milliseconds(100)
   private static let erase = "\r\u{1B}[K"
 
   /// `columns` is asked at each drawing; nil when nobody looks. `draw` gets what draws the line.
@@ -86,6 +90,7 @@ package final class WaitingLine: Sendable {
     state.withLock { state in
       state.waits.removeAll { $0.number == wait.number }
       clear(&state)
+      state.wasDrawn = state.wasDrawn && !state.waits.isEmpty
       guard state.waits.isEmpty, let timer = state.timer else { return }
       clock.cancel(timer)
       state.timer = nil
@@ -107,6 +112,8 @@ package final class WaitingLine: Sendable {
     state.withLock { state in
       state.writers -= 1
       state.isAtLineStart = last == UInt8(ascii: "\n")
+      // Soon, but not between two lines that are written at once.
+      if state.wasDrawn { schedule(at: clock.now + Self.pause, &state) }
     }
   }
 
@@ -131,7 +138,7 @@ package final class WaitingLine: Sendable {
       schedule(at: wait.start + .seconds(passed.components.seconds + 1), &state)
       guard state.writers == 0, state.isAtLineStart, let columns = columns() else { return }
       draw("\r" + Self.text(wait.what, passed: passed, limit: wait.limit, columns: columns - 1) + "\u{1B}[K")
-      state.isDrawn = true
+      (state.isDrawn, state.wasDrawn) = (true, true)
     }
   }
 

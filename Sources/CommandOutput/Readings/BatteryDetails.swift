@@ -47,7 +47,7 @@ package enum BatteryDetails {
   /// All voltages, where they fit on the terminal's line behind what stands in front of them.
   private static func list(_ cells: [Int?], columns: Int?) -> String? {
     let text = cells.map { $0.map(DecimalText.thousandths) ?? "-" }.joined(separator: " ")
-    guard let columns, !cells.isEmpty, text.count + "Cell voltages  ".count <= columns else { return nil }
+    guard let columns, !cells.isEmpty, TextWidth.of(text) + "Cell voltages  ".count <= columns else { return nil }
     return text
   }
 

@@ -6,9 +6,9 @@ import Console
 
 /// An accessory's values for people.
 package enum MeasurementView {
-  /// A table. It has ages, and what is derived, where there are such.
+  /// A table. It has ages, and what is derived, where there are such. `columns` are those of the terminal, where there is one.
   package static func table(
-    _ values: [Bridge.MeasuredValue], _ style: Style = .standardOutput
+    _ values: [Bridge.MeasuredValue], _ style: Style = .standardOutput, columns: Int? = nil
   ) -> [String] {
     let (hasAges, hasDerived) = (values.contains { $0.age_ms != nil }, values.contains { $0.derived == true })
     var table = Table(["name", "value", "unit"] + (hasAges ? ["age"] : []) + (hasDerived ? ["origin"] : []))
@@ -17,14 +17,14 @@ package enum MeasurementView {
         [name(value.name), text(value.reading), unit(value.reading)] + (hasAges ? [age(value)] : [])
           + (hasDerived ? [value.derived == true ? "derived" : ""] : []))
     }
-    return table.lines(style)
+    return table.lines(style, columns: columns)
   }
 
-  /// "port_4  50 cm", with room for names of so many characters.
+  /// "port_4  50 cm", with room for names of so many columns.
   package static func line(_ value: AccessoryValue, width: Int) -> String {
     let name = name(value.name)
     let unit = unit(value)
-    return name + String(repeating: " ", count: max(0, width - name.count)) + "  " + text(value)
+    return name + String(repeating: " ", count: max(0, width - TextWidth.of(name))) + "  " + text(value)
       + (unit.isEmpty || value.content == nil ? "" : " \(unit)")
   }
 

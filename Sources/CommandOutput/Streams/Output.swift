@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Console
 import Glibc
 
 /// A command's standard output and standard error. Every line goes out at once, also into a pipe. Any thread may write;
@@ -23,6 +24,15 @@ package enum Output {
   /// One document on one line. A document that JSON has no text for is passed over.
   package static func json(_ document: some Encodable) {
     if let text = DocumentText.line(document) { line(text) }
+  }
+
+  /// The columns of the terminal at standard output; nil where that is something else.
+  package static var columns: Int? { TerminalSize.columns(of: STDOUT_FILENO) }
+
+  /// A line of the result; broken between words where the terminal is narrower. All but the first begin with `indent` blanks.
+  package static func wrapped(_ text: String, indent: Int) {
+    guard let columns else { return line(text) }
+    TextWrap.lines(text, columns: columns, indent: indent).forEach(line)
   }
 
   /// Whether a descriptor takes something at once.

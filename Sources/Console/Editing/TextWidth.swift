@@ -7,8 +7,23 @@ package enum TextWidth {
     character.unicodeScalars.map(of).max() ?? 0
   }
 
-  /// Of a text.
-  package static func of(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + of($1) } }
+  /// Of a text; colours in it (SGR sequences) take none.
+  package static func of(_ text: some StringProtocol) -> Int {
+    guard text.utf8.contains(0x1B) else { return text.reduce(0) { $0 + of($1) } }
+    var width = 0
+    var rest = text[...]
+    while let first = rest.first {
+      if first == "\u{1B}", rest.dropFirst().first == "[",
+        let end = rest.dropFirst(2).firstIndex(where: { !"0123456789;".contains($0) }), rest[end] == "m"
+      {
+        rest = rest[rest.index(after: end)...]
+      } else {
+        width += of(first)
+        rest = rest.dropFirst()
+      }
+    }
+    return width
+  }
 
   private static func of(_ scalar: Unicode.Scalar) -> Int {
     let value = scalar.value

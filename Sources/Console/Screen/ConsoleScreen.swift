@@ -21,6 +21,9 @@ package struct ConsoleScreen: Sendable {
   /// A screen with nothing on it.
   package init(columns: Int) { self.columns = max(2, columns) }
 
+  /// The columns that a line may take.
+  package var width: Int { columns }
+
   /// The room for the line that is typed, behind a prompt.
   package func room(prompt: String) -> Int { max(1, columns - 1 - TextWidth.of(prompt)) }
 

@@ -78,6 +78,8 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
         list.finish(found)
       }
       if let failure { throw failure }
+      // What was found is shown and remembered, but the scan isn't over.
+      try AccessoryWait.checkInterruption()
     }
   }
 }

@@ -73,9 +73,9 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     if output.json {
       Output.json(BatteryDocument(device, reading, age: age, isStale: isStale))
     } else {
-      Output.line(BatteryView.line(reading))
+      Output.wrapped(BatteryView.line(reading), indent: 2)
       let details = BatteryDetails.facts(reading, columns: TerminalSize.columns(of: STDOUT_FILENO))
-      Table.facts(details + AgeView.facts(age, isStale: isStale)).forEach(Output.line)
+      Table.facts(details + AgeView.facts(age, isStale: isStale), columns: Output.columns).forEach(Output.line)
     }
   }
 }

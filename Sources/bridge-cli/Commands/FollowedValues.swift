@@ -8,6 +8,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import CommandOutput
+import Console
 
 /// An accessory whose values are shown, and what it has told of them.
 struct FollowedValues: Followed {
@@ -95,18 +96,18 @@ final class ShownValues: Sendable {
     }
     let wanted = values.filter { isWanted($0.name) }
     if json { return print(wanted) }
-    if !wanted.isEmpty { MeasurementView.table(wanted).forEach(Output.line) }
+    if !wanted.isEmpty { MeasurementView.table(wanted, columns: Output.columns).forEach(Output.line) }
   }
 
   /// Shows those that aren't what was last shown.
   func showChanges(_ values: [AccessoryValue]) {
     let (changed, width) = state.withLock { state in
       let changed = state.last.take(values, at: .now).filter { isWanted($0.name) }
-      return (changed, state.last.values.map { MeasurementView.name($0.name).count }.max() ?? 0)
+      return (changed, state.last.values.map { TextWidth.of(MeasurementView.name($0.name)) }.max() ?? 0)
     }
     guard !changed.isEmpty else { return }
     if json { return print(changed.map { Bridge.MeasuredValue($0) }) }
-    for value in changed { Output.line(MeasurementView.line(value, width: width)) }
+    for value in changed { Output.wrapped(MeasurementView.line(value, width: width), indent: 2) }
   }
 
   private func print(_ values: [Bridge.MeasuredValue]) {

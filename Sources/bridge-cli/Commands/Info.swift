@@ -94,7 +94,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
         rows.append(("Boot id", details.boot_id.map { SafeText.escape($0) } ?? "- (the accessory doesn't know HELLO)"))
       }
     }
-    Table.facts(rows + (identity.map(StatusView.facts) ?? [])).forEach(Output.line)
+    Table.facts(rows + (identity.map(StatusView.facts) ?? []), columns: Output.columns).forEach(Output.line)
   }
 
   private func showWithoutOpening() async throws {
@@ -105,6 +105,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
     if output.json {
       return Output.json(InfoDocument(DeviceDocument(device, access: access)))
     }
-    Table.facts(DeviceView.facts(device, driver: target.driver?.name, access)).forEach(Output.line)
+    Table.facts(DeviceView.facts(device, driver: target.driver?.name, access), columns: Output.columns).forEach(
+      Output.line)
   }
 }

@@ -59,7 +59,8 @@ struct List: AsyncParsableCommand, JSONCommand {
     let hasAges = held.values.contains { $0.readings_age_ms != nil || $0.isSilent }
     var table = Table(
       ["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"]
-        + (held.isEmpty ? [] : ["STATE", "PROFILE"]) + (hasAges ? ["READ"] : []))
+        + (held.isEmpty ? [] : ["STATE", "PROFILE"]) + (hasAges ? ["READ"] : []),
+      optional: [8, 5, 2] + (held.isEmpty ? [] : [10]) + [4, 1, 3] + (hasAges ? [held.isEmpty ? 9 : 11] : []))
     for (device, access) in zip(devices, accesses) {
       table.add(
         [
@@ -71,7 +72,7 @@ struct List: AsyncParsableCommand, JSONCommand {
           SafeText.escape(device.place), device.source.rawValue,
         ] + (held.isEmpty ? [] : state(held[device.id])) + (hasAges ? [age(held[device.id])] : []))
     }
-    table.lines().forEach(Output.line)
+    table.lines(columns: Output.columns).forEach(Output.line)
   }
 
   /// Those that are there when the first has come; none when none has within the time.

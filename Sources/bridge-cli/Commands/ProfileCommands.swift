@@ -48,15 +48,15 @@ struct ProfileList: AsyncParsableCommand, JSONCommand {
         ProfileListDocument(
           profiles: profiles.map { .init($0, library.origins[$0.name]) }, problems: library.problems.map { .init($0) }))
     }
-    var table = Table(["NAME", "DRIVER", "FROM", "DESCRIPTION"])
+    var table = Table(["NAME", "DRIVER", "FROM", "DESCRIPTION"], optional: [2, 1], endsInText: true)
     for profile in profiles {
       table.add([
         profile.name, profile.driver ?? "-",
         library.origins[profile.name]?.file.map { SafeText.escape($0, limit: 200) } ?? "built in",
-        SafeText.escape(profile.description ?? "-", limit: 80),
+        SafeText.escape(profile.description ?? "-", limit: 400),
       ])
     }
-    table.lines().forEach(Output.line)
+    table.lines(columns: Output.columns).forEach(Output.line)
     for problem in library.problems { Output.note("not used: " + SafeText.escape(problem.description, limit: 1_000)) }
   }
 }

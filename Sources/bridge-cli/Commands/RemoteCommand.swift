@@ -61,11 +61,11 @@ extension RemoteChange {
         SafeText.escape(task.name, limit: BlunoRemoteFile.nameLimit),
       ])
     }
-    tasks.lines().forEach(Output.line)
+    tasks.lines(columns: Output.columns).forEach(Output.line)
     Output.line("")
     var keys = Table(["key", "sends"])
     for key in BlunoKey.allCases { keys.add([key.rawValue, Self.text(remote.bytes(for: key))]) }
-    keys.lines().forEach(Output.line)
+    keys.lines(columns: Output.columns).forEach(Output.line)
     if remote.endsLines { Output.line("\nEvery message ends in a line feed.") }
   }
 

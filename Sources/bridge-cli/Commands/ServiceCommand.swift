@@ -50,7 +50,7 @@ struct ServiceCommand: AsyncParsableCommand, JSONCommand {
   ) {
     if output.json { return Output.json(ServiceDocument(service, accessories)) }
     if !isFirst { Output.line("") }
-    Table.facts(ServiceView.facts(service, place: place)).forEach(Output.line)
+    Table.facts(ServiceView.facts(service, place: place), columns: Output.columns).forEach(Output.line)
     let table = ServiceView.table(accessories)
     if !table.isEmpty { Output.line("") }
     table.forEach(Output.line)

@@ -46,6 +46,6 @@ struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
       return Output.json(StatusDocument(device, status, identity, age: age, isStale: isStale))
     }
     let facts = StatusView.facts(status) + StatusView.facts(identity) + AgeView.facts(age, isStale: isStale)
-    Table.facts(facts).forEach(Output.line)
+    Table.facts(facts, columns: Output.columns).forEach(Output.line)
   }
 }

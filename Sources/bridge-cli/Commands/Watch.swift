@@ -86,6 +86,6 @@ struct Watch: AsyncParsableCommand, JSONCommand {
       let access = event == .disconnected ? nil : await PortAccess.look(at: [device]).first
       return Output.json(DeviceEventDocument(event, at: WallClock.seconds, DeviceDocument(device, access: access)))
     }
-    Output.line(DeviceEventView.line(event, Bridge.Device(device)))
+    Output.wrapped(DeviceEventView.line(event, Bridge.Device(device)), indent: 10)
   }
 }

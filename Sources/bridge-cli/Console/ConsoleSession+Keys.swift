@@ -82,7 +82,7 @@ extension ConsoleSession {
 
   func change(_ byte: UInt8) async throws {
     switch Unicode.Scalar(byte) {
-    case "?", "h": for line in help { note(line) }
+    case "?", "h": for line in help { note(line, indent: line.hasPrefix("Ctrl-") ? 10 : 0) }
     case "d":
       let views: [ConsoleView] = [.text, .frames, .hex]
       let next = views[((views.firstIndex(of: received.view) ?? -1) + 1) % views.count]

@@ -173,7 +173,10 @@ final class ConsoleSession {
         switch part {
         case .text(let text): output += screen.write((screen.isAmidLine ? "" : stamp) + text)
         case .newline: output += screen.newline()
-        case .line(let line): output += screen.line(stamp + line)
+        case .line(let line):
+          for line in TextWrap.lines(stamp + line, columns: screen.width, indent: TraceView.indent(screen.width)) {
+            output += screen.line(line)
+          }
         case .bytes: break
         }
       }
@@ -183,8 +186,14 @@ final class ConsoleSession {
   }
 
   func note(_ text: String) {
-    let line = Style.standardOutput.dim("--- \(text)")
-    show { $0.line(line) }
+    note(text, indent: 0)
+  }
+
+  /// The same; what doesn't fit goes on in lines with so many blanks more.
+  func note(_ text: String, indent: Int) {
+    for line in TextWrap.lines("--- \(text)", columns: screen.width, indent: 4 + indent) {
+      show { $0.line(Style.standardOutput.dim(line)) }
+    }
   }
 
   func sent(_ text: String) {

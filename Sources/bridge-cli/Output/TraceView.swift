@@ -15,8 +15,11 @@ struct TraceView: Sendable {
   /// Shows an entry of a trace that began at `began`, in seconds since 1970, UTC; nil where that isn't known.
   func show(_ entry: TraceEntry, began: Double?) {
     if json { return Output.json(TraceDocument(entry, began: began)) }
-    Output.line(line(entry))
+    Output.wrapped(line(entry), indent: Self.indent(Output.columns))
   }
+
+  /// The blanks before what goes on in another line: below the words where there is room for that.
+  static func indent(_ columns: Int?) -> Int { columns ?? 80 >= 60 ? 17 : 4 }
 
   /// An entry for people.
   func line(_ entry: TraceEntry) -> String {
