@@ -16,6 +16,9 @@ public struct PseudoTerminal: Sendable {
   /// The settings that whoever has the terminal open has made; nil when it is closed. Doesn't block.
   package let settings: @Sendable () -> LineStatus?
 
+  /// Gives the terminal these settings, for who opens it next. Doesn't block.
+  package let follow: @Sendable (LineStatus) -> Void
+
   /// Makes a pseudo-terminal, raw from the start, so that nothing is echoed before somebody opens it.
   ///
   /// Throws `ioFailure` when the system has none left.
@@ -35,7 +38,7 @@ public struct PseudoTerminal: Sendable {
     let transport = DescriptorTransport(
       descriptor: pair.master, label: pair.path, timing: .instant, io: io, setup: setup, closing: .atOnce, clock: io,
       release: { _ in pair.release() })
-    return PseudoTerminal(path: pair.path, transport: transport, settings: pair.settings)
+    return PseudoTerminal(path: pair.path, transport: transport, settings: pair.settings, follow: pair.follow)
   }
 }
 
@@ -97,6 +100,8 @@ private struct Pair: Sendable {
 
   func settings() -> LineStatus? { terminal.status }
 
+  func follow(_ status: LineStatus) { terminal.follow(status) }
+
   func release() {
     watcher.stop()
     SystemCall.close(master)
@@ -107,7 +112,7 @@ private struct Pair: Sendable {
 /// The terminal's own end, for as long as it is open. Nothing here blocks, but for looking whether somebody has it open.
 private final class TerminalEnd: Sendable {
   private let descriptor: FileDescriptor
-  private let original: LineSettings
+  private let original: Locked<LineSettings>
   private let isOpen = Locked(true)
   private let openingCount = Atomic<Int>(0)
 
@@ -117,7 +122,7 @@ private final class TerminalEnd: Sendable {
 
   init(_ descriptor: FileDescriptor, _ original: LineSettings) {
     self.descriptor = descriptor
-    self.original = original
+    self.original = Locked(original)
   }
 
   /// Whether nobody else has the terminal open, as far as one can see.
@@ -135,7 +140,20 @@ private final class TerminalEnd: Sendable {
   func reset() {
     whileOpen {
       try? SystemCall.ioctl(TerminalRequest.Flush(queue: TCIFLUSH), on: descriptor)
-      try? original.apply(to: descriptor)
+      try? original.withLock { $0 }.apply(to: descriptor)
+    }
+  }
+
+  /// From now on the terminal begins with these settings.
+  func follow(_ status: LineStatus) {
+    whileOpen {
+      let wanted = original.withLock { original in
+        original.set(
+          LineChanges(
+            baudRate: status.baudRate, dataBits: status.dataBits, parity: status.parity, stopBits: status.stopBits))
+        return original
+      }
+      try? wanted.apply(to: descriptor)
     }
   }
 

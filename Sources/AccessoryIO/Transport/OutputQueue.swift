@@ -30,6 +30,7 @@ public final class OutputQueue: Sendable {
     var onSpace: (@Sendable () -> Void)?
     var onQueued: (@Sendable () -> Void)?
     var onClosed: (@Sendable (AccessoryError?) -> Void)?
+    var onEmpty: [@Sendable () -> Void] = []
     var tap: (@Sendable (UnsafeRawBufferPointer) -> Void)?
   }
 
@@ -102,6 +103,18 @@ public final class OutputQueue: Sendable {
     if let closed { body(closed) }
   }
 
+  /// Calls `body` once, when the device has taken all that is queued, or never will; at once if that is so already.
+  package func onEmpty(_ body: @escaping @Sendable () -> Void) {
+    let isEmpty = state.withLock { state in
+      if state.queued > 0, !state.isClosed {
+        state.onEmpty.append(body)
+        return false
+      }
+      return true
+    }
+    if isEmpty { body() }
+  }
+
   /// True when an offer would be accepted.
   public var hasSpaceAvailable: Bool { state.withLock { !$0.isClosed && !$0.isSealed && $0.queued < highWater } }
 
@@ -144,13 +157,16 @@ public final class OutputQueue: Sendable {
 
   /// The device has taken `count` bytes.
   public func wrote(_ count: Int) {
-    let notify = state.withLock { state -> (@Sendable () -> Void)? in
+    let (notify, emptied) = state.withLock { state -> ((@Sendable () -> Void)?, [@Sendable () -> Void]) in
       state.queued -= count
-      guard state.wantsSpace, state.queued <= highWater / 2, let onSpace = state.onSpace else { return nil }
+      var emptied: [@Sendable () -> Void] = []
+      if state.queued == 0, !state.onEmpty.isEmpty { swap(&emptied, &state.onEmpty) }
+      guard state.wantsSpace, state.queued <= highWater / 2, let onSpace = state.onSpace else { return (nil, emptied) }
       state.wantsSpace = false
-      return onSpace
+      return (onSpace, emptied)
     }
     notify?()
+    for body in emptied { body() }
   }
 
   /// Takes no more, but keeps what waits to be written, and tells a producer that waits for space. To producers the
@@ -162,7 +178,7 @@ public final class OutputQueue: Sendable {
       defer { state.onClosed = nil }
       let mustTell = state.wantsSpace && state.onSpace != nil
       if mustTell { state.wantsSpace = false }
-      return (mustTell, state.onSpace, nil, state.onClosed)
+      return (mustTell, state.onSpace, nil, state.onClosed, [])
     }
     guard let handlers else { return }
     if handlers.mustTell { handlers.onSpace?() }
@@ -179,19 +195,20 @@ public final class OutputQueue: Sendable {
       state.bytes = []
       state.messages = []
       state.queued = 0
-      defer { (state.onSpace, state.onQueued, state.onClosed) = (nil, nil, nil) }
+      defer { (state.onSpace, state.onQueued, state.onClosed, state.onEmpty) = (nil, nil, nil, []) }
       let mustTell = state.wantsSpace && state.onSpace != nil
       if mustTell { state.wantsSpace = false }
-      return (mustTell, state.onSpace, state.onQueued, state.onClosed)
+      return (mustTell, state.onSpace, state.onQueued, state.onClosed, state.onEmpty)
     }
     guard let handlers else { return }
     if handlers.mustTell { handlers.onSpace?() }
     handlers.onClosed?(error)
+    for body in handlers.onEmpty { body() }
   }
 
   /// Let go outside the lock: what they hold may come back here when it is freed.
   private typealias Handlers = (
     mustTell: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?,
-    onClosed: (@Sendable (AccessoryError?) -> Void)?
+    onClosed: (@Sendable (AccessoryError?) -> Void)?, onEmpty: [@Sendable () -> Void]
   )
 }

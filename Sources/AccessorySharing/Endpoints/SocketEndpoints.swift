@@ -33,6 +33,33 @@ public struct NetworkEndpoint: SharingEndpoint {
   public func close() async { await listener.close() }
 }
 
+/// A TCP port for clients of RFC 2217: telnet, with the settings and modem lines of the device's line. Clients that know nothing of
+/// that get the bytes.
+public struct RFC2217Endpoint: SharingEndpoint {
+  /// "rfc2217:127.0.0.1:7001".
+  public var label: String { listener.label }
+  /// The port.
+  public let port: UInt16
+  private let listener: ConnectionListener
+
+  /// Listens as `NetworkEndpoint` does, and throws the same.
+  public static func listen(
+    at host: String, port: UInt16, networks: [IPNetwork] = [], limit: EndpointLimit = EndpointLimit(),
+    for hub: SharingHub
+  ) async throws(AccessoryError) -> RFC2217Endpoint {
+    let (listener, place) = try await ConnectionListener.listen(
+      at: host, port: port, scheme: .rfc2217, networks: networks, endsWithInput: true, io: hub.io,
+      onRefused: { hub.tell(.refused("rfc2217:\($0)", reason: "its address is not allowed")) },
+      onConnect: { client in
+        hub.enter { $0.welcome(client, name: client.label, kind: .rfc2217, at: limit) }
+      })
+    return RFC2217Endpoint(port: place.port, listener: listener)
+  }
+
+  /// Takes no more clients in.
+  public func close() async { await listener.close() }
+}
+
 /// A socket with a path whose connections carry the device's bytes.
 public struct UnixEndpoint: SharingEndpoint {
   /// "unix:./lamp.sock".

@@ -5,6 +5,7 @@ import AccessoryIO
 
 /// A pseudo-terminal, with a link to it, that other programs open like the device's serial port.
 ///
+/// Where the device is a line, the settings that programs make on the terminal are passed on to it.
 /// DTR, RTS and a break don't pass a pseudo-terminal: the kernel keeps no modem lines for it and tells nobody of a break.
 public actor TerminalEndpoint: SharingEndpoint {
   /// The path of the link.
@@ -50,7 +51,7 @@ public actor TerminalEndpoint: SharingEndpoint {
       terminal.transport.beginClose()
       throw error
     }
-    let id = await hub.join(terminal.transport, name: label, kind: .local, isListening: false)
+    let id = await hub.join(terminal.transport, name: label, kind: .terminal(terminal), isListening: false)
     await use.begin(id)
     opened = (terminal, link, id)
     if isOver { await unplug() }

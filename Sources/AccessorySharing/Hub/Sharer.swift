@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import AccessoryProtocols
 import DequeModule
 
 /// One client of a hub. Belongs to the hub, and is used in its isolation alone.
@@ -38,6 +39,12 @@ final class Sharer {
   var isSkipping = false
   /// Storage for what it sends, used again.
   var buffer: [UInt8] = []
+  /// What it has said by RFC 2217.
+  var telnet: TelnetClient?
+  /// The settings of its terminal, as they were seen last.
+  var settings: LineStatus?
+  /// Counts what it asked of the line.
+  var ticket = 0
   /// The endpoint it came by, where that has a limit.
   var endpoint: Int?
   /// Called when it is gone.
@@ -47,7 +54,13 @@ final class Sharer {
 
   init(_ id: ID, name: String, _ transport: any Transport, kind: SharerKind) {
     (self.id, self.name, self.transport, self.kind) = (id, name, transport, kind)
-    if kind.isOfNetwork { guardian = RequestLineGuard() }
+    switch kind {
+    case .network: guardian = RequestLineGuard()
+    case .rfc2217:
+      guardian = RequestLineGuard()
+      telnet = TelnetClient()
+    case .local, .terminal: break
+    }
   }
 }
 
@@ -55,14 +68,20 @@ final class Sharer {
 enum SharerKind {
   /// The device's bytes, from the network.
   case network
+  /// Telnet with the line's settings, from the network.
+  case rfc2217
   /// The device's bytes, from this machine.
   case local
-
-  var isOfNetwork: Bool { if case .network = self { true } else { false } }
+  /// Those of a pseudo-terminal, whose settings are the line's.
+  case terminal(PseudoTerminal)
 }
 
 /// What a client asks for.
 enum SharerDeed {
   /// To send these bytes to the device.
   case send([UInt8])
+  /// To do something on the line.
+  case line(LineRequest)
+  /// To do what a message of RFC 2217 says, and answer it.
+  case port(COMPortMessage)
 }

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import AccessoryProtocols
 
 /// One device and all that share it: what the device sends goes to everybody, what they send goes to the device.
 ///
@@ -18,23 +19,34 @@ public actor SharingHub: IOActor {
   private nonisolated let continuation: AsyncStream<SharingNews>.Continuation
 
   private(set) var device: (any Transport)?
+  /// The device's line was looked at, and is as clients have set it: bytes may follow.
+  var isDeviceReady = false
   /// Until it comes for the first time, what clients send waits for it; later it is thrown away when the device isn't there.
-  private var hasHadDevice = false
+  private(set) var hasHadDevice = false
   private var deviceBuffer: [UInt8] = []
-  private var sharers: [Sharer.ID: Sharer] = [:]
+  var sharers: [Sharer.ID: Sharer] = [:]
   private var nextID = 1
   /// Clients whose bytes the device had no room for, in the order in which they go on.
-  private var waiting: [Sharer.ID] = []
+  var waiting: [Sharer.ID] = []
   /// Who may write, where only one may.
-  private var writer: Sharer.ID?
+  var writer: Sharer.ID?
+  /// The line as clients have it.
+  var memory = LineMemory()
+  /// Clients that have asked something of the line, and are there.
+  var lineUsers: Set<Sharer.ID> = []
+  /// What was asked last.
+  var lineWork: Task<Void, Never>?
+  /// When the modem lines are looked at next.
+  var lineTimer: TimerToken?
+  var hasModemLines = true
+  /// When all that was given to the device is sent, at full speed.
+  var lineBusyUntil: MonotonicTime
   /// When the device last sent something, or came.
-  private var lastArrival: MonotonicTime
+  private(set) var lastArrival: MonotonicTime
   private var isClosed = false
   private var deviceWatchers: [@Sendable (Bool) -> Void] = []
   private var deviceEnd: (@Sendable (AccessoryError?) -> Void)?
 
-  /// How long a beginning that a browser's could be is held back.
-  private static let guardPatience = Duration.milliseconds(250)
   /// How long a client that is to go may take for what waits for it.
   private static let leavePatience = Duration.seconds(5)
 
@@ -52,13 +64,14 @@ public actor SharingHub: IOActor {
     self.io = io
     self.clock = clock
     lastArrival = clock.now
+    lineBusyUntil = clock.now
     (news, continuation) = AsyncStream<SharingNews>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
   }
 
   nonisolated func tell(_ one: SharingNews) { continuation.yield(one) }
 
   /// Runs `body` in the hub, at once where that is possible.
-  private nonisolated func onThread(_ body: @escaping @Sendable (isolated SharingHub) -> Void) {
+  nonisolated func onThread(_ body: @escaping @Sendable (isolated SharingHub) -> Void) {
     if io.isCurrent { enter(body) } else { io.post { self.enter(body) } }
   }
 
@@ -79,6 +92,7 @@ public actor SharingHub: IOActor {
     transport.output.onSpace { [weak self] in self?.onThread { $0.deviceHasSpace(transport) } }
     transport.input.onReadable { [weak self] in self?.onThread { $0.drain(transport) } }
     for watcher in deviceWatchers { watcher(true) }
+    if transport.line == nil { isDeviceReady = true } else { lineOpened(transport) }
     deviceHasSpace(transport)
   }
 
@@ -108,14 +122,16 @@ public actor SharingHub: IOActor {
   private func deviceEnded(_ error: AccessoryError?) {
     guard let transport = device else { return }
     device = nil
+    isDeviceReady = false
     waiting = []
     transport.beginClose()
     if let error { tell(.deviceWent(error.message)) }
     for watcher in deviceWatchers { watcher(false) }
+    lineClosed()
     let all = sharers.values.sorted { $0.id < $1.id }
     for sharer in all {
       sharer.isWaitingForDevice = false
-      if rules.unplug == .hangUp { dismiss(sharer, "the device is gone") } else { work(sharer) }
+      if rules.unplug == .hangUp { dismiss(sharer, error == nil ? nil : "the device is gone") } else { work(sharer) }
     }
     let onEnd = deviceEnd
     deviceEnd = nil
@@ -126,20 +142,29 @@ public actor SharingHub: IOActor {
 
   private func deliver() {
     let bytes = deviceBuffer
-    for sharer in sharers.values where sharer.isListening && !sharer.isLeaving { pass(bytes, to: sharer) }
+    var escaped: [UInt8]?
+    for sharer in sharers.values where sharer.isListening && !sharer.isLeaving {
+      if sharer.telnet == nil {
+        pass(bytes, to: sharer)
+      } else {
+        escaped = escaped ?? Telnet.escaped(bytes)
+        pass(escaped ?? bytes, to: sharer)
+      }
+    }
   }
 
-  private func pass(_ bytes: [UInt8], to sharer: Sharer) {
-    if sharer.backlog.isEmpty {
+  /// Sends bytes to a client: of the device, or, unless `isData`, an answer of ours, which isn't left out for being too much.
+  func pass(_ bytes: [UInt8], to sharer: Sharer, isData: Bool = true) {
+    if sharer.backlog.isEmpty, sharer.telnet?.isSuspended != true {
       switch sharer.transport.output.offer(bytes) {
       case .accepted, .closed: return
       case .full: break
       }
     }
-    guard rules.slowReader == .wait || sharer.backlog.count + bytes.count <= rules.bufferSize else {
+    guard !isData || rules.slowReader == .wait || sharer.backlog.count + bytes.count <= rules.bufferSize else {
       return overflow(sharer)
     }
-    sharer.backlog.append(bytes)
+    sharer.backlog.append(bytes, isData: isData)
   }
 
   /// It doesn't take what the device sends.
@@ -155,15 +180,17 @@ public actor SharingHub: IOActor {
   }
 
   /// The client takes more.
-  private func hasSpace(_ id: Sharer.ID) {
-    guard let sharer = sharers[id] else { return }
+  func hasSpace(_ id: Sharer.ID) {
+    guard let sharer = sharers[id], sharer.telnet?.isSuspended != true || sharer.isLeaving else { return }
     while let piece = sharer.backlog.first {
       guard sharer.transport.output.offer(piece) == .accepted else { break }
       sharer.backlog.removeFirst()
     }
-    guard sharer.backlog.isEmpty else { return resumeDevice() }
-    sharer.isSkipping = false
-    if sharer.isLeaving { remove(sharer) }
+    if sharer.backlog.isEmpty {
+      sharer.isSkipping = false
+      if sharer.isLeaving { remove(sharer) }
+    }
+    if sharer.telnet != nil { work(sharer) }
     resumeDevice()
   }
 
@@ -194,6 +221,8 @@ public actor SharingHub: IOActor {
     sharer.onLeave = onLeave
     sharers[id] = sharer
     if sharer.isTold { tell(.joined(name)) }
+    follow(sharer)
+    greet(sharer)
     transport.output.onSpace { [weak self] in self?.onThread { $0.hasSpace(id) } }
     transport.input.onReadable { [weak self] in self?.onThread { $0.read(id) } }
     return id
@@ -220,7 +249,8 @@ public actor SharingHub: IOActor {
     sharer.isListening = isListening
     sharer.isTold = isListening
     tell(isListening ? .joined(sharer.name) : .left(sharer.name, reason: nil))
-    guard !isListening else { return }
+    guard !isListening else { return watchSettings(of: id) }
+    lineLeft(by: id)
     sharer.backlog.removeAll()
     sharer.isUnheard = false
     if writer == id { writer = nil }
@@ -230,7 +260,7 @@ public actor SharingHub: IOActor {
   /// Disconnects a client that is there; what waits for it still goes out, if it takes it soon.
   func dismiss(_ id: Sharer.ID, _ reason: String) { if let sharer = sharers[id] { dismiss(sharer, reason) } }
 
-  private func dismiss(_ sharer: Sharer, _ reason: String?) {
+  func dismiss(_ sharer: Sharer, _ reason: String?) {
     guard !sharer.isLeaving, sharers[sharer.id] != nil else { return }
     if sharer.isTold { tell(.left(sharer.name, reason: reason)) }
     sharer.isLeaving = true
@@ -246,128 +276,16 @@ public actor SharingHub: IOActor {
     sharer.deeds.removeAll()
     waiting.removeAll { $0 == sharer.id }
     if writer == sharer.id { writer = nil }
+    lineLeft(by: sharer.id)
   }
 
-  private func remove(_ sharer: Sharer) {
+  func remove(_ sharer: Sharer) {
     guard sharers.removeValue(forKey: sharer.id) != nil else { return }
     if !sharer.isLeaving, sharer.isTold { tell(.left(sharer.name, reason: nil)) }
     release(sharer)
     sharer.transport.beginClose()
     sharer.onLeave?()
     resumeDevice()
-  }
-
-  // MARK: - From the clients
-
-  private func read(_ id: Sharer.ID) { if let sharer = sharers[id] { work(sharer) } }
-
-  /// Does what a client asks for, until there is no more, or something has to be waited for.
-  private func work(_ sharer: Sharer) {
-    while !sharer.isBusy, !sharer.isWaitingForDevice, !sharer.isLeaving, sharers[sharer.id] != nil {
-      if let deed = sharer.deeds.first {
-        guard perform(deed, of: sharer) else { return }
-        if !sharer.deeds.isEmpty { sharer.deeds.removeFirst() }
-        continue
-      }
-      guard !sharer.hasInputEnded else { return }
-      switch sharer.transport.input.take(into: &sharer.buffer) {
-      case .nothing: return
-      case .bytes: take(sharer.buffer, of: sharer)
-      case .end(let error): inputEnded(sharer, error)
-      }
-    }
-  }
-
-  /// Turns what came into what is to be done.
-  private func take(_ bytes: [UInt8], of sharer: Sharer) {
-    guard var guardian = sharer.guardian else { return sharer.deeds.append(.send(bytes)) }
-    let verdict = guardian.take(bytes)
-    sharer.guardian = guardian
-    switch verdict {
-    case .pass(let all):
-      sharer.guardian = nil
-      sharer.deeds.append(.send(all))
-    case .refuse:
-      tell(.refused(sharer.name, reason: "it began as a web browser does"))
-      sharer.isLeaving = true
-      remove(sharer)
-    case .hold:
-      _ = clock.schedule(at: clock.now + Self.guardPatience) { [weak self, id = sharer.id] in
-        self?.onThread { $0.passHeld(id) }
-      }
-    }
-  }
-
-  private func passHeld(_ id: Sharer.ID) {
-    guard let sharer = sharers[id], let held = sharer.guardian?.giveUp(), !held.isEmpty else { return }
-    sharer.guardian = nil
-    sharer.deeds.append(.send(held))
-    work(sharer)
-  }
-
-  /// False when it can't be done now: then `work` is called again.
-  private func perform(_ deed: SharerDeed, of sharer: Sharer) -> Bool {
-    switch deed {
-    case .send(let bytes):
-      guard mayWrite(sharer) else { return true }
-      guard device != nil || !hasHadDevice else { return true }
-      // Who comes while others wait comes behind them.
-      if waiting.isEmpty, let device, device.output.offer(bytes) != .full { return true }
-      sharer.isWaitingForDevice = true
-      waiting.append(sharer.id)
-      return false
-    }
-  }
-
-  private func mayWrite(_ sharer: Sharer) -> Bool {
-    switch rules.writers {
-    case .many: return true
-    case .one:
-      if writer == nil { writer = sharer.id }
-      if writer == sharer.id { return true }
-    case .none: break
-    }
-    if !sharer.isUnheard { tell(.unheard(sharer.name)) }
-    sharer.isUnheard = true
-    return false
-  }
-
-  /// The device takes bytes again: those who wait have a turn each, in the order in which they came.
-  private func deviceHasSpace(_ transport: any Transport) {
-    while device === transport, let id = waiting.first {
-      guard let sharer = sharers[id], case .send(let bytes)? = sharer.deeds.first else {
-        waiting.removeFirst()
-        if let sharer = sharers[id] {
-          sharer.isWaitingForDevice = false
-          work(sharer)
-        }
-        continue
-      }
-      if transport.output.offer(bytes) == .full { return }
-      waiting.removeFirst()
-      sharer.deeds.removeFirst()
-      sharer.isWaitingForDevice = false
-      work(sharer)
-    }
-  }
-
-  /// The client sends no more. It stays for the device's answer where it can still be written to.
-  private func inputEnded(_ sharer: Sharer, _ error: AccessoryError?) {
-    sharer.hasInputEnded = true
-    guard error == nil else { return remove(sharer) }
-    if writer == sharer.id { writer = nil }
-    passHeld(sharer.id)
-    linger(sharer.id, since: clock.now)
-  }
-
-  private func linger(_ id: Sharer.ID, since end: MonotonicTime) {
-    guard let sharer = sharers[id] else { return }
-    let due = max(lastArrival, end) + rules.linger
-    guard due <= clock.now else {
-      _ = clock.schedule(at: due) { [weak self] in self?.onThread { $0.linger(id, since: end) } }
-      return
-    }
-    dismiss(sharer, nil)
   }
 
   // MARK: - The end

@@ -27,6 +27,7 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
 
       EXAMPLES
         bridge-cli bridge /dev/ttyUSB0 --tcp 7000
+        bridge-cli bridge /dev/ttyUSB0 --rfc2217 7001
         bridge-cli bridge usb:2341:0043 --pty ./tty
         bridge-cli bridge tcp:10.0.0.7:5000 --pty ./tty
         bridge-cli bridge SIM0001 --tcp 0.0.0.0:7000 --allow 192.168.1.0/24 --unix ./lamp.sock --writers one
@@ -37,6 +38,11 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
   @Option(
     help: ArgumentHelp("Listen here; may be said several times.", valueName: "place"), transform: ListeningPlace.read)
   var tcp: [ListeningPlace] = []
+  @Option(
+    help: ArgumentHelp(
+      "Listen here for clients of RFC 2217, which set the line's speed and modem lines, too; may be said several times.",
+      valueName: "place"), transform: ListeningPlace.read)
+  var rfc2217: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp("Listen at a socket with this path; may be said several times.", valueName: "path"),
     completion: .file())
@@ -90,11 +96,12 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard !tcp.isEmpty || !unix.isEmpty || !pty.isEmpty || stdio else {
-      throw ValidationError("say where others are to find it: --pty ./tty, --tcp 7000, --unix ./line.sock or --stdio")
+    guard !tcp.isEmpty || !rfc2217.isEmpty || !unix.isEmpty || !pty.isEmpty || stdio else {
+      throw ValidationError(
+        "say where others are to find it: --pty ./tty, --tcp 7000, --rfc2217 7001, --unix ./line.sock or --stdio")
     }
     for path in unix + pty where path.isEmpty { throw ValidationError("--unix and --pty want a path, like ./line") }
-    for place in tcp where !place.isLoopback && allow.isEmpty {
+    for place in tcp + rfc2217 where !place.isLoopback && allow.isEmpty {
       throw ValidationError(
         "other machines can connect to \(place.text): say which may, like --allow 192.168.1.0/24, or leave the host out"
       )
@@ -140,13 +147,19 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
 
   private func open(_ endpoints: BridgeEndpoints) async throws {
     let networks = allow.map(\.network)
+    for place in tcp + rfc2217 where !place.isLoopback {
+      Output.note(
+        "whoever has an address in \(networks.map(\.description).joined(separator: " or ")) can use the accessory at "
+          + "\(place.text): what passes is not encrypted, and nobody is asked who they are")
+    }
+    for place in rfc2217 {
+      let limit = EndpointLimit(maximum: maxClients, newestWins: newestWins)
+      try await endpoints.add { hub in
+        try await RFC2217Endpoint.listen(at: place.host, port: place.port, networks: networks, limit: limit, for: hub)
+      }
+    }
     for place in tcp {
       let limit = EndpointLimit(maximum: maxClients, newestWins: newestWins)
-      if !place.isLoopback {
-        Output.note(
-          "whoever has an address in \(networks.map(\.description).joined(separator: " or ")) can use the accessory at "
-            + "\(place.text): what passes is not encrypted, and nobody is asked who they are")
-      }
       try await endpoints.add { hub in
         try await NetworkEndpoint.listen(at: place.host, port: place.port, networks: networks, limit: limit, for: hub)
       }
@@ -158,7 +171,7 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
       }
     }
     for path in pty { try await endpoints.add(terminalAt: path, mode: mode?.bits) }
-    if stdio { await endpoints.addStreams(isOnly: tcp.isEmpty && unix.isEmpty && pty.isEmpty) }
+    if stdio { await endpoints.addStreams(isOnly: tcp.isEmpty && rfc2217.isEmpty && unix.isEmpty && pty.isEmpty) }
   }
 }
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// How long a beginning that a browser's could be is held back.
+private let guardPatience = Duration.milliseconds(250)
+
+/// What clients send, and what is done with it.
+extension SharingHub {
+  func read(_ id: Sharer.ID) { if let sharer = sharers[id] { work(sharer) } }
+
+  /// Does what a client asks for, until there is no more, or something has to be waited for.
+  func work(_ sharer: Sharer) {
+    // Who asks and doesn't take the answers is asked to wait with more.
+    while sharer.telnet == nil || sharer.backlog.count < rules.bufferSize, !sharer.isBusy, !sharer.isWaitingForDevice,
+      !sharer.isLeaving, sharers[sharer.id] != nil
+    {
+      if let deed = sharer.deeds.first {
+        guard perform(deed, of: sharer) else { return }
+        if !sharer.deeds.isEmpty { sharer.deeds.removeFirst() }
+        continue
+      }
+      guard !sharer.hasInputEnded else { return }
+      switch sharer.transport.input.take(into: &sharer.buffer) {
+      case .nothing: return
+      case .bytes: take(sharer.buffer, of: sharer)
+      case .end(let error): inputEnded(sharer, error)
+      }
+    }
+  }
+
+  /// Turns what came into what is to be done.
+  private func take(_ bytes: [UInt8], of sharer: Sharer) {
+    guard var guardian = sharer.guardian else { return interpret(bytes, of: sharer) }
+    let verdict = guardian.take(bytes)
+    sharer.guardian = guardian
+    switch verdict {
+    case .pass(let all):
+      sharer.guardian = nil
+      interpret(all, of: sharer)
+    case .refuse:
+      tell(.refused(sharer.name, reason: "it began as a web browser does"))
+      sharer.isLeaving = true
+      remove(sharer)
+    case .hold:
+      _ = clock.schedule(at: clock.now + guardPatience) { [weak self, id = sharer.id] in
+        self?.onThread { $0.passHeld(id) }
+      }
+    }
+  }
+
+  private func interpret(_ bytes: [UInt8], of sharer: Sharer) {
+    guard sharer.telnet == nil else { return takeTelnet(bytes, of: sharer) }
+    lookAtSettings(of: sharer)
+    sharer.deeds.append(.send(bytes))
+  }
+
+  private func passHeld(_ id: Sharer.ID) {
+    guard let sharer = sharers[id], let held = sharer.guardian?.giveUp(), !held.isEmpty else { return }
+    sharer.guardian = nil
+    interpret(held, of: sharer)
+    work(sharer)
+  }
+
+  /// False when it can't be done now: then `work` is called again.
+  private func perform(_ deed: SharerDeed, of sharer: Sharer) -> Bool {
+    switch deed {
+    case .send(let bytes):
+      guard mayWrite(sharer) else { return true }
+      guard device != nil || !hasHadDevice else { return true }
+      // Who comes while others wait comes behind them.
+      if waiting.isEmpty, isDeviceReady, let device, offer(bytes, to: device) { return true }
+      sharer.isWaitingForDevice = true
+      waiting.append(sharer.id)
+      return false
+    case .line(let request):
+      // What follows waits for it; it is done, and out of the way, when that goes on.
+      if mayChange(sharer) { begin(request, of: sharer) }
+      return true
+    case .port(let message):
+      _ = answer(message, of: sharer)
+      return true
+    }
+  }
+
+  /// False when the device has no room for them now.
+  private func offer(_ bytes: [UInt8], to transport: any Transport) -> Bool {
+    if transport.output.offer(bytes) == .full { return false }
+    if transport.line != nil { lineBusyUntil = max(lineBusyUntil, clock.now) + transport.timing.time(of: bytes.count) }
+    return true
+  }
+
+  private func mayWrite(_ sharer: Sharer) -> Bool {
+    switch rules.writers {
+    case .many: return true
+    case .one:
+      if writer == nil { writer = sharer.id }
+      if writer == sharer.id { return true }
+    case .none: break
+    }
+    if !sharer.isUnheard { tell(.unheard(sharer.name)) }
+    sharer.isUnheard = true
+    return false
+  }
+
+  /// The device takes bytes again: those who wait have a turn each, in the order in which they came.
+  func deviceHasSpace(_ transport: any Transport) {
+    while device === transport, isDeviceReady, let id = waiting.first {
+      guard let sharer = sharers[id], case .send(let bytes)? = sharer.deeds.first else {
+        waiting.removeFirst()
+        if let sharer = sharers[id] {
+          sharer.isWaitingForDevice = false
+          work(sharer)
+        }
+        continue
+      }
+      guard offer(bytes, to: transport) else { return }
+      waiting.removeFirst()
+      sharer.deeds.removeFirst()
+      sharer.isWaitingForDevice = false
+      work(sharer)
+    }
+  }
+
+  /// The client sends no more. It stays for the device's answer where it can still be written to.
+  private func inputEnded(_ sharer: Sharer, _ error: AccessoryError?) {
+    sharer.hasInputEnded = true
+    guard error == nil else { return remove(sharer) }
+    if writer == sharer.id { writer = nil }
+    passHeld(sharer.id)
+    linger(sharer.id, since: clock.now)
+  }
+
+  private func linger(_ id: Sharer.ID, since end: MonotonicTime) {
+    guard let sharer = sharers[id] else { return }
+    let due = max(lastArrival, end) + rules.linger
+    guard due <= clock.now else {
+      _ = clock.schedule(at: due) { [weak self] in self?.onThread { $0.linger(id, since: end) } }
+      return
+    }
+    dismiss(sharer, nil)
+  }
+}
