@@ -36,7 +36,7 @@ import Testing
 
   /// Commands that open no device that their user names.
   private static let others = [
-    "list", "watch", "remote", "serve", "profile", "udev-rules", "simulate", "demo", "help",
+    "list", "watch", "remote", "serve", "service", "profile", "udev-rules", "simulate", "demo", "help",
   ]
 
   /// Every command, by the list of commands itself, so that none is forgotten.

@@ -28,7 +28,18 @@ struct IntendedDifference: Sendable {
       file: "commands/errors.jsonl",
       loss: #"["trace","SIM0001","--record","text","--json"]: error.exit_status was 78 and is 73"#,
       reason: ofAFileThatIsThere),
+    IntendedDifference(
+      file: "commands/held.jsonl", loss: #"["doctor","SIM0001","--json"]: status 69 is now 0"#, reason: ofTheService),
+    IntendedDifference(
+      file: "commands/held.jsonl",
+      loss: #"["doctor","SIM0001","--json"]: ports[0].findings[2].kind was a text and is null"#, reason: ofTheService),
+    IntendedDifference(
+      file: "commands/held.jsonl",
+      loss: #"["doctor","SIM0001","--json"]: ports[0].findings[2].severity was "problem" and is "ok""#,
+      reason: ofTheService),
   ]
+
+  private static let ofTheService = "That the service has the device is no problem: commands go through the service."
 
   private static let ofAFileThatIsThere = "That is EX_CANTCREAT; nothing is wrong with a configuration."
 
