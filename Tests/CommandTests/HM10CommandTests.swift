@@ -24,7 +24,8 @@ import Testing
       for (words, part) in [
         (["./hm", "set-role", "role=ROLE_CENTRAL"], "role is one of peripheral, central, not ROLE_CENTRAL"),
         (["set-power", "power=4"], "power is one of -23, -6, 0, 6, not 4"),
-        (["./hm", "st-power", "power=6"], "did you mean set-power?"), (["./hm", "rol"], "there is role"),
+        (["./hm", "st-power", "power=6"], "did you mean set-power?"),
+        (["st-power", "power=6"], "did you mean set-power?"), (["./hm", "rol"], "there is role"),
         (["./hm", "echoo", "00"], "echoo is no command: --list shows all"),
       ] {
         let wrong = try await box.run(["request"] + words)

@@ -39,7 +39,10 @@ struct NamedRequest {
     let isShorter = Request.command(first) != nil && words.dropFirst().first.map { names.contains($0) } != true
     if isShorter, !words.contains(where: { $0.contains("=") || $0 == "+" }) { return nil }
     // A word that is a command can't be meant as a device, unless another command follows.
-    let leavesDeviceOut = names.contains(first) && !(words.count > 1 && names.contains(words[1]))
+    // Behind a device comes a command, and none has `=` in its name: what stands before an argument is a mistyped one.
+    let leavesDeviceOut =
+      words.count > 1 && words[1].contains("=")
+      || names.contains(first) && !(words.count > 1 && names.contains(words[1]))
     device = leavesDeviceOut ? nil : first
     self.words = leavesDeviceOut ? words[...] : words.dropFirst()
     guard let command = self.words.first else { return nil }
