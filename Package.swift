@@ -1,9 +1,6 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A request is put together where its caller runs, and its reply resumes the caller there: no hop in between.
-let callersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
-
 let package = Package(
   name: "accessory-bridge",
   products: [
@@ -38,8 +35,7 @@ let package = Package(
       dependencies: [
         "AccessoryCore",
         "AccessoryIO", "AccessoryProtocols", .product(name: "DequeModule", package: "swift-collections"),
-      ],
-      swiftSettings: callersExecutor),
+      ]),
     .target(
       name: "AccessoryIO",
       dependencies: [
@@ -60,8 +56,7 @@ let package = Package(
         "AccessoryCore",
         "AccessoryLink", "AccessoryProtocols", "AccessoryDiscovery", "AccessoryIO", "CLibyaml",
         .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      swiftSettings: callersExecutor),
+      ]),
     .target(
       name: "AccessorySharing",
       dependencies: [
@@ -80,15 +75,13 @@ let package = Package(
         "AccessoryCore",
         "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
         "AccessoryProtocols", .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: callersExecutor),
+      ]),
     .target(
       name: "AccessoryBridge",
       dependencies: [
         "AccessoryCore",
         "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
-      ],
-      swiftSettings: callersExecutor),
+      ]),
     .target(
       name: "ExternalAccessory",
       dependencies: [
@@ -294,7 +287,7 @@ if Context.environment["ACCESSORY_BRIDGE_FUZZ"] == "1" {
     .executableTarget(
       name: "ExchangeFuzz",
       dependencies: ["AccessoryDrivers", "AccessoryLink", "AccessorySimulator", "AccessoryIO", "AccessoryProtocols"],
-      path: "Tests/Fuzz/Exchanges", swiftSettings: callersExecutor + [.unsafeFlags(["-parse-as-library"])]))
+      path: "Tests/Fuzz/Exchanges", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
 // ACCESSORY_BRIDGE_ONLY=AccessoryLinkTests,USBTests builds these targets and what they need, for quick turns while
@@ -308,6 +301,12 @@ if let only = Context.environment["ACCESSORY_BRIDGE_ONLY"] {
   }
   package.targets.removeAll { !wanted.contains($0.name) }
   package.products = []
+}
+
+// An `async` function without an actor of its own runs where its caller runs. So a request is put together in its caller's
+// place, and its reply resumes the caller there, without a change of threads in between.
+for target in package.targets where target.type != .system {
+  target.swiftSettings = (target.swiftSettings ?? []) + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 }
 
 // Set by the Makefile, so that a newer compiler's warnings don't break the builds of others.

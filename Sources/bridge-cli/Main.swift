@@ -65,7 +65,11 @@ enum Main {
   }
 
   private static func run(_ command: any ParsableCommand) async throws {
-    if var command = command as? any AsyncParsableCommand { return try await command.run() }
+    if let command = command as? any AsyncParsableCommand {
+      // `run` of ArgumentParser runs on another thread. Nobody else uses the command until it is back.
+      nonisolated(unsafe) var command = command
+      return try await command.run()
+    }
     var command = command
     try command.run()
   }

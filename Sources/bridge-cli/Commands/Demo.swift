@@ -130,7 +130,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
 
   private func next(_ change: Change, from events: inout AsyncStream<DeviceEvent>.AsyncIterator) async throws -> Device
   {
-    while let event = await events.next() {
+    while let event = await events.next(isolation: #isolation) {
       switch (change, event) {
       case (.connected, .added(let device)) where device.serialNumber == Self.serial: return device
       case (.disconnected, .removed(let device)) where device.serialNumber == Self.serial: return device

@@ -111,7 +111,7 @@ private final class Recorder: HM10CentralDelegate {
   private func next(
     _ iterator: inout AsyncStream<HM10CentralEvent>.Iterator, where isWanted: (HM10CentralEvent) -> Bool
   ) async -> HM10CentralEvent? {
-    while let event = await iterator.next() { if isWanted(event) { return event } }
+    while let event = await iterator.next(isolation: #isolation) { if isWanted(event) { return event } }
     return nil
   }
 
