@@ -98,7 +98,7 @@ final class PretendedAccessory: Sendable {
   @Test func timeLimitsFollowTheSpeedOfTheLine() async throws {
     let accessory = PretendedAccessory(line: MemoryLine(LineStatus(baudRate: 9_600))) { _, _ in nil }
     let clock = ManualClock()
-    let session = AccessorySession(SpyingTransport(accessory.transport, tap: TraceTap(clock: clock)))
+    let session = AccessorySession(TappedTransport(accessory.transport, tap: TraceTap(clock: clock)))
     let link = try await Link.open(session, rules: AF1Exchange(label: "gadget"), clock: clock)
     let line = try #require(session.line)
     #expect(session.transport.timing == .serial(baudRate: 9_600))

@@ -126,7 +126,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
 
 @Suite(.timeLimit(.minutes(5))) struct TraceTapTests {
   private func pass(_ count: Int, _ bytes: [UInt8], _ tap: TraceTap) {
-    for _ in 0..<count { bytes.withUnsafeBytes { tap.passed(.fromDevice, $0) } }
+    for _ in 0..<count { tap.passed(.fromDevice, bytes.span.bytes) }
   }
 
   /// What finds no room is counted, and told by the next record that has some: when all that waited has been taken.
@@ -271,7 +271,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
   @Test func aTapSeesBothDirectionsInOrderAndChangesNothing() async throws {
     let accessory = PretendedAccessory()
     let tap = TraceTap(clock: ManualClock())
-    let session = AccessorySession(SpyingTransport(accessory.transport, tap: tap))
+    let session = AccessorySession(TappedTransport(accessory.transport, tap: tap))
     let link = try await Link.open(session, rules: AF1Exchange(label: "gadget"), clock: ManualClock())
     #expect(try await link.request(AF1Request(.echo, payload: [1, 2, 3])).payload == [1, 2, 3])
     await link.close()

@@ -231,10 +231,10 @@ import Testing
     let hub = TapHub(clock: ManualClock())
     let (listener, stop) = hub.listen()
     let bytes = [UInt8](repeating: 1, count: 1_000)
-    for _ in 0..<1_000 { bytes.withUnsafeBytes { hub.passed(.fromDevice, $0) } }
+    for _ in 0..<1_000 { hub.passed(.fromDevice, bytes.span.bytes) }
     let taken = listener.take()
     #expect(taken.count == (1 << 18) / 1_000)
-    for _ in 0..<1_000 { bytes.withUnsafeBytes { hub.passed(.toDevice, $0) } }
+    for _ in 0..<1_000 { hub.passed(.toDevice, bytes.span.bytes) }
     let next = listener.take()
     #expect(next.first?.lostBytes == 1_000_000 - 1_000 * taken.count)
     #expect(next.dropFirst().allSatisfy { $0.lostBytes == 0 })

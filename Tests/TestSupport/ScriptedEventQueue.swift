@@ -6,21 +6,21 @@ import Dispatch
 import SystemPackage
 
 /// An event queue whose events come from the test.
-public final class ScriptedEventQueue: EventQueue {
+package final class ScriptedEventQueue: EventQueue {
   /// What the loop has asked of the queue.
-  public struct Record: Sendable {
+  package struct Record: Sendable {
     /// Descriptors that are watched.
-    public var interests: [CInt: Interest] = [:]
+    package var interests: [CInt: Interest] = [:]
     /// Their tokens.
-    public var tokens: [CInt: EventToken] = [:]
+    package var tokens: [CInt: EventToken] = [:]
     /// What `arm` was called with, in order.
-    public var armed: [MonotonicTime?] = []
+    package var armed: [MonotonicTime?] = []
     /// Calls of `wake`.
-    public var wakeCount = 0
+    package var wakeCount = 0
     /// Calls of `wait` that may block.
-    public var waitCount = 0
+    package var waitCount = 0
     /// True while the loop is blocked in `wait`.
-    public var isAsleep = false
+    package var isAsleep = false
     fileprivate var isWoken = false
     fileprivate var batches: [[QueuedEvent]] = []
     fileprivate var waitFailures: [Errno] = []
@@ -38,40 +38,40 @@ public final class ScriptedEventQueue: EventQueue {
   private let onDeinit: @Sendable () -> Void
 
   /// An empty script. `onDeinit` tells that the loop let go of it.
-  public init(onDeinit: @escaping @Sendable () -> Void = {}) { self.onDeinit = onDeinit }
+  package init(onDeinit: @escaping @Sendable () -> Void = {}) { self.onDeinit = onDeinit }
 
   deinit { onDeinit() }
 
   // MARK: - The test's side
 
   /// What the loop has asked so far.
-  public var asked: Record { record.value }
+  package var asked: Record { record.value }
 
   /// Waits until the loop is blocked in `wait`, with nothing left to wake it.
   @discardableResult
-  public func waitUntilAsleep() async throws -> Record {
+  package func waitUntilAsleep() async throws -> Record {
     try await record.wait { $0.isAsleep && !$0.isWoken && $0.batches.isEmpty && $0.waitFailures.isEmpty }
   }
 
   /// The next `wait` returns these events, all at once.
-  public func deliver(_ events: [QueuedEvent]) {
+  package func deliver(_ events: [QueuedEvent]) {
     record.update { $0.batches.append(events) }
     semaphore.signal()
   }
 
   /// The next `wait` fails.
-  public func failWait(_ errno: Errno) {
+  package func failWait(_ errno: Errno) {
     record.update { $0.waitFailures.append(errno) }
     semaphore.signal()
   }
 
   /// The next `add` fails.
-  public func failAdd(_ errno: Errno) { record.update { $0.addFailures.append(errno) } }
+  package func failAdd(_ errno: Errno) { record.update { $0.addFailures.append(errno) } }
 
   // MARK: - The loop's side
 
   /// Remembers the descriptor.
-  public func add(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno) {
+  package func add(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno) {
     let failure = record.update { record -> Errno? in
       if !record.addFailures.isEmpty { return record.addFailures.removeFirst() }
       record.interests[descriptor.rawValue] = interest
@@ -82,12 +82,12 @@ public final class ScriptedEventQueue: EventQueue {
   }
 
   /// Remembers the new interest.
-  public func modify(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno) {
+  package func modify(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno) {
     record.update { $0.interests[descriptor.rawValue] = interest }
   }
 
   /// Forgets the descriptor.
-  public func remove(_ descriptor: FileDescriptor) {
+  package func remove(_ descriptor: FileDescriptor) {
     record.update { record in
       record.interests[descriptor.rawValue] = nil
       record.tokens[descriptor.rawValue] = nil
@@ -95,10 +95,10 @@ public final class ScriptedEventQueue: EventQueue {
   }
 
   /// Remembers the moment.
-  public func arm(_ deadline: MonotonicTime?) { record.update { $0.armed.append(deadline) } }
+  package func arm(_ deadline: MonotonicTime?) { record.update { $0.armed.append(deadline) } }
 
   /// Returns what the test delivered; blocks until there is something, or a wake-up.
-  public func wait(into events: inout [QueuedEvent], poll: Bool) throws(Errno) {
+  package func wait(into events: inout [QueuedEvent], poll: Bool) throws(Errno) {
     events.removeAll(keepingCapacity: true)
     record.update { $0.waitCount += poll ? 0 : 1 }
     while true {
@@ -122,7 +122,7 @@ public final class ScriptedEventQueue: EventQueue {
   }
 
   /// Makes `wait` return.
-  public func wake() {
+  package func wake() {
     record.update { record in
       record.wakeCount += 1
       record.isWoken = true

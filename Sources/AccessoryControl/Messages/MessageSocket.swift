@@ -129,7 +129,7 @@ struct MessageSocket {
     }
     // It reads for the first time when the I/O thread has done what it is doing now.
     let rest = splitter.takeRest()
-    if !rest.isEmpty { _ = rest.withUnsafeBytes { transport.input.append($0) } }
+    if !rest.isEmpty { _ = transport.input.append(rest.span.bytes) }
     return transport
   }
 

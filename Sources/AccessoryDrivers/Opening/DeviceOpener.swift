@@ -94,7 +94,7 @@ public struct DeviceOpener: Sendable {
       throw AccessoryError(.unsupported, "\(label): serial ports of other machines (RFC 2217) can't be opened yet")
     }
     guard let tap else { return transport }
-    return SpyingTransport(transport, tap: tap)
+    return TappedTransport(transport, tap: tap)
   }
 
   /// The settings of a terminal. What a profile wants of modem lines is for cables that take their supply from them: a

@@ -6,32 +6,32 @@ import Synchronization
 import SystemPackage
 
 /// Tells of changes to one file or directory (inotify(7)), on the I/O thread.
-public final class FileWatcher: Sendable {
+package final class FileWatcher: Sendable {
   /// What to be told of; several can be combined.
-  public struct Changes: OptionSet, Sendable, Hashable {
+  package struct Changes: OptionSet, Sendable, Hashable {
     /// The bits of inotify(7).
-    public let rawValue: UInt32
+    package let rawValue: UInt32
     /// A set of these bits.
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// A file appeared in the directory, complete, by being renamed into it.
-    public static let movedIn = Changes(rawValue: UInt32(IN_MOVED_TO))
+    package static let movedIn = Changes(rawValue: UInt32(IN_MOVED_TO))
     /// Something was made in the directory; it may not be complete.
-    public static let created = Changes(rawValue: UInt32(IN_CREATE))
+    package static let created = Changes(rawValue: UInt32(IN_CREATE))
     /// A file was removed from the directory.
-    public static let deleted = Changes(rawValue: UInt32(IN_DELETE))
+    package static let deleted = Changes(rawValue: UInt32(IN_DELETE))
     /// A file was renamed out of the directory, or to another name in it.
     package static let movedOut = Changes(rawValue: UInt32(IN_MOVED_FROM))
     /// A file that was open for writing was closed; also when its writer was killed.
-    public static let closedAfterWriting = Changes(rawValue: UInt32(IN_CLOSE_WRITE))
+    package static let closedAfterWriting = Changes(rawValue: UInt32(IN_CLOSE_WRITE))
     /// A file was opened.
     package static let opened = Changes(rawValue: UInt32(IN_OPEN))
     /// A file that was open for reading alone was closed.
     package static let closedAfterReading = Changes(rawValue: UInt32(IN_CLOSE_NOWRITE))
     /// More happened than the kernel keeps: look for yourself.
-    public static let overflow = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
+    package static let overflow = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
     /// The watched file or directory itself is gone; nothing more will come.
-    public static let gone = Changes(rawValue: UInt32(IN_IGNORED))
+    package static let gone = Changes(rawValue: UInt32(IN_IGNORED))
   }
 
   let changes: Changes
@@ -41,7 +41,7 @@ public final class FileWatcher: Sendable {
 
   /// Watches `path` and calls `body` on the I/O thread with what changed, everything since the last call in one.
   /// Call `stop` in the end. Throws the errno of inotify_add_watch(2).
-  public convenience init(
+  package convenience init(
     _ path: String, for changes: Changes, io: IOThread = .shared, _ body: @escaping @Sendable (Changes) -> Void
   ) throws(Errno) {
     try self.init(path, for: changes, io: io) { changes, _ in body(changes) }
@@ -78,7 +78,7 @@ public final class FileWatcher: Sendable {
   }
 
   /// Ends the watch; a call that is under way finishes.
-  public func stop() {
+  package func stop() {
     if !isOver.exchange(true, ordering: .relaxed) { inotify.remove(self) }
   }
 }

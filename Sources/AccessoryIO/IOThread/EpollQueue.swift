@@ -6,7 +6,7 @@ import Glibc
 import SystemPackage
 
 /// The kernel's epoll, with an eventfd to wake it and a timerfd for time.
-public final class EpollQueue: EventQueue {
+package final class EpollQueue: EventQueue {
   private let epoll: FileDescriptor
   private let wakeUp: FileDescriptor
   private let timer: FileDescriptor
@@ -17,7 +17,7 @@ public final class EpollQueue: EventQueue {
   private static let timerToken = UInt64.max - 1
 
   /// Opens the three descriptors. Throws `EMFILE` or `ENOMEM` when the system has none left.
-  public init() throws(Errno) {
+  package init() throws(Errno) {
     let epoll = FileDescriptor(
       rawValue: try SystemCall.run(.epollCreate) { epoll_create1(CInt(EPOLL_CLOEXEC)) })
     var opened = [epoll]
@@ -44,17 +44,17 @@ public final class EpollQueue: EventQueue {
   }
 
   /// Watches a descriptor. Throws `EPERM` for a regular file, which epoll refuses.
-  public func add(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno) {
+  package func add(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno) {
     try Self.control(epoll, EPOLL_CTL_ADD, descriptor, interest.epollBits, token.rawValue)
   }
 
   /// Changes what a descriptor is watched for.
-  public func modify(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno) {
+  package func modify(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno) {
     try Self.control(epoll, EPOLL_CTL_MOD, descriptor, interest.epollBits, token.rawValue)
   }
 
   /// Stops watching.
-  public func remove(_ descriptor: FileDescriptor) {
+  package func remove(_ descriptor: FileDescriptor) {
     // A descriptor whose device is gone can still be removed; if it isn't there, that is what was wanted.
     try? Self.control(epoll, EPOLL_CTL_DEL, descriptor, 0, 0)
   }
@@ -69,7 +69,7 @@ public final class EpollQueue: EventQueue {
   }
 
   /// Sets the timerfd to one moment. A moment in the past fires at once.
-  public func arm(_ deadline: MonotonicTime?) {
+  package func arm(_ deadline: MonotonicTime?) {
     var time = itimerspec()
     if let deadline {
       let nanoseconds = max(1, deadline.nanoseconds)  // 0 would disarm
@@ -80,7 +80,7 @@ public final class EpollQueue: EventQueue {
   }
 
   /// Waits in `epoll_wait`.
-  public func wait(into events: inout [QueuedEvent], poll: Bool) throws(Errno) {
+  package func wait(into events: inout [QueuedEvent], poll: Bool) throws(Errno) {
     events.removeAll(keepingCapacity: true)
     let failure: Errno? = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.batch) { fetched in
       do throws(Errno) {
@@ -105,7 +105,7 @@ public final class EpollQueue: EventQueue {
   }
 
   /// Writes to the eventfd.
-  public func wake() {
+  package func wake() {
     var one: UInt64 = 1
     _ = Glibc.write(wakeUp.rawValue, &one, MemoryLayout.size(ofValue: one))
   }

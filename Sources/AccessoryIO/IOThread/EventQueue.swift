@@ -4,50 +4,50 @@ import AccessoryCore
 import SystemPackage
 
 /// What a descriptor is watched for.
-public struct Interest: OptionSet, Sendable, Hashable {
+package struct Interest: OptionSet, Sendable, Hashable {
   /// The bits of the set.
-  public let rawValue: UInt8
+  package let rawValue: UInt8
   /// A set of these bits.
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Bytes (or an end) can be read.
-  public static let read = Interest(rawValue: 1 << 0)
+  package static let read = Interest(rawValue: 1 << 0)
   /// Bytes can be written.
-  public static let write = Interest(rawValue: 1 << 1)
+  package static let write = Interest(rawValue: 1 << 1)
 }
 
 /// What the kernel says of a descriptor.
-public struct Readiness: OptionSet, Sendable, Hashable {
+package struct Readiness: OptionSet, Sendable, Hashable {
   /// The bits of the set.
-  public let rawValue: UInt8
+  package let rawValue: UInt8
   /// A set of these bits.
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// A read returns at once.
-  public static let readable = Readiness(rawValue: 1 << 0)
+  package static let readable = Readiness(rawValue: 1 << 0)
   /// A write takes at least a byte.
-  public static let writable = Readiness(rawValue: 1 << 1)
+  package static let writable = Readiness(rawValue: 1 << 1)
   /// The other end is gone. Reported whatever the interest is, for as long as the descriptor is watched.
-  public static let hangUp = Readiness(rawValue: 1 << 2)
+  package static let hangUp = Readiness(rawValue: 1 << 2)
   /// The descriptor is in an error state. Reported whatever the interest is.
-  public static let error = Readiness(rawValue: 1 << 3)
+  package static let error = Readiness(rawValue: 1 << 3)
 }
 
 /// Names a watched descriptor. Tokens are never used twice, so an event that was fetched before its descriptor
 /// was removed can't reach the next owner of the same descriptor number.
-public struct EventToken: Hashable, Sendable {
+package struct EventToken: Hashable, Sendable {
   let rawValue: UInt64
 }
 
 /// One event that a wait returned.
-public struct QueuedEvent: Sendable, Hashable {
+package struct QueuedEvent: Sendable, Hashable {
   /// Whose event it is; nil when the time that was armed has come.
-  public var token: EventToken?
+  package var token: EventToken?
   /// What happened.
-  public var readiness: Readiness
+  package var readiness: Readiness
 
   /// An event of the descriptor `token`, or, with nil, of the timer.
-  public init(token: EventToken?, readiness: Readiness = []) {
+  package init(token: EventToken?, readiness: Readiness = []) {
     self.token = token
     self.readiness = readiness
   }
@@ -56,7 +56,7 @@ public struct QueuedEvent: Sendable, Hashable {
 /// Where the I/O thread waits. epoll in life (`EpollQueue`), a script in tests.
 ///
 /// `wait` is called by one thread; everything else may be called by any.
-public protocol EventQueue: Sendable {
+package protocol EventQueue: Sendable {
   /// Watches a descriptor, level-triggered.
   func add(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno)
   /// Changes what a watched descriptor is watched for.

@@ -7,13 +7,13 @@ import Synchronization
 import SystemPackage
 
 /// Something that watches a descriptor. Called on the I/O thread only, and must not block.
-public protocol EventHandler: AnyObject, Sendable {
+package protocol EventHandler: AnyObject, Sendable {
   /// The descriptor is ready for what `readiness` says.
   func ready(_ readiness: Readiness)
 }
 
 /// A piece of work for the I/O thread that can be queued without an allocation.
-public protocol IOWork: AnyObject, Sendable {
+package protocol IOWork: AnyObject, Sendable {
   /// Does the work, on the I/O thread. Must not block.
   func perform()
 }
@@ -89,7 +89,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   private let wakeUpCount = Atomic<UInt64>(0)
 
   /// Starts a thread that waits in `queue`. Traps when the system has none left.
-  public convenience init(queue: any EventQueue) {
+  package convenience init(queue: any EventQueue) {
     do throws(Errno) {
       try self.init(starting: queue)
     } catch {
@@ -123,13 +123,13 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   }
 
   /// Ends the thread after the work that is queued. For tests: a process keeps its shared thread.
-  public func stop() {
+  package func stop() {
     inbox.withLock { $0.isStopping = true }
     queue.wake()
   }
 
   /// How often the loop has woken up from waiting. Stands still while nothing happens.
-  public var wakeUps: UInt64 { wakeUpCount.load(ordering: .relaxed) }
+  package var wakeUps: UInt64 { wakeUpCount.load(ordering: .relaxed) }
 
   /// True on the I/O thread.
   public var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
@@ -137,7 +137,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   // MARK: - Descriptors
 
   /// Watches `descriptor` and calls `handler`, which is kept until `unwatch`.
-  public func watch(
+  package func watch(
     _ descriptor: FileDescriptor, for interest: Interest, handler: any EventHandler
   ) throws(Errno) -> EventToken {
     let token = handlers.withLock { $0.add(handler) }
@@ -151,12 +151,12 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   }
 
   /// Changes what a descriptor is watched for.
-  public func change(_ descriptor: FileDescriptor, _ token: EventToken, to interest: Interest) throws(Errno) {
+  package func change(_ descriptor: FileDescriptor, _ token: EventToken, to interest: Interest) throws(Errno) {
     try queue.modify(descriptor, interest, token: token)
   }
 
   /// Stops watching. When called on the I/O thread, no call follows, not even for an event already fetched.
-  public func unwatch(_ descriptor: FileDescriptor, _ token: EventToken) {
+  package func unwatch(_ descriptor: FileDescriptor, _ token: EventToken) {
     queue.remove(descriptor)
     let handler = handlers.withLock { $0.remove(token) }
     _ = handler  // let go outside the lock: its deinit may come back here
@@ -180,7 +180,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   public func enqueue(_ job: consuming ExecutorJob) { post(.job(UnownedJob(job))) }
 
   /// Performs `work` on the I/O thread, in the order of the calls.
-  public func post(_ work: any IOWork) { post(.object(work)) }
+  package func post(_ work: any IOWork) { post(.object(work)) }
 
   /// Runs `body` on the I/O thread, in the order of the calls.
   public func post(_ body: @escaping @Sendable () -> Void) { post(.body(body)) }

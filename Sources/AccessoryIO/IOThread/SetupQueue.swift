@@ -3,15 +3,15 @@
 /// Where the calls on one device that may block are made: opening, configuring, closing. One queue a device, so that
 /// a sick one holds up nobody else, as long as there are fewer than 64 of them: so many threads serve these queues at
 /// most. Descriptors are not read or written here.
-public struct SetupQueue: Sendable {
+package struct SetupQueue: Sendable {
   private let queue = DispatchExecutor(on: threads)
   private static let threads = WorkerThreads(name: "accessory-setup", limit: 64) { QuietTasks.submit($0) }
 
   /// A queue for the device that `label` names.
-  public init(label: String) {}
+  package init(label: String) {}
 
   /// Runs `body` after what was given before, and waits for it without blocking the caller's thread.
-  public func run<Value: Sendable, Failure: Error>(
+  package func run<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     try await withCheckedContinuation { continuation in
@@ -24,5 +24,5 @@ public struct SetupQueue: Sendable {
   }
 
   /// Runs `body` after what was given before.
-  public func post(_ body: @escaping @Sendable () -> Void) { queue.post(body) }
+  package func post(_ body: @escaping @Sendable () -> Void) { queue.post(body) }
 }

@@ -13,17 +13,17 @@ private let receivingThread = Atomic<CInt>(0)
 /// A signalfd only gets what every thread blocks, and not every thread can be made to: after an asynchronous `main`
 /// the runtime leaves the main thread waiting with no signal blocked. So there is a handler too, for threads that let
 /// a signal through: it hands the signal on to the I/O thread, which blocks it.
-public actor Signals: EventHandler {
+package actor Signals: EventHandler {
   private nonisolated let io: IOThread
   private let descriptor: FileDescriptor
   private let body: @Sendable (CInt) -> Void
 
   /// The I/O thread.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
   /// Blocks `signals` in the calling thread and in those that it starts: a program's first act, when they must not end
   /// it before its `Signals` are there.
-  public static func block(_ signals: [CInt]) {
+  package static func block(_ signals: [CInt]) {
     var set = set(of: signals)
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
@@ -31,7 +31,7 @@ public actor Signals: EventHandler {
   /// Calls `body` on the I/O thread with the number of each of `signals` that comes, instead of what they do by
   /// default. Lasts for the life of the process; programs that it starts are not affected. Throws the errno of
   /// signalfd(2) or epoll_ctl(2), and then nothing has changed.
-  public init(_ signals: [CInt], io: IOThread = .shared, _ body: @escaping @Sendable (CInt) -> Void) throws(Errno) {
+  package init(_ signals: [CInt], io: IOThread = .shared, _ body: @escaping @Sendable (CInt) -> Void) throws(Errno) {
     self.io = io
     self.body = body
     var set = Self.set(of: signals)
@@ -60,7 +60,7 @@ public actor Signals: EventHandler {
   }
 
   /// Called by the loop.
-  public nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.read() } }
+  package nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.read() } }
 
   private func read() {
     var information = signalfd_siginfo()

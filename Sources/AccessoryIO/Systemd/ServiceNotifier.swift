@@ -8,11 +8,11 @@ import SystemPackage
 ///
 /// Where nobody wants to know, nothing is done; a manager that doesn't listen is no error. Nothing blocks: what a busy
 /// manager doesn't take yet is sent when it does, of each kind what was said last.
-public actor ServiceNotifier: EventHandler {
+package actor ServiceNotifier: EventHandler {
   private nonisolated let io: IOThread
   private let address: Address?
   /// Half of the time after which the manager takes a silent service for dead; nil when it doesn't watch.
-  public nonisolated let watchdogInterval: Duration?
+  package nonisolated let watchdogInterval: Duration?
   private var socket: FileDescriptor?
   /// What the manager has not taken yet, in order; one of a kind.
   private var waiting: [ServiceState] = []
@@ -28,10 +28,10 @@ public actor ServiceNotifier: EventHandler {
   }
 
   /// The I/O thread.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
   /// For the manager that this process' environment names.
-  public init(io: IOThread = .shared) {
+  package init(io: IOThread = .shared) {
     self.init(io: io) { name in getenv(name).map { String(cString: $0) } }
   }
 
@@ -61,10 +61,10 @@ public actor ServiceNotifier: EventHandler {
   // MARK: - Telling
 
   /// Whether there is somebody to tell.
-  public nonisolated var isWanted: Bool { address != nil }
+  package nonisolated var isWanted: Bool { address != nil }
 
   /// Tells all of these, in this order. When it returns, the manager has them, unless it is busy.
-  public func tell(_ states: ServiceState...) { for state in states { tell(state) } }
+  package func tell(_ states: ServiceState...) { for state in states { tell(state) } }
 
   /// Whether the manager has not taken all yet.
   package var isBehind: Bool { !waiting.isEmpty }
@@ -80,7 +80,7 @@ public actor ServiceNotifier: EventHandler {
   /// Begins to show at half the interval that this process works, if the manager wants to know; it takes the service for
   /// dead when that ends. This thread's going round is shown, and that `proof` returns, which is to go where the work is
   /// done. While one hasn't returned, nothing is told. Once.
-  public func startWatchdog(_ proof: (@Sendable () async -> Void)? = nil) {
+  package func startWatchdog(_ proof: (@Sendable () async -> Void)? = nil) {
     guard watchdog == nil, let watchdogInterval else { return }
     self.proof = proof
     watchdog = io.schedule(at: io.now + watchdogInterval) { [weak self] in
@@ -108,7 +108,7 @@ public actor ServiceNotifier: EventHandler {
   }
 
   /// Called by the loop.
-  public nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.send() } }
+  package nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.send() } }
 
   private func send() {
     while let state = waiting.first {

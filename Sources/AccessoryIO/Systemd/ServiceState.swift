@@ -3,7 +3,7 @@
 import AccessoryCore
 
 /// What a service tells the manager that started it (sd_notify(3)).
-public enum ServiceState: Sendable, Hashable {
+package enum ServiceState: Sendable, Hashable {
   /// It has started, or has reloaded, and serves.
   case ready
   /// It reads its configuration again; `ready` follows.

@@ -60,9 +60,19 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// A transport over a non-blocking `descriptor`. `release` runs once, on `setup`, when all is over; it closes the
-  /// descriptor. Reading begins at once.
+  /// A transport over a non-blocking `descriptor`, which it reads from now on. `release` runs once, when the transport has
+  /// ended, on a thread that may block, and must close the descriptor.
   public init(
+    descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread = .shared,
+    line: (any LineControl)? = nil, release: @escaping @Sendable () -> Void
+  ) {
+    self.init(
+      descriptor: descriptor, label: label, timing: timing, io: io, setup: SetupQueue(label: label), line: line,
+      release: release)
+  }
+
+  /// As above, with `release` on `setup`.
+  package init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
     line: (any LineControl)? = nil, release: @escaping @Sendable () -> Void
   ) {
@@ -113,10 +123,10 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   // MARK: - Events
 
   /// Called by the loop.
-  public nonisolated func ready(_ readiness: Readiness) { enter { $0.handle(readiness) } }
+  package nonisolated func ready(_ readiness: Readiness) { enter { $0.handle(readiness) } }
 
   /// Called by the loop when there is something to write.
-  public nonisolated func perform() { enter { $0.flush() } }
+  package nonisolated func perform() { enter { $0.flush() } }
 
   private func handle(_ readiness: Readiness) {
     if !readiness.isDisjoint(with: [.hangUp, .error]) {

@@ -17,7 +17,7 @@ public final class InputQueue: Sendable {
     case end(AccessoryError?)
   }
 
-  typealias Tap = @Sendable (UnsafeRawBufferPointer) -> Void
+  typealias Tap = @Sendable (RawSpan) -> Void
 
   private struct State {
     var bytes: [UInt8] = []
@@ -69,7 +69,7 @@ public final class InputQueue: Sendable {
 
   /// Appends bytes and tells the consumer; false when the transport is to stop reading until it is asked to go on. What
   /// is given after that is kept all the same: bytes that left the kernel must not be lost.
-  public func append(_ bytes: UnsafeRawBufferPointer) -> Bool { append(bytes, notifying: true) }
+  public func append(_ bytes: RawSpan) -> Bool { bytes.withUnsafeBytes { append($0, notifying: true) } }
 
   /// As above; unless `notifying`, a call of `notify` is to follow.
   func append(_ bytes: UnsafeRawBufferPointer, notifying: Bool) -> Bool {
@@ -83,7 +83,7 @@ public final class InputQueue: Sendable {
       if state.bytes.count + state.messages.count * Self.messageOverhead >= highWater { state.isPaused = true }
       return (state.tap, notifying ? state.takeNotification() : nil, !state.isPaused)
     }
-    tap?(bytes)
+    tap?(bytes.bytes)
     notify?()
     return wantsMore
   }

@@ -36,11 +36,11 @@ public actor LoopbackTransport: Transport, IOWork {
   }
 
   /// Called by the loop when there is something to pass.
-  public nonisolated func perform() { assumeIsolated { $0.pass() } }
+  package nonisolated func perform() { assumeIsolated { $0.pass() } }
 
   private func pass() {
     while !isPaused, output.take(into: &buffer) {
-      isPaused = !buffer.withUnsafeBytes { input.append($0) }
+      isPaused = !input.append(buffer.span.bytes)
       output.wrote(buffer.count)
     }
   }

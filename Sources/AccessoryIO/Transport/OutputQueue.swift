@@ -31,7 +31,7 @@ public final class OutputQueue: Sendable {
     var onQueued: (@Sendable () -> Void)?
     var onClosed: (@Sendable (AccessoryError?) -> Void)?
     var onEmpty: [@Sendable () -> Void] = []
-    var tap: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    var tap: InputQueue.Tap?
   }
 
   private let state = Locked(State())
@@ -60,7 +60,9 @@ public final class OutputQueue: Sendable {
   }
 
   /// Queues all of `bytes`, or nothing.
-  public func offer(_ bytes: UnsafeRawBufferPointer) -> OfferResult {
+  public func offer(_ bytes: RawSpan) -> OfferResult { bytes.withUnsafeBytes { offer($0) } }
+
+  private func offer(_ bytes: UnsafeRawBufferPointer) -> OfferResult {
     let (offered, notify) = state.withLock { state -> (OfferResult, (@Sendable () -> Void)?) in
       if state.isClosed || state.isSealed { return (.closed(state.error), nil) }
       if state.queued >= highWater {
@@ -129,7 +131,7 @@ public final class OutputQueue: Sendable {
   }
 
   /// Shows `body` all bytes that the transport takes from now on.
-  func listen(_ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) { state.withLock { $0.tap = body } }
+  func listen(_ body: @escaping InputQueue.Tap) { state.withLock { $0.tap = body } }
 
   /// Exchanges the written `buffer` for what is queued; false when nothing is.
   public func take(into buffer: inout [UInt8]) -> Bool {
@@ -151,7 +153,7 @@ public final class OutputQueue: Sendable {
       }
       return state.tap
     }
-    if let tap, !buffer.isEmpty { buffer.withUnsafeBytes(tap) }
+    if let tap, !buffer.isEmpty { tap(buffer.span.bytes) }
     return !buffer.isEmpty
   }
 

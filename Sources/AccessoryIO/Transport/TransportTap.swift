@@ -6,11 +6,11 @@ import AccessoryCore
 public protocol TransportTap: AnyObject, Sendable {
   /// Bytes are passing: from the device when they were read, to the device when they are about to be written. Called
   /// on the I/O thread, in the order of both directions together; must not block.
-  func passed(_ direction: ByteDirection, _ bytes: UnsafeRawBufferPointer)
+  func passed(_ direction: ByteDirection, _ bytes: RawSpan)
 }
 
 /// A transport with somebody listening.
-public final class SpyingTransport: Transport {
+public final class TappedTransport: Transport {
   private let base: any Transport
 
   /// Listens to `base`; set before traffic begins. The tap is kept for as long as the transport.

@@ -155,7 +155,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
   }
 
   /// Called by the loop when there is something to write, or to tell.
-  public nonisolated func perform() {
+  package nonisolated func perform() {
     enter {
       $0.looked()
       $0.submit(.out)

@@ -221,7 +221,7 @@ struct LinkState<Rules: Exchange>: Sendable {
       var (start, taken) = (0, 0)
       for count in effects.messages {
         let end = min(start + count, effects.output.count)
-        let offered = effects.output.withUnsafeBytes { output.offer(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+        let offered = output.offer(effects.output.span.bytes.extracting(start..<end))
         if offered == .full { break }
         (start, taken) = (end, taken + 1)
       }

@@ -30,7 +30,7 @@ final class SpaceWaiters: Sendable {
   ) throws(AccessoryError) -> Bool {
     try checkRetired(label)
     return bytes.withContiguousStorageIfAvailable { bytes in
-      bytes.count <= limit && output.offer(UnsafeRawBufferPointer(bytes)) == .accepted
+      bytes.count <= limit && output.offer(UnsafeRawBufferPointer(bytes).bytes) == .accepted
     } ?? false
   }
 

@@ -28,8 +28,8 @@ public final class TraceTap: TransportTap {
   }
 
   /// Called by the transport.
-  public func passed(_ direction: ByteDirection, _ bytes: UnsafeRawBufferPointer) {
-    queue.add(TraceRecord(time: clock.now - start, direction: direction, bytes: Array(bytes)))
+  public func passed(_ direction: ByteDirection, _ bytes: RawSpan) {
+    queue.add(TraceRecord(time: clock.now - start, direction: direction, bytes: bytes.withUnsafeBytes(Array.init)))
   }
 
   /// Adds a record without bytes behind what waits: so the reader learns that nothing else passed up to now.

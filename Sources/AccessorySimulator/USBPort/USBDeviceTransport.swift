@@ -106,7 +106,7 @@ actor USBDeviceTransport: Transport {
   private func pass() {
     if !device.received.isEmpty {
       var wantsMore = true
-      for transfer in device.received { wantsMore = transfer.withUnsafeBytes { input.append($0) } && wantsMore }
+      for transfer in device.received { wantsMore = input.append(transfer.span.bytes) && wantsMore }
       device.received.removeAll(keepingCapacity: true)
       device.pause(!wantsMore, replies: &replies)
     }

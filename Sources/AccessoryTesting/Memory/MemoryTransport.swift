@@ -54,7 +54,7 @@ public final class MemoryTransport: Transport {
   @discardableResult
   public func receive(_ bytes: [UInt8]) -> Bool {
     state.update { $0.isPaused = true }  // until it is known better: the consumer may ask to go on at once
-    let wantsMore = bytes.withUnsafeBytes { input.append($0) }
+    let wantsMore = input.append(bytes.span.bytes)
     if wantsMore { state.update { $0.isPaused = false } }
     return wantsMore
   }

@@ -92,12 +92,12 @@ final class TapHub: TransportTap {
   init(clock: any TimerClock) { self.clock = clock }
 
   /// Called by the transport.
-  func passed(_ direction: ByteDirection, _ bytes: UnsafeRawBufferPointer) {
+  func passed(_ direction: ByteDirection, _ bytes: RawSpan) {
     let listeners = state.withLock { $0.listeners.isEmpty ? [] : Array($0.listeners.values) }
     guard !listeners.isEmpty else { return }
     let now = clock.now
     // One copy, which all share.
-    let copy = Array(bytes)
+    let copy = bytes.withUnsafeBytes(Array.init)
     for listener in listeners { listener.add(direction, copy, at: now) }
   }
 

@@ -56,7 +56,7 @@ private struct Pump {
     for await _ in signals {
       taking: while true {
         while let piece = pieces.first {
-          switch piece.withUnsafeBytes({ output.offer($0) }) {
+          switch output.offer(piece.span.bytes) {
           case .accepted: pieces.removeFirst()
           case .full: break taking
           case .closed: return .output

@@ -25,7 +25,7 @@ final class OutputCore: StreamBytes {
   func write(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     guard notifier.isOpen else { return -1 }
     let piece = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes).prefix(Self.writeLimit))
-    switch output.offer(piece) {
+    switch output.offer(piece.bytes) {
     case .accepted:
       if output.requestSpace() { notifier.oweReady() }
       return piece.count

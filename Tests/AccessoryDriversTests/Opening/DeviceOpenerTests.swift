@@ -113,8 +113,8 @@ private struct Lamp: Accessory {
 
 private final class Heard: TransportTap {
   let bytes = Locked<[UInt8]>([])
-  func passed(_ direction: ByteDirection, _ bytes: UnsafeRawBufferPointer) {
-    let bytes = Array(bytes)
+  func passed(_ direction: ByteDirection, _ bytes: RawSpan) {
+    let bytes = bytes.withUnsafeBytes(Array.init)
     self.bytes.withLock { $0 += bytes }
   }
 }

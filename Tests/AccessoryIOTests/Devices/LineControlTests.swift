@@ -195,11 +195,11 @@ extension ProcessWide {
 
     @Test func fromASessionAndThroughATap() async throws {
       final class Tap: TransportTap {
-        func passed(_ direction: ByteDirection, _ bytes: UnsafeRawBufferPointer) {}
+        func passed(_ direction: ByteDirection, _ bytes: RawSpan) {}
       }
       let terminal = try openPseudoTerminal()
       let (transport, _) = try await open(terminal)
-      let session = AccessorySession(SpyingTransport(SpyingTransport(transport, tap: Tap()), tap: Tap()))
+      let session = AccessorySession(TappedTransport(TappedTransport(transport, tap: Tap()), tap: Tap()))
       let line = try #require(session.line)
       try await line.change(.init(baudRate: 4_800))
       #expect(try terminal.speeds() == (4_800, 4_800))

@@ -8,7 +8,7 @@ import Testing
 @testable import AccessoryIO
 
 @Suite struct InputQueueTests {
-  private func append(_ bytes: [UInt8], to queue: InputQueue) -> Bool { bytes.withUnsafeBytes { queue.append($0) } }
+  private func append(_ bytes: [UInt8], to queue: InputQueue) -> Bool { queue.append(bytes.span.bytes) }
 
   private func counted(_ queue: InputQueue) -> Watched<Int> {
     let count = Watched(0)
@@ -88,7 +88,7 @@ import Testing
   @Test func storageIsMadeForAsMuchAsBefore() {
     let queue = InputQueue(highWater: 1_000)
     for (count, expected) in [(600, 0), (1, 600), (1, 1), (5_000, 1), (1, 1_000)] {
-      _ = [UInt8](repeating: 7, count: count).withUnsafeBytes { queue.append($0) }
+      _ = append([UInt8](repeating: 7, count: count), to: queue)
       var piece: [UInt8] = []
       #expect(queue.take(into: &piece) == .bytes)
       #expect(piece.count == count)
@@ -178,7 +178,7 @@ import Testing
       var sent = 0
       while sent < total, !isGivenUp.withLock({ $0 }) {
         let piece = pattern(min(sent % 301 + 1, total - sent), from: sent)
-        let wantsMore = piece.withUnsafeBytes { queue.append($0) }
+        let wantsMore = queue.append(piece.span.bytes)
         if !wantsMore { mayGoOn.wait() }
         sent += piece.count
       }

@@ -130,7 +130,7 @@ final class FuzzTransport: Transport {
     }
   }
 
-  func receive(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { input.append($0) } }
+  func receive(_ bytes: [UInt8]) { _ = input.append(bytes.span.bytes) }
 
   private func end(_ error: AccessoryError?) {
     output.close(error)

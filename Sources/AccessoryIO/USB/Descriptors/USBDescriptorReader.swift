@@ -5,10 +5,10 @@
 ///
 /// The bytes are the device's word and nobody checked them. What makes no sense is left out and said in `damage`;
 /// every step goes forward by at least two bytes, and no length in the data makes anything larger than the data.
-public enum USBDescriptorReader {
+package enum USBDescriptorReader {
   /// More of the bytes are not looked at: USB has at most 255 configurations, real devices have one of a few hundred
   /// bytes, and the kernel reads no more than 64 KiB of each.
-  public static let sizeLimit = 65_536
+  package static let sizeLimit = 65_536
   /// Interfaces, alternate settings counted, that are kept of a configuration.
   static let interfaceLimit = 256
   /// Endpoints that are kept of an interface: 15 in each direction (USB 2.0, 9.6.6).
@@ -23,7 +23,7 @@ public enum USBDescriptorReader {
   }
 
   /// The description in `bytes`; nil when they don't begin with a device descriptor.
-  public static func read(_ bytes: some Collection<UInt8>) -> USBDeviceDescription? {
+  package static func read(_ bytes: some Collection<UInt8>) -> USBDeviceDescription? {
     let bytes = Array(bytes.prefix(sizeLimit))
     guard bytes.count >= 18, bytes[0] >= 18, bytes[1] == Kind.device else { return nil }
     var device = USBDeviceDescription(
