@@ -27,7 +27,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall build static test start-up lab test-tsan test-asan fuzz soak lint format bench demo completions man clean
+.PHONY: help install uninstall build static test start-up lab test-tsan test-asan fuzz soak lint format api bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -113,13 +113,18 @@ soak: ## The service under floods of events, then with six kinds of accessories 
 	ACCESSORY_BRIDGE_SOAK_SECONDS=$(SOAK_SECONDS) swift test --filter '^CommandTests.SoakTests'
 	ACCESSORY_BRIDGE_SOAK_SECONDS=$(SOAK_SECONDS) swift test --skip-build --filter '^CommandTests.PowerSoakTests'
 
-lint: ## Checks the form of the sources, and which part imports which (Documentation/architecture.md)
+lint: ## Checks the form of the sources, which part imports which, and what is public (Documentation/architecture.md)
 	Tests/Rooms/check
 	Tests/Rooms/test
+	Tests/API/check
+	Tests/API/test
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 format: ## Brings the sources into form
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples
+
+api: ## Renews the lists of what the libraries declare public, after a change of it that is meant: Documentation/api
+	Tests/API/check --renew
 
 bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
 	$(call install,$(BENCH_PACKAGES))

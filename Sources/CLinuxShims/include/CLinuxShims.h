@@ -6,6 +6,10 @@
 #ifndef C_LINUX_SHIMS_H
 #define C_LINUX_SHIMS_H
 
+#ifndef __linux__
+#error "This needs Linux: epoll, termios2 and usbfs"
+#endif
+
 #include <errno.h>
 #include <linux/serial.h>
 #include <fcntl.h>
