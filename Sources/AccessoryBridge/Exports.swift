@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One import is enough: what `Accessories` gives, and what is done with it, is of these.
+// These modules are re-exported, so that one import is enough to use `Accessories` and its results.
 
 @_exported import AccessoryCore
 @_exported import AccessoryDiscovery

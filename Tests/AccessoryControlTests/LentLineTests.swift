@@ -21,10 +21,12 @@ import Testing
     let sample = try await SampleServer()
     sample.bridge.line.state.update { state in
       state.status.modemLines = [.cts, .dtr]
-      (state.status.isLowLatency, state.status.latencyTimer, state.status.lowersLinesOnClose) = (true, 16, false)
+      (state.status.isLowLatency, state.status.latencyTimer, state.status.lowersLinesOnClose) = (
+        true, .milliseconds(16), false
+      )
       state.status.rs485 = .init()
       state.status.rs485?.receivesWhileSending = true
-      state.status.rs485?.delayAfterSend = 3
+      state.status.rs485?.delayAfterSend = .milliseconds(3)
     }
     let transport = try await borrow(sample.path)
     let line = try #require(transport.line)

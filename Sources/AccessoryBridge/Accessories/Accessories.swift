@@ -7,7 +7,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-/// The accessories that a program can use: what is there, and the way to open one.
+/// The accessories that a program can use: lists them, follows changes, and opens them.
 ///
 /// ```swift
 /// let accessories = try await Accessories()
@@ -16,8 +16,9 @@ import AccessoryLink
 /// await robot.close()
 /// ```
 ///
-/// An accessory that a service (`bridge-cli serve`) holds is used through the service, which goes on answering others; any
-/// other is opened here, and is this program's alone until it is closed. A program sees no difference but that.
+/// An accessory that a service (`bridge-cli serve`) holds is used through the service, which other programs can use at
+/// the same time. Any other accessory is opened by this program, which has it alone until it is closed. The program
+/// needn't know which is the case.
 ///
 /// Several accessories on one line are called `LINE@UNIT`, and may be open at the same time: the line is opened once.
 public struct Accessories: Sendable {
@@ -30,7 +31,7 @@ public struct Accessories: Sendable {
   /// Where services answer.
   let services: [String]
 
-  /// How long a service may take to tell what it has. A library's user can't see why a program stands still.
+  /// The timeout for a service's list. It is short, because the program's user doesn't see what it waits for.
   static let lookPatience = Duration.seconds(5)
 
   /// Simulators and what the system knows; the profiles of this machine and this user; and the services that answer at the
@@ -58,8 +59,8 @@ public struct Accessories: Sendable {
 
   // MARK: - What is there
 
-  /// The accessories that are there now. A service that can't be asked is passed over. Throws when a source can't be
-  /// asked.
+  /// The accessories that are there now. A service that doesn't answer is ignored. Throws when a source of devices
+  /// fails.
   public func list() async throws(AccessoryError) -> [KnownAccessory] {
     var table = AccessoryTable()
     for device in try await CombinedSource(sources).devices().flatMap(profiles.accessories) {
@@ -71,12 +72,12 @@ public struct Accessories: Sendable {
     return table.shown.map(\.accessory)
   }
 
-  /// What comes and goes from now on; first comes what is there. For one consumer.
+  /// Follows the accessories: first those that are there, then the changes. For one consumer.
   ///
-  /// One that is slow misses nothing that still is: where an accessory changed twice meanwhile, the two are told as one
-  /// change; one that came and went again is not told; of one that went and came again both are told. So nothing piles
-  /// up. Services that start later are followed, too. Throws when a source can't be watched; the sequence itself ends
-  /// when the consumer's task is cancelled.
+  /// A slow consumer gets the present state and needs no buffer: two changes of an accessory become one, an accessory
+  /// that came and went isn't reported, and of one that went and came back both are reported. Services that start later
+  /// are followed, too. Throws when a source can't be watched; the sequence itself ends when the consumer's task is
+  /// cancelled.
   public func changes() async throws(AccessoryError) -> EventStream<AccessoryChange> {
     var events: [AsyncStream<DeviceEvent>] = []
     for source in sources { events.append(try await source.events()) }

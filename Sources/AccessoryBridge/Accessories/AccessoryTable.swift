@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryDiscovery
 
-/// What sources and services tell of, put together: a device that both know is one accessory.
+/// Merges the devices of sources and services: a device that both know is one accessory.
 struct AccessoryTable: Sendable {
   /// One accessory, for as long as it is there.
   struct Entry: Sendable {
@@ -11,7 +11,7 @@ struct AccessoryTable: Sendable {
     let id: UInt64
     /// As a source tells of it.
     var own: (device: Device, driver: String?)?
-    /// As services tell of it, in the order in which they did.
+    /// The entries of services, in the order in which they were reported.
     var held: [(place: String, device: Device, driver: String?)] = []
 
     /// What a program is shown of it alone; nil when it is something else than an accessory, as far as is known.
@@ -38,7 +38,7 @@ struct AccessoryTable: Sendable {
   /// Of each service at most `countLimit` accessories are kept.
   init(countLimit: Int = ReplyLimits.devices) { self.countLimit = countLimit }
 
-  /// What a program is shown: all accessories, but no line of which services have accessories.
+  /// The accessories that a program gets: all of them, except lines whose units a service has.
   var shown: [(id: UInt64, accessory: KnownAccessory)] {
     let units = entries.flatMap { $0.held.lazy.map(\.device) }.filter { $0.unit != nil }
     let lines = Set(units.map(\.address))
@@ -63,7 +63,7 @@ struct AccessoryTable: Sendable {
     entries[index].own = (device, driver)
   }
 
-  /// The system knows that it is gone, whatever services say of it.
+  /// Removes a device that the system reported as gone, whatever services say.
   mutating func remove(_ device: Device) {
     for entry in entries where entry.own?.device == device {
       for held in entry.held { kept[held.place]?.remove(held.device.place) }
@@ -86,7 +86,7 @@ struct AccessoryTable: Sendable {
     tidyUp()
   }
 
-  /// The service has let go what is at this path, with its unit behind it where it has one.
+  /// Call this when the service has released the device at this path, which may end with its unit.
   mutating func release(_ path: String, at place: String) {
     forget(path, at: place)
     tidyUp()

@@ -5,8 +5,8 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
-/// Follows sources and services for one consumer, and gives the difference between what there is and what the consumer has
-/// been told: so there is nothing that could pile up.
+/// Follows sources and services for one consumer, and returns the difference between the present state and what the
+/// consumer knows. So no events pile up.
 final class AccessoryWatch: Sendable {
   private struct State: Sendable {
     var table = AccessoryTable()
@@ -14,7 +14,7 @@ final class AccessoryWatch: Sendable {
     var told: [(id: UInt64, accessory: KnownAccessory)] = []
     var tasks: [Task<Void, Never>] = []
 
-    /// Tells the consumer one thing that it doesn't know.
+    /// Returns the next change that the consumer doesn't know.
     mutating func nextChange() -> AccessoryChange? {
       var shown: [UInt64: KnownAccessory] = [:]
       for (id, accessory) in table.shown { shown[id] = accessory }

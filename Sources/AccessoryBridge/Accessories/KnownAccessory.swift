@@ -2,7 +2,7 @@
 
 import AccessoryDiscovery
 
-/// An accessory that is there, and what is known of it without opening it.
+/// An accessory that is present, with what is known of it without opening it.
 public struct KnownAccessory: Sendable, Hashable {
   /// The device by which it is reached.
   public var device: Device
@@ -23,7 +23,7 @@ public struct KnownAccessory: Sendable, Hashable {
 public enum AccessoryChange: Sendable, Hashable {
   /// It is there.
   case appeared(KnownAccessory)
-  /// It is still there, and what is known of it is otherwise: its names, its driver, or which service holds it.
+  /// Its names, its driver or the service that holds it have changed.
   case changed(KnownAccessory, from: KnownAccessory)
   /// It is gone.
   case disappeared(KnownAccessory)

@@ -7,7 +7,7 @@ import AccessoryDrivers
 // Commands by name through a service, in the drivers' terms.
 
 extension BridgeDevice {
-  /// What it can be told and asked by name, and the driver's name.
+  /// Its commands, and the driver's name.
   package func descriptions() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {
     let reply = try await commands()
     let commands = reply.commands.compactMap { CommandDescription($0) }
@@ -15,7 +15,7 @@ extension BridgeDevice {
     return (reply.driver, commands)
   }
 
-  /// Has commands carried out; gives which device it was, and what they were answered.
+  /// Carries out commands; returns the device and the replies.
   package func perform(
     _ calls: [CommandCall], isAnswered: Bool, write: Bool = false
   ) async throws(AccessoryError) -> (device: Bridge.Device, replies: [CommandReply]) {

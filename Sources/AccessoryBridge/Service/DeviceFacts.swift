@@ -6,7 +6,7 @@ import AccessoryDiscovery
 import AccessoryIO
 
 extension Device {
-  /// The device that a service tells of, as far as it tells.
+  /// The device that a service describes.
   package init(_ facts: Bridge.Device) {
     self.init(
       DeviceAddress(facts.path) ?? .node(facts.path), link: facts.link,

@@ -24,10 +24,10 @@ package struct HeldAccessory: Sendable {
   /// such accessories, doesn't know the word.
   package func asks(toWrite isAsked: Bool) -> Bool { isAsked && accessory.writes != nil }
 
-  /// Whether the service doesn't have it, and may or may not get it.
+  /// Whether the service is waiting for it.
   private var isAwaited: Bool { accessory.state == .waiting || accessory.state == .failed }
 
-  /// For calls that concern it; in errors it is called `label`.
+  /// The object for calls about it. `label` is its name in errors.
   package func calls(label: String?) -> BridgeDevice { client.device(accessory.device.place, label: label) }
 
   /// The accessory that `text` means, if a service at one of `places` holds it; with `all`, also one that it has given up.
@@ -45,7 +45,7 @@ package struct HeldAccessory: Sendable {
     let held = all.filter { isAll || $0.isHeld }
     let known = held.isEmpty && busy == nil ? [] : (try? await devices()) ?? []
     if let busy, held.isEmpty, isAll || (try? DeviceResolver.resolve(text, among: known)) == nil {
-      // A service that could not be asked may have it: nobody knows that there is none.
+      // A service that didn't answer may have it, so it can't be reported as missing.
       throw busy
     }
     guard !held.isEmpty else { return nil }

@@ -60,7 +60,7 @@ public final class ServiceAccessory: Accessory {
     throw failure
   }
 
-  /// Runs a call of the service, unless it is known that there is no use in that.
+  /// Makes a call to the service, unless the connection has already ended.
   func checked<Value>(
     _ body: () async throws(AccessoryError) -> Value
   ) async throws(AccessoryError) -> Value {
@@ -115,9 +115,9 @@ public final class ServiceAccessory: Accessory {
   /// Its files: what its kind lacks the service answers with `unsupported`.
   public var files: (any AccessoryFiles)? { ServiceFiles(accessory: self) }
 
-  /// What the accessory tells of its own accord, and what the service has found changed, from now on. Throws `disconnected`
-  /// when the accessory goes or the service ends; ends normally when this is closed. Who is more than 256 behind loses the
-  /// oldest.
+  /// What the accessory tells of its own accord, and what the service has found changed, from now on. Throws
+  /// `disconnected` when the accessory goes or the service ends; ends normally when this is closed. Up to 256 are
+  /// buffered, then the oldest is lost.
   public func news() -> EventStream<AccessoryNews> { told.subscribe(for: self) }
 
   /// Ends the use of the service, which goes on holding the accessory. Calls that wait throw `cancelled`.

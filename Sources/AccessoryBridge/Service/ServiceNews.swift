@@ -5,14 +5,15 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 
-/// What a service tells of one accessory, for any number of subscribers, until the accessory goes or the service ends.
+/// The events of one accessory from a service, for any number of subscribers, until the accessory is unplugged or the
+/// service ends.
 final class ServiceNews: Sendable {
   private typealias Subscriber = AsyncThrowingStream<AccessoryNews, any Error>.Continuation
 
   private struct State: Sendable {
     var subscribers: [UInt64: Subscriber] = [:]
     var lastKey: UInt64 = 0
-    /// Why there are no more news; `cancelled` where it was closed here.
+    /// The error that ended the events; `cancelled` after a close by this program.
     var ended: AccessoryError?
     var task: Task<Void, Never>?
   }
@@ -72,7 +73,7 @@ final class ServiceNews: Sendable {
     return .disconnected(label)
   }
 
-  /// Why there are no more news, and no use in calls; nil while there are.
+  /// The error that ended the events and calls; nil while they work.
   var ended: AccessoryError? { state.withLock { $0.ended } }
 
   private func tell(_ news: AccessoryNews) {

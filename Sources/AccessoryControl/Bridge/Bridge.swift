@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The types of the interface `accessorybridge.Bridge`, with the names that they have on the wire; what they mean stands
-/// in `accessorybridge.Bridge.varlink`.
+/// The types of the interface `accessorybridge.Bridge`, with their names on the wire. `accessorybridge.Bridge.varlink`
+/// documents them.
 package enum Bridge {
   /// The name of the interface.
   package static let name = "accessorybridge.Bridge"
@@ -89,7 +89,7 @@ package enum Bridge {
     package var access: Access?
     package var unit: Int?
 
-    /// The name by which no other accessory is called: the path, and on a shared line the unit behind it.
+    /// The unique name: the path, followed by the unit on a shared line.
     package var place: String { unit.map { "\(path)@\($0)" } ?? path }
 
     package init(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The numbers of a service's answers have limits: within them, clients can count, add and convert without a check of
-// their own. An answer beyond them is refused as a whole, as one that lacks a field is.
+// Limits for the numbers in a service's answers, so that clients can calculate and convert without further checks. An
+// answer outside of them is refused, like one that lacks a field.
 
 /// An answer with numbers that have limits.
 package protocol CheckedReply {

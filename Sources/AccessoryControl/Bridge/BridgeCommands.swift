@@ -120,7 +120,7 @@ extension Bridge {
     package var commands: [CommandCall]
     package var no_reply: Bool?
     package var timeout_ms: Int?
-    /// Left out where they aren't so: services before there were these don't know them, and refuse them.
+    /// Left out when false: older services don't know these fields, and refuse them.
     package var write, dry_run: Bool?
 
     package init(

@@ -9,7 +9,7 @@ package protocol ControlMethod: Codable, Sendable {
   static var method: String { get }
 }
 
-// The methods of `accessorybridge.Bridge`; what they do stands in `accessorybridge.Bridge.varlink`.
+// The methods of `accessorybridge.Bridge`, which `accessorybridge.Bridge.varlink` documents.
 
 extension Bridge {
   package struct ServiceLimits: Codable, Sendable, Hashable {

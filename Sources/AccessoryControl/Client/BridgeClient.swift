@@ -3,16 +3,15 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A client of the service at one place: what the command, ExternalAccessory and Swift programs ask it through.
+/// A client of a service. The command, ExternalAccessory and Swift programs use it.
 ///
-/// Every answer is checked before it is given out: its fields, its numbers (see `CheckedReply`), and what it says of
-/// bytes. What makes no sense is `badData`. The service's own errors come as the accessory's error that they stand for;
-/// besides, every call throws `disconnected` when the service goes away, `timedOut`, and `cancelled` when the task is
-/// cancelled.
+/// Every answer is checked: its fields, its numbers (see `CheckedReply`) and its bytes. An invalid one throws
+/// `badData`. The service's own errors come as the accessory's error that they stand for; besides, every call throws
+/// `disconnected` when the service goes away, `timedOut`, and `cancelled` when the task is cancelled.
 ///
-/// A service can't make a client grow: no answer is longer than 16 MiB, one is held at a time, and streams are bounded as
-/// `BridgeStream` says. Who keeps what events tell of devices bounds that by `ReportedDevices`. Calls are answered one after
-/// another; streams, loans and files have connections of their own.
+/// A service can't exhaust a client's memory: no answer is longer than 16 MiB, one is held at a time, and streams are
+/// bounded as `BridgeStream` says. Who keeps what events tell of devices bounds that by `ReportedDevices`. Calls are
+/// answered one after another; streams, loans and files have connections of their own.
 package struct BridgeClient: Sendable {
   /// Where the service answers.
   package let place: String
@@ -32,7 +31,7 @@ package struct BridgeClient: Sendable {
     return BridgeClient(place: place, patience: patience, connection: connection)
   }
 
-  /// Closes the connection: calls that wait end with `cancelled`. It is closed anyway when nobody has it any more.
+  /// Closes the connection; waiting calls end with `cancelled`. It is also closed when it is released.
   package func close() { connection.close() }
 
   // MARK: - The service's accessories
@@ -48,16 +47,16 @@ package struct BridgeClient: Sendable {
     BridgeDevice(client: self, path: path, label: label ?? path)
   }
 
-  /// Has the service hold the device of this name, for what `profile` means; see the interface. Takes as long as that
-  /// takes.
+  /// Makes the service hold the device of this name with `profile`; see the interface. Returns when it is attached or
+  /// has failed.
   package func attach(_ device: String, profile: String? = nil) async throws(AccessoryError) -> Bridge.Attach.Reply {
     try await call(Bridge.Attach(device: device, profile: profile))
   }
 
-  /// Has the service hold the device of this path as soon as the system tells of it.
+  /// Makes the service hold the device at this path as soon as the system reports it.
   package func expect(_ path: String) async throws(AccessoryError) { _ = try await call(Bridge.Expect(device: path)) }
 
-  /// What happens to all accessories from now on, on a connection of its own: first what is there.
+  /// The events of all accessories, on a connection of its own: first those that are there, then the changes.
   package static func events(at place: String, patience: Duration? = nil) async throws(AccessoryError) -> BridgeEvents {
     try await events(Bridge.Subscribe(), at: place, patience: patience) { $0.accessoryError }
   }
@@ -115,7 +114,7 @@ extension BridgeClient {
   ) async throws(AccessoryError) -> BridgeEvents {
     let failure: @Sendable (ControlError) -> AccessoryError = { error in
       guard case .answer(let answer) = error else { return failure(error) }
-      // A service that ends in good order says that it gives the call up. This program hasn't.
+      // A service that shuts down reports the call as cancelled, but this program hasn't cancelled it.
       if answer.accessoryError.kind == .cancelled { return .toldNoMore(by: place) }
       if answer.isOfUnknownParameter("values") { return AccessoryError(.unsupported, "\(place) tells no values") }
       return failure(error)

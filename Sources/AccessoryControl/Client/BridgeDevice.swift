@@ -4,13 +4,13 @@ import AccessoryCore
 import AccessoryIO
 import Glibc
 
-/// One accessory of a service, and the calls that concern it. They throw what `BridgeClient` says.
+/// One accessory of a service, and the calls about it. They throw the errors that `BridgeClient` documents.
 package struct BridgeDevice: Sendable {
   /// The service.
   package var client: BridgeClient
   /// What calls name it by: its path is nobody else's.
   package let path: String
-  /// What people call it: in errors of the service it takes the place of the path.
+  /// Its name for people, which replaces the path in errors of the service.
   package var label: String
 
   // MARK: - What it is and how it is
@@ -114,7 +114,7 @@ package struct BridgeDevice: Sendable {
         if write, case .answer(let answer) = error, answer.isOfUnknownParameter("write") {
           throw await client.tooOld(for: "write, and lends nothing for that")
         }
-        // Given back by this program, and the service hasn't noticed yet.
+        // This program has just given it back, and the service hasn't noticed yet.
         guard case .answer(let answer) = error, answer.holder == "process \(getpid())", look < Self.looks else {
           throw failure(error)
         }

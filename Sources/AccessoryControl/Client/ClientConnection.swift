@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// A client's end of a connection, on the I/O thread. Answers come in the order of the calls; one that nobody waits for
-/// any more is dropped when it comes.
+/// A client's end of a connection, on the I/O thread. Answers come in the order of the calls; the answer to a cancelled
+/// call is dropped.
 actor ClientConnection: EventHandler, IOActor {
   /// What the next message is for.
   private enum Receiver {
@@ -146,8 +146,8 @@ actor ClientConnection: EventHandler, IOActor {
     }
   }
 
-  /// Ends with what came unasked: a server that turns a client away says why before it is asked. That is read on a
-  /// dispatch queue, as everything that is parsed.
+  /// Ends the connection with an unexpected message: a server that refuses a client sends the reason before any call.
+  /// Like all messages it is parsed on a dispatch queue.
   private func endUnasked(_ message: [UInt8]) {
     isEnding = true
     socket.unwatch()

@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// A connection to a service. Calls may be made at the same time and are answered in their order; a stream or an
-/// upgrade takes the connection for itself. Let go, it is closed.
+/// A connection to a service. Calls may overlap and are answered in order; a stream or an upgrade uses the connection
+/// alone. It is closed when it is released.
 package final class ControlClient: Sendable {
   private let connection: ClientConnection
   private let clock: any TimerClock
@@ -93,7 +93,7 @@ package final class ControlClient: Sendable {
         throw .connection(error)
       }
     } catch {
-      // An error is an answer, and the connection as before. After any other failure nobody knows what it carries.
+      // After an error of the service the connection can still be used. After any other failure its state is unknown.
       if case .answer = error { connection.resume() } else { close() }
       throw error
     }

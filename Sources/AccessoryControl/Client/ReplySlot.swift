@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// Where one result is waited for by one task; the first that comes counts.
+/// A slot for one result, which one task waits for. Only the first result counts.
 final class ReplySlot<Value: Sendable>: Sendable {
   private struct State {
     var result: Result<Value, AccessoryError>?
@@ -42,7 +42,7 @@ final class ReplySlot<Value: Sendable>: Sendable {
   }
 }
 
-/// Messages on their way from the I/O thread to one task, in order and bounded.
+/// A bounded queue of messages from the I/O thread to one task.
 final class MessageQueue: Sendable {
   private struct State {
     var messages: [[UInt8]] = []
@@ -60,10 +60,10 @@ final class MessageQueue: Sendable {
   /// Bytes of these, the last of which may go beyond.
   private static let byteLimit = 1 << 20
 
-  /// `onResume` is called when a giver that was asked to pause is to go on.
+  /// `onResume` is called when a paused producer may continue.
   init(onResume: @escaping @Sendable () -> Void) { self.onResume = onResume }
 
-  /// Gives one; false when no more should follow for the moment.
+  /// Adds a message; false when the producer should pause.
   func append(_ message: [UInt8]) -> Bool {
     let (waiting, goesOn) = state.withLock { state in
       state.messages.append(message)

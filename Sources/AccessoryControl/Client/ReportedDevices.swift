@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client keeps of the devices that a service tells of, by a text that is unique to each. Bounded: a service can
-/// tell of any number of devices, and give them names of any length.
+/// A bounded dictionary of the devices that a service reports, by a unique text. A hostile service could report any
+/// number of devices, with names of any length.
 package struct ReportedDevices<Value: Sendable>: Sendable {
   private var entries: [String: (value: Value, size: Int)] = [:]
   private var byteCount = 0

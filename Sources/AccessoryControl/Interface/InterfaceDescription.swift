@@ -36,8 +36,8 @@ package struct InterfaceDescription: Sendable {
 // MARK: - Checking
 
 extension InterfaceDescription {
-  /// The field of `values` that isn't as `fields` has it ("device.usb.bus"), be it missing, of another type or
-  /// unknown; nil when all is well.
+  /// The path of the first field of `values` that `fields` doesn't allow ("device.usb.bus"), because it is missing,
+  /// unknown or of another type; nil when all are valid.
   package func firstProblem(in values: [String: JSON], _ fields: [Field]) -> String? {
     for field in fields {
       if let problem = firstProblem(in: values[field.name] ?? .null, field.type) {
@@ -50,7 +50,7 @@ extension InterfaceDescription {
     return values.keys.sorted().first { name in !fields.contains { $0.name == name } }
   }
 
-  /// Where in `value` something isn't as `type` has it; empty when that is the value itself.
+  /// The path in `value` of what doesn't fit `type`; empty when the value itself doesn't.
   private func firstProblem(in value: JSON, _ type: FieldType) -> String? {
     switch (type, value) {
     case (.optional, .null): return nil

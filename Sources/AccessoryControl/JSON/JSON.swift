@@ -4,7 +4,7 @@
 package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
-  /// A number as it was written: what its digits mean is for the reader to say.
+  /// A number as text, which the reader converts.
   case number(String)
   case string(String)
   case array([JSON])

@@ -15,8 +15,8 @@ extension JSON {
   /// How deep arrays and objects may lie in each other.
   package static let depthLimit = 32
 
-  /// The value that `bytes` are, by RFC 8259 to the letter. What readers disagree on is refused: a name that an object
-  /// has twice, halves of surrogate pairs, text that is not UTF-8; and what is nested deeper than `depthLimit`.
+  /// Parses `bytes` strictly by RFC 8259. Refuses what parsers handle differently: duplicate names in an object,
+  /// unpaired surrogates, invalid UTF-8. Refuses nesting deeper than `depthLimit`, too.
   package init(_ bytes: [UInt8]) throws(JSONError) {
     var reader = JSONReader(bytes: bytes)
     self = try reader.document()

@@ -17,7 +17,7 @@ extension Bridge {
   /// The answer to methods that tell the line as it is then.
   package struct LineReply: CheckedReply, Codable, Sendable, Hashable {
     package var line: Line
-    package init(_ facts: LineStatus) { line = Line(facts) }
+    package init(_ status: LineStatus) { line = Line(status) }
     package func check() throws(ReplyNumberError) { try line.check() }
   }
 

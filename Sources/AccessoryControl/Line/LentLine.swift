@@ -15,10 +15,10 @@ package final class LentLine: LineControl {
   /// Nil where the service is of an earlier version, which tells of no loans.
   private let loan: String?
   private let nanosecondsPerByte: Atomic<Int64>
-  /// Why nothing can be asked any more: the end of the connection that carries the bytes.
+  /// The error for requests after the end of the connection that carries the bytes.
   private let ending = Locked<AccessoryError?>(nil)
 
-  /// How long a request may take; an adapter that is sick takes seconds.
+  /// The timeout of a request; an adapter that hangs takes seconds.
   private static let patience = Duration.seconds(60)
 
   /// The line of what `Open` has lent; nil where the accessory is on none.
@@ -26,7 +26,7 @@ package final class LentLine: LineControl {
     let isTerminal = DeviceAddress(reply.device.path)?.transport == .terminal
     guard reply.loan == nil ? isTerminal : reply.line != nil else { return nil }
     (place, path, label, loan) = (device.client.place, device.path, device.label, reply.loan)
-    nanosecondsPerByte = Atomic((reply.line?.facts?.timing ?? .instant).perByte.inNanoseconds)
+    nanosecondsPerByte = Atomic((reply.line?.status?.timing ?? .instant).perByte.inNanoseconds)
   }
 
   /// By the settings that the service told last; none of an earlier version tells them.
@@ -66,11 +66,11 @@ package final class LentLine: LineControl {
   // MARK: - Calls
 
   private func note(_ reply: Bridge.LineReply) throws(AccessoryError) -> LineStatus {
-    guard let facts = reply.line.facts else {
+    guard let status = reply.line.status else {
       throw AccessoryError(.badData, "the service at \(place) tells settings of \(label) that make no sense")
     }
-    nanosecondsPerByte.store(facts.timing.perByte.inNanoseconds, ordering: .relaxed)
-    return facts
+    nanosecondsPerByte.store(status.timing.perByte.inNanoseconds, ordering: .relaxed)
+    return status
   }
 
   private func ask<Method: LineMethod>(

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// The error that a call ends with: a name of an interface, and what goes with it.
+/// The error of a call: its name in an interface, and its parameters.
 package struct CallError: Error, Hashable, Sendable, CustomStringConvertible {
   /// With its interface ("accessorybridge.Bridge.Busy").
   package let name: String

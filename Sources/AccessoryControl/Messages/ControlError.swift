@@ -6,7 +6,8 @@ import AccessoryCore
 package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The service said so.
   case answer(CallError)
-  /// The service isn't there, or went away, or took too long, or makes no sense; or the caller gave up.
+  /// An error of the connection: the service isn't there, has closed it, took too long or sent invalid data; or the
+  /// caller cancelled.
   case connection(AccessoryError)
 
   /// The same in the terms of an accessory's error.

@@ -3,8 +3,8 @@
 import AccessoryIO
 import SystemPackage
 
-/// A connection that carries messages both ways: what a server's and a client's end have in common. Lives on the I/O
-/// thread, within the actor that owns it.
+/// One end of a connection with messages in both directions, used by servers and clients. Belongs to an actor on the
+/// I/O thread.
 struct MessageSocket {
   /// What a look at the descriptor came to.
   enum Arrived {
@@ -22,7 +22,7 @@ struct MessageSocket {
   private var token: EventToken?
   private var interest: Interest = []
   private var splitter: MessageSplitter
-  /// What waits, as it came: joined, it would be copied again and again. Those before `first` have been sent.
+  /// The queued messages; joining them would copy them repeatedly. Those before `first` have been sent.
   private var unsent: [[UInt8]] = []
   private var first = 0
   /// Bytes of the first that have been sent.
@@ -53,7 +53,7 @@ struct MessageSocket {
     token = nil
   }
 
-  /// Watches for what there is use of. Where that fails, the end will show it.
+  /// Updates what the descriptor is watched for. If this fails, the end of the connection will show it.
   mutating func updateInterest() {
     var wanted: Interest = unsentCount > 0 ? .write : []
     if wantsBytes && splitter.wantsMore { wanted.insert(.read) }
@@ -62,7 +62,7 @@ struct MessageSocket {
     try? io.change(descriptor, token, to: wanted)
   }
 
-  /// Takes what has arrived, once, unless enough waits already. `owner` is the actor that this belongs to.
+  /// Reads once, unless enough bytes are buffered already. `owner` is the actor that this belongs to.
   mutating func receive(by owner: isolated some IOActor) -> Arrived {
     guard splitter.wantsMore else { return .nothing }
     do throws(Errno) {
@@ -103,7 +103,7 @@ struct MessageSocket {
     return true
   }
 
-  /// The first has been sent. The places of those that were are given up now and then.
+  /// The first message has been sent. Now and then the sent ones are removed from the array.
   private mutating func dropFirst() {
     unsent[first] = []
     (first, sentCount) = (first + 1, 0)

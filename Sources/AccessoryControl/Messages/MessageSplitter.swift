@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts a stream of bytes into messages, each of which ends with a NUL. A value without I/O.
+/// Splits a stream of bytes into messages, each of which ends with a NUL. A value without I/O.
 package struct MessageSplitter: Sendable {
   /// What there is to take.
   package enum Next: Sendable, Equatable {
@@ -8,7 +8,7 @@ package struct MessageSplitter: Sendable {
     case message([UInt8])
     /// No whole one yet.
     case nothing
-    /// One that is longer than allowed. There is no way on from here.
+    /// A message that is longer than allowed. The stream can't be read any further.
     case tooLong
   }
 

@@ -2,7 +2,7 @@
 
 import AccessoryIO
 
-/// Who makes a call. Its user was let in: root, the server's own, or a member of the socket's group.
+/// The caller of a method. Its user may use the socket: root, the server's user, or a member of the socket's group.
 package struct Caller: Sendable {
   /// The process that connected.
   package let peer: SocketPeer
@@ -20,12 +20,12 @@ package struct Answers<Reply: Codable & Sendable>: Sendable {
   package func sendWhenRead(_ reply: Reply) async throws(CallError) { try await body(reply, true) }
 }
 
-/// What `Open` comes to.
+/// The result of `Open`.
 package struct OpenResult: Sendable {
   /// Which device it is, and what belongs to the loan.
   package let reply: Bridge.Open.Reply
-  /// Joins the accessory's bytes with the client's. The client's channel is closed when this returns; when the client
-  /// goes, its input ends with `disconnected`. The task is cancelled when the server closes.
+  /// Copies bytes between the accessory and the client, both ways. The client's channel is closed when this returns;
+  /// when the client goes, its input ends with `disconnected`. The task is cancelled when the server closes.
   package let serve: @Sendable (any Transport) async -> Void
 
   package init(_ reply: Bridge.Open.Reply, serve: @escaping @Sendable (any Transport) async -> Void) {
@@ -37,7 +37,8 @@ package struct OpenResult: Sendable {
 /// Answers the calls of `accessorybridge.Bridge`.
 ///
 /// Each call is a task of its own, which is cancelled when its client goes or the server closes; one connection's calls
-/// come one after another. Parameters are as the interface has them, but their contents are a stranger's word.
+/// come one after another. Parameters have the types that the interface defines, but their contents must not be
+/// trusted.
 package protocol BridgeHandler: Sendable {
   /// Who the service is.
   var information: ServiceInformation { get }
@@ -64,16 +65,16 @@ package protocol BridgeHandler: Sendable {
     _ call: Bridge.Subscribe, from caller: Caller, _ answers: Answers<Bridge.Event>) async throws(CallError)
   /// Sends what passes until the task is cancelled. An ordinary return tells the client `Cancelled`.
   func trace(_ call: Bridge.Trace, from caller: Caller, _ answers: Answers<Bridge.TracePiece>) async throws(CallError)
-  /// Sends what there is of a file; what is returned is the last answer.
+  /// Sends the pieces of a file. The returned value is the last answer.
   func getFile(
     _ call: Bridge.GetFile, from caller: Caller, _ answers: Answers<Bridge.GetFile.Reply>
   ) async throws(CallError) -> Bridge.GetFile.Reply
-  /// Sends what is wanted of a file; what is returned is the last answer.
+  /// Sends the ranges of a file that are wanted. The returned value is the last answer.
   func sendFile(
     _ call: Bridge.SendFile, from caller: Caller, _ answers: Answers<Bridge.SendFile.Reply>
   ) async throws(CallError) -> Bridge.SendFile.Reply
   /// Takes the accessory for the client alone.
   func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult
-  /// Has `call` performed on the line of what the caller has borrowed.
+  /// Carries out `call` on the line of the caller's loan.
   func onLine<Method: LineMethod>(_ call: Method, from caller: Caller) async throws(CallError) -> Method.Reply
 }

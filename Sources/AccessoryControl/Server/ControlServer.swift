@@ -5,17 +5,17 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-/// Answers clients on a socket. Descriptors are served by the I/O thread, calls are tasks.
+/// The server of a socket. Descriptors are served on the I/O thread; each call is a task.
 package actor ControlServer: EventHandler {
   /// What clients may cost.
   package struct Limits: Sendable, Hashable {
-    /// Clients at a time. Where that many are there, one that asks for nothing makes room for the next.
+    /// The most clients at a time. When there are that many, an idle one is disconnected for the next.
     package var clients = 128
-    /// Clients at a time of one user who is neither root nor the server's own. Others must find room, too.
+    /// The most clients at a time of one user, except root and the server's own user, so that there is room for others.
     package var clientsOfOneUser = 64
-    /// As many more of root and of the server's own user, whom others must not lock out.
+    /// This many more for root and the server's own user, so that others can't lock them out.
     package var reservedClients = 16
-    /// Bytes of a message that comes, and of answers that a client has not taken when its next call begins.
+    /// The most bytes of a received message, and of unread answers when a client's next call begins.
     package var messageBytes = 65_536
     /// Bytes that a client with a stream of answers may leave unread. Beyond, it is disconnected.
     package var unsentBytes = 1 << 20
@@ -38,7 +38,7 @@ package actor ControlServer: EventHandler {
   /// Bytes that wait for clients.
   private var unsentBytes = 0
   private var lastNumber: UInt64 = 0
-  /// Watches over the socket's files; nil for a socket that was passed, and while they can't be watched.
+  /// Watches the socket's files; nil for a passed socket, and while they can't be watched.
   private var watcher: DirectoryWatcher?
   private var isMending = false
   /// Something happened to the files while they were being mended.
@@ -50,7 +50,7 @@ package actor ControlServer: EventHandler {
 
   /// Clients accepted for one event, so that others have their turn.
   private static let acceptsPerEvent = 16
-  /// How long nobody is accepted after the system had no descriptor left for it.
+  /// How long no client is accepted after the system had no descriptor left.
   private static let exhaustionPause = Duration.seconds(1)
 
   /// The I/O thread.
@@ -59,7 +59,7 @@ package actor ControlServer: EventHandler {
   /// How long it is until a socket that could not be mended is tried again, first and at most.
   private static let (shortestMendPause, longestMendPause) = (Duration.seconds(1), Duration.seconds(60))
 
-  /// What became of the socket's files, which somebody has taken away.
+  /// The result of restoring the socket's files, which somebody has removed.
   package enum SocketNews: Sendable {
     /// They are there again: clients find the server.
     case mended
@@ -180,7 +180,7 @@ package actor ControlServer: EventHandler {
     return true
   }
 
-  /// So many more bytes wait for clients. There is one bound for all together.
+  /// Counts unread bytes; there is one limit for all clients together.
   private func noteUnsent(_ change: Int) {
     unsentBytes += change
     guard change > 0 else { return }
@@ -195,7 +195,7 @@ package actor ControlServer: EventHandler {
     "user \(peer.user) is neither root, nor the service's own, nor a member of the socket's group"
   }
 
-  /// Says why, before anything was asked, and closes. There is space for that in a new socket.
+  /// Sends the reason before any call, and closes. A new socket has space for that.
   private func refuse(_ descriptor: FileDescriptor, _ error: CallError) {
     _ = try? Socket.send(ReplyMessage(error).bytes[...], to: descriptor)
     Socket.close(descriptor)

@@ -84,7 +84,7 @@ package final class ControlSocket: Sendable {
         Socket.close(lock)
         throw error == .wouldBlock ? isServed(path) : AccessoryError(errno: error, "locking \(path).lock")
       }
-      // Unless somebody has taken it away in between: then another server may lock another one.
+      // If the file was removed meanwhile, another server may lock a new one.
       if let locked = FileIdentity(lock), locked == FileIdentity(path + ".lock") { return lock }
       Socket.close(lock)
     }
@@ -187,7 +187,7 @@ package final class ControlSocket: Sendable {
     }
   }
 
-  /// Closes what `other`, which has taken this one's place, doesn't go on with.
+  /// Closes everything that `other`, which replaces this one, doesn't reuse.
   func retire(for other: ControlSocket) {
     isOver.withLock { $0 = true }
     if descriptor != other.descriptor { Socket.close(descriptor) }

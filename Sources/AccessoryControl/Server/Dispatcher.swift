@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryIO
 
-/// Finds out what a message asks for, and has it answered. Everything is checked against the interfaces' descriptions
-/// before a handler sees it. Runs on tasks, never on the I/O thread.
+/// Decodes calls and passes them to handlers. Parameters are checked against the interfaces' descriptions first. Runs
+/// on tasks, never on the I/O thread.
 struct Dispatcher: Sendable {
   /// What a message comes to.
   enum Outcome: Sendable {
@@ -12,7 +12,7 @@ struct Dispatcher: Sendable {
     case reply(ReplyMessage?)
     /// An answer, behind which the connection is `serve`'s.
     case upgrade(ReplyMessage, serve: @Sendable (any Transport) async -> Void)
-    /// The message makes no sense; nothing that follows can be trusted to.
+    /// The message is invalid, so nothing after it can be trusted.
     case close(ReplyMessage)
   }
 

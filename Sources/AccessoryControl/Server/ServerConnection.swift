@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// One client of a server. Its messages are answered one after another, each by a task; until a task is done, what
-/// follows stays as it came, bounded, since behind an upgrade it isn't messages.
+/// One client of a server. Its calls are answered one after another, each by a task. Bytes that arrive meanwhile are
+/// buffered undecoded, up to a limit, since after an upgrade they aren't messages.
 actor ServerConnection: EventHandler, IOActor {
   package nonisolated let io: IOThread
   nonisolated let caller: Caller
@@ -17,16 +17,16 @@ actor ServerConnection: EventHandler, IOActor {
   private var running: Task<Void, Never>?
   /// The client sends no more, but may still read.
   private var hasEnded = false
-  /// The client neither sends nor reads. Only what wants no answer is still done.
+  /// The client neither sends nor reads any more. Only calls without an answer are still carried out.
   private var isGone = false
-  /// No further message is looked at; what waits is sent, and that is all.
+  /// No further message is handled. Queued bytes are sent, then the connection closes.
   private var isClosing = false
   /// The server closes.
   private var isStopping = false
   /// What the connection is to carry as soon as the answer is sent.
   private var upgrade: (@Sendable (any Transport) async -> Void)?
   private var isOver = false
-  /// Since when it has wanted nothing: a number that the server gives, which grows.
+  /// When it became idle: a growing number from the server.
   private(set) var quietSince: UInt64
   private let nextNumber: @Sendable () -> UInt64
   /// What the server knows of the bytes that the client has not taken.
@@ -89,7 +89,7 @@ actor ServerConnection: EventHandler, IOActor {
     }
   }
 
-  /// The client is gone. A call that it waited for is given up; what it asked for without waiting is still done.
+  /// The client is gone. A call with an answer is cancelled; one without is still carried out.
   private func leave() {
     guard !isGone else { return }
     isGone = true
@@ -115,7 +115,7 @@ actor ServerConnection: EventHandler, IOActor {
   /// Bytes that wait for the client.
   var unsentCount: Int { isOver ? 0 : socket.unsentCount }
 
-  /// Ends a quiet connection, since others need its place; the client is told so, if it looks.
+  /// Ends an idle connection, because others need its place. The client gets a message, if it reads.
   func makeRoom() {
     guard isQuiet else { return }
     let message = "this connection asked for nothing, and its place was needed: connect again"
@@ -133,7 +133,7 @@ actor ServerConnection: EventHandler, IOActor {
 
   // MARK: - Calls
 
-  /// Does what there is to do: the next message, the upgrade, the end.
+  /// Handles what is next: a message, the upgrade or the end.
   private func proceed() {
     guard !isOver else { return }
     defer { if !isOver { socket.updateInterest() } }
@@ -142,7 +142,7 @@ actor ServerConnection: EventHandler, IOActor {
     if isStopping, socket.unsentCount > 0 { leave() }
     if isClosing || upgrade != nil {
       guard isGone || socket.unsentCount == 0 else { return }
-      // The upgrade is begun even if nobody is there: the accessory was lent, and is to be taken back.
+      // The upgrade starts even if the client is gone: the accessory was lent, and must be taken back.
       return upgrade == nil ? end() : beginUpgrade()
     }
     // A client that doesn't read its answers gets no more of them.
@@ -254,7 +254,7 @@ actor ServerConnection: EventHandler, IOActor {
     onEnd(self)
   }
 
-  /// The server closes: calls are cancelled, and told so where they listen.
+  /// The server closes: cancels all calls.
   func close() {
     isStopping = true
     isClosing = true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a device is opened: the one value that says which transport leads to it.
+/// The address of a device: which transport opens it, and where.
 ///
 /// As a text, for people and on the control socket, an address is the path of a node (`/dev/ttyACM0`,
 /// `/dev/bus/usb/001/005`) or a scheme and a place (`tcp:HOST:PORT`, `unix:PATH`). `init(_:in:)` reads what `description`
@@ -38,7 +38,7 @@ public enum DeviceAddress: Sendable, Hashable {
     path.hasPrefix(usbNodes) ? .usb(path) : .terminal(path)
   }
 
-  /// Which transport leads there.
+  /// The kind of transport that opens this address.
   public var transport: TransportKind {
     switch self {
     case .terminal: .terminal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happens, as an asynchronous sequence that throws `AccessoryError`. For one consumer. Who gives it says when it
-/// ends, and how many events may wait.
+/// Events as an asynchronous sequence that throws `AccessoryError`, for one consumer. The function that returns a
+/// stream documents when it ends and how many events it buffers.
 public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
   /// What the sequence throws.
   public typealias Failure = AccessoryError
@@ -11,7 +11,7 @@ public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
   /// The elements of a stream that throws an `AccessoryError` or nothing.
   public init(_ base: AsyncThrowingStream<Element, any Error>) { self.base = base }
 
-  /// The same events, each as `meaning` puts it; those for which it has nothing are left out.
+  /// The same events, each converted by `meaning`; those for which it returns nil are left out.
   public func converted<Other: Sendable>(
     _ meaning: @escaping @Sendable (Element) -> Other?
   ) -> EventStream<Other> {

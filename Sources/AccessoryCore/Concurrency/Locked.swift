@@ -25,7 +25,7 @@
       value.deallocate()
     }
 
-    /// Runs `body` while nobody else has the lock.
+    /// Runs `body` while holding the lock.
     package borrowing func withLock<Result, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -34,7 +34,7 @@
       return try body(&value.pointee)
     }
 
-    /// Runs `body` unless somebody has the lock; nil then.
+    /// Runs `body` if the lock is free; returns nil if it isn't.
     package borrowing func withLockIfAvailable<Result, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {

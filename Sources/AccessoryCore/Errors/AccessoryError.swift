@@ -2,13 +2,13 @@
 
 /// What went wrong with an accessory: the one error type of all transports, links and drivers.
 public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What a program can decide on.
+  /// The kind of the error, for programs that act on it.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The accessory is gone, or restarted and lost what it was doing.
     case disconnected
-    /// Somebody else has it, or too much is waiting already.
+    /// Another program is using it, or too many requests are waiting already.
     case busy
-    /// The system doesn't let this user.
+    /// The system doesn't allow this user to open it.
     case permissionDenied = "permission_denied"
     /// There is no such device.
     case notFound = "not_found"
@@ -16,9 +16,9 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
     case timedOut = "timed_out"
     /// The caller cancelled, or closed the link.
     case cancelled
-    /// The accessory answered no.
+    /// The accessory refused the request.
     case refused
-    /// What came makes no sense.
+    /// The accessory, or a file, sent data that makes no sense.
     case badData = "bad_data"
     /// The device or the system can't do this.
     case unsupported
@@ -28,7 +28,7 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
     case ioFailure = "io_failure"
   }
 
-  /// Where a kind came from.
+  /// The code that another layer gave for the error.
   public enum Code: Hashable, Sendable {
     /// The kernel's errno.
     case errno(CInt)
@@ -38,9 +38,9 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
     case libusb(CInt)
   }
 
-  /// What a program can decide on.
+  /// The kind of the error, for programs that act on it.
   public var kind: Kind
-  /// The number behind it, where there is one.
+  /// The code of the layer that failed: an errno, libusb's error or the accessory's reason; nil where there is none.
   public var code: Code?
   /// What happened, to which device, and what to do; for people.
   public var message: String
@@ -60,7 +60,7 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
     AccessoryError(.disconnected, code: code, "\(label) was disconnected")
   }
 
-  /// The error of an operation whose owner closed the link meanwhile.
+  /// The error of an operation whose link was closed by this program meanwhile.
   public static func closed(_ label: String) -> AccessoryError {
     AccessoryError(.cancelled, "\(label) was closed")
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who an accessory says it is. The strings are the accessory's own: show them escaped.
+/// How an accessory identifies itself. The strings come from the accessory: escape them before showing them.
 public struct AccessoryIdentity: Sendable, Hashable {
-  /// Who makes it.
+  /// The manufacturer's name.
   public var manufacturer: String
-  /// What its user calls it.
+  /// The name that its user gave it.
   public var name: String
-  /// Which product it is.
+  /// The name of the product.
   public var model: String
-  /// Which one of these it is.
+  /// The serial number.
   public var serialNumber: String
   /// Version of its software.
   public var firmwareRevision: String

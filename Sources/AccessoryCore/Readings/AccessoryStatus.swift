@@ -4,7 +4,7 @@
 public struct AccessoryStatus: Sendable, Hashable {
   /// What it is doing; `notInitialized` when it doesn't know or say.
   public var state: AccessoryState
-  /// The fault's number, whose meaning is the accessory's own; nil when there is none.
+  /// The number of the fault, which each kind of accessory defines for itself; nil when there is none.
   public var faultCode: UInt16?
   /// How much of the work is done, in percent, 0…100; nil when the accessory doesn't say.
   public var progress: UInt8?

@@ -3,7 +3,7 @@
 extension BatteryReading {
   /// The fields of a reading, by the names that they have in the service's interface and in JSON documents.
   public enum Field: String, Sendable, Hashable, CaseIterable {
-    /// The fields as the properties of a reading have them.
+    /// In the order of the properties of `BatteryReading`.
     case percent, level
     case voltage = "voltage_mv"
     case current = "current_ma"
@@ -18,7 +18,7 @@ extension BatteryReading {
     case health = "health_percent"
     case faults, warnings
 
-    /// What the field can be in its unit, where it is one whole number; nil where it isn't.
+    /// The allowed range, for fields that are one whole number; nil for other fields.
     public var range: ClosedRange<Int>? {
       switch self {
       case .percent, .health: ReadingLimits.percent
@@ -31,8 +31,8 @@ extension BatteryReading {
     }
   }
 
-  /// A field that is one whole number, in the unit that its property names; nil for others, and where it isn't known.
-  /// What is set to a number out of the field's range is unknown then.
+  /// The value of a field that is one whole number, in the unit that its property names; nil for other fields, and
+  /// where it is unknown. Setting a number outside of the field's range makes it unknown.
   public subscript(field: Field) -> Int? {
     get {
       switch field {
@@ -65,7 +65,7 @@ extension BatteryReading {
     }
   }
 
-  /// The reading within `ReadingLimits`: numbers beyond them are unknown, lists and names are cut.
+  /// The reading within `ReadingLimits`: numbers outside of their range become unknown, lists and names are cut.
   public var bounded: BatteryReading {
     var reading = self
     for field in Field.allCases where field.range != nil { reading[field] = self[field] }

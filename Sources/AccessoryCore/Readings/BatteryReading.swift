@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of an accessory's battery, in the same terms for every kind of accessory.
+/// The state of an accessory's battery, in the same terms for every kind of accessory.
 public struct BatteryReading: Sendable, Hashable {
   /// How full the battery is, in words.
   public enum Level: String, Sendable, Hashable, CaseIterable {
-    /// Not told.
+    /// The accessory doesn't say.
     case unknown
-    /// About to give out.
+    /// Nearly empty.
     case critical
-    /// To be charged.
+    /// Should be charged.
     case low
     /// Neither low nor high.
     case normal
@@ -20,29 +20,29 @@ public struct BatteryReading: Sendable, Hashable {
 
   /// What the battery is doing.
   public enum Charge: String, Sendable, Hashable, CaseIterable {
-    /// Not told.
+    /// The accessory doesn't say.
     case unknown
-    /// Power goes in.
+    /// It is being charged.
     case charging
-    /// Power comes out.
+    /// It supplies power.
     case discharging
-    /// Neither, though there is power.
+    /// External power is there, but it isn't being charged.
     case notCharging = "not_charging"
     /// Charging is done.
     case full
   }
 
-  /// Where a field comes from.
+  /// How the value of a field was obtained.
   public enum Origin: String, Sendable, Hashable {
     /// The accessory said so.
     case reported
-    /// Worked out from something that the accessory said.
+    /// Calculated from something that the accessory said.
     case derived
   }
 
   /// One of a battery's temperatures.
   public struct Temperature: Sendable, Hashable {
-    /// What is as warm; nil where only its place in the list tells it from others.
+    /// The name of what was measured ("cell 1", "MOSFET"); nil where the accessory gives only a list.
     public var name: String?
     /// Thousandths of a degree Celsius; nil where it isn't known.
     public var millidegrees: Int?
@@ -65,31 +65,31 @@ public struct BatteryReading: Sendable, Hashable {
   /// What the battery is doing.
   public var charge: Charge
 
-  /// Seconds until it is empty if it goes on so; nil when the accessory doesn't say.
+  /// Seconds until it is empty, at the present load; nil when the accessory doesn't say.
   public var secondsToEmpty: Int?
-  /// Seconds until it is full if it goes on so; nil when the accessory doesn't say.
+  /// Seconds until it is full, at the present rate; nil when the accessory doesn't say.
   public var secondsToFull: Int?
   /// Its temperatures; empty when the accessory doesn't say.
   public var temperatures: [Temperature] = []
   /// Millivolts of its cells, in their order, nil for one that isn't known; empty when the accessory doesn't say.
   public var cellMillivolts: [Int?] = []
-  /// Milliampere hours that are in it; nil when the accessory doesn't say.
+  /// Remaining charge in milliampere hours; nil when the accessory doesn't say.
   public var remainingMilliampereHours: Int?
-  /// Milliampere hours that are in it when it is full; nil when the accessory doesn't say.
+  /// Charge of the full battery in milliampere hours; nil when the accessory doesn't say.
   public var fullMilliampereHours: Int?
-  /// How often it was charged; nil when the accessory doesn't say.
+  /// Charging cycles so far; nil when the accessory doesn't say.
   public var cycles: Int?
-  /// What it can hold compared with a new one, percent, 0…100; nil when the accessory doesn't say.
+  /// Its health: the charge it can hold, in percent of a new one, 0…100; nil when the accessory doesn't say.
   public var healthPercent: UInt8?
   /// What is wrong with it, by name; empty when nothing is, nil when the accessory doesn't say.
   public var faults: [String]?
   /// What it warns of, by name; empty when of nothing, nil when the accessory doesn't say.
   public var warnings: [String]?
 
-  /// The fields that weren't told, but worked out from something that was.
+  /// The fields that were calculated from others, and not reported by the accessory.
   public var derived: Set<Field> = []
 
-  /// Whether the accessory told the level, or it follows from the percent.
+  /// Whether the accessory reported the level, or it was derived from the percentage.
   public var levelOrigin: Origin {
     get { derived.contains(.level) ? .derived : .reported }
     set {
@@ -110,7 +110,7 @@ public struct BatteryReading: Sendable, Hashable {
     deriveLevel()
   }
 
-  /// Where nothing tells the level and the percent is known, derives the level from that.
+  /// Derives the level from the percentage, if the level is unknown and the percentage isn't.
   public mutating func deriveLevel() {
     guard level == .unknown, let percent else { return }
     level = Level(percent: percent)

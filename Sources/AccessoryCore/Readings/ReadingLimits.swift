@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much an accessory may tell at most, and what its numbers may be: a service cuts what is more, and takes a number
-/// beyond for none.
+/// Limits for what an accessory reports. A service cuts longer lists and texts, and treats a number outside of its
+/// range as unknown.
 public enum ReadingLimits {
   /// Percent.
   public static let percent = 0...100
@@ -33,12 +33,12 @@ public enum ReadingLimits {
   /// Bytes of a unit's symbol.
   public static let unitBytes = 16
 
-  /// The number, unless it is beyond the range.
+  /// The number; nil if it is outside of the range.
   static func within(_ number: Int?, _ range: ClosedRange<Int>) -> Int? {
     number.flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// As much of a text's beginning as fits into so many bytes, in whole Unicode scalars.
+  /// The beginning of a text that fits into `limit` bytes, cut between Unicode scalars.
   static func cut(_ text: String, to count: Int) -> String {
     guard text.utf8.count > count else { return text }
     // A scalar has at most four bytes.

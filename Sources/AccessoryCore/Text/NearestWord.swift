@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The word that somebody meant who mistyped one.
+/// Finds the known word that a mistyped word probably means.
 package struct NearestWord: Sendable, Hashable {
   /// The word.
   package let word: String

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment on the kernel's `CLOCK_MONOTONIC`, in nanoseconds since an arbitrary start; where that is said, on its
-/// `CLOCK_BOOTTIME`. No other clock that is set, late or at all, changes either.
+/// A time on the kernel's `CLOCK_MONOTONIC`, or where documented on its `CLOCK_BOOTTIME`, in nanoseconds since an
+/// arbitrary start. Setting the system's clock doesn't change it.
 public struct MonotonicTime: Comparable, Hashable, Sendable {
   /// Nanoseconds since the clock's start.
   public var nanoseconds: Int64
@@ -12,7 +12,7 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
   /// True when `a` is earlier than `b`.
   public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 
-  /// The moment `duration` later; the last one there is if that is beyond.
+  /// The time `duration` later; saturates at the last possible time.
   public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
     let added = duration.inNanoseconds
     let (sum, overflow) = time.nanoseconds.addingReportingOverflow(added)
@@ -33,4 +33,7 @@ extension Duration {
     let (sum, isTooLongBySome) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
     return isTooLong || isTooLongBySome ? (seconds < 0 ? .min : .max) : sum
   }
+
+  /// Whole milliseconds, rounded towards zero; saturates at about 292 years.
+  package var inMilliseconds: Int { Int(inNanoseconds / 1_000_000) }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One task that waits for one signal, which may come first.
+/// Lets one task wait for one signal. The signal may come before the wait.
 final class Sleeper: Sendable {
   private enum State {
     case idle

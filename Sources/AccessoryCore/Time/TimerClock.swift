@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where time comes from: the I/O thread's timers in life, a clock moved by hand in tests.
+/// A clock with timers: the I/O thread's in production, a clock moved by hand in tests.
 public protocol TimerClock: Sendable {
   /// The present.
   var now: MonotonicTime { get }
@@ -9,12 +9,12 @@ public protocol TimerClock: Sendable {
   var bootTime: MonotonicTime { get }
   /// Runs `action` once, at `deadline` or soon after, on the I/O thread; it must not block. Callable from any thread.
   func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken
-  /// Forgets a scheduled action. Too late is harmless: the action may be running already.
+  /// Cancels a scheduled action. The action may already be running, or have run; then this does nothing.
   func cancel(_ token: TimerToken)
 }
 
 extension TimerClock {
-  /// As `now`: a clock whose machine never sleeps.
+  /// Returns `now`, for clocks that don't know of the machine's sleep.
   public var bootTime: MonotonicTime { now }
 
   /// Suspends the task until `duration` has passed, on the I/O thread's timer. Returns early when it is cancelled.

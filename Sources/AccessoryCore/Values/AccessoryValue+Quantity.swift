@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AccessoryValue {
-  /// What a value is a measure of, so that programs know what to make of it. Those with a name here are the ones that
-  /// programs can be expected to know; any other is possible. Where Home Assistant has a device class for it, the words are
-  /// the same.
+  /// What a value measures, so that programs can interpret it. The constants below are the ones that programs should
+  /// know; any other word is possible. Where Home Assistant has a device class for a quantity, the word is the same.
   public struct Quantity: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The word: lower case, with underscores.
     public var rawValue: String
@@ -87,7 +86,7 @@ extension AccessoryValue {
     /// Who or which something is.
     public static let identity: Quantity = "identity"
 
-    /// All that have a name here.
+    /// All constants of this type.
     public static let known: [Quantity] = [
       voltage, current, power, apparentPower, reactivePower, powerFactor, energy, charge, resistance, frequency,
       temperature, temperatureDifference, humidity, pressure, illuminance, pm1, pm25, pm10, carbonDioxide, speed,

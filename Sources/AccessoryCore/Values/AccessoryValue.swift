@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that an accessory measures or tells, beside its status and its battery.
+/// A value that an accessory measures or reports, besides its status and battery.
 public struct AccessoryValue: Sendable, Hashable {
   /// What a value is.
   public enum Content: Sendable, Hashable {
     /// A number, in the value's unit.
     case number(Double)
-    /// A text: an accessory's own is shown escaped.
+    /// A text. Escape one that came from an accessory before showing it.
     case text(String)
     /// Yes or no.
     case flag(Bool)
@@ -23,16 +23,16 @@ public struct AccessoryValue: Sendable, Hashable {
     }
   }
 
-  /// What it is called: no other value of the accessory is called so. By convention lower-case letters, digits and
-  /// underscores.
+  /// The name, unique among the accessory's values. By convention lower-case letters, digits and underscores.
   public var name: String
-  /// What it is a measure of; nil where it is none.
+  /// The quantity that it measures; nil where it measures none.
   public var quantity: Quantity?
-  /// In what a number is measured; nil where it is none, or has no unit.
+  /// The unit of a number; nil where there is none.
   public var unit: MeasurementUnit?
-  /// What it is; nil where that isn't known.
+  /// The value itself; nil where it is unknown.
   public var content: Content?
-  /// Whether it wasn't told, but worked out from something that was, or is what the accessory was told to do.
+  /// Whether it was calculated, or is a setting that was sent to the accessory, and not something that the accessory
+  /// reported.
   public var isDerived: Bool
 
   /// A value of these parts.
@@ -47,7 +47,7 @@ public struct AccessoryValue: Sendable, Hashable {
     self.isDerived = isDerived
   }
 
-  /// A number, or nil where it isn't known; what is infinite or no number isn't.
+  /// A value with a number. Nil, infinity and NaN make it unknown.
   public init(
     _ name: String, _ quantity: Quantity? = nil, _ unit: MeasurementUnit? = nil, number: Double?,
     isDerived: Bool = false
@@ -56,7 +56,7 @@ public struct AccessoryValue: Sendable, Hashable {
     self.init(name, quantity, unit, content, isDerived: isDerived)
   }
 
-  /// The number; nil where it is none, or not known. That of a word is its number.
+  /// The number, or the number that stands for a choice; nil for other values, and where it is unknown.
   public var number: Double? {
     switch content {
     case .number(let number): number
@@ -65,7 +65,7 @@ public struct AccessoryValue: Sendable, Hashable {
     }
   }
 
-  /// The value within `ReadingLimits`: names and texts are cut, a number that is none is unknown.
+  /// The value within `ReadingLimits`: names and texts are cut, and infinity and NaN become unknown.
   public var bounded: AccessoryValue {
     let bounded: Content? =
       switch content {

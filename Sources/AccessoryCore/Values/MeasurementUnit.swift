@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// In what a number is measured: the unit's symbol, as people and JSON documents have it. Those with a name here are the
-/// ones that programs can be expected to know; any other is possible.
+/// The unit of a number, by its symbol, which is also used in JSON documents. The constants below are the ones that
+/// programs should know; any other symbol is possible.
 public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral,
   CustomStringConvertible
 {
@@ -125,7 +125,7 @@ public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, Expressible
   /// Bits a second.
   public static let bitPerSecond: MeasurementUnit = "bit/s"
 
-  /// All that have a name here.
+  /// All constants of this type.
   public static let known: [MeasurementUnit] = [
     volt, millivolt, ampere, milliampere, watt, kilowatt, voltAmpere, voltAmpereReactive, wattHour, kilowattHour,
     kilovoltAmpereReactiveHour, ampereHour, milliampereHour, ohm, milliohm, hertz, millisecond, second, minute, hour,

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that programs can work with, and that every form of output has: of a command's argument or result, of a frame's
-/// field.
+/// A plain value, for arguments and results of commands and for fields of frames. Every output format can show it.
 public enum PlainValue: Sendable, Hashable {
   /// A whole number.
   case whole(Int)
   /// A number.
   case number(Double)
-  /// A text: an accessory's own is shown escaped.
+  /// A text. Escape one that came from an accessory before showing it.
   case text(String)
   /// Several values.
   case list([PlainValue])
@@ -15,6 +14,6 @@ public enum PlainValue: Sendable, Hashable {
   case bytes([UInt8])
   /// Yes or no.
   case flag(Bool)
-  /// There is none.
+  /// No value.
   case nothing
 }

@@ -10,7 +10,7 @@ public struct ValuesReading: Sendable, Hashable {
     /// When it was read.
     public var time: MonotonicTime
 
-    /// A value that was read at a time.
+    /// A value, with the time at which it was read.
     public init(_ value: AccessoryValue, at time: MonotonicTime) {
       self.value = value
       self.time = time
@@ -36,8 +36,8 @@ public struct ValuesReading: Sendable, Hashable {
   /// The value of this name; nil where there is none.
   public subscript(name: String) -> Entry? { places[name].map { entries[$0] } }
 
-  /// Takes these values in the place of earlier ones of their names, and keeps the others. Gives those that are new or not
-  /// what they were. What is beyond the limit is left out.
+  /// Replaces the earlier values of the same names and keeps the others. Returns the values that are new or have
+  /// changed. Values beyond the limit are dropped.
   @discardableResult
   public mutating func take(_ values: [AccessoryValue], at time: MonotonicTime) -> [AccessoryValue] {
     var changed: [AccessoryValue] = []

@@ -16,7 +16,8 @@ public struct CombinedSource: DeviceSource {
     return devices
   }
 
-  /// The events of all as they come; those of each source are in order. Throws when one of them can't be watched.
+  /// The events of all sources as they come; those of each source are in order. Throws when one of them can't be
+  /// watched.
   public func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
     var streams: [AsyncStream<DeviceEvent>] = []
     for source in sources { streams.append(try await source.events()) }

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// An accessory that can be opened, and what is known of it without opening it.
+/// A device that can be opened as an accessory, with what is known of it without opening it.
 ///
 /// An accessory on USB may have two addresses: a terminal that a driver of the kernel makes of it, and its endpoints. Both
 /// lead to one device. One that has several terminals (an FT2232, a composite CDC device) is several devices, one
@@ -33,11 +33,11 @@ public struct Device: Sendable, Hashable {
   public var driver: String?
   /// What its user calls it, or else what it calls itself.
   public var name: String?
-  /// Who makes it.
+  /// The manufacturer's name.
   public var manufacturer: String?
-  /// Which product it is.
+  /// The name of the product.
   public var model: String?
-  /// Which one of these it is.
+  /// The serial number.
   public var serialNumber: String?
   /// Version of its software.
   public var firmwareRevision: String?
@@ -112,10 +112,10 @@ public struct Device: Sendable, Hashable {
     return addresses
   }
 
-  /// The transports that lead to it, the usual one first.
+  /// The transports by which it can be opened, the usual one first.
   public var transports: [TransportKind] { addresses.map(\.transport) }
 
-  /// This device, opened by another of its transports; nil when it hasn't that one.
+  /// The same device with another of its transports as the one to open; nil when it doesn't have that one.
   public func choosing(_ transport: TransportKind) -> Device? {
     guard let other = addresses.first(where: { $0.transport == transport }) else { return nil }
     var device = self
@@ -123,11 +123,11 @@ public struct Device: Sendable, Hashable {
     return device
   }
 
-  /// Whether the other is this device, by whatever transport, as far as addresses tell. Both are there at the same time:
+  /// Whether both are the same device, by any transport, as far as the addresses tell. Both are there at the same time:
   /// an address may be another device's later. Units of one line are different devices.
   public func isSame(as other: Device) -> Bool { unit == other.unit && isOnLine(of: other) }
 
-  /// Whether both are reached by one line, as far as addresses tell, be they the same accessory or not.
+  /// Whether both are on the same line, as far as the addresses tell, even if they are different units of it.
   public func isOnLine(of other: Device) -> Bool {
     if address == other.address || terminal != nil && terminal == other.terminal { return true }
     guard usb != nil || other.usb != nil, usb?.node ?? address.node == other.usb?.node ?? other.address.node else {
@@ -145,9 +145,9 @@ public struct Device: Sendable, Hashable {
 public enum DeviceEvent: Sendable, Hashable {
   /// It can be opened now.
   case added(Device)
-  /// It is still there and has the same `id`, but something of it is otherwise: a terminal came, a driver, a name.
+  /// A device that is still there, with the same `id`, has changed: it has got a terminal, a driver or a name.
   case changed(Device, from: Device)
-  /// It is gone. The same value as when it was last told.
+  /// The device was removed. The value is the one that was last reported.
   case removed(Device)
 }
 

@@ -83,9 +83,9 @@ public enum DeviceResolver {
     try resolve(text, among: devices, lookingAtFiles: true)
   }
 
-  /// As above. Without `lookingAtFiles` the file system isn't asked, for who must not wait for it nor tell what is there:
-  /// a path is one of the devices' paths and links, or, when it is a whole one, a device that the user names. A word that
-  /// no device has as its name is none, also where `/dev` may have a file of that name.
+  /// As above. Without `lookingAtFiles` the file system isn't accessed, for callers that must not wait for it or reveal
+  /// what is there. A path is then matched with the paths and links of the devices; an absolute path that doesn't match
+  /// is a device that the user names. A word that is no device's name isn't looked up in `/dev`.
   package static func resolve(
     _ text: String?, among devices: [Device], lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device {
@@ -103,12 +103,12 @@ public enum DeviceResolver {
     {
       return try unit(name, text, among: devices, lookingAtFiles)
     }
-    // With a scheme, it is an address and nothing else; a path may be a link, and is looked at below.
+    // A text with a scheme is an address. A path may be a link, and is handled below.
     if !text.hasPrefix("/"), let address = DeviceAddress(text, in: lookingAtFiles ? workingFolder : nil) {
       return try only(text, devices) { $0.address == address } ?? Device(address, source: .named)
     }
     if text.contains("/") {
-      // A device may call itself like a path; the path itself goes before that.
+      // A device's name may look like a path; a real path takes precedence.
       let paths = lookingAtFiles || !text.hasPrefix("/") ? [text, "/dev/" + text] : [text]
       if let device = try byPath(paths, devices, lookingAtFiles) { return device }
       if !lookingAtFiles, text.hasPrefix("/") { return Device(.node(text), source: .named) }
@@ -123,13 +123,13 @@ public enum DeviceResolver {
     throw .noMatch(text)
   }
 
-  /// The accessory with a number on a line. A line of which no units are known may have any.
+  /// The accessory with this unit number on a line. If no units of the line are known, any number is accepted.
   private static func unit(
     _ name: UnitName, _ text: String, among devices: [Device], _ lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device {
     let candidates = devices.compactMap { $0.unit == nil || $0.unit == name.unit ? $0.onLine(unit: name.unit) : nil }
     let others = devices.filter { $0.unit != nil && $0.unit != name.unit }
-    // A whole name goes before the beginning of another's.
+    // A full match takes precedence over a prefix of another name.
     let namesakes = others.filter { exact(name.line, $0) }
     if !namesakes.isEmpty, !candidates.contains(where: { exact(name.line, $0) }) {
       throw .noUnit(name.unit, namesakes)
@@ -184,7 +184,7 @@ public enum DeviceResolver {
     do throws(ResolutionError) {
       if let device = try known(text, among: there, lookingAtFiles) { return device }
     } catch {
-      // A unit that keeps silent is awaited, while the others on its line are there.
+      // A unit that doesn't answer counts as awaited, while the other units of its line are there.
       let isOfLine = if case .noUnit = error { true } else { error.unitsOfALine != nil }
       guard isOfLine, !awaited.isEmpty else { throw error }
     }
@@ -203,7 +203,7 @@ public enum DeviceResolver {
       case .noUnit, .ambiguous, .malformed, .noDevice: throw error
       }
     }
-    // A path is found whether or not it is one of those.
+    // A path is found even if it is in neither list.
     return devices.contains { $0.isSame(as: device) } ? device : nil
   }
 
@@ -246,7 +246,7 @@ public enum DeviceResolver {
     return nil
   }
 
-  /// The first of these for which this is so; throws when there are several units of its line.
+  /// The first device that fits; throws when there are several units on its line.
   private static func only(
     _ text: String, _ devices: [Device], _ isMatch: (Device) -> Bool
   ) throws(ResolutionError) -> Device? {
@@ -256,7 +256,7 @@ public enum DeviceResolver {
     return first
   }
 
-  /// The device that has this path or link, as it says itself.
+  /// The device that lists this path or link.
   private static func byName(_ path: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
     if let device = try only(path, devices, { $0.address.node == path || $0.terminal == path }) { return device }
     let onUSB = devices.filter { $0.usb?.node == path }
@@ -268,8 +268,8 @@ public enum DeviceResolver {
   }
 
   private static func byPath(_ text: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
-    // Two devices may claim one link; the file system says whose it is. One that is not made yet is its claimant's.
-    // One that is unplugged has no node, and is still known by its path.
+    // Two devices may list the same link; the file system tells whose it is. A link that doesn't exist yet belongs to
+    // the device that lists it. An unplugged device has no node, and is found by its path.
     let path = resolved(text) ?? devices.first { $0.isKnown(at: absolute(text)) }?.address.node
     guard let path else { return nil }
     if let device = try only(text, devices, { $0.address.node == path || $0.terminal == path }) { return device }
@@ -280,7 +280,7 @@ public enum DeviceResolver {
     return Device(.node(path), link: text == path ? nil : text, source: .named)
   }
 
-  /// What is there, where that is no device but an ordinary file or a folder.
+  /// The kind of file at a path that is no device: an ordinary file or a folder.
   private static func kindOfFile(_ path: String) -> String? {
     var file = stat()
     guard stat(path, &file) == 0 else { return nil }
@@ -306,7 +306,7 @@ public enum DeviceResolver {
   /// The path with all links followed; nil when nothing is there. May block.
   package static func resolved(_ path: String) -> String? {
     guard let real = realpath(path, nil) else {
-      // A closed directory on the way, or a link that leads nowhere: let opening it say what is wrong.
+      // A directory may be unreadable or a link broken; opening the path will report that.
       return errno == ENOENT || errno == ENOTDIR ? nil : path
     }
     defer { free(real) }
@@ -315,7 +315,7 @@ public enum DeviceResolver {
 }
 
 extension Device {
-  /// Whether this is the path of one of its nodes or links, be it there or not.
+  /// Whether this is the path of one of its nodes or links, even if no such file exists.
   fileprivate func isKnown(at path: String) -> Bool {
     [address.node, terminal, usb?.node, link].contains(path) || links.contains(path)
   }

@@ -10,7 +10,7 @@ package enum ServicePlace {
 
   private static let name = "bridge.socket"
 
-  /// Where a service that this process becomes is to answer: `$ACCESSORY_BRIDGE_SOCKET`; or in `$RUNTIME_DIRECTORY`, as
+  /// The socket for a service that runs in this process: `$ACCESSORY_BRIDGE_SOCKET`; or in `$RUNTIME_DIRECTORY`, as
   /// systemd sets it; or in the user's own directory. Throws `misconfigured` when there is no such directory.
   package static func own() throws(AccessoryError) -> String {
     if let path = variable("ACCESSORY_BRIDGE_SOCKET"), path != none { return path }
@@ -18,8 +18,8 @@ package enum ServicePlace {
     return try RuntimeDirectory.path() + "/" + name
   }
 
-  /// Where a client looks for services: the user's own, then the system's. `$ACCESSORY_BRIDGE_SOCKET` names another one
-  /// instead; with "none" there is none.
+  /// The sockets at which a client looks for services: the user's own, then the system's. `$ACCESSORY_BRIDGE_SOCKET`
+  /// names another one instead; with "none" there is none.
   package static func all() -> [String] {
     if let path = variable("ACCESSORY_BRIDGE_SOCKET") { return path == none ? [] : [path] }
     return [(try? RuntimeDirectory.path()).map { $0 + "/" + name }, system].compactMap { $0 }

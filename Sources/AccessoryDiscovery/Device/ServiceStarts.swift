@@ -3,13 +3,13 @@
 import AccessoryCore
 import AccessoryIO
 
-/// Tells when a service may have started at a place: at once, and whenever something is made in its socket's folder.
+/// Reports when a service may have started: at once, and whenever a file is created in its socket's folder.
 package final class ServiceStarts: Sendable {
   /// For one reader. Ends after the first when there is no such folder to watch.
   package let signals: AsyncStream<Void>
   private let watcher: FileWatcher?
 
-  /// The socket is there a moment before somebody listens.
+  /// The socket's file exists a moment before the service listens.
   private static let pause = Duration.milliseconds(100)
 
   /// Watches from now on.

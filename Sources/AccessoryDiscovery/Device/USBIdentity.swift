@@ -13,11 +13,11 @@ public struct USBIdentity: Sendable, Hashable {
   public var release: UInt16?
   /// The number of its bus.
   public var bus: Int
-  /// Its address on the bus: another at every plugging in.
+  /// Its address on the bus, which changes each time it is plugged in.
   public var address: Int
   /// Its node of usbfs ("/dev/bus/usb/001/005").
   public var node: String
-  /// The socket it is plugged into, as the kernel names it ("1-1.4"): the bus, then a port a hub.
+  /// The port it is plugged into, as the kernel names it ("1-1.4"): the bus, then the port of each hub.
   public var port: String
   /// Its directory below /sys ("/devices/…/usb1/1-1/1-1.4").
   public var devpath: String
@@ -33,7 +33,7 @@ public struct USBIdentity: Sendable, Hashable {
   /// The interface of the terminal, where the accessory has several pairs of endpoints and so may have several
   /// terminals; otherwise nil.
   public var terminalInterface: UInt8?
-  /// What its descriptors say that makes no sense, for people.
+  /// Defects of its descriptors, for people; nil when there are none.
   public var damage: String?
 
   /// An identity of these parts, without interfaces.
@@ -57,7 +57,7 @@ public struct USBIdentity: Sendable, Hashable {
   /// Vendor and product, as lsusb writes them: "2341:0043".
   public var product: String { Hexadecimal.string(vendorID) + ":" + Hexadecimal.string(productID) }
 
-  /// Whether an interface of it could be an accessory's.
+  /// Whether one of its interfaces could be that of an accessory.
   var mayBeAccessory: Bool { function.code != USBClass.hub && interfaces.contains(where: \.mayBeAccessory) }
 }
 
@@ -65,7 +65,7 @@ public struct USBIdentity: Sendable, Hashable {
 public struct USBInterface: Sendable, Hashable {
   /// Its numbers and endpoints.
   public var description: USBInterfaceDescription
-  /// The driver of the kernel that has it; nil when none has.
+  /// The kernel driver that is bound to it; nil when there is none.
   public var driver: String?
 
   /// An interface of these parts.
@@ -74,14 +74,15 @@ public struct USBInterface: Sendable, Hashable {
     self.driver = driver
   }
 
-  /// Drivers that serve any device of a kind and give it back: libusb takes the place of the first, and is the second.
+  /// Drivers that don't make an interface unusable: libusb can detach `usbhid`, and `usbfs` is libusb itself.
   private static let yieldingDrivers = ["usbhid", "usbfs"]
-  /// Classes that the system has its own uses for, also where it has no driver for them: audio, image, mass storage,
-  /// hub, smart card, content security, video, audio and video, wireless (https://www.usb.org/defined-class-codes).
+  /// Classes of devices that aren't accessories, even where the kernel has no driver for them: audio, image, mass
+  /// storage, hub, smart card, content security, video, audio and video, wireless
+  /// (https://www.usb.org/defined-class-codes).
   private static let systemClasses: [UInt8] = [0x01, 0x06, 0x08, 0x09, 0x0B, 0x0D, 0x0E, 0x10, 0xE0]
 
-  /// Whether it could be an accessory's: it has an IN and an OUT endpoint, isn't a keyboard or a mouse, has a class that
-  /// the system has no uses for, and no driver of the kernel that has.
+  /// Whether it could be that of an accessory: it has an IN and an OUT endpoint, isn't a keyboard or a mouse, isn't of
+  /// a class with another use, and isn't bound to a kernel driver with another use.
   var mayBeAccessory: Bool {
     let function = description.function
     let isKeyboardOrMouse =

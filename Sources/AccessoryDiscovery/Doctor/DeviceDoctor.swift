@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import Glibc
 
-/// Why a device can't be opened, or may not work well, and how to mend it, with commands to copy.
+/// Finds out why a device can't be opened or may not work well, and how to fix that, with commands to copy.
 ///
 /// The commands are made of numbers and of names that the kernel gives; nothing that a device says of itself is in them.
 public enum DeviceDoctor {
@@ -25,7 +25,7 @@ public enum DeviceDoctor {
     return report
   }
 
-  /// Nobody joins a group to get at a node of usbfs: a rule gives it to who sits at the computer.
+  /// For a node of usbfs a group isn't the way: a udev rule gives access to the user at the seat.
   private static func replacePermission(
     _ report: inout PortReport, _ usb: USBIdentity, _ address: DeviceAddress
   ) {

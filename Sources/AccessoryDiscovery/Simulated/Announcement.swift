@@ -6,7 +6,7 @@ import FoundationEssentials
 import Glibc
 import SystemPackage
 
-/// What a simulator tells of itself: the contents of its file, as JSON.
+/// What a simulator announces: the contents of its file, as JSON.
 public struct Announcement: Codable, Sendable, Hashable {
   /// The device node to open.
   public var path: String
@@ -26,7 +26,7 @@ public struct Announcement: Codable, Sendable, Hashable {
   public var firmware: String?
   /// Version of its hardware.
   public var hardware: String?
-  /// Another number at every announcement: one that went and came back between two looks is not still the same.
+  /// A new number for each announcement, so that a simulator that restarted is told from the one before.
   var instance: UInt64?
 
   /// An announcement of these facts.
@@ -55,10 +55,10 @@ public struct Announcement: Codable, Sendable, Hashable {
   }
 }
 
-/// An announcement in the directory where others look for it, for as long as this process keeps it.
+/// A simulator's announcement: a file in a directory that other programs watch. It lasts as long as this process.
 ///
-/// The file is locked while its owner lives: so a file that a killed simulator left behind is known by its lock, and
-/// the kernel tells watchers of its closing.
+/// The file is locked while its owner runs. So the file of a killed simulator is recognized by its free lock, and
+/// watchers are notified when it is closed.
 public struct AnnouncementFile: Sendable {
   private let path: String
   private let descriptor: FileDescriptor
@@ -98,7 +98,7 @@ public struct AnnouncementFile: Sendable {
     close(descriptor.rawValue)
   }
 
-  /// The announcement of that name, if there is one whose owner lives. The directory is the user's own unless given.
+  /// The announcement of that name, if its owner still runs. The directory is the user's own unless given.
   public static func living(_ name: String, directory: String? = nil) -> Announcement? {
     guard let directory = directory ?? (try? RuntimeDirectory.simulated()) else { return nil }
     return read("\(directory)/\(name).json")
@@ -115,7 +115,7 @@ public struct AnnouncementFile: Sendable {
       file.st_size <= sizeLimit
     else { return nil }
     if lock(descriptor, shared: true) {
-      // Unless a simulator of the same name has put its own there meanwhile.
+      // Not if another simulator of the same name has replaced it meanwhile.
       var present = stat()
       if lstat(path, &present) == 0, present.st_ino == file.st_ino { unlink(path) }
       return nil

@@ -4,7 +4,7 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// The user's own directory for what lives no longer than the session.
+/// The user's own directory for files of the session.
 public enum RuntimeDirectory {
   /// `$XDG_RUNTIME_DIR/accessory-bridge`, or, where that isn't set, a directory of the user's own below the temporary
   /// one. Made if need be. Throws `misconfigured` when it belongs to somebody else or others may write there.
@@ -17,7 +17,7 @@ public enum RuntimeDirectory {
       return path
     }
     let path = (variable("TMPDIR") ?? "/tmp") + "/accessory-bridge-\(geteuid())"
-    // Anybody could have made it first, and only its owner can remove it: another place must be chosen.
+    // Another user may have created it first, and only that user can remove it. Then another directory must be chosen.
     let home = variable("HOME") ?? "~"
     try make(
       path,
@@ -33,8 +33,8 @@ public enum RuntimeDirectory {
     return path
   }
 
-  /// Makes a directory of the user's own, and sees to it that it is one: whoever could write there could pretend to
-  /// be an accessory.
+  /// Creates a directory and checks that only this user can write there. Anybody else who could would be able to fake
+  /// an accessory.
   private static func make(_ path: String, advice: String? = nil) throws(AccessoryError) {
     if mkdir(path, 0o700) != 0, errno != EEXIST {
       let error = Errno(rawValue: errno)

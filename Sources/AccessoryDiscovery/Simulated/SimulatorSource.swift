@@ -15,7 +15,7 @@ public actor SimulatorSource: DeviceSource {
   private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
   private var nextSubscriber = 0
 
-  /// Files looked at; more than that are no simulators.
+  /// The most files that are read.
   private static let fileLimit = 1_024
 
   /// The source's dispatch queue.
@@ -120,7 +120,7 @@ public actor SimulatorSource: DeviceSource {
   /// Looks at all of the directory again.
   private func rescan(_ directory: String) { tell(known, Self.scan(directory)) }
 
-  /// Looks again at these files, of which something was told: what is done for one doesn't grow with their number.
+  /// Reads the files that have changed, and no others, so that the work doesn't grow with their number.
   private func look(at names: Set<String>, in directory: String) {
     let names = names.filter(Self.isAnnouncement)
     let found = names.compactMap { name in
@@ -130,8 +130,7 @@ public actor SimulatorSource: DeviceSource {
     tell(known.filter { names.contains($0.key) }, Dictionary(found) { first, _ in first })
   }
 
-  /// Tells the difference between what was known of some files and what is found: those gone first, so that one that came
-  /// back under another path is never there twice.
+  /// Reports the changes: removed simulators first, so that one that came back under another path is never there twice.
   private func tell(_ before: [String: Announcement], _ found: [String: Announcement]) {
     let gone = before.filter { found[$0.key] != $0.value }
     let new = found.filter { before[$0.key] != $0.value }

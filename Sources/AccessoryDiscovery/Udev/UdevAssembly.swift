@@ -2,10 +2,10 @@
 
 import AccessoryIO
 
-/// Makes accessories of the kernel's devices: each terminal with the device on USB that it is a part of, and each device
-/// on USB that has no terminal. A pure function of the records.
+/// Builds the list of accessories from the kernel's devices: each terminal with its USB device, and each USB device
+/// without a terminal. A pure function of the records.
 enum UdevAssembly {
-  /// An accessory, and of which of the kernel's devices it is made, so that one that came back is not taken for the same.
+  /// An accessory with the kernel devices that it consists of, so that a replugged one isn't taken for the same.
   struct Entry: Sendable, Hashable {
     var device: Device
     var instances: [UInt64]

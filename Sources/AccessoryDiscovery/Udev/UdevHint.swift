@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a message of the kernel or of udev tells: that something happened to a device. What is there now, the file
-/// system says; only that something is gone is believed as it stands.
+/// A hint from a message of the kernel or udev that something happened to a device. The file system tells what is there
+/// now; only removals are taken from the message itself.
 struct UdevHint: Sendable, Hashable {
   /// What happened, as far as it makes a difference.
   enum Action: Sendable, Hashable {
     case removed
     /// It has another devpath now.
     case moved(from: String)
-    /// It came, a driver took it or let it go, or something of it is otherwise.
+    /// It was added, a driver was bound or unbound, or a property changed.
     case changed
   }
 

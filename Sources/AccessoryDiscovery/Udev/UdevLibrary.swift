@@ -5,10 +5,10 @@ import CLibudev
 import Glibc
 import SystemPackage
 
-/// Asking libudev what is there. Every call makes a context of its own, as nothing of libudev may be used by two threads;
-/// so they may be called anywhere. They read sysfs, and reading there can block.
+/// Queries libudev. Every call creates its own context, because libudev's objects must not be used by two threads. So
+/// the functions may be called on any thread. They read sysfs, which can block.
 enum UdevLibrary {
-  /// Devices that are looked at; more than that is no computer.
+  /// The most devices that are read.
   private static let limit = 8_192
 
   /// Whether udev's daemon runs, so that messages come from it and its rules are applied.
@@ -82,8 +82,8 @@ enum UdevLibrary {
     for name in kind.attributes { record.attributes[name] = attribute(path, name) }
     if kind == .device {
       record.descriptors = (try? SmallFile.read(path + "/descriptors", limit: USBDescriptorReader.sizeLimit)) ?? []
-      // The kernel gives these only when nobody is doing something with the device, which may take seconds. So they are
-      // not asked for where udev has written them down, unless it had to leave something out.
+      // Reading these waits for the device's lock in the kernel, which may take seconds. So they are read only if
+      // udev's database doesn't have them, or has them cut.
       let serial = record.properties["ID_SERIAL_SHORT"]
       if record.properties["ID_VENDOR_ENC"] == nil {
         for name in ["manufacturer", "product", "serial"] { record.attributes[name] = attribute(path, name) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of the devices that are there, kept true by looks at sysfs and by hints. A value: no I/O, no clock.
+/// The known devices, kept up to date by scans of sysfs and by hints. A value without I/O and clock.
 ///
-/// A hint says that something happened, and the file system what is there now; so whatever hints are lost, repeated or
-/// late, a look makes it right. Four things need care:
+/// A hint says that something happened; a scan of the file system tells what is there now. So a scan corrects lost,
+/// repeated and late hints. Four cases need care:
 /// - A device that is gone is told so at once, though the kernel may show its directory a little longer: the directory
 ///   is passed over until it is gone too, or the device is told to have come again.
 /// - A look takes time. What a hint touches meanwhile stays as it is, and is looked at again.
@@ -11,7 +11,7 @@
 /// - When a terminal goes, mostly all of the accessory goes, a part after the other. What is left of it is not told as an
 ///   accessory without a terminal until some time has passed; the owner of the model measures that.
 struct UdevModel: Sendable {
-  /// Whether only what udev has finished with is told.
+  /// Whether a device is reported only after udev has processed it.
   private let onlyInitialized: Bool
   private var records: [String: UdevRecord] = [:]
   /// What messages told of devices that udev has nothing written down of.
@@ -31,7 +31,7 @@ struct UdevModel: Sendable {
   /// The accessories that are there, sorted by path.
   var devices: [Device] { entries.values.map(\.device).sorted { ($0.address, $0.id) < ($1.address, $1.id) } }
 
-  /// Takes a hint in, and returns what it makes known at once. A look is due after every hint.
+  /// Handles a hint and returns the changes that are certain at once. Every hint must be followed by a scan.
   mutating func apply(_ hint: UdevHint) -> [DeviceEvent] {
     touched.insert(hint.devpath)
     switch hint.action {
@@ -53,19 +53,19 @@ struct UdevModel: Sendable {
     return []
   }
 
-  /// Returns the devices whose rest is to be told some time after this, by `release`.
+  /// Returns the devices whose remaining parts are to be reported later, by `release`.
   mutating func takeNewlyHeld() -> [String] {
     defer { newlyHeld = [] }
     return newlyHeld
   }
 
-  /// Time has passed since this device on USB lost a terminal. A look is due.
+  /// Call this some time after this USB device lost a terminal. A scan must follow.
   mutating func release(_ devpath: String) {
     guard let count = held[devpath] else { return }
     held[devpath] = count > 1 ? count - 1 : nil
   }
 
-  /// What is known from hints may be wrong: some are lost.
+  /// Call this when hints were lost.
   mutating func overflow() {
     gone = [:]
     told = [:]
@@ -113,7 +113,7 @@ struct UdevModel: Sendable {
   /// A look at sysfs begins.
   mutating func beginLook() { touched = [] }
 
-  /// Takes in what a look has found, and returns what is different.
+  /// Handles the result of a scan, and returns the changes.
   mutating func endLook(_ found: [UdevRecord]) -> [DeviceEvent] {
     var next: [String: UdevRecord] = [:]
     for var record in found {
@@ -142,7 +142,7 @@ struct UdevModel: Sendable {
 
   private func isTouched(_ record: UdevRecord) -> Bool { touched.contains { record.isAtOrBelow($0) } }
 
-  /// The difference: those gone first, so that one that came back under another path is never there twice.
+  /// The changes, removals first, so that a device that came back under another path is never there twice.
   private mutating func tell(_ new: [String: UdevAssembly.Entry]) -> [DeviceEvent] {
     var removed: [Device] = []
     var changed: [DeviceEvent] = []
@@ -166,7 +166,7 @@ struct UdevModel: Sendable {
 }
 
 extension UdevAssembly.Entry {
-  /// Whether this is the device that the other was, and hasn't been away.
+  /// Whether this is the same device as the other, without an unplug in between.
   fileprivate func isSame(as other: Self) -> Bool {
     instances == other.instances && device.id == other.device.id && device.usb?.address == other.device.usb?.address
   }

@@ -5,7 +5,7 @@ import CLibudev
 import Glibc
 import SystemPackage
 
-/// Messages about devices on USB and terminals, as they come.
+/// Receives messages about USB devices and terminals.
 ///
 /// They are udev's where it runs: then its rules have been applied, and the links and permissions are there. Where it
 /// doesn't, they are the kernel's own. libudev ignores what neither the kernel nor root has sent.
@@ -19,7 +19,7 @@ actor UdevMonitor: EventHandler {
   private var monitor: OpaquePointer?
   private var token: EventToken?
 
-  /// Messages taken at a time, so that a flood of them doesn't keep others from the I/O thread.
+  /// Messages that are handled at a time, so that a flood of them doesn't block the I/O thread.
   private static let batch = 64
   /// Bytes that the kernel keeps for us at most. A message needs 2 to 4 KiB of it.
   private static let bufferSize: CInt = 8 << 20
@@ -27,8 +27,7 @@ actor UdevMonitor: EventHandler {
   /// The I/O thread.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Listens, and calls `body` on the I/O thread with what came. What happens from now on is told. Call `stop` in the
-  /// end.
+  /// Starts to listen, and calls `body` on the I/O thread with each message. Call `stop` when done.
   init(
     io: IOThread, group: Group? = nil, bufferSize: CInt = UdevMonitor.bufferSize,
     _ body: @escaping @Sendable ([UdevMessage]) -> Void
@@ -42,7 +41,7 @@ actor UdevMonitor: EventHandler {
     }
     udev_monitor_filter_add_match_subsystem_devtype(monitor, "usb", nil)
     udev_monitor_filter_add_match_subsystem_devtype(monitor, "tty", nil)
-    // Only root may have more than the system's usual limit; overflowing costs no more than a look at what is there.
+    // Only root may exceed the system's limit. When the buffer overflows, devices are scanned again.
     udev_monitor_set_receive_buffer_size(monitor, bufferSize)
     let result = udev_monitor_enable_receiving(monitor)
     guard result >= 0 else {
@@ -61,7 +60,7 @@ actor UdevMonitor: EventHandler {
     io.post { self.assumeIsolated { $0.token = token } }
   }
 
-  /// Ends; nothing is told afterwards. Must be called, also when it was not started.
+  /// Stops listening; `body` isn't called afterwards. Must be called even if it was never started.
   nonisolated func stop() {
     io.post { self.assumeIsolated { $0.end() } }
   }
@@ -98,7 +97,7 @@ actor UdevMonitor: EventHandler {
 }
 
 extension UdevHint {
-  /// What a message tells; nil when it is about nothing that is looked at.
+  /// The meaning of a message; nil when it concerns no device of interest.
   fileprivate init?(_ device: OpaquePointer) {
     guard let path = udev_device_get_devpath(device), let action = udev_device_get_action(device) else { return nil }
     devpath = String(cString: path)

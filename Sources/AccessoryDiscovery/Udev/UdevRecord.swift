@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What sysfs and udev tell of one of the kernel's devices, as it stands there.
+/// The data of one kernel device in sysfs and udev's database.
 struct UdevRecord: Sendable, Hashable {
   /// The kinds that are looked at.
   enum Kind: Sendable, Hashable {

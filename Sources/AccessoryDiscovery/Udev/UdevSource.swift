@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// The devices that the system knows: those on USB, and the terminals of USB and Bluetooth accessories. Follows the
-/// messages of udev, or of the kernel where no udev runs when listening begins; never polls.
+/// The devices of the system: USB devices, and the terminals of USB and Bluetooth accessories. Follows the messages of
+/// udev, or of the kernel where no udev runs; never polls.
 ///
 /// All devices on USB are told but hubs; `Device.mayBeAccessory` says which are worth showing. Where the system has no
 /// USB there are none, and that is no error.
@@ -22,7 +22,7 @@ public actor UdevSource: DeviceSource {
   private var users = 0
   private var isLooking = false
   private var mustLookAgain = false
-  /// Changes with each monitor, so that what comes from an earlier one is passed over.
+  /// A new number for each monitor, so that late messages of an earlier one are ignored.
   private var generation = 0
   /// Those who wait for the first look.
   private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -123,7 +123,7 @@ public actor UdevSource: DeviceSource {
     look()
   }
 
-  /// Looks at what is there, or, when that is being done, once more afterwards.
+  /// Scans the devices, or, while a scan is running, scans once more afterwards.
   private func look() {
     guard !isLooking else {
       mustLookAgain = true

@@ -41,7 +41,9 @@ extension EV3NamedCommand {
         .volume, .init("frequency", .whole(250...10_000), unit: "Hz"),
         .init("duration", .whole(0...32_767), unit: "ms"),
       ]
-    ) { .tone(volume: $0.whole("volume"), frequency: $0.whole("frequency"), duration: $0.whole("duration")) },
+    ) {
+      .tone(volume: $0.whole("volume"), frequency: $0.whole("frequency"), duration: .milliseconds($0.whole("duration")))
+    },
     EV3NamedCommand("play", "Plays a sound file, named without .rsf", [.path, .volume]) {
       .playSound($0.text("path"), volume: $0.whole("volume"))
     },

@@ -47,7 +47,8 @@ extension EV3NamedCommand {
       [.ports, .power] + CommandDescription.Argument.parts("ms") + [.brake, .layer]
     ) {
       .run(
-        power: $0.whole("power"), up: $0.whole("up"), constant: $0.whole("constant"), down: $0.whole("down"),
+        power: $0.whole("power"), up: .milliseconds($0.whole("up")), constant: .milliseconds($0.whole("constant")),
+        down: .milliseconds($0.whole("down")),
         brake: $0.flag("brake"), motors: $0.motors, layer: $0.layer)
     },
     EV3NamedCommand(
@@ -55,7 +56,8 @@ extension EV3NamedCommand {
       [.ports, .speed] + CommandDescription.Argument.parts("ms") + [.brake, .layer]
     ) {
       .run(
-        speed: $0.whole("speed"), up: $0.whole("up"), constant: $0.whole("constant"), down: $0.whole("down"),
+        speed: $0.whole("speed"), up: .milliseconds($0.whole("up")), constant: .milliseconds($0.whole("constant")),
+        down: .milliseconds($0.whole("down")),
         brake: $0.flag("brake"), motors: $0.motors, layer: $0.layer)
     },
     EV3NamedCommand(
@@ -71,7 +73,8 @@ extension EV3NamedCommand {
       [.ports, .speed, .init("turn", .whole(-200...200)), .length("time", "ms"), .brake, .layer]
     ) {
       .runTogether(
-        speed: $0.whole("speed"), turn: $0.whole("turn"), milliseconds: $0.whole("time"), brake: $0.flag("brake"),
+        speed: $0.whole("speed"), turn: $0.whole("turn"), duration: .milliseconds($0.whole("time")),
+        brake: $0.flag("brake"),
         motors: $0.motors, layer: $0.layer)
     },
     EV3NamedCommand("motor-wait", "Waits until motors have done what they were told", [.ports, .layer]) {

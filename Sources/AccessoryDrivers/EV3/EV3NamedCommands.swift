@@ -75,7 +75,7 @@ extension EV3NamedCommand {
       { .folderCount($0.text("path")) }, { [.whole($0)] }),
     EV3NamedCommand(
       "wait", "Waits, within a batch", [.init("time", .whole(0...3_600_000), unit: "ms")]
-    ) { .wait(milliseconds: $0.whole("time")) },
+    ) { .wait(.milliseconds($0.whole("time"))) },
   ]
 
   private static func text(_ name: String, _ summary: String, _ command: EV3Command<String>) -> EV3NamedCommand {

@@ -133,7 +133,7 @@ public struct EV3Upload: Sendable {
     do throws(AccessoryError) {
       return try await brick.answer(.continueUpload(handle: handle, maximum: UInt16(Self.piece)))
     } catch {
-      // A handle that is no longer open can't be gone on with.
+      // A handle that the brick has closed can't be resumed.
       if error.ev3Status != nil { restart() }
       throw error
     }

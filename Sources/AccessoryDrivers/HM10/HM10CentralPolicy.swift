@@ -25,13 +25,13 @@ public struct HM10Retry: Sendable, Hashable {
 
 /// What a central does by itself.
 public struct HM10CentralPolicy: Sendable, Hashable {
-  /// Takes a connection up again that was lost.
+  /// Reconnects a lost connection; by default three times, at intervals of 1 s.
   public var reconnect = HM10Retry.usual
-  /// Tries again when a connection couldn't be made.
+  /// Retries a failed attempt to connect; by default three times, at intervals of 1 s.
   public var retryConnect = HM10Retry.usual
-  /// Connections at a time. A module has one, so more need more modules.
+  /// Connections at a time. A module has one, so more need more modules. The default is 1.
   public var mostConnections = 1
-  /// Devices that are remembered.
+  /// Devices that are remembered. The default is 256.
   public var mostDevices = 256
 
   /// The usual.
@@ -75,7 +75,7 @@ public enum HM10CentralState: String, Sendable, Hashable, CaseIterable {
   case resetting
   /// The modules can't be centrals.
   case unsupported
-  /// The system doesn't let this user.
+  /// The system doesn't allow this user to open it.
   case unauthorized
   /// The modules are gone.
   case poweredOff = "powered_off"

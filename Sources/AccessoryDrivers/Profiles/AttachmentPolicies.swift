@@ -17,15 +17,15 @@ public struct AttachmentPolicies: Sendable, Hashable {
 
 /// How often something is tried again, and when.
 public struct RetryPolicy: Sendable, Hashable {
-  /// Whether it is tried again at all.
+  /// Whether it is tried again at all. The default is `true`.
   public var isEnabled = true
-  /// Tries, at least 1; nil: for ever.
+  /// Tries, at least 1; nil: for ever. The default is 3.
   public var tries: Int? = 3
-  /// Time until the first try.
+  /// Time until the first try. The default is 1 s.
   public var interval = Duration.seconds(1)
   /// What each pause is multiplied by for the next, 1…10, in thousandths: 1000 leaves it as it is.
   public var backoffThousandths = 1_000
-  /// No pause is longer.
+  /// No pause is longer. The default is 60 s.
   public var longestInterval = Duration.seconds(60)
 
   /// Three tries, a second apart.

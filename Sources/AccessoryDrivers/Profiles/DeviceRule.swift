@@ -16,11 +16,11 @@ public struct DeviceRule: Sendable, Hashable {
   public var driver: String?
   /// What its user calls it, or else what it calls itself: on USB its product string.
   public var name: TextPattern?
-  /// Who makes it.
+  /// The manufacturer's name.
   public var manufacturer: TextPattern?
   /// Which product it is, as a simulator announces it.
   public var model: TextPattern?
-  /// Which one of these it is.
+  /// The serial number.
   public var serialNumber: TextPattern?
   /// The name of a link to its terminal in /dev/serial/by-id.
   public var byID: TextPattern?

@@ -17,8 +17,8 @@ public struct PollPolicy: Sendable, Hashable {
   public var all: Interval?
   /// For single polls, by their names; these go before `all`.
   public var named: [String: Interval] = [:]
-  /// Whether an accessory that has stopped answering polls is left asleep: it isn't polled again until it speaks, answers
-  /// somebody, or is opened anew.
+  /// Whether an accessory that has stopped answering polls is left asleep: it isn't polled again until it speaks,
+  /// answers somebody, or is opened anew. The default is `false`.
   public var letsSleep = false
 
   /// As the driver has it, whatever it answers.

@@ -17,27 +17,27 @@ public struct TransportSettings: Sendable, Hashable {
   public init() {}
 }
 
-/// The settings of a serial line. What each means says `TerminalConfiguration`.
+/// The settings of a serial line. See `TerminalConfiguration` for the meaning of each.
 public struct TerminalSettings: Sendable, Hashable {
-  /// Bits a second.
+  /// Bits a second. The default is 115,200.
   public var baudRate: UInt32 = 115_200
   /// Data bits of a character, 5…8.
   public var dataBits = 8
-  /// The parity bit.
+  /// The parity bit. The default is `none`.
   public var parity = TerminalConfiguration.Parity.none
   /// Stop bits of a character, 1 or 2.
   public var stopBits = 1
-  /// Who tells whom to pause.
+  /// Who tells whom to pause. The default is `none`.
   public var flowControl = TerminalConfiguration.FlowControl.none
-  /// Data Terminal Ready.
+  /// Data Terminal Ready. The default is `keep`.
   public var dtr = TerminalConfiguration.ModemLineSetting.keep
-  /// Request To Send.
+  /// Request To Send. The default is `keep`.
   public var rts = TerminalConfiguration.ModemLineSetting.keep
   /// RS-485 direction control; nil leaves the driver's.
   public var rs485: TerminalConfiguration.RS485?
-  /// Asks the driver not to wait for more before it delivers.
+  /// Asks the driver not to wait for more before it delivers. The default is `true`.
   public var lowLatency = true
-  /// Time after opening until the first byte is sent or taken.
+  /// Time after opening until the first byte is sent or taken. The default is zero.
   public var settle = Duration.zero
 
   /// 115,200 baud, eight data bits, no parity, one stop bit.
@@ -59,7 +59,7 @@ public struct TerminalSettings: Sendable, Hashable {
   }
 }
 
-/// Which pair of endpoints, and how. What each means says `USBTransportConfiguration`.
+/// Which pair of endpoints to open, and how. See `USBTransportConfiguration` for the meaning of each setting.
 public struct USBSettings: Sendable, Hashable {
   /// The interface; nil takes the first vendor-specific one that fits.
   public var interface: UInt8?

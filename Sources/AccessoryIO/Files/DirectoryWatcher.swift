@@ -4,17 +4,17 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// Tells of changes in a directory, and when its path doesn't lead to it any more: it, or one above it, was removed or
-/// renamed.
+/// Reports changes in a directory, and when its path no longer leads to it, because it or a directory above it was
+/// removed or renamed.
 ///
-/// The kernel tells of a directory's own end only when nobody has anything of it open any more, and of no renaming of one
-/// above it. So those above are watched, too, for their part of the path.
+/// The kernel reports the removal of a directory only when nothing in it is open any more, and doesn't report that a
+/// directory above it was renamed. So the directories above are watched as well, each for its part of the path.
 package final class DirectoryWatcher: Sendable {
   /// What is told.
   package enum News: Sendable, Equatable {
-    /// These names in it have changed; nil: they aren't known.
+    /// The entries with these names have changed; nil when the names aren't known.
     case changed(Set<String>?)
-    /// The path leads elsewhere, or nowhere. Stop this watcher, and begin with a new one.
+    /// The path now leads to another directory, or to none. Stop this watcher and create a new one.
     case gone
   }
 
@@ -23,7 +23,7 @@ package final class DirectoryWatcher: Sendable {
   private let watchers = Locked<[FileWatcher]>([])
 
   /// Watches the directory at `path` for `changes`, and `levels` of the directories above it, and calls `body` on the
-  /// I/O thread. Call `stop` in the end. Throws the errno of inotify_add_watch(2).
+  /// I/O thread. Call `stop` when done. Throws the errno of inotify_add_watch(2).
   package init(
     _ path: String, levels: Int, for changes: FileWatcher.Changes, io: IOThread = .shared,
     _ body: @escaping @Sendable (News) -> Void
@@ -46,7 +46,7 @@ package final class DirectoryWatcher: Sendable {
       guard let slash = below.lastIndex(of: "/") else { break }
       let name = String(below[slash...].dropFirst())
       below = slash == below.startIndex ? "/" : String(below[..<slash])
-      // One that can't be read can't be watched; nor can it be changed by this user.
+      // A directory that can't be read can't be watched, but then this user can't change it either.
       let watcher = try? FileWatcher(below, for: [.deleted, .movedOut], io: io) { [path] _, names in
         guard names?.contains(name) ?? true, FileIdentity(path) != identity else { return }
         body(.gone)
@@ -55,11 +55,11 @@ package final class DirectoryWatcher: Sendable {
       if below == "/" { break }
     }
     self.watchers.withLock { $0 = watchers }
-    // What happened before those above were watched.
+    // Reports changes from before the directories above were watched.
     if FileIdentity(path) != identity { body(.gone) }
   }
 
-  /// Ends the watch; a call that is under way finishes.
+  /// Stops watching. A call of the handler that is running finishes.
   package func stop() {
     let watchers = watchers.withLock { watchers in
       defer { watchers = [] }
@@ -69,12 +69,12 @@ package final class DirectoryWatcher: Sendable {
   }
 }
 
-/// Which file is at a path; another one that comes there later is another.
+/// Identifies the file at a path, to tell when another file has taken its place.
 package struct FileIdentity: Sendable, Hashable {
   private let device: UInt
   private let inode: UInt
 
-  /// What is at `path`, be it a link; nil when nothing is.
+  /// The file at `path`, without following a link; nil when there is none.
   package init?(_ path: String) {
     var file = stat()
     guard lstat(path, &file) == 0 else { return nil }

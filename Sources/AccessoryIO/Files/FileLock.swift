@@ -4,16 +4,16 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// The advisory lock of a whole file (flock(2)), which ends with the process that has it.
+/// The advisory lock of a whole file (flock(2)). The kernel releases it when the process ends.
 package enum FileLock {
-  /// Takes the lock, exclusively or shared. Throws `EWOULDBLOCK` when somebody has it.
+  /// Takes the lock, exclusively or shared. Throws `EWOULDBLOCK` when another open file holds it.
   package static func take(_ descriptor: FileDescriptor, shared: Bool = false) throws(Errno) {
     let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
     _ = try SystemCall.run(.flock, on: descriptor.rawValue) { shim_flock(descriptor.rawValue, operation) }
   }
 
-  /// Gives the lock up, also for a child process that is being started and has the descriptor for the moment: closing
-  /// would not.
+  /// Releases the lock. Closing the descriptor isn't enough: a child process that is being started may have inherited
+  /// it.
   package static func release(_ descriptor: FileDescriptor) {
     _ = try? SystemCall.run(.flock, on: descriptor.rawValue) { shim_flock(descriptor.rawValue, LOCK_UN) }
   }

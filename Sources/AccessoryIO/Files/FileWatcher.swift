@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Tells of changes to one file or directory (inotify(7)), on the I/O thread.
+/// Reports changes to one file or directory (inotify(7)), on the I/O thread.
 package final class FileWatcher: Sendable {
   /// What to be told of; several can be combined.
   package struct Changes: OptionSet, Sendable, Hashable {
@@ -28,7 +28,7 @@ package final class FileWatcher: Sendable {
     package static let opened = Changes(rawValue: UInt32(IN_OPEN))
     /// A file that was open for reading alone was closed.
     package static let closedAfterReading = Changes(rawValue: UInt32(IN_CLOSE_NOWRITE))
-    /// More happened than the kernel keeps: look for yourself.
+    /// The kernel dropped events: read the directory again.
     package static let overflow = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
     /// The watched file or directory itself is gone; nothing more will come.
     package static let gone = Changes(rawValue: UInt32(IN_IGNORED))
@@ -39,15 +39,15 @@ package final class FileWatcher: Sendable {
   private let inotify: Inotify
   private let isOver = Atomic<Bool>(false)
 
-  /// Watches `path` and calls `body` on the I/O thread with what changed, everything since the last call in one.
-  /// Call `stop` in the end. Throws the errno of inotify_add_watch(2).
+  /// Watches `path` and calls `body` on the I/O thread with the kinds of changes since the last call. Call `stop` when
+  /// done. Throws the errno of inotify_add_watch(2).
   package convenience init(
     _ path: String, for changes: Changes, io: IOThread = .shared, _ body: @escaping @Sendable (Changes) -> Void
   ) throws(Errno) {
     try self.init(path, for: changes, io: io) { changes, _ in body(changes) }
   }
 
-  /// As above; `body` is told the names in the directory that the changes are of, too, or nil when they aren't known.
+  /// As above. `body` also gets the names of the directory's entries that changed, or nil when they aren't known.
   package init(
     _ path: String, for changes: Changes, io: IOThread = .shared,
     _ body: @escaping @Sendable (Changes, Set<String>?) -> Void
@@ -58,13 +58,13 @@ package final class FileWatcher: Sendable {
     try inotify.add(self, path)
   }
 
-  /// Something that happened: what, and to which name in the directory, or to the directory itself.
+  /// One event: the change, and the name of the directory's entry, or nil for the directory itself.
   struct Occurrence {
     var change: Changes
     var name: String?
   }
 
-  /// Calls `body` with what of this concerns this watcher.
+  /// Calls `body` with the events that this watcher asked for.
   func tell(_ seen: [Occurrence]) {
     var (told, names): (Changes, Set<String>) = ([], [])
     for occurrence in seen {
@@ -77,7 +77,7 @@ package final class FileWatcher: Sendable {
     body(told, told.contains(.overflow) ? nil : names)
   }
 
-  /// Ends the watch; a call that is under way finishes.
+  /// Stops watching. A call of the handler that is running finishes.
   package func stop() {
     if !isOver.exchange(true, ordering: .relaxed) { inotify.remove(self) }
   }

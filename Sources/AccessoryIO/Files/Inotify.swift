@@ -25,7 +25,7 @@ actor Inotify: EventHandler {
       rawValue: try SystemCall.run(.inotify) { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) })
   }
 
-  /// Begins to serve the descriptor, for as long as the thread runs.
+  /// Reads the descriptor from now on, for as long as the thread runs.
   nonisolated func start() throws(Errno) {
     do throws(Errno) {
       _ = try io.watch(descriptor, for: .read, handler: self)
@@ -35,9 +35,9 @@ actor Inotify: EventHandler {
     }
   }
 
-  /// Watches `path` for `watcher`. One file has one watch, whoever wants to know of it.
+  /// Watches `path` for `watcher`. The kernel has one watch for each file, which all watchers of the file share.
   nonisolated func add(_ watcher: FileWatcher, _ path: String) throws(Errno) {
-    // Under the lock, so that no event is looked up before its watcher is there, and no watch ends meanwhile.
+    // Done under the lock, so that no event is handled before its watcher is registered, and no watch ends meanwhile.
     try watches.withLock { watches throws(Errno) in
       let watch = try SystemCall.run(.inotify, on: descriptor.rawValue) {
         inotify_add_watch(descriptor.rawValue, path, watcher.changes.rawValue | UInt32(IN_MASK_ADD))
@@ -70,7 +70,7 @@ actor Inotify: EventHandler {
         let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
         let start = offset + MemoryLayout<inotify_event>.size
         offset = min(count, start + Int(event.len))
-        // Filled up with zeros; there is no name where the event is of the directory itself.
+        // The name is padded with zeros. It is empty for events of the directory itself.
         let name = buffer[start..<offset].prefix { $0 != 0 }
         seen[event.wd, default: []].append(
           .init(

@@ -31,7 +31,7 @@ package final class ReadableFile: Sendable {
 
   deinit { SystemCall.close(descriptor) }
 
-  /// Reads a part. Throws `badData` when there is less of it, and what the system says.
+  /// Reads a range of bytes. Throws `badData` when the file ends before that, or the error of the system call.
   package func read(_ range: Range<Int>) throws(AccessoryError) -> [UInt8] {
     var failure: Errno?
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in

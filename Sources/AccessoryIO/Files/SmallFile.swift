@@ -11,7 +11,7 @@ package enum Directory {
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
-      // The name begins where the structure says and is longer than the array Swift sees.
+      // The name may be longer than the array that Swift imports, so it is read from its address.
       let offset = MemoryLayout<dirent>.offset(of: \.d_name)!
       let name = String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
       if name != "." && name != ".." { names.append(name) }
@@ -22,7 +22,7 @@ package enum Directory {
 
 /// Symbolic links, without Foundation.
 package enum SymbolicLink {
-  /// Where a link leads, as it says; nil when there is none or it can't be read.
+  /// The target of a symbolic link; nil when there is no link or it can't be read.
   package static func target(of path: String) -> String? {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(PATH_MAX)) { buffer in
       let count = readlink(path, buffer.baseAddress!, buffer.count)
@@ -33,7 +33,7 @@ package enum SymbolicLink {
 
 /// Reading and writing small files in one go, without Foundation.
 package enum SmallFile {
-  /// The first `limit` bytes of a file, which must not be one that blocks.
+  /// The first `limit` bytes of a file. Reading it must not block.
   package static func read(_ path: String, limit: Int) throws(Errno) -> [UInt8] {
     let descriptor = try SystemCall.open(path, O_RDONLY | O_NONBLOCK)
     defer { SystemCall.close(descriptor) }

@@ -3,14 +3,14 @@
 import Glibc
 import SystemPackage
 
-/// What comes on standard input, be it a terminal, a pipe or a file. Read on the I/O thread when there is something, so
-/// that no thread waits; its settings are left alone, as other programs share them.
+/// Reads standard input: a terminal, a pipe or a file. It is read on the I/O thread when there is data, so no thread
+/// waits. It isn't made non-blocking, because other programs may share it.
 package actor StandardInput: EventHandler {
   private nonisolated let io: IOThread
   private let body: @Sendable ([UInt8]) -> Void
   private var token: EventToken?
   private var isOver = false
-  /// Where a descriptor that can't be waited for is read: a file.
+  /// The queue on which files are read, which epoll doesn't support.
   private nonisolated let queue = SetupQueue(label: "stdin")
 
   private static let descriptor = FileDescriptor.standardInput
@@ -19,7 +19,7 @@ package actor StandardInput: EventHandler {
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Calls `body` with what comes, a piece for every call of `resume`, and at the end with nothing.
+  /// Calls `body` with the bytes of one read after each call of `resume`, and with an empty array at the end.
   package init(io: IOThread = .shared, _ body: @escaping @Sendable ([UInt8]) -> Void) {
     self.io = io
     self.body = body
@@ -33,7 +33,7 @@ package actor StandardInput: EventHandler {
     do throws(Errno) {
       token = try io.watch(Self.descriptor, for: .read, handler: self)
     } catch {
-      // epoll takes no files: these never make anybody wait.
+      // epoll refuses regular files, whose reads never wait.
       queue.post {
         let bytes = Self.read()
         self.io.post { self.assumeIsolated { $0.tell(bytes) } }
@@ -59,7 +59,7 @@ package actor StandardInput: EventHandler {
 
   private static func read() -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: piece)
-    // An error is an end: a terminal that is gone says EIO.
+    // Errors count as the end: reading a terminal that has gone fails with EIO.
     let count = buffer.withUnsafeMutableBytes { (try? SystemCall.read(descriptor, into: $0)) ?? 0 }
     return Array(buffer.prefix(count))
   }

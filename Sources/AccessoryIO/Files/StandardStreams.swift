@@ -4,7 +4,7 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// This process's standard input and output as a transport: what comes in, and what goes out.
+/// A transport over this process's standard input and output.
 ///
 /// Standard output is written on a thread of its own, which may wait: it may be a file or share its settings with other
 /// programs, so it is never made non-blocking.
@@ -22,7 +22,7 @@ package final class StandardStreams: Transport {
   private let writing = SetupQueue(label: "stdout")
   private let reader = Locked<StandardInput?>(nil)
 
-  /// Begins to read. There may be one in a process.
+  /// Starts to read. There can be only one in a process.
   package init(io: IOThread = .shared) {
     self.io = io
     let source = StandardInput(io: io) { [weak self] in self?.take($0) }
@@ -34,10 +34,10 @@ package final class StandardStreams: Transport {
 
   private func take(_ bytes: [UInt8]) {
     if bytes.isEmpty { return input.finish(nil) }
-    if bytes.withUnsafeBytes({ input.append($0) }) { reader.withLock { $0 }?.resume() }
+    if input.append(bytes.span.bytes) { reader.withLock { $0 }?.resume() }
   }
 
-  /// Writes all that is queued. Who reads it may be slow: then this thread waits.
+  /// Writes everything that is queued. Waits while the reader of standard output is slow.
   private static func write(_ output: OutputQueue, _ input: InputQueue) {
     var buffer: [UInt8] = []
     while output.take(into: &buffer) {

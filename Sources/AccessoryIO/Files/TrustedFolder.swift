@@ -4,8 +4,8 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// A folder whose files decide what this process does: it and they are read only when nobody else could have written
-/// them. What is checked is what is open, so nobody can exchange it in between.
+/// A folder of configuration files. It is read only if no other user can have written to it or its files. The check is
+/// made on open descriptors, so nobody can exchange a file between check and read.
 package final class TrustedFolder {
   /// Its path with links followed.
   package let path: String
@@ -45,7 +45,8 @@ package final class TrustedFolder {
       SystemCall.close(descriptor)
       throw AccessoryError(.misconfigured, "nothing is read from the folder \(path): \(objection)")
     }
-    // Last of all: an initializer that throws behind this would run deinit, too, and close twice.
+    // This must come last: if an initializer throws after all properties are set, deinit runs too and would close
+    // twice.
     (self.path, self.descriptor, self.isStrict) = (followed, descriptor, isStrict)
   }
 
@@ -84,7 +85,7 @@ package final class TrustedFolder {
     }
   }
 
-  /// Who may write to a directory above may put another in place of this; but not where only owners may rename.
+  /// Whoever may write to a directory above could replace this one, unless that directory has the sticky bit.
   private static func checkAbove(_ path: String) throws(AccessoryError) {
     var above = path[...]
     while let slash = above.lastIndex(of: "/"), above != "/" {
@@ -101,7 +102,7 @@ package final class TrustedFolder {
 
   private static func isOwn(_ file: stat) -> Bool { file.st_uid == 0 || file.st_uid == geteuid() }
 
-  /// Why somebody else could have written this; nil when nobody could.
+  /// The reason why another user could have written this; nil when none could.
   private static func objection(to file: stat, _ isStrict: Bool) -> String? {
     if !isOwn(file) {
       let who = geteuid() == 0 ? "root" : "root or to the user who runs this"

@@ -5,12 +5,12 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A serial queue: what it is given runs in that order, one after another, on threads that it shares with others. An
-/// actor may run on it.
+/// A serial queue: jobs run one after another, in order, on threads that are shared with other queues. It can be the
+/// executor of an actor.
 ///
-/// It is served by the threads that serve Swift's tasks (dispatch's global queue, or where `QuietTasks` has begun its
-/// few threads): so the thread that finds a reply goes on with the task that waited for it, and however many queues there
-/// are, there are no more threads. A queue that has much to do goes to the end of the line in between.
+/// It runs on the threads that also run Swift's tasks: dispatch's global queue, or the threads of `QuietTasks` once
+/// that has begun. So the thread that decodes a reply can continue with the task that waited for it, and more queues
+/// don't mean more threads. A queue with many jobs lets other queues run in between.
 package final class DispatchExecutor: SerialExecutor {
   private enum Item: Sendable {
     case job(UnownedJob)
@@ -28,7 +28,7 @@ package final class DispatchExecutor: SerialExecutor {
   private let thread = Atomic<UInt>(0)
   private let threads: WorkerThreads?
 
-  /// A new queue. Its label is for those who read the program.
+  /// A new queue. The label is for readers of the program only.
   package init(label: String) { threads = nil }
 
   /// A queue that is served by `threads`.
@@ -37,10 +37,11 @@ package final class DispatchExecutor: SerialExecutor {
   /// Runs an actor's job; called by the Swift runtime.
   package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
-  /// Runs `body` on the queue, behind what is there.
+  /// Runs `body` on the queue, after the jobs that are already in it.
   package func post(_ body: @escaping @Sendable () -> Void) { add(.body(body)) }
 
-  /// Runs `body` on the queue, lending it the calling thread, if it has nothing else to do; false if it has.
+  /// Runs `body` on the calling thread as a job of the queue, if the queue is idle. Returns false, and does nothing, if
+  /// it isn't.
   package func runIfIdle(_ body: () -> Void) -> Bool {
     let isIdle = state.withLock { state in
       defer { state.isActive = true }
@@ -67,7 +68,7 @@ package final class DispatchExecutor: SerialExecutor {
     if let threads, !QuietTasks.isHandedOver { threads.submit(.queue(self)) } else { QuietTasks.submit(.queue(self)) }
   }
 
-  /// Called by a thread whose turn it is: runs what is there, and leaves what is added meanwhile to the next turn.
+  /// Runs the jobs that are in the queue now; those that are added meanwhile wait for the next turn.
   func drain() {
     let items = state.withLock { state in
       defer { state.items = [] }

@@ -55,7 +55,7 @@ package final class EpollQueue: EventQueue {
 
   /// Stops watching.
   package func remove(_ descriptor: FileDescriptor) {
-    // A descriptor whose device is gone can still be removed; if it isn't there, that is what was wanted.
+    // This also works when the device is gone. If the descriptor isn't watched, there is nothing to do.
     try? Self.control(epoll, EPOLL_CTL_DEL, descriptor, 0, 0)
   }
 
@@ -68,7 +68,7 @@ package final class EpollQueue: EventQueue {
     }
   }
 
-  /// Sets the timerfd to one moment. A moment in the past fires at once.
+  /// Sets the timerfd to an absolute time. A time in the past fires at once.
   package func arm(_ deadline: MonotonicTime?) {
     var time = itimerspec()
     if let deadline {

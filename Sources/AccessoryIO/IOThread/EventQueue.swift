@@ -33,15 +33,15 @@ package struct Readiness: OptionSet, Sendable, Hashable {
   package static let error = Readiness(rawValue: 1 << 3)
 }
 
-/// Names a watched descriptor. Tokens are never used twice, so an event that was fetched before its descriptor
-/// was removed can't reach the next owner of the same descriptor number.
+/// Identifies a watched descriptor. Tokens are never reused, so an event that was fetched before its descriptor was
+/// removed can't reach the next owner of the same descriptor number.
 package struct EventToken: Hashable, Sendable {
   let rawValue: UInt64
 }
 
 /// One event that a wait returned.
 package struct QueuedEvent: Sendable, Hashable {
-  /// Whose event it is; nil when the time that was armed has come.
+  /// The descriptor of the event; nil for the timer.
   package var token: EventToken?
   /// What happened.
   package var readiness: Readiness
@@ -53,7 +53,7 @@ package struct QueuedEvent: Sendable, Hashable {
   }
 }
 
-/// Where the I/O thread waits. epoll in life (`EpollQueue`), a script in tests.
+/// What the I/O thread waits in: epoll in production (`EpollQueue`), a scripted queue in tests.
 ///
 /// `wait` is called by one thread; everything else may be called by any.
 package protocol EventQueue: Sendable {
@@ -63,9 +63,9 @@ package protocol EventQueue: Sendable {
   func modify(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno)
   /// Stops watching. A descriptor is removed before it is closed or handed on.
   func remove(_ descriptor: FileDescriptor)
-  /// Sets the one moment at which `wait` is to return an event without token; nil for never.
+  /// Sets the time at which `wait` returns an event without a token; nil for never.
   func arm(_ deadline: MonotonicTime?)
-  /// Replaces `events` by what has happened. Waits for something unless `poll` is true.
+  /// Replaces `events` with the events that have happened. Waits for at least one, unless `poll` is true.
   func wait(into events: inout [QueuedEvent], poll: Bool) throws(Errno)
   /// Makes the current or the next `wait` return.
   func wake()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who is called for which token. A token names a place in an array and how often that place had been given away before:
-/// so a handler is found without hashing, which took as long as all else that the loop does for an event, and a token
-/// that is over finds nothing.
+/// The handlers of watched descriptors, by token. A token is an index into an array and a generation count of that
+/// slot. So a lookup needs no hashing, which took as long as the rest of the loop's work for an event, and a stale
+/// token finds nothing.
 struct HandlerTable: Sendable {
   private struct Place: Sendable {
     var uses: UInt32 = 0
@@ -20,7 +20,7 @@ struct HandlerTable: Sendable {
     return EventToken(rawValue: UInt64(places[index].uses) << 32 | UInt64(index))
   }
 
-  /// Forgets the handler and returns it, for the caller to let go where that may call back.
+  /// Removes the handler and returns it, so that the caller can release it outside the lock.
   mutating func remove(_ token: EventToken) -> (any EventHandler)? {
     guard let index = index(of: token) else { return nil }
     let handler = places[index].handler

@@ -7,10 +7,10 @@ package protocol IOActor: Actor {
 }
 
 extension IOActor {
-  /// Runs `body` in the actor, on its thread: what `assumeIsolated` does. Traps on any other thread.
+  /// Runs `body` isolated to the actor, like `assumeIsolated`. Traps on any thread but the actor's I/O thread.
   ///
-  /// `assumeIsolated` asks the runtime, which looks for a task, for the main executor and for a default one: where the
-  /// loop enters an actor for each event, that took half as long as the read that followed. This is one comparison.
+  /// `assumeIsolated` lets the runtime look up the current task and executors. For each event that took half as long as
+  /// the read that followed; this takes one comparison.
   package nonisolated func enter<Result>(_ body: (isolated Self) -> Result) -> Result {
     typealias Nonisolated = (Self) -> Result
     precondition(io.isCurrent, "this must run on the I/O thread")

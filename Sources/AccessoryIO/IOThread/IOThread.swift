@@ -20,12 +20,11 @@ package protocol IOWork: AnyObject, Sendable {
 
 /// The one thread that does all I/O: an event loop that is also an executor.
 ///
-/// Actors that name it as their `unownedExecutor` run on it, and the loop enters them by `assumeIsolated`; so the
-/// compiler sees to it that a descriptor is read and written here and nowhere else. All members may be used from
-/// any thread.
+/// Actors with this `unownedExecutor` run on it, and the loop calls into them with `assumeIsolated`. So the compiler
+/// checks that descriptors are read and written on this thread only. All members may be used from any thread.
 public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
-  /// The I/O thread of this process. Runs from its first use to the end of the process. Traps where there can't be one,
-  /// for want of descriptors or memory: a program that may be short of these calls `start` first.
+  /// The I/O thread of this process. Runs from its first use to the end of the process. Traps if it can't be started
+  /// for lack of descriptors or memory; call `start` first to get an error instead.
   public static let shared: IOThread = {
     do throws(Errno) {
       return try started.get()
@@ -37,7 +36,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   private static let started = Result { () throws(Errno) in try IOThread(starting: EpollQueue()) }
 
   /// Starts the I/O thread of this process, unless it runs. Throws `ioFailure` when the system has no descriptors, no
-  /// memory or no thread left for it, and then says so for good.
+  /// memory or no thread left for it; every later call then throws the same.
   public static func start() throws(AccessoryError) { try start(leaving: 0) }
 
   /// As above; throws, too, when fewer than `spare` descriptors are left.
@@ -72,8 +71,8 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
 
   private struct Timers {
     var queue = TimerQueue()
-    /// What the event queue is armed for. Armed too early costs one wake-up; so it is only ever moved forward
-    /// when time has come, and a request answered in time costs no system call.
+    /// The time that the event queue's timer is set to. It isn't set later when an action is cancelled: that costs one
+    /// wake-up too many at times, but no system call for a request that is answered in time.
     var armed: MonotonicTime?
   }
 
@@ -122,13 +121,13 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     pthread_detach(handle)
   }
 
-  /// Ends the thread after the work that is queued. For tests: a process keeps its shared thread.
+  /// Ends the thread after the work that is queued. For tests; the shared thread runs as long as the process.
   package func stop() {
     inbox.withLock { $0.isStopping = true }
     queue.wake()
   }
 
-  /// How often the loop has woken up from waiting. Stands still while nothing happens.
+  /// How often the loop has woken up from waiting. Doesn't grow while nothing happens.
   package var wakeUps: UInt64 { wakeUpCount.load(ordering: .relaxed) }
 
   /// True on the I/O thread.
@@ -136,7 +135,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
 
   // MARK: - Descriptors
 
-  /// Watches `descriptor` and calls `handler`, which is kept until `unwatch`.
+  /// Watches `descriptor` and calls `handler` for its events. The handler is retained until `unwatch`.
   package func watch(
     _ descriptor: FileDescriptor, for interest: Interest, handler: any EventHandler
   ) throws(Errno) -> EventToken {
@@ -162,7 +161,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     _ = handler  // let go outside the lock: its deinit may come back here
   }
 
-  /// The one object of its type that serves all of this thread; made by `body` when first asked for, and kept.
+  /// The object of this type that belongs to the thread. `body` creates it at the first call.
   func shared<Object: AnyObject & Sendable, Failure: Error>(
     _ body: (IOThread) throws(Failure) -> Object
   ) throws(Failure) -> Object {
@@ -239,7 +238,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
       if isStopping && work.isEmpty { return }
       for item in work { perform(item) }
       work.removeAll(keepingCapacity: true)
-      // Work that was queued meanwhile comes after the events that are there, so that neither keeps the other waiting.
+      // Work that was queued meanwhile runs after the events that are ready, so that neither starves the other.
       let hasMore = inbox.withLock { inbox in
         inbox.isAsleep = inbox.work.isEmpty && !inbox.isStopping
         return !inbox.isAsleep
@@ -254,7 +253,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
         wakeUpCount.add(1, ordering: .relaxed)
         inbox.withLock { $0.isAsleep = false }
       }
-      // Time comes last: what arrived in time must be there when a limit or a silence is looked at, however late this
+      // Timers run last: bytes that arrived in time must be handled before a timeout is checked, however late this
       // thread is.
       for event in events {
         if let token = event.token { handlers.withLock { $0[token] }?.ready(event.readiness) }

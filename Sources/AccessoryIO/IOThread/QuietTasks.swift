@@ -5,29 +5,28 @@ import CLinuxShims
 import Dispatch
 import Synchronization
 
-/// Keeps a process that waits for long from waking up for nothing, and its threads few.
+/// Lets an idle process sleep without wake-ups, and limits its threads.
 ///
-/// On Linux, the threads that serve Swift's tasks and dispatch's global queues are watched by dispatch: as soon as there
-/// is one, a timer wakes its manager every second for ever, to look whether all of them are blocked. So a service runs
-/// its tasks, and what its links and actors do, on a fixed number of threads of its own, which it can: tasks here don't
-/// block. Programs that use this package as a library keep what they have.
+/// On Linux, dispatch starts a timer with its first global worker thread and wakes up every second from then on, to
+/// check whether all workers are blocked. So the service runs its tasks, links and actors on a fixed number of threads
+/// of its own. It can, as its tasks don't block. Programs that use this package as a library keep dispatch's threads.
 package enum QuietTasks {
   private enum Mode: UInt8 {
     case off, threads, handedOver
   }
 
   private static let mode = Atomic<UInt8>(Mode.off.rawValue)
-  /// In a structure: a function that is a generic type's own value is wrapped once more each time that it is looked at.
+  /// In a struct, because reading a function out of a generic type wraps it in another closure each time.
   private struct Taker: Sendable {
     var take: @Sendable (WorkerThreads.Work) -> Void = { _ in }
   }
 
   private static let taker = Locked(Taker())
-  /// More than there are processors, so that one that does block, against the rules, holds up no other. One stays, so
-  /// that there is one when the system allows no more.
+  /// More than there are processors, so that a task that blocks against the rules doesn't stop the others. One thread
+  /// is never ended, so that there is one even when the system allows no new one.
   private static let threads = WorkerThreads(name: "accessory-work", limit: 8, kept: 1)
 
-  /// To be called once, before the first task: one that ran before has brought the timer.
+  /// Call it once, before the first task, because the first task starts dispatch's timer.
   ///
   /// Throws `ioFailure` when the system allows no thread.
   package static func begin() throws(AccessoryError) {
@@ -38,8 +37,8 @@ package enum QuietTasks {
     begin(.threads)
   }
 
-  /// In place of `begin`, for a fuzzer: whatever tasks and queues have to do is handed to `taker`, which decides what runs
-  /// when, by `WorkerThreads.perform`, and needs no thread but its own.
+  /// For fuzzers, instead of `begin`: all work of tasks and queues is passed to `taker`, which decides when it runs, by
+  /// calling `WorkerThreads.perform`. No other thread is needed.
   package static func begin(handingTo taker: @escaping @Sendable (WorkerThreads.Work) -> Void) {
     self.taker.withLock { $0.take = taker }
     begin(.handedOver)
@@ -50,10 +49,10 @@ package enum QuietTasks {
     shim_redirect_tasks { job in if let job { QuietTasks.submit(.job(UInt(bitPattern: job))) } }
   }
 
-  /// Whether all is handed over, also what may block.
+  /// Whether all work is passed to the fuzzer's `taker`, including work that may block.
   static var isHandedOver: Bool { mode.load(ordering: .relaxed) == Mode.handedOver.rawValue }
 
-  /// Has something done by the threads that serve tasks.
+  /// Runs `work` on the threads that run tasks.
   static func submit(_ work: WorkerThreads.Work) {
     switch Mode(rawValue: mode.load(ordering: .relaxed)) {
     case .threads?: threads.submit(work)

@@ -5,14 +5,14 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The kernel's id of the thread that signals are handed on to. Outside the type, for the handler's sake.
+/// The kernel's id of the thread that signals are forwarded to. A global, because a signal handler reads it.
 private let receivingThread = Atomic<CInt>(0)
 
-/// Signals of this process, taken by the I/O thread from a signalfd.
+/// Handles signals of this process on the I/O thread, which reads them from a signalfd.
 ///
-/// A signalfd only gets what every thread blocks, and not every thread can be made to: after an asynchronous `main`
-/// the runtime leaves the main thread waiting with no signal blocked. So there is a handler too, for threads that let
-/// a signal through: it hands the signal on to the I/O thread, which blocks it.
+/// A signalfd only gets signals that every thread blocks, and that can't be ensured: during an asynchronous `main` the
+/// runtime leaves the main thread waiting with no signal blocked. So there is a signal handler, too, for threads that
+/// don't block a signal; it forwards the signal to the I/O thread, which does.
 package actor Signals: EventHandler {
   private nonisolated let io: IOThread
   private let descriptor: FileDescriptor
@@ -21,8 +21,8 @@ package actor Signals: EventHandler {
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Blocks `signals` in the calling thread and in those that it starts: a program's first act, when they must not end
-  /// it before its `Signals` are there.
+  /// Blocks `signals` in the calling thread and in the threads that it starts. Call it first in a program that must not
+  /// be ended by them before its `Signals` exist.
   package static func block(_ signals: [CInt]) {
     var set = set(of: signals)
     pthread_sigmask(SIG_BLOCK, &set, nil)

@@ -3,7 +3,7 @@
 import AccessoryCore
 import HeapModule
 
-/// Actions waiting for their moment, earliest first. A value without a clock of its own.
+/// Scheduled actions, earliest first. A value that is given the time.
 struct TimerQueue: Sendable {
   private struct Entry: Comparable, Sendable {
     var deadline: MonotonicTime
@@ -15,10 +15,10 @@ struct TimerQueue: Sendable {
   private var actions: [UInt64: @Sendable () -> Void] = [:]
   private var nextID: UInt64 = 0
 
-  /// Entries that the queue keeps, cancelled ones included.
+  /// The number of entries, including cancelled ones.
   var entryCount: Int { heap.count }
 
-  /// The moment of the earliest action that was not cancelled.
+  /// The time of the earliest action that isn't cancelled.
   var earliest: MonotonicTime? {
     mutating get {
       while let first = heap.min {
@@ -39,13 +39,13 @@ struct TimerQueue: Sendable {
 
   mutating func cancel(_ token: TimerToken) {
     guard actions.removeValue(forKey: token.rawValue) != nil else { return }
-    // Cancelled entries stay in the heap until their time comes; don't let them outnumber the rest by far.
+    // Cancelled entries stay in the heap until their time comes. This removes them when they are the majority.
     if heap.count > 2 * actions.count + 64 {
       heap = Heap(heap.unordered.filter { actions[$0.id] != nil })
     }
   }
 
-  /// Takes out the next action whose moment has come.
+  /// Removes and returns the next action that is due.
   mutating func popDue(at now: MonotonicTime) -> (@Sendable () -> Void)? {
     while let first = heap.min, first.deadline <= now {
       heap.removeMin()

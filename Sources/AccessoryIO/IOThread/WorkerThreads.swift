@@ -6,24 +6,24 @@ import DequeModule
 import Dispatch
 import Glibc
 
-/// Threads that carry out work, first come, first served: never more than `limit`, however much there is.
+/// A pool of at most `limit` threads that run jobs in the order in which they were added.
 ///
-/// A thread is started when there is work and none is free, and ends after five seconds without any; so many as are to be
-/// kept stay. Dispatch's own queues can't be used for this: each serial queue that is woken may bring a thread of its own,
-/// up to 255 of them (its `DISPATCH_WORKQ_MAX_PTHREAD_COUNT`), and where the system allows no more threads, the one that
-/// adds to a queue sleeps until it does.
+/// A thread is started when there is a job and no idle thread, and ends after five idle seconds, unless it is one of
+/// the `kept` ones. Dispatch's own queues can't be used for this: each serial queue that is woken may bring a thread of
+/// its own, up to 255 of them (its `DISPATCH_WORKQ_MAX_PTHREAD_COUNT`), and where the system allows no more threads,
+/// the one that adds to a queue sleeps until it does.
 package final class WorkerThreads: Sendable {
   /// What a thread can be given.
   package enum Work: Sendable {
     /// What a queue holds.
     case queue(DispatchExecutor)
-    /// A pointer to a job of Swift's runtime, which is no Sendable; handed over whole, to be run once.
+    /// A job of Swift's runtime isn't Sendable; each is passed on once and run once.
     case job(UInt)
   }
 
   private struct State: Sendable {
     var work: Deque<Work> = []
-    /// The semaphores of threads that wait, the one that worked last at the end.
+    /// The semaphores of idle threads; the thread that worked last is at the end.
     var idle: [DispatchSemaphore] = []
     var count = 0
   }
@@ -36,11 +36,12 @@ package final class WorkerThreads: Sendable {
   private let fallback: (@Sendable (Work) -> Void)?
 
   private static let patience = 5
-  /// Bytes of a thread's stack: enough for what runs on dispatch's, and little of what `ulimit -v` allows.
+  /// The size of a thread's stack in bytes: as large as that of dispatch's threads, and small enough for a low `ulimit
+  /// -v`.
   static let usualStackSize = 2 << 20
 
-  /// Threads that the system calls `name`, of at most 15 bytes. `kept` of them don't end. `fallback` gets the work when
-  /// there is nobody to do it and the system allows no thread; where some are kept there is none to need it.
+  /// A pool whose threads are called `name`, of at most 15 bytes. `kept` of them never end. If the system allows no
+  /// thread and there is none, `fallback` gets the job.
   init(
     name: String, limit: Int, kept: Int = 0, stackSize: Int = usualStackSize,
     fallback: (@Sendable (Work) -> Void)? = nil
@@ -85,7 +86,7 @@ package final class WorkerThreads: Sendable {
     }
   }
 
-  /// A thread couldn't be started. Those that there are do the work in turn; without any it is somebody else's.
+  /// A thread couldn't be started. The existing threads do the work; if there are none, `fallback` does.
   private func handOver() {
     guard let fallback else { return }
     let work = state.withLock { state in
@@ -139,7 +140,7 @@ package final class WorkerThreads: Sendable {
     }
   }
 
-  /// The next piece of work; without one, `worker` is idle from now on.
+  /// The next job. If there is none, `worker` is marked idle.
   private func next(_ worker: DispatchSemaphore) -> Work? {
     state.withLock { state in
       if let work = state.work.popFirst() { return work }
@@ -148,7 +149,7 @@ package final class WorkerThreads: Sendable {
     }
   }
 
-  /// Takes an idle thread out; false when it is to be kept, or is being woken.
+  /// Removes an idle thread from the pool; false when it must stay, or is being woken.
   private func leave(_ worker: DispatchSemaphore) -> Bool {
     state.withLock { state in
       guard state.count > kept, let index = state.idle.firstIndex(where: { $0 === worker }) else { return false }
@@ -158,7 +159,7 @@ package final class WorkerThreads: Sendable {
     }
   }
 
-  /// All but those that a fault of the thread itself brings: signals are for the program's own threads.
+  /// All signals but those for faults of the thread itself: other signals belong to the program's own threads.
   private static func blockSignals() {
     var set = sigset_t()
     sigfillset(&set)

@@ -12,7 +12,7 @@ public struct LineChanges: Sendable, Hashable {
   public var parity: LineParity?
   /// Stop bits of a character, 1 or 2.
   public var stopBits: Int?
-  /// Who tells whom to pause.
+  /// The kind of flow control.
   public var flowControl: LineFlowControl?
 
   /// These changes; none, unless said otherwise.
@@ -27,7 +27,7 @@ public struct LineChanges: Sendable, Hashable {
     self.flowControl = flowControl
   }
 
-  /// Throws `misconfigured` for settings that no line has; `label` is the device's name for people.
+  /// Throws `misconfigured` for settings that no serial line supports; `label` is the device's name for people.
   public func check(_ label: String) throws(AccessoryError) {
     func refuse(_ setting: String, _ allowed: String) -> AccessoryError {
       AccessoryError(.misconfigured, "\(label) can't be set to \(setting): \(allowed)")

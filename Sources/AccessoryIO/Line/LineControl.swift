@@ -2,18 +2,18 @@
 
 import AccessoryCore
 
-/// What a serial line has beside its bytes: settings, modem lines, break.
+/// Controls a serial line: settings, modem lines, break.
 ///
-/// A line needn't be a terminal of this machine: it may lie behind a connection that can carry these requests, as RFC 2217
-/// does. Take it from `Transport.line` or `AccessorySession.line`. All methods may be called from any task and may wait for
-/// the device, for seconds when an adapter is sick; one is done after another.
+/// A line needn't be a terminal of this machine: it may lie behind a connection that can carry these requests, as RFC
+/// 2217 does. Take it from `Transport.line` or `AccessorySession.line`. All methods may be called from any task and may
+/// wait for the device, for seconds when an adapter hangs; calls are carried out one after another.
 ///
 /// They throw `unsupported` for what the line doesn't have or can't do, `misconfigured` for what no line can do,
 /// `cancelled` after a close, and `disconnected` (or another error with which the transport ended) when the device is gone.
 public protocol LineControl: Sendable {
-  /// How long a byte takes by the settings in force. Known at once, without asking the device; follows `change`.
+  /// How long a byte takes with the settings in force. Doesn't ask the device; `change` updates it.
   var timing: LineTiming { get }
-  /// Reads everything back from the line, as it is now.
+  /// Reads the line's current settings.
   func status() async throws(AccessoryError) -> LineStatus
   /// Changes settings of the open line, and returns what is in force then: a device may do a slightly different rate than
   /// the one that was asked for. With `unsupported` the line keeps the settings that it had. What was set before the line
@@ -29,7 +29,7 @@ public protocol LineControl: Sendable {
   func set(raising raised: ModemLines, lowering lowered: ModemLines) async throws(AccessoryError)
   /// Begins a break, or ends it. Closing the line ends it, too.
   func setBreak(_ isOn: Bool) async throws(AccessoryError)
-  /// Throws away bytes that the line's driver or its far end holds, but not those in this process's queues.
+  /// Discards bytes that are buffered in the line's driver or at its far end. Bytes in this process's queues stay.
   func purge(_ buffers: LineBuffers) async throws(AccessoryError)
 }
 
@@ -49,7 +49,7 @@ extension LineControl {
   }
 }
 
-/// Bytes on their way that a line's driver holds.
+/// Bytes that are buffered in a line's driver.
 public struct LineBuffers: OptionSet, Sendable, Hashable {
   /// A bit for each buffer.
   public let rawValue: UInt8

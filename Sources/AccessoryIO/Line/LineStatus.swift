@@ -16,7 +16,7 @@ public enum LineParity: String, Sendable, Hashable, CaseIterable {
   case space
 }
 
-/// Who tells whom to pause.
+/// The kind of flow control.
 public enum LineFlowControl: String, Sendable, Hashable, CaseIterable {
   /// Nobody.
   case none
@@ -26,7 +26,7 @@ public enum LineFlowControl: String, Sendable, Hashable, CaseIterable {
   case software
 }
 
-/// A line as it is, read back from it.
+/// The settings and states of a line, as read back from it.
 public struct LineStatus: Sendable, Hashable {
   /// Bits a second that the hardware really does.
   public var baudRate: UInt32
@@ -36,20 +36,21 @@ public struct LineStatus: Sendable, Hashable {
   public var parity: LineParity
   /// Stop bits of a character, 1 or 2. With five data bits most hardware makes 1½ of 2.
   public var stopBits: Int
-  /// Who tells whom to pause.
+  /// The kind of flow control.
   public var flowControl: LineFlowControl
   /// The lines that are raised; nil where there are none, or it isn't known.
   public var modemLines: ModemLines?
-  /// Whether the last close lowers DTR and RTS; nil where the line doesn't say.
+  /// Whether closing the line lowers DTR and RTS; nil where it isn't known.
   public var lowersLinesOnClose: Bool?
-  /// Whether the driver delivers at once; nil when it doesn't say.
+  /// Whether the driver delivers received bytes at once (low latency); nil where it isn't known.
   public var isLowLatency: Bool?
-  /// Milliseconds that an adapter's chip waits for more bytes (FTDI); nil when there is no such timer.
-  public var latencyTimer: Int?
+  /// How long an adapter's chip waits for more bytes before it delivers (FTDI), in whole milliseconds; nil when it has no
+  /// such timer.
+  public var latencyTimer: Duration?
   /// RS-485 direction control; nil when it is off or not there.
   public var rs485: TerminalConfiguration.RS485?
 
-  /// A line with these settings, of which nothing else is known: 8N1 without flow control, unless said otherwise.
+  /// A line with these settings, by default 8N1 without flow control. Everything else is unknown.
   public init(
     baudRate: UInt32, dataBits: Int = 8, parity: LineParity = .none, stopBits: Int = 1,
     flowControl: LineFlowControl = .none, modemLines: ModemLines? = nil
@@ -65,5 +66,17 @@ public struct LineStatus: Sendable, Hashable {
   /// How long a byte takes with these settings.
   public var timing: LineTiming {
     .serial(baudRate: baudRate, bits: 1 + dataBits + (parity == .none ? 0 : 1) + stopBits)
+  }
+}
+
+extension LineStatus: CustomStringConvertible {
+  /// For people: "115200 baud, 8N1", with flow control, RS-485 and the raised modem lines where there are such.
+  public var description: String {
+    let letter = parity == .none ? "N" : parity.rawValue.prefix(1).uppercased()
+    var parts = ["\(baudRate) baud", "\(dataBits)\(letter)\(stopBits)"]
+    if flowControl != .none { parts.append("\(flowControl.rawValue) flow control") }
+    if rs485 != nil { parts.append("RS-485") }
+    if let modemLines, !modemLines.isEmpty { parts.append("\(modemLines)") }
+    return parts.joined(separator: ", ")
   }
 }

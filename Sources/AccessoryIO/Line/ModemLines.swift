@@ -33,7 +33,8 @@ public struct ModemLines: OptionSet, Sendable, Hashable {
   /// The lines that this end drives.
   public static let outputs: ModemLines = [.dtr, .rts]
 
-  /// Throws `misconfigured` unless some outputs can be raised and others lowered; `label` is the device's name for people.
+  /// Throws `misconfigured` if a line is an input, or is to be raised and lowered at once; `label` is the device's name
+  /// for people.
   public static func check(raising raised: ModemLines, lowering lowered: ModemLines, _ label: String)
     throws(AccessoryError)
   {
@@ -46,5 +47,12 @@ public struct ModemLines: OptionSet, Sendable, Hashable {
     guard raised.isDisjoint(with: lowered) else {
       throw AccessoryError(.misconfigured, "a line of \(label) can't be raised and lowered at once: choose one")
     }
+  }
+}
+
+extension ModemLines: CustomStringConvertible {
+  /// For people, the raised lines: "DTR RTS"; "none" where none is raised.
+  public var description: String {
+    isEmpty ? "none" : Self.names.filter { contains($0.line) }.map(\.name).joined(separator: " ")
   }
 }

@@ -4,30 +4,30 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// Takes in whoever connects to a listening socket, on the I/O thread.
+/// Accepts connections to a listening socket, on the I/O thread.
 package actor ConnectionListener: EventHandler, IOActor {
-  /// What is listened at, for people: "tcp:127.0.0.1:7000", "unix:./lamp.sock".
+  /// The address for people: "tcp:127.0.0.1:7000", "unix:./lamp.sock".
   package nonisolated let label: String
   package nonisolated let io: IOThread
   private let descriptor: FileDescriptor
   private let setup: SetupQueue
-  /// Called with each connection, which is the callee's from then on.
+  /// Called with each connection, which the callee then owns.
   private let onConnect: @Sendable (FileDescriptor) -> Void
   private let onClose: @Sendable () -> Void
   private var token: EventToken?
   private var pause: TimerToken?
   private var isOver = false
 
-  /// Connections taken in for one event, so that others have their turn.
+  /// Connections that are accepted for one event, so that other descriptors have their turn.
   private static let acceptsPerEvent = 16
-  /// How long nobody is taken in after the system had no descriptor left for it.
+  /// How long no connection is accepted after the system had no descriptor left.
   private static let exhaustionPause = Duration.seconds(1)
 
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Serves `descriptor`, which belongs to it. `onConnect` is called on the I/O thread; `onClose` on `setup`, once, behind the
-  /// end.
+  /// Accepts connections from `descriptor`, which it owns. `onConnect` is called on the I/O thread; `onClose` on
+  /// `setup`, once, after the end.
   init(
     _ descriptor: FileDescriptor, label: String, setup: SetupQueue, io: IOThread,
     onConnect: @escaping @Sendable (FileDescriptor) -> Void, onClose: @escaping @Sendable () -> Void = {}
@@ -73,7 +73,7 @@ package actor ConnectionListener: EventHandler, IOActor {
     }
   }
 
-  /// Takes nobody in any more; returns when the place is free for others. Connections that there are stay.
+  /// Stops accepting connections, and returns when the address is free for others. Existing connections stay open.
   package func close() async {
     end()
     await setup.run {}
@@ -95,7 +95,7 @@ package actor ConnectionListener: EventHandler, IOActor {
 // MARK: - On the network
 
 extension ConnectionListener {
-  /// Where a network listener is, and who may come.
+  /// A listener on the network, and the clients that it accepts.
   package struct Place: Sendable {
     /// The address, numeric.
     package let address: IPAddress
@@ -106,9 +106,9 @@ extension ConnectionListener {
     package var network: NetworkAddress { NetworkAddress(host: address.description, port: port) }
   }
 
-  /// Listens at `host`, where port 0 is any that is free. From elsewhere than this machine only addresses in `networks` are
-  /// taken in; connections from others are closed, and `onRefused` is told. `onConnect` is given each connection as a transport,
-  /// on the I/O thread; `keepsOutput` as for `DescriptorTransport.endsWithInput`.
+  /// Listens at `host`, where port 0 is any that is free. Clients of other machines are accepted only from `networks`;
+  /// other connections are closed, and `onRefused` is called. `onConnect` is given each connection as a transport, on
+  /// the I/O thread; `keepsOutput` as for `DescriptorTransport.endsWithInput`.
   ///
   /// Throws `notFound` for a host that isn't known, `misconfigured` where others than this machine could connect and
   /// `networks` is empty, and what the system says.
@@ -145,11 +145,11 @@ extension ConnectionListener {
 // MARK: - At a path
 
 extension ConnectionListener {
-  /// Listens at a socket with a path, which is removed in the end, with a file of this mode. A socket that a killed program
-  /// left behind is replaced.
+  /// Listens at a socket with a path, which is removed in the end, with a file of this mode. The socket of a program
+  /// that was killed is replaced.
   ///
-  /// Throws `busy` when somebody listens there, `misconfigured` when something else is there or the path is too long, and what
-  /// the system says.
+  /// Throws `busy` when another program listens there, `misconfigured` when something else is there or the path is too
+  /// long, and what the system says.
   package static func listen(
     unix path: String, mode: UInt16, endsWithInput: Bool, io: IOThread = .shared,
     onConnect: @escaping @Sendable (DescriptorTransport) -> Void

@@ -7,10 +7,10 @@ import SystemPackage
 
 /// Stream sockets on the network (tcp(7)).
 enum NetworkSocket {
-  /// Connects to the first of the host's addresses that answers, and gives the socket non-blocking. Blocks, for at most
-  /// `limit` an address besides the time that finding them takes: for a `SetupQueue`.
+  /// Connects to the first of the host's addresses that answers, and returns a non-blocking socket. Blocks while the
+  /// name is resolved and for at most `limit` for each address, so it is called on a `SetupQueue`.
   ///
-  /// Throws `notFound` for a host that isn't known, `disconnected` when nobody listens there, `timedOut`.
+  /// Throws `notFound` for an unknown host, `disconnected` when no program listens there, `timedOut`.
   static func connect(to address: NetworkAddress, limit: Duration) throws(AccessoryError) -> FileDescriptor {
     var failure = AccessoryError(.notFound, "\(DeviceAddress.tcp(address)) has no address")
     for candidate in try candidates(for: address, flags: 0) {
@@ -45,7 +45,7 @@ enum NetworkSocket {
     throw failure
   }
 
-  /// Listens; port 0 takes any that is free. Returns the port, too.
+  /// Listens, with port 0 at any free port. Also returns the port.
   static func listen(at host: String, port: UInt16) throws(AccessoryError) -> (descriptor: FileDescriptor, port: UInt16)
   {
     let address = NetworkAddress(host: host, port: port)
@@ -77,8 +77,8 @@ enum NetworkSocket {
     }
   }
 
-  /// Listens for programs of this machine, or, with `isOpenToOthers`, at any address. Throws `misconfigured` when that isn't
-  /// wanted, and others could connect.
+  /// Listens for programs of this machine, or, with `isOpenToOthers`, at any address. Without it, throws
+  /// `misconfigured` for an address that other machines can connect to.
   static func listen(
     at host: String, port: UInt16, isOpenToOthers: Bool
   ) throws(AccessoryError) -> (descriptor: FileDescriptor, place: ConnectionListener.Place) {
@@ -112,8 +112,8 @@ enum NetworkSocket {
     }
   }
 
-  /// Small messages go at once; a peer that has gone without a word is noticed within a minute: after `patience` it is asked
-  /// for a sign of life.
+  /// Sends small messages at once, and detects a peer that vanished within a minute: keep-alive probes start after
+  /// `patience`.
   static func configure(_ descriptor: FileDescriptor, patience: Duration = .seconds(20)) {
     set(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
     set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)

@@ -9,8 +9,8 @@ extension DescriptorTransport {
 
   /// Connects to a place on the network on a setup queue and hands the socket to `io`.
   ///
-  /// Throws `notFound` for a host that isn't known, `disconnected` when nobody listens there, `timedOut`,
-  /// `cancelled` when the task is cancelled meanwhile.
+  /// Throws `notFound` for an unknown host, `disconnected` when no program listens there, `timedOut`, `cancelled` when
+  /// the task is cancelled meanwhile.
   public static func open(
     _ address: NetworkAddress, label: String? = nil, io: IOThread = .shared
   ) async throws(AccessoryError) -> DescriptorTransport {
@@ -87,7 +87,7 @@ package final class NetworkListener: EventHandler {
         descriptor: client, label: address.description, peer: address, io: io, setup: SetupQueue(label: "tcp client")))
   }
 
-  /// Takes no more connections; those there are stay.
+  /// Stops accepting connections. Existing ones stay open.
   package func close() {
     io.post { [self] in
       guard

@@ -5,12 +5,12 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// What is done alike to every stream socket, whatever its addresses are. See `UnixSocket` and `NetworkSocket` for those.
+/// Operations on stream sockets with any kind of address. See `UnixSocket` and `NetworkSocket` for those.
 package enum Socket {
   /// Closes; doesn't block on a socket with a path.
   package static func close(_ descriptor: FileDescriptor) { SystemCall.close(descriptor) }
 
-  /// Lets clients connect; `backlog` of them wait to be accepted.
+  /// Listens for connections; up to `backlog` wait to be accepted.
   package static func listen(_ descriptor: FileDescriptor, backlog: CInt) throws(Errno) {
     _ = try SystemCall.run(.listen, on: descriptor.rawValue) { Glibc.listen(descriptor.rawValue, backlog) }
   }

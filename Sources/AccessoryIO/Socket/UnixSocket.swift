@@ -5,7 +5,7 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// Sockets with a path, and what is done to them (unix(7)).
+/// Operations on Unix domain sockets (unix(7)).
 package enum UnixSocket {
   /// The longest path of a socket, in bytes.
   package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
@@ -27,23 +27,23 @@ package enum UnixSocket {
       })
   }
 
-  /// Gives the socket a file at `path`, with the mode of the socket.
+  /// Binds the socket to `path`, which creates a file.
   package static func bind(_ descriptor: FileDescriptor, to path: String) throws(Errno) {
     try withAddress(of: path) { address, count throws(Errno) in
       _ = try SystemCall.run(.bind, on: descriptor.rawValue) { Glibc.bind(descriptor.rawValue, address, count) }
     }
   }
 
-  /// Connects to who listens at `path`. Throws `ECONNREFUSED` when nobody does, `EAGAIN` when too many wait there: at
-  /// once, or, where the socket blocks, after its time for sending.
+  /// Connects to the socket at `path`. Throws `ECONNREFUSED` when no program listens there, and `EAGAIN` when its
+  /// backlog is full: at once, or for a blocking socket after its send timeout.
   package static func connect(_ descriptor: FileDescriptor, to path: String) throws(Errno) {
     try withAddress(of: path) { address, count throws(Errno) in
       _ = try SystemCall.run(.connect, on: descriptor.rawValue) { Glibc.connect(descriptor.rawValue, address, count) }
     }
   }
 
-  /// A socket that is connected to who listens at `path`. Blocks for up to `limit` where too many wait there, then throws
-  /// `EAGAIN`; else throws as `connect`.
+  /// A socket connected to the one at `path`. While its backlog is full this blocks, for up to `limit`; then it throws
+  /// `EAGAIN`. Otherwise throws as `connect`.
   package static func connected(to path: String, within limit: Duration) throws(Errno) -> FileDescriptor {
     let descriptor = try create(blocking: true)
     do throws(Errno) {
@@ -57,7 +57,7 @@ package enum UnixSocket {
     return descriptor
   }
 
-  /// Connects to who has this name, which is no path (an abstract address).
+  /// Connects to a socket with an abstract address: a name that is no path.
   package static func connect(_ descriptor: FileDescriptor, toAbstract name: [UInt8]) throws(Errno) {
     try withAddress(bytes: [0] + name, isPath: false) { address, count throws(Errno) in
       _ = try SystemCall.run(.connect, on: descriptor.rawValue) { Glibc.connect(descriptor.rawValue, address, count) }
@@ -114,7 +114,7 @@ package enum UnixSocket {
 
 // MARK: - Who is there
 
-/// The process at the other end of a socket, as the kernel knows it since the connection was made.
+/// The process at the other end of a socket, as it was when the connection was made.
 package struct SocketPeer: Sendable, Hashable {
   /// Its number; 0 when it is outside of this process' namespace.
   package var process: Int32
@@ -132,7 +132,7 @@ package struct SocketPeer: Sendable, Hashable {
 }
 
 extension UnixSocket {
-  /// Who is at the other end of `descriptor`.
+  /// The process at the other end of `descriptor`.
   package static func peer(of descriptor: FileDescriptor) throws(Errno) -> SocketPeer {
     var credentials = shim_ucred()
     var count = socklen_t(MemoryLayout<shim_ucred>.size)

@@ -17,7 +17,7 @@ extension AccessoryError {
     self.init(Kind(device: errno), code: .errno(errno.rawValue), "\(action): \(errno.summary)")
   }
 
-  /// What became of an attempt to watch files: the kernel says the same of two limits.
+  /// The error of a failed attempt to watch files. The kernel reports two different limits with the same errno.
   package init(watching errno: Errno, _ action: String) {
     let isFull = errno == .tooManyOpenFiles
     let limits = "; or this user's programs watch too many already: sysctl fs.inotify.max_user_instances"

@@ -4,7 +4,7 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// What `/proc` tells of other processes. Needed only to explain a failure, so it may be slow.
+/// Information about other processes from `/proc`. Used only to explain a failure, so it may be slow.
 enum ProcessTable {
   /// A process as `/proc` names it.
   struct Entry: Sendable, Hashable, CustomStringConvertible {
@@ -37,7 +37,7 @@ enum ProcessTable {
     return nil
   }
 
-  /// A process of this name, as far as one can see. The kernel keeps 15 bytes of a name.
+  /// Finds a visible process of this name. The kernel keeps 15 bytes of a name.
   static func process(named name: String) -> Entry? {
     for process in Directory.names(in: "/proc") {
       if let pid = CInt(process), lines(of: "/proc/\(pid)/comm").first == name { return Entry(pid: pid, name: name) }
@@ -45,7 +45,7 @@ enum ProcessTable {
     return nil
   }
 
-  /// True when the terminal of `descriptor` is open once more, in this process or another.
+  /// True when the terminal of `descriptor` is opened a second time, in this process or another.
   static func isOpenElsewhere(_ descriptor: FileDescriptor) -> Bool {
     var file = stat()
     guard fstat(descriptor.rawValue, &file) == 0 else { return false }
@@ -61,8 +61,8 @@ enum ProcessTable {
     }
   }
 
-  /// Majors 136 to 143 are the Unix98 pseudo-terminals (Documentation/admin-guide/devices.txt). Their numbers begin anew
-  /// in each instance of devpts: a container's /dev/pts/0 is not ours.
+  /// Majors 136 to 143 are the Unix98 pseudo-terminals (Documentation/admin-guide/devices.txt). Each instance of devpts
+  /// counts from 0, so a container's /dev/pts/0 is not ours.
   static func isPseudoTerminal(_ file: stat) -> Bool { (136...143).contains(shim_major(UInt64(file.st_rdev))) }
 
   private static func entry(_ pid: CInt) -> Entry {

@@ -5,7 +5,7 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// The kernel's calls as this module uses them: `EINTR` retried where that is right, failures thrown as `Errno`.
+/// The system calls that this module uses. `EINTR` is retried where that is right, and failures are thrown as `Errno`.
 ///
 /// Every call on a descriptor goes through here, so that tests can see which thread makes it and make it fail.
 package enum SystemCall: String, Sendable, CaseIterable {
@@ -34,7 +34,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
     }
   }
 
-  /// As `run`, for calls that give back a value beside their result; there is one unless they fail.
+  /// As `run`, for calls that return a value besides their result. There is a value unless the call fails.
   @inline(__always)
   static func run<Value>(
     _ call: SystemCall, on descriptor: CInt, _ body: () -> (result: CInt, value: Value?)
@@ -47,7 +47,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
     }
   }
 
-  /// Throws what a test has the call fail with; false when that is `EINTR`.
+  /// Throws the error that a test injects; returns false when that is `EINTR`.
   @inline(__always)
   private static func mayRun(_ call: SystemCall, on descriptor: CInt) throws(Errno) -> Bool {
     #if DEBUG
@@ -129,12 +129,12 @@ extension SystemCall {
       package let thread: CInt
     }
 
-    /// Debug builds only: lets a test watch calls and make them fail.
+    /// In debug builds only: lets a test observe system calls and make them fail.
     package enum Interception {
       private static let isOn = Atomic<Bool>(false)
       private static let observer = Locked<(@Sendable (Invocation) -> Errno?)?>(nil)
 
-      /// Installs `body`, which sees each call and may return the error it is to fail with; `nil` takes it out.
+      /// Installs `body`, which sees each call and may return an error for it to fail with; nil removes it.
       package static func install(_ body: (@Sendable (Invocation) -> Errno?)?) {
         observer.withLock { $0 = body }
         isOn.store(body != nil, ordering: .sequentiallyConsistent)

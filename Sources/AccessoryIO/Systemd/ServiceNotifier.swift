@@ -4,17 +4,18 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// Tells the manager that started this process how it is: systemd, or who else sets `NOTIFY_SOCKET` (sd_notify(3)).
+/// Reports the state of this process to its service manager: systemd, or another one that sets `NOTIFY_SOCKET`
+/// (sd_notify(3)).
 ///
-/// Where nobody wants to know, nothing is done; a manager that doesn't listen is no error. Nothing blocks: what a busy
-/// manager doesn't take yet is sent when it does, of each kind what was said last.
+/// Does nothing without a manager, and ignores one that doesn't listen. Nothing blocks: while the manager is busy, the
+/// last message of each kind is kept and sent later.
 package actor ServiceNotifier: EventHandler {
   private nonisolated let io: IOThread
   private let address: Address?
-  /// Half of the time after which the manager takes a silent service for dead; nil when it doesn't watch.
+  /// Half of the watchdog's timeout; nil when the manager has no watchdog for this service.
   package nonisolated let watchdogInterval: Duration?
   private var socket: FileDescriptor?
-  /// What the manager has not taken yet, in order; one of a kind.
+  /// Messages that the manager hasn't taken yet, in order; at most one of each kind.
   private var waiting: [ServiceState] = []
   private var watch: EventToken?
   private var watchdog: TimerToken?
@@ -71,15 +72,15 @@ package actor ServiceNotifier: EventHandler {
 
   private func tell(_ state: ServiceState) {
     guard address != nil else { return }
-    // A manager that is behind wants to know how things are, not how they were; and so nothing grows.
+    // Only the latest message of each kind is kept, so the list doesn't grow.
     waiting.removeAll { $0.isOfTheKind(of: state) }
     waiting.append(state)
     send()
   }
 
-  /// Begins to show at half the interval that this process works, if the manager wants to know; it takes the service for
-  /// dead when that ends. This thread's going round is shown, and that `proof` returns, which is to go where the work is
-  /// done. While one hasn't returned, nothing is told. Once.
+  /// Starts to send watchdog messages, if the manager wants them; it restarts the service when they stop. Each one
+  /// shows that the I/O thread runs and that `proof` has returned, which should run where the service does its work.
+  /// While `proof` hasn't returned, none is sent. Call it once.
   package func startWatchdog(_ proof: (@Sendable () async -> Void)? = nil) {
     guard watchdog == nil, let watchdogInterval else { return }
     self.proof = proof
@@ -121,7 +122,7 @@ package actor ServiceNotifier: EventHandler {
         if watch == nil, let socket { watch = try? io.watch(socket, for: .write, handler: self) }
         return
       } catch {
-        // Nobody listens. Whoever does later is told from then on.
+        // The manager doesn't listen. If it does later, it gets later messages.
         waiting.removeAll()
         disconnect()
         return

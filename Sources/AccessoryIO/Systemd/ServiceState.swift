@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// What a service tells the manager that started it (sd_notify(3)).
+/// A state that a service reports to its service manager (sd_notify(3)).
 package enum ServiceState: Sendable, Hashable {
   /// It has started, or has reloaded, and serves.
   case ready
@@ -23,7 +23,7 @@ package enum ServiceState: Sendable, Hashable {
   func message(now: MonotonicTime) -> [UInt8] {
     switch self {
     case .ready: Array("READY=1".utf8)
-    // Without the time, a manager can't tell the answer to this reload from that to the one before.
+    // The time tells the manager which reload this message belongs to.
     case .reloading: Array("RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1_000)".utf8)
     case .stopping: Array("STOPPING=1".utf8)
     case .watchdog: Array("WATCHDOG=1".utf8)

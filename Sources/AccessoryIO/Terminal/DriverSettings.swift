@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import CLinuxShims
 import Glibc
 import SystemPackage
 
-// What only some serial drivers know; the others answer ENOTTY or EINVAL.
+// Settings that only some serial drivers support; the others answer ENOTTY or EINVAL.
 
 extension FileDescriptor {
   /// The driver's flags; nil when it has none.
   private var serial: serial_struct? { try? SystemCall.ioctl(TerminalRequest.GetSerial(), on: self) }
 
-  /// Whether bytes are delivered without waiting for more; nil when the driver doesn't say.
+  /// Whether received bytes are delivered without waiting for more; nil when the driver doesn't say.
   var isLowLatency: Bool? { serial.map { $0.flags & SHIM_LOW_LATENCY != 0 } }
 
   /// Asks for low latency; true when the driver took it.
@@ -39,8 +40,8 @@ extension TerminalConfiguration.RS485 {
     rtsOnSend = raw.flags & SHIM_RS485_RTS_ON_SEND != 0
     rtsAfterSend = raw.flags & SHIM_RS485_RTS_AFTER_SEND != 0
     receivesWhileSending = raw.flags & SHIM_RS485_RX_DURING_TX != 0
-    delayBeforeSend = raw.delay_rts_before_send
-    delayAfterSend = raw.delay_rts_after_send
+    delayBeforeSend = .milliseconds(raw.delay_rts_before_send)
+    delayAfterSend = .milliseconds(raw.delay_rts_after_send)
   }
 
   var raw: serial_rs485 {
@@ -48,8 +49,8 @@ extension TerminalConfiguration.RS485 {
     raw.flags =
       SHIM_RS485_ENABLED | (rtsOnSend ? SHIM_RS485_RTS_ON_SEND : 0) | (rtsAfterSend ? SHIM_RS485_RTS_AFTER_SEND : 0)
       | (receivesWhileSending ? SHIM_RS485_RX_DURING_TX : 0)
-    raw.delay_rts_before_send = delayBeforeSend
-    raw.delay_rts_after_send = delayAfterSend
+    raw.delay_rts_before_send = UInt32(clamping: delayBeforeSend.inMilliseconds)
+    raw.delay_rts_after_send = UInt32(clamping: delayAfterSend.inMilliseconds)
     return raw
   }
 }

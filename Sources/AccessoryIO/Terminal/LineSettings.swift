@@ -13,12 +13,12 @@ struct LineSettings: Sendable, Equatable {
     raw = try SystemCall.ioctl(TerminalRequest.GetSettings(), on: descriptor)
   }
 
-  /// Applies the settings now (as TCSANOW does): never waits for output to drain, which could take for ever.
+  /// Applies the settings at once, as TCSANOW does. Never waits for output to drain, which could take for ever.
   func apply(to descriptor: FileDescriptor) throws(Errno) {
     try SystemCall.ioctl(TerminalRequest.SetSettings(settings: raw), on: descriptor)
   }
 
-  /// Sets all that `configuration` says of the line.
+  /// Sets everything that `configuration` defines.
   mutating func set(_ configuration: TerminalConfiguration) {
     makeRaw()
     baudRate = configuration.baudRate

@@ -5,23 +5,23 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The first of the entries, as a number, 0 while there are none. Outside the type, for signal handlers' sake.
+/// The address of the first entry, 0 while there is none. A global, because signal handlers read it.
 private let firstEntry = Atomic<UInt>(0)
 
-/// The lines that this process has open: what every end of the process but SIGKILL puts back.
+/// The open lines of this process, whose settings are restored however the process ends, except by SIGKILL.
 ///
-/// A close puts its line back, and needs none of this. Some ends come without one: exit(3) while a line is open, and,
-/// where the program has called `TerminalGuard.restoreOnSignals`, a signal. Then `putBackAll` is called.
+/// Closing a line restores it. `putBackAll` is for ends without a close: exit(3) while a line is open, and signals,
+/// where the program has called `TerminalGuard.restoreOnSignals`.
 enum OpenLines {
-  /// One line, or the place of one that was closed. Never freed, as a signal handler may look at any moment; the next
-  /// line takes the place.
+  /// An open line, or a free entry. Entries are never freed, because a signal handler may read them at any moment; the
+  /// next line reuses a free one.
   fileprivate struct Entry: ~Copyable {
     let isTaken = Atomic(true)
     /// A break has been begun, and goes on.
     let isBreaking = Atomic(false)
     var descriptor: FileDescriptor
     var original: Terminal.Original
-    /// Whoever opened it: a child that was forked has the descriptors, but not the duty.
+    /// The process that opened it. A forked child has the descriptors, too, but must not restore the settings.
     var process: pid_t
     let next: UnsafeMutablePointer<Entry>?
   }
@@ -40,7 +40,7 @@ enum OpenLines {
     /// Whether a break goes on.
     var isBreaking: Bool { entry.pointee.isBreaking.load(ordering: .acquiring) }
 
-    /// The line was put back. Before its descriptor is closed, whose number may be another file's then.
+    /// Call this when the line was restored and before its descriptor is closed, since its number may be reused.
     func remove() { entry.pointee.isTaken.store(false, ordering: .releasing) }
   }
 
@@ -70,8 +70,8 @@ enum OpenLines {
     }
   }
 
-  /// Puts all lines back that are open. Never blocks but for what a sick driver does, takes no lock, allocates nothing:
-  /// may be called by a signal handler, and more than once.
+  /// Restores the settings of all open lines. Takes no lock, allocates nothing and blocks only if a driver does: may be
+  /// called by a signal handler, and more than once.
   static func putBackAll() {
     var next = UnsafeMutablePointer<Entry>(bitPattern: firstEntry.load(ordering: .acquiring))
     while let entry = next {

@@ -4,17 +4,18 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// Whether a device can be had, found without opening it.
+/// Whether a device can be opened, found out without opening it.
 public struct PortAccess: Sendable, Hashable {
-  /// What opening would fail with for want of permission, or because nothing is there; nil when the user may.
+  /// The error with which opening would fail, for lack of permission or because there is no device; nil when it is
+  /// allowed.
   public var refusal: AccessoryError?
-  /// The process that has it, as far as one can see: "picocom (pid 4711)".
+  /// The process that has it open, if it is visible: "picocom (pid 4711)".
   public var holder: String?
 
-  /// Looks at the file of `address`. May block: call it where that is allowed. A simulator has its own port open, which
-  /// makes it no holder.
+  /// Looks at the file of `address`. May block: call it where that is allowed. A simulator's own process isn't
+  /// reported.
   public init(_ address: DeviceAddress, isSimulated: Bool = false) {
-    // Whether a place on the network may be connected to, only connecting tells.
+    // For a network address only connecting would tell.
     guard let path = address.file else { return }
     if access(path, R_OK | W_OK) != 0 {
       refusal = PortDiagnosis.error(opening: path, label: path, Errno(rawValue: errno))

@@ -4,7 +4,7 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// Explains why a port can't be had: who holds it, which group may open it.
+/// Explains why a port can't be opened: which process holds it, which group may open it.
 enum PortDiagnosis {
   /// The error for a failed `open`.
   /// In a report nobody is sent to `doctor`, which makes the report.
@@ -27,8 +27,7 @@ enum PortDiagnosis {
     }
   }
 
-  /// The error for a port that somebody has. `hasLock` when the caller got the advisory lock: then it is no use to
-  /// ask who has that.
+  /// The error for a port that is in use. `hasLock`: the caller got the advisory lock, so its holder isn't looked for.
   static func busy(_ path: String, label: String, hasLock: Bool = false) -> AccessoryError {
     var file = stat()
     let who: String

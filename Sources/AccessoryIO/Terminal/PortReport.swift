@@ -4,7 +4,7 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// What stands in the way of opening a port, found without opening it.
+/// The problems that opening a port would meet, found out without opening it.
 public struct PortReport: Sendable, Hashable {
   /// One thing that was looked at.
   public struct Finding: Sendable, Hashable {
@@ -109,8 +109,8 @@ public struct PortReport: Sendable, Hashable {
     }
   }
 
-  /// The lock files of UUCP's days, which some programs still use and most don't; `LCK..` and the node's name, in them
-  /// the owner's pid in ten characters (Filesystem Hierarchy Standard, /var/lock).
+  /// UUCP lock files, which a few programs still use: `LCK..` and the node's name, in them the owner's pid in ten
+  /// characters (Filesystem Hierarchy Standard, /var/lock).
   private mutating func lookAtLockFile() {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     for directory in ["/var/lock", "/run/lock", "/run/lock/lockdev"] {

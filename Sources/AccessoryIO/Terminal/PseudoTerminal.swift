@@ -6,11 +6,11 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A pair of a terminal that others can open like a serial port, and the transport at its other end.
+/// A pseudo-terminal: a terminal that other programs can open like a serial port, and a transport at its other end.
 public struct PseudoTerminal: Sendable {
   /// The terminal's device node, "/dev/pts/N".
   public let path: String
-  /// The other end. Closing it is, to who has the terminal open, as if the cable were pulled.
+  /// The other end. Closing it is like unplugging the device, for programs that have the terminal open.
   public let transport: DescriptorTransport
 
   /// The settings that whoever has the terminal open has made; nil when it is closed. Doesn't block.
@@ -19,7 +19,7 @@ public struct PseudoTerminal: Sendable {
   /// Gives the terminal these settings, for who opens it next. Doesn't block.
   package let follow: @Sendable (LineStatus) -> Void
 
-  /// Makes a pseudo-terminal, raw from the start, so that nothing is echoed before somebody opens it.
+  /// Creates a pseudo-terminal in raw mode, so that nothing is echoed before a program opens it.
   ///
   /// Throws `ioFailure` when the system has none left.
   public static func open(io: IOThread = .shared) async throws(AccessoryError) -> PseudoTerminal {
@@ -44,8 +44,8 @@ public struct PseudoTerminal: Sendable {
 
 /// The two descriptors of a pseudo-terminal.
 ///
-/// The terminal's own end stays open here as well. Otherwise the other end would read as hung up whenever nobody has
-/// the terminal open, and epoll would say so without end.
+/// The terminal's own end is kept open here, too. Otherwise the other end would read as hung up while no program has
+/// the terminal open, and epoll would report that all the time.
 private struct Pair: Sendable {
   let master: FileDescriptor
   let path: String
@@ -69,7 +69,7 @@ private struct Pair: Sendable {
       settings.makeRaw()
       try settings.apply(to: terminal)
       let end = TerminalEnd(terminal, settings)
-      // Since this end keeps the terminal alive, the exclusive mode of a program that was killed would outlive it.
+      // Because the terminal is kept open here, the exclusive mode that a killed program had set would stay.
       let changes: FileWatcher.Changes =
         onUse == nil ? .closedAfterWriting : [.opened, .closedAfterWriting, .closedAfterReading]
       watcher = try FileWatcher(path, for: changes, io: io) { changes in

@@ -5,7 +5,7 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// A terminal that is open, locked, raw and set, and what it takes to put it back.
+/// An open terminal that is locked and in raw mode, and the settings to restore when it is closed.
 ///
 /// Everything here may block, and runs on the device's setup queue.
 struct Terminal: Sendable {
@@ -27,8 +27,8 @@ struct Terminal: Sendable {
 
   /// Opens a terminal for this process alone.
   ///
-  /// The order is that of the other programs that share ports: open, the advisory lock, look whether somebody set
-  /// the exclusive mode without one, set the exclusive mode. Each of the two binds programs that the other doesn't.
+  /// The order is that of the other programs that share ports: open, the advisory lock, look whether somebody set the
+  /// exclusive mode without one, set the exclusive mode. Some programs respect only the one, some only the other.
   init(_ configuration: TerminalConfiguration) throws(AccessoryError) {
     let label = configuration.label
     do throws(Errno) {
@@ -56,7 +56,7 @@ struct Terminal: Sendable {
     guard let original, let token else { throw AccessoryError(.ioFailure, "reading the settings of \(label)") }
     token.update(original)
     (self.original, self.token) = (original, token)
-    // What came before we opened is not for us: an answer to somebody else, or half a message.
+    // Bytes from before the opening are discarded: they may answer another program's request, or be half a message.
     discardInput()
   }
 
@@ -98,11 +98,11 @@ struct Terminal: Sendable {
     try SystemCall.ioctl(TerminalRequest.Flush(queue: queue), on: descriptor)
   }
 
-  /// Throws away what has arrived. Not what others sent: it may still be on its way.
+  /// Discards received bytes, but not bytes that other programs sent, which may still be on their way.
   func discardInput() { Self.flush(descriptor, TCIFLUSH) }
 
-  /// Bytes that the driver has and the device has not. Zero on a pseudo-terminal, whose kernel doesn't count them. Never
-  /// blocks, unlike everything else here, and may be called on the I/O thread while the terminal is open.
+  /// Bytes that the driver holds and the device hasn't got. Zero on a pseudo-terminal, whose kernel doesn't count them.
+  /// Never blocks, unlike everything else here, and may be called on the I/O thread while the terminal is open.
   var unsentCount: Int { Self.unsentCount(descriptor) }
 
   private static func unsentCount(_ descriptor: FileDescriptor) -> Int {
@@ -163,7 +163,7 @@ extension Terminal {
     try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: true), on: descriptor)
   }
 
-  /// Sets what only some drivers know. Low latency is a wish; RS-485 is a need.
+  /// Sets what only some drivers support. A failure is ignored for low latency, and thrown for RS-485.
   private static func setDriver(
     _ descriptor: FileDescriptor, _ configuration: TerminalConfiguration, _ original: inout Original?
   ) throws(AccessoryError) {
@@ -192,7 +192,7 @@ extension Terminal {
     return actual
   }
 
-  /// Has the driver take `wanted`; returns what it makes of that. Throws `unsupported` when it can't do it.
+  /// Applies `wanted` and returns the settings in force then. Throws `unsupported` if the driver didn't apply them.
   private static func apply(
     _ wanted: LineSettings, to descriptor: FileDescriptor, _ label: String
   ) throws(AccessoryError) -> LineSettings {
@@ -203,7 +203,7 @@ extension Terminal {
     } catch {
       throw AccessoryError(device: error, "setting \(label) to \(wanted.baudRate) baud")
     }
-    // A driver may take the call and do something else.
+    // A driver may accept the call and set something else.
     guard actual.isRaw else { throw AccessoryError(.unsupported, "\(label) can't pass bytes unchanged") }
     if let difference = actual.difference(from: wanted), !isPseudoTerminal(descriptor) {
       throw AccessoryError(.unsupported, "\(label) can't do \(difference)")
@@ -232,7 +232,7 @@ extension Terminal {
     }
   }
 
-  /// Fails when the device is gone, and then there is nothing to put back.
+  /// Fails when the device is gone; then there is nothing to restore.
   private static func restore(_ descriptor: FileDescriptor, _ original: Original) {
     try? original.settings.apply(to: descriptor)
     if let isLowLatency = original.isLowLatency { _ = descriptor.setLowLatency(isLowLatency) }

@@ -8,14 +8,14 @@ import SystemPackage
 
 /// The line that is a terminal of this machine.
 ///
-/// On a USB adapter each request is a message over the bus, which may take seconds when the adapter is sick: so they are
-/// made on the device's setup queue, one after another.
+/// On a USB adapter each request is a message over the bus, which may take seconds when the adapter hangs. So requests
+/// are made on the device's setup queue, one after another.
 final class TerminalControl: LineControl {
   private let terminal: Terminal
   private let setup: SetupQueue
   private let label: String
   private let nanosecondsPerByte: Atomic<Int64>
-  /// Why nothing can be asked any more: the transport's end.
+  /// The error for requests after the transport's end.
   private let ending = Locked<AccessoryError?>(nil)
 
   init(_ terminal: Terminal, label: String, setup: SetupQueue) {
@@ -69,7 +69,7 @@ final class TerminalControl: LineControl {
     try await run("throw bytes away") { control throws(Errno) in try control.terminal.purge(buffers) }
   }
 
-  /// Puts everything back and closes. On the setup queue. `error`: why, nil for a close by the owner.
+  /// Restores everything and closes. On the setup queue. `error`: why, nil for a close by the owner.
   func release(_ error: AccessoryError?) {
     ending.withLock { $0 = error ?? .closed(label) }
     terminal.release()
@@ -80,14 +80,14 @@ final class TerminalControl: LineControl {
   private func read() throws(Errno) -> LineStatus {
     let descriptor = terminal.descriptor
     let settings = try LineSettings(of: descriptor)
-    var facts = LineStatus(
+    var status = LineStatus(
       baudRate: settings.baudRate, dataBits: settings.dataBits, parity: settings.parity, stopBits: settings.stopBits,
       flowControl: settings.flowControl, modemLines: try? descriptor.modemLines())
-    facts.lowersLinesOnClose = settings.lowersLinesOnClose
-    facts.isLowLatency = descriptor.isLowLatency
-    facts.latencyTimer = LatencyTimer.milliseconds(of: descriptor)
-    facts.rs485 = descriptor.rs485
-    return facts
+    status.lowersLinesOnClose = settings.lowersLinesOnClose
+    status.isLowLatency = descriptor.isLowLatency
+    status.latencyTimer = LatencyTimer.milliseconds(of: descriptor).map { .milliseconds($0) }
+    status.rs485 = descriptor.rs485
+    return status
   }
 
   private func run<Value: Sendable>(
@@ -118,7 +118,7 @@ final class TerminalControl: LineControl {
   }
 }
 
-/// The timer of FTDI chips, which hold bytes back for more to come.
+/// The latency timer of FTDI chips, which wait for more bytes before they deliver.
 enum LatencyTimer {
   /// The timer of the adapter behind an open terminal.
   static func milliseconds(of descriptor: FileDescriptor) -> Int? {

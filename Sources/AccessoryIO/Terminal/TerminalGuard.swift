@@ -17,12 +17,12 @@ package enum TerminalGuard {
   /// Whether a person types and looks on.
   package static var isThere: Bool { isatty(descriptor) == 1 && isatty(STDOUT_FILENO) == 1 }
 
-  /// Makes the terminal raw: every key comes at once, and none is a signal. Lines that are written still begin at the
-  /// left. False when it is no terminal.
+  /// Puts the terminal into raw mode: every key is delivered at once, and none makes a signal. Newlines in output still
+  /// return the carriage. False when it is no terminal.
   package static func begin() -> Bool {
     var settings = termios()
     guard guardedSettings.load(ordering: .acquiring) == 0, tcgetattr(descriptor, &settings) == 0 else { return false }
-    // Never freed: a handler may look at any moment.
+    // Never freed: a signal handler may read it at any moment.
     let kept = UnsafeMutablePointer<termios>.allocate(capacity: 1)
     kept.initialize(to: settings)
     guardedSettings.store(UInt(bitPattern: kept), ordering: .releasing)
@@ -81,7 +81,7 @@ package enum TerminalGuard {
     guard let kept = UnsafePointer<termios>(bitPattern: guardedSettings.load(ordering: .acquiring)) else { return }
     var raw = kept.pointee
     cfmakeraw(&raw)
-    // So that what others print (a warning, a shell's remark) is no staircase.
+    // So that what other programs print starts at the left margin.
     raw.c_oflag |= tcflag_t(OPOST | ONLCR)
     tcsetattr(descriptor, TCSANOW, &raw)
   }

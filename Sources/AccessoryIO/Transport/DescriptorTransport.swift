@@ -5,7 +5,7 @@ import SystemPackage
 
 /// The transport over a descriptor that is read and written as a stream: a terminal, a pseudo-terminal, a socket.
 ///
-/// Whoever opened the descriptor, on the setup queue, hands it over together with the way to close it.
+/// The code that opens the descriptor passes it on together with a closure that closes it.
 public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
@@ -15,9 +15,9 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   public nonisolated let line: (any LineControl)?
   /// Who is at the other end, where the descriptor is a socket of the network.
   public nonisolated let peer: NetworkAddress?
-  /// What has arrived.
+  /// The bytes that have arrived.
   public nonisolated let input = InputQueue()
-  /// What is to be written.
+  /// The bytes to write.
   public nonisolated let output: OutputQueue
 
   package nonisolated let io: IOThread
@@ -27,18 +27,18 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   private let closing: Closing
   private let descriptor: FileDescriptor
   private let release: @Sendable (AccessoryError?) -> Void
-  /// Whether the end of what comes is the end of all; else its owner goes on writing, and closes.
+  /// Whether the end of input ends the transport. If not, its owner can go on writing, and closes it.
   private let endsWithInput: Bool
   private var hasInputEnded = false
   private var token: EventToken?
   private var interest: Interest = .read
   private var isOver = false
-  /// What the device has not taken of the last batch, from `writtenCount` on.
+  /// The bytes that are being written; the device has taken the first `writtenCount` of them.
   private var writing: [UInt8] = []
   private var writtenCount = 0
-  /// What the line has to do yet with all that was written, at full speed.
+  /// How long the line is still busy with what was written, at full speed.
   private var lineWork = LineWork()
-  /// Since a close, while bytes are still on their way.
+  /// Set after a close, while bytes are still to be sent.
   private var drain: DrainSchedule?
   private var look: TimerToken?
   private var closers: [CheckedContinuation<Void, Never>] = []
@@ -54,7 +54,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// Bytes that may wait where there is no line: a writer that is woken for every few KiB costs more than the bytes do,
   /// a twentieth of what a pseudo-terminal carries.
   private static let highWater = 65_536
-  /// Bytes read after the other end is gone; more than any kernel buffer holds, and a limit all the same.
+  /// The most bytes that are read after a hang-up: more than any kernel buffer holds.
   private static let lastBytes = 4 << 20
 
   /// The I/O thread.
@@ -228,7 +228,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
         writtenCount += count
         if closing.hasLine { lineWork.add(count, timing, now: clock.now) }
         output.wrote(count)
-        // The device took what it has room for: to ask again would only tell that it is full.
+        // The device took as much as it has room for; another write would only fail with EAGAIN.
         if writtenCount < writing.count { return watch(adding: .write) }
       } catch .wouldBlock {
         return watch(adding: .write)
@@ -247,7 +247,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
 
   // MARK: - The end
 
-  /// Ends the input, takes no more output, and closes when the device has taken what there is.
+  /// Ends the input, refuses new output, and closes when the device has taken what was queued.
   private func beginFarewell() {
     guard !isOver, drain == nil else { return }
     guard case .inOrder(let unsent, _) = closing else { return end(nil) }
@@ -259,7 +259,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     if look == nil { lookAround() }
   }
 
-  /// Closes, or sees to it that this is called again.
+  /// Closes, or schedules another call of this.
   private func lookAround() {
     guard !isOver, drain != nil, case .inOrder(let unsent, _) = closing else { return }
     if let look { clock.cancel(look) }
@@ -269,7 +269,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
       now: now, unwritten: unwritten, unsent: unwritten > 0 ? 0 : unsent(),
       lineBusyUntil: lineWork.end(timing, now: now))
     guard let next else { return end(nil) }
-    // Keeps this alive: it must not be forgotten before it is closed.
+    // The closure retains the transport: it must not be freed before it is closed.
     look = clock.schedule(at: next) { [self, io] in io.post { self.assumeIsolated { $0.lookAround() } } }
   }
 
@@ -295,7 +295,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// a second, or five seconds in all; unplugging ends that at once. With nothing on its way there is no wait.
   public func close() async {
     beginFarewell()
-    // Looked at within: the runtime may let others run before.
+    // Checked inside the actor: other jobs may run before this one.
     await withCheckedContinuation { if isOver { $0.resume() } else { closers.append($0) } }
     await setup.run {}  // behind the release
   }

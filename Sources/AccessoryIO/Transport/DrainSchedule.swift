@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// What a close does with bytes that the device has not taken.
+/// What a close does with bytes that the device hasn't taken.
 package enum Closing: Sendable {
   /// Drops them, as when a cable is pulled.
   case atOnce
@@ -14,9 +14,9 @@ package enum Closing: Sendable {
   var hasLine: Bool { if case .inOrder(_, let hasLine) = self { hasLine } else { false } }
 }
 
-/// How long a close waits for bytes to leave, and when to look again. A value without a clock.
+/// How long a close waits for queued bytes to be sent, and when it checks again. A value that is given the time.
 ///
-/// Whatever the device does, this ends: half a second after the time that the line needs, and after five in any case.
+/// It ends in any case: half a second after the time that the line needs, and at most after five seconds.
 struct DrainSchedule: Sendable {
   private let timing: LineTiming
   private let limit: MonotonicTime

@@ -2,10 +2,11 @@
 
 import AccessoryCore
 
-/// The bytes between a transport, which appends on the I/O thread, and its one consumer on any other thread.
+/// A queue of received bytes: a transport appends them on the I/O thread, and one consumer takes them on any other
+/// thread.
 ///
-/// Handing over costs no copy: the consumer swaps its emptied buffer for the filled one. The consumer is told when
-/// there is something new, once each time after it found nothing.
+/// Bytes aren't copied when they are taken: the consumer swaps its empty buffer for the filled one. After it found
+/// nothing, the consumer is notified once when there are bytes.
 public final class InputQueue: Sendable {
   /// What `take` found.
   public enum TakeResult: Sendable, Equatable {
@@ -13,7 +14,7 @@ public final class InputQueue: Sendable {
     case bytes
     /// Nothing yet: a call of `onReadable` will follow.
     case nothing
-    /// All was taken, and no more will come. Nil: closed by its owner.
+    /// All bytes were taken, and no more will come. The error is nil when the owner closed the transport.
     case end(AccessoryError?)
   }
 
@@ -21,12 +22,12 @@ public final class InputQueue: Sendable {
 
   private struct State {
     var bytes: [UInt8] = []
-    /// The messages that `bytes` is made of, by their counts; empty where there is only a stream.
+    /// The lengths of the messages in `bytes`; empty for a stream.
     var messages: [Int] = []
     /// Bytes that were taken last.
     var lastCount = 0
     var isPaused = false
-    /// The consumer found nothing and waits to be told.
+    /// The consumer found nothing and waits for a notification.
     var isWaiting = true
     var hasEnded = false
     var error: AccessoryError?
@@ -48,10 +49,10 @@ public final class InputQueue: Sendable {
   /// True where each `append` is a message, and `take` can tell one from the next.
   public let keepsMessages: Bool
 
-  /// What a message counts towards the high water mark beside its bytes, so that empty ones can't pile up.
+  /// Added to each message's length for the high-water mark, so that empty messages can't pile up.
   private static let messageOverhead = 16
 
-  /// A queue that asks for a pause when it holds `highWater` bytes.
+  /// A queue that asks its transport to pause when it holds `highWater` bytes, 64 KiB by default.
   public init(highWater: Int = 65_536, keepsMessages: Bool = false) {
     self.highWater = highWater
     self.keepsMessages = keepsMessages
@@ -59,7 +60,7 @@ public final class InputQueue: Sendable {
 
   // MARK: - The transport's side
 
-  /// Sets what is called, on the consumer's thread, when a transport that was asked to pause is to go on.
+  /// Sets the handler that tells a paused transport to continue. It is called on the consumer's thread.
   public func onResume(_ body: @escaping @Sendable () -> Void) {
     state.withLock { if !$0.hasEnded { $0.onResume = body } }
   }
@@ -67,16 +68,16 @@ public final class InputQueue: Sendable {
   /// Shows `body` all bytes that are appended from now on.
   func listen(_ body: @escaping Tap) { state.withLock { $0.tap = body } }
 
-  /// Appends bytes and tells the consumer; false when the transport is to stop reading until it is asked to go on. What
-  /// is given after that is kept all the same: bytes that left the kernel must not be lost.
+  /// Appends bytes and notifies the consumer. Returns false when the transport should pause until `onResume` is called.
+  /// Bytes that are appended during the pause are kept, so that none that was read is lost.
   public func append(_ bytes: RawSpan) -> Bool { bytes.withUnsafeBytes { append($0, notifying: true) } }
 
   /// As above; unless `notifying`, a call of `notify` is to follow.
   func append(_ bytes: UnsafeRawBufferPointer, notifying: Bool) -> Bool {
     let (tap, notify, wantsMore) = state.withLock { state -> (Tap?, (@Sendable () -> Void)?, Bool) in
       guard !state.hasEnded else { return (nil, nil, false) }
-      // A consumer that keeps what it takes leaves no storage: what comes now may be as much as before, and storage that
-      // grows with each arrival is copied each time.
+      // If the consumer kept the last buffer, a new one is needed. It gets the size of the last one at once, as growing
+      // step by step would copy the bytes each time.
       if state.bytes.isEmpty { state.bytes.reserveCapacity(min(state.lastCount, highWater)) }
       state.bytes.append(contentsOf: bytes)
       if keepsMessages { state.messages.append(bytes.count) }
@@ -88,13 +89,14 @@ public final class InputQueue: Sendable {
     return wantsMore
   }
 
-  /// Tells the consumer of what was appended without telling.
+  /// Notifies the consumer of bytes that were appended without a notification.
   func notify() {
     let notification = state.withLock { $0.isEmpty ? nil : $0.takeNotification() }
     notification?()
   }
 
-  /// Ends the queue behind what is in it; the first end counts. The handlers are let go: neither is called again.
+  /// Ends the queue after the bytes that are in it. Only the first call counts. The handlers are released and not
+  /// called again.
   public func finish(_ error: AccessoryError?) {
     let handlers = state.withLock { state -> Handlers? in
       guard !state.hasEnded else { return nil }
@@ -107,14 +109,15 @@ public final class InputQueue: Sendable {
     handlers?.notification?()
   }
 
-  /// Let go outside the lock: what they hold may come back here when it is freed.
+  /// Released outside the lock: freeing what they hold may call this queue again.
   private typealias Handlers = (
     notification: (@Sendable () -> Void)?, onReadable: (@Sendable () -> Void)?, onResume: (@Sendable () -> Void)?
   )
 
   // MARK: - The consumer's side
 
-  /// Sets what is called, on the I/O thread, when there is something to take. Called at once if there is already.
+  /// Sets the handler that is called on the I/O thread when there are bytes or the end. It is called at once if there
+  /// are already.
   public func onReadable(_ body: @escaping @Sendable () -> Void) {
     let isReadable = state.withLock { state in
       if !state.hasEnded { state.onReadable = body }

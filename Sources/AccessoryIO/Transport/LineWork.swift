@@ -2,7 +2,8 @@
 
 import AccessoryCore
 
-/// How long a line is busy with what was written to it, also when its speed changes meanwhile. A value without a clock.
+/// How long a line is busy with what was written to it, even if its speed changes meanwhile. A value that is given the
+/// time.
 struct LineWork: Sendable {
   private var busyUntil: MonotonicTime?
   private var timing = LineTiming.instant

@@ -2,7 +2,7 @@
 
 /// A transport without a device, like a port whose two data pins are joined: what is written comes back.
 ///
-/// Pressure passes through as well: a consumer that doesn't read makes the output full.
+/// Back-pressure works, too: when the consumer doesn't read, the output becomes full.
 public actor LoopbackTransport: Transport, IOWork {
   /// "loop-back", unless said otherwise.
   public nonisolated let label: String

@@ -2,28 +2,29 @@
 
 import AccessoryCore
 
-/// The bytes between producers on any thread and a transport that writes them on the I/O thread, in order.
+/// A queue of bytes to send: producers offer them on any thread, and a transport writes them in order on the I/O
+/// thread.
 public final class OutputQueue: Sendable {
-  /// What became of bytes that were offered.
+  /// The result of an offer.
   public enum OfferResult: Sendable, Equatable {
     /// All of them are queued.
     case accepted
-    /// None of them: too much is waiting. A call of `onSpace` will follow.
+    /// None of them, because too many are waiting. A call of `onSpace` will follow.
     case full
-    /// None of them: the transport is closed (nil) or failed.
+    /// None of them, because the transport was closed (nil) or failed.
     case closed(AccessoryError?)
   }
 
   private struct State {
     var bytes: [UInt8] = []
-    /// The offers that `bytes` is made of, by their counts; empty where there is only a stream.
+    /// The lengths of the offers in `bytes`; empty for a stream.
     var messages: [Int] = []
-    /// Bytes here and in the transport's hands that the device has not taken.
+    /// Bytes in the queue and in the transport that the device hasn't taken.
     var queued = 0
-    /// The transport found nothing and waits to be told.
+    /// The transport found nothing and waits for a notification.
     var isIdle = true
     var wantsSpace = false
-    /// Producers are refused; what is queued is still to be written.
+    /// Offers are refused; queued bytes are still written.
     var isSealed = false
     var isClosed = false
     var error: AccessoryError?
@@ -39,7 +40,7 @@ public final class OutputQueue: Sendable {
   /// True where each offer is a message, and `take` can tell one from the next.
   public let keepsMessages: Bool
 
-  /// A queue that is full when it holds `highWater` bytes; the offer that fills it may go beyond.
+  /// A queue that is full when it holds `highWater` bytes, 16 KiB by default. The offer that fills it may exceed that.
   public init(highWater: Int = 16_384, keepsMessages: Bool = false) {
     self.highWater = highWater
     self.keepsMessages = keepsMessages
@@ -47,8 +48,8 @@ public final class OutputQueue: Sendable {
 
   // MARK: - The producers' side
 
-  /// Sets what is called, on the I/O thread, when there is space again after `full`, or never will be. Called at once
-  /// if that has happened already and nobody was told.
+  /// Sets the handler that is called on the I/O thread after `full`, when there is space again or the queue has closed.
+  /// It is called at once if that has already happened.
   public func onSpace(_ body: @escaping @Sendable () -> Void) {
     let isDue = state.withLock { state in
       if !state.isClosed { state.onSpace = body }
@@ -94,8 +95,8 @@ public final class OutputQueue: Sendable {
     }
   }
 
-  /// Sets what is called, once and on the thread that closes it, when the queue takes no more. Called at once if that
-  /// is so already. Nil: closed by its owner.
+  /// Sets the handler that is called once when the queue closes, on the thread that closes it; at once if it is closed
+  /// already. The error is nil when the owner closed it.
   public func onClosed(_ body: @escaping @Sendable (AccessoryError?) -> Void) {
     let closed = state.withLock { state -> AccessoryError?? in
       if state.isClosed || state.isSealed { return .some(state.error) }
@@ -125,7 +126,7 @@ public final class OutputQueue: Sendable {
 
   // MARK: - The transport's side
 
-  /// Sets what is called, on the producer's thread, when there is something to write after `take` found nothing.
+  /// Sets the handler that is called on the producer's thread when bytes are queued after `take` found none.
   public func onQueued(_ body: @escaping @Sendable () -> Void) {
     state.withLock { if !$0.isClosed { $0.onQueued = body } }
   }
@@ -133,7 +134,7 @@ public final class OutputQueue: Sendable {
   /// Shows `body` all bytes that the transport takes from now on.
   func listen(_ body: @escaping InputQueue.Tap) { state.withLock { $0.tap = body } }
 
-  /// Exchanges the written `buffer` for what is queued; false when nothing is.
+  /// Swaps the written `buffer` for the queued bytes; false when there are none.
   public func take(into buffer: inout [UInt8]) -> Bool {
     var messages: [Int] = []
     return take(into: &buffer, messages: &messages)
@@ -171,8 +172,8 @@ public final class OutputQueue: Sendable {
     for body in emptied { body() }
   }
 
-  /// Takes no more, but keeps what waits to be written, and tells a producer that waits for space. To producers the
-  /// queue is closed, whatever `close` says later.
+  /// Refuses new offers, but keeps the bytes that wait to be written. Producers see a closed queue; a later `close`
+  /// doesn't change what they see.
   func seal() {
     let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed, !state.isSealed else { return nil }
@@ -187,8 +188,8 @@ public final class OutputQueue: Sendable {
     handlers.onClosed?(nil)
   }
 
-  /// Takes no more, drops what waits, and tells a producer that waits for space. The first call counts. The handlers
-  /// are let go: neither is called again.
+  /// Refuses new offers and drops the queued bytes. A producer that waits for space is notified. Only the first call
+  /// counts. The handlers are released and not called again.
   public func close(_ error: AccessoryError?) {
     let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed else { return nil }
@@ -208,7 +209,7 @@ public final class OutputQueue: Sendable {
     for body in handlers.onEmpty { body() }
   }
 
-  /// Let go outside the lock: what they hold may come back here when it is freed.
+  /// Released outside the lock: freeing what they hold may call this queue again.
   private typealias Handlers = (
     mustTell: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?,
     onClosed: (@Sendable (AccessoryError?) -> Void)?, onEmpty: [@Sendable () -> Void]

@@ -4,31 +4,31 @@ import AccessoryCore
 
 /// A duplex byte channel to one opened device.
 ///
-/// A transport is an engine on the I/O thread between two queues. Bytes that arrive are appended to `input`, whose
-/// consumer takes them on a thread of its own; bytes that a producer put into `output` are written in order. A full
-/// `input` stops reading from the device, a device that takes nothing fills `output`: so pressure goes back through.
-/// When the device goes, `input` ends with the error, once, behind the last byte; `output` takes no more.
+/// A transport works on the I/O thread between two queues. Received bytes are appended to `input`, whose consumer takes
+/// them on its own thread. Bytes that producers put into `output` are written in order. While `input` is full, the
+/// device isn't read; while the device takes nothing, `output` fills up. When the device is unplugged, `input` ends
+/// with the error after the last byte, and `output` is closed.
 public protocol Transport: AnyObject, Sendable {
   /// The device as a person would name it ("/dev/ttyUSB0"), for errors and logs.
   var label: String { get }
   /// How long bytes take on the wire. May change while the device is open: see `line`. Must not block.
   var timing: LineTiming { get }
-  /// The settings and modem lines of a serial line, and a break; nil where there is none. A transport over another one
-  /// passes on what that has.
+  /// The settings and modem lines of a serial line, and a break; nil where there is none. A transport that wraps
+  /// another one returns the line of that one.
   var line: (any LineControl)? { get }
   /// Who is at the other end, where that is a connection over the network.
   var peer: NetworkAddress? { get }
-  /// What has arrived. Has one consumer.
+  /// The bytes that have arrived. Has one consumer.
   var input: InputQueue { get }
-  /// What is to be written.
+  /// The bytes to write.
   var output: OutputQueue { get }
-  /// Stops, puts the device's settings back and closes it. Returns when the device is free for others; may be called
-  /// by anyone, as often as they like. A consumer still reading sees a normal end, at once. What was accepted for
-  /// writing goes out first where there is a device that takes it, for a bounded time.
+  /// Closes the device and restores its settings. Returns when other programs can open it. May be called from any task
+  /// and more than once. The input ends at once, without an error. Bytes that were accepted for writing are sent first,
+  /// if the device takes them within a bounded time.
   func close() async
   /// As `close()`, without waiting.
   func beginClose()
-  /// Somebody who knows says that the device is gone (udev's `remove`): ends as if the transport had found out itself.
+  /// Tells the transport that the device was removed, as udev reported. It then ends as if it had noticed that itself.
   func deviceWasRemoved()
 }
 
@@ -55,13 +55,13 @@ public struct LineTiming: Sendable, Hashable {
     LineTiming(perByte: .nanoseconds(1_000_000_000 * Int64(bits) / Int64(max(1, baudRate))))
   }
 
-  /// The pause after which an unfinished frame no longer holds up what follows it, by the AF1 specification: 50 ms, or
-  /// the time of 20 bytes where that is longer.
+  /// The pause after which an unfinished frame is given up, by the AF1 specification: 50 ms, or the time of 20 bytes
+  /// where that is longer.
   public var silence: Duration { max(.milliseconds(50), time(of: 20)) }
 
   /// Time of `count` bytes.
   public func time(of count: Int) -> Duration {
-    // Duration's own multiplication is generic, and slow for what is done with every request.
+    // Duration's own multiplication is generic and too slow, as this runs for every request.
     let (product, overflow) = perByte.inNanoseconds.multipliedReportingOverflow(by: Int64(count))
     return .nanoseconds(overflow ? .max : product)
   }

@@ -2,18 +2,18 @@
 
 import AccessoryCore
 
-/// Sees the bytes that pass a transport, without touching them.
+/// Observes the bytes that pass a transport.
 public protocol TransportTap: AnyObject, Sendable {
-  /// Bytes are passing: from the device when they were read, to the device when they are about to be written. Called
-  /// on the I/O thread, in the order of both directions together; must not block.
+  /// Called with bytes from the device after they were read, and with bytes to the device before they are written. Runs
+  /// on the I/O thread, in the order of both directions together, and must not block.
   func passed(_ direction: ByteDirection, _ bytes: RawSpan)
 }
 
-/// A transport with somebody listening.
+/// A transport whose traffic is passed to a `TransportTap`.
 public final class TappedTransport: Transport {
   private let base: any Transport
 
-  /// Listens to `base`; set before traffic begins. The tap is kept for as long as the transport.
+  /// Wraps `base`. Create it before there is traffic. The tap is retained for as long as the transport.
   public init(_ base: any Transport, tap: any TransportTap) {
     self.base = base
     base.input.listen { tap.passed(.fromDevice, $0) }
@@ -24,13 +24,13 @@ public final class TappedTransport: Transport {
   public var label: String { base.label }
   /// How long bytes take on the wire.
   public var timing: LineTiming { base.timing }
-  /// The line beside its bytes.
+  /// The settings and modem lines of the serial line, if it is one.
   public var line: (any LineControl)? { base.line }
   /// Who is at the other end of a connection over the network.
   public var peer: NetworkAddress? { base.peer }
-  /// What has arrived.
+  /// The bytes that have arrived.
   public var input: InputQueue { base.input }
-  /// What is to be written.
+  /// The bytes to write.
   public var output: OutputQueue { base.output }
   /// Stops and closes the device.
   public func close() async { await base.close() }

@@ -2,9 +2,9 @@
 
 import AccessoryCore
 
-/// What is wrong with one endpoint at the moment, and what is to be done about it. Has no clock of its own.
+/// The error state of one endpoint, and how to recover from it. A value that is given the time.
 struct EndpointTrouble: Sendable {
-  /// What has to be done before transfers are submitted again.
+  /// What must be done before transfers are submitted again.
   enum Cure: Sendable, Hashable {
     case none
     /// Wait a moment.
@@ -19,17 +19,18 @@ struct EndpointTrouble: Sendable {
   private var delay = Duration.zero
   private var stalls = 0
 
-  /// A failure this long after the one before is another story.
+  /// A failure this long after the last one starts a new series.
   private static let memory: Duration = .milliseconds(500)
-  /// Failing for longer than this is more than noise. A device that goes shows errors for up to 500 ms before that.
+  /// A series of failures that lasts longer than this is no electrical noise. A device that is unplugged shows errors
+  /// for up to 500 ms before it is reported as gone.
   private static let patience: Duration = .milliseconds(1_000)
-  /// Between one try and the next, doubled each time: a device that is failing gives an error at once, for every try.
+  /// The first pause between tries, doubled each time: a failing device returns an error at once for every try.
   private static let delays: (first: Duration, most: Duration) = (.milliseconds(5), .milliseconds(100))
-  /// Halts in a row, without a byte in between, after which it is the device's answer.
+  /// After this many halts in a row without a byte in between, the halt is taken for the device's answer.
   private static let stallLimit = 3
 
-  /// A transfer failed. Nil when that is going on for too long; else how long to wait before the next try, which is
-  /// told once for all the transfers that were pending together.
+  /// Call this when a transfer has failed. Returns nil when failures have lasted too long, otherwise the pause before
+  /// the next try, which is the same for all transfers that were pending together.
   mutating func failed(at now: MonotonicTime) -> Duration? {
     if let last, now - last > Self.memory { (since, delay) = (nil, .zero) }
     last = now
@@ -43,20 +44,20 @@ struct EndpointTrouble: Sendable {
     return delay
   }
 
-  /// The endpoint halted; false when it does so again and again.
+  /// Call this when the endpoint has halted. Returns false when it has halted too often.
   mutating func stalled() -> Bool {
     if cure != .clearHalt { stalls += 1 }
     cure = .clearHalt
     return stalls <= Self.stallLimit
   }
 
-  /// The halt is over. What it kept from being carried is to be submitted first, by itself: until then nothing else is.
+  /// Call this when the halt is cleared. The transfer that it stopped is repeated first, alone.
   mutating func haltCleared() { cure = .pause }
 
   /// What had to be done was done.
   mutating func cured() { cure = .none }
 
-  /// A transfer worked. True when that ends a series of failures.
+  /// Call this when a transfer has succeeded. True when that ends a series of failures.
   mutating func worked() -> Bool {
     stalls = 0
     guard since != nil else { return false }

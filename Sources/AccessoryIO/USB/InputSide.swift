@@ -61,7 +61,7 @@ struct InputSide: TransferSide {
     _ transfer: USBTransfer, _ outcome: USBTransfer.Outcome, now: @autoclosure () -> MonotonicTime
   ) -> [CureStep] {
     pendingCount -= 1
-    // What a transfer brought before it failed or was cancelled has left the device, and counts.
+    // Bytes that a transfer got before it failed or was cancelled have left the device, so they are kept.
     let hasBrought = transfer.count > 0 || (outcome == .completed && queue.keepsMessages)
     if hasBrought { isPaused = !queue.append(transfer.bytes, notifying: false) || isPaused }
     let isFull = transfer.count == transfer.length && !queue.keepsMessages
@@ -72,8 +72,8 @@ struct InputSide: TransferSide {
     switch outcome {
     case .completed:
       worked()
-      // A transfer that is not full is an answer, or the last of something: who waits for it is told before the kernel
-      // gets its next one, which wakes others. But never are most of them idle.
+      // A transfer that isn't full is an answer or the end of one: the consumer is notified before new transfers are
+      // submitted, which takes time. But at least half of the transfers stay with the kernel.
       if isFull || pendingCount * 2 <= transfers.count { steps = submit(now: now()) }
     case .stalled: steps = trouble.stalled() ? [.cancel] : [.end(.stalling(label, endpoint))]
     case .failed: steps = failed(nil, now())
@@ -94,7 +94,7 @@ struct InputSide: TransferSide {
     }
   }
 
-  /// Makes transfers larger while the device fills them quickly, and as usual when it doesn't.
+  /// Uses larger transfers while the device fills them quickly, and the usual length when it doesn't.
   private mutating func askForMore(_ isFull: Bool, _ now: () -> MonotonicTime) {
     guard isFull else { return length = usualLength }
     let now = now()

@@ -50,12 +50,12 @@ struct OutputPieces {
     transfer.endsWithZeroPacket = isBulk && transfer.filled % packet == 0
   }
 
-  /// As full as there are bytes: a bus takes longer for many small transfers than for a large one.
+  /// Fills the transfer as far as there are bytes: many small transfers take longer on the bus than a large one.
   private mutating func fillWithStream(_ transfer: USBTransfer) {
     while transfer.filled < transfer.capacity, hasMore() {
       move(min(bytes.count - position, transfer.capacity - transfer.filled), into: transfer)
     }
-    // The device can't see that a full packet is the last unless an empty one follows.
+    // After a full last packet an empty one must follow, so that the device sees the end of the message.
     transfer.endsWithZeroPacket = isBulk && transfer.filled % packet == 0 && !hasMore()
   }
 }

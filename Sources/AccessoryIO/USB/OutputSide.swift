@@ -18,7 +18,7 @@ struct OutputSide: TransferSide {
   private let tally: USBTally
   private let label: String
 
-  /// Between two looks whether all that is to be repeated is back.
+  /// The interval at which it is checked whether all transfers to repeat have come back.
   private static let lookInterval: Duration = .milliseconds(5)
 
   /// A side that takes from `queue` and puts it into transfers of this `shape`. It has no transfers yet.
@@ -55,7 +55,7 @@ struct OutputSide: TransferSide {
     _ transfer: USBTransfer, _ outcome: USBTransfer.Outcome, now: @autoclosure () -> MonotonicTime
   ) -> [CureStep] {
     pendingCount -= 1
-    // Who waits for space is woken when the kernel has its next transfer.
+    // A producer that waits for space is woken after the next transfer was submitted.
     let taken = transfer.taken
     defer { queue.wrote(taken) }
     let isWhole = transfer.count == transfer.length && (outcome == .completed || outcome == .cancelled)
@@ -91,10 +91,10 @@ struct OutputSide: TransferSide {
     return isNew && trouble.cure == .pause ? [.cancel, .retry(after: delay)] : [.cancel]
   }
 
-  /// Gives the kernel once more what was not taken, in order, when all of it is back.
+  /// Submits the bytes that weren't taken again, in order, when all their transfers have come back.
   mutating func retry(now: @autoclosure () -> MonotonicTime) -> [CureStep] {
     guard state != .over, trouble.cure == .pause else { return [] }
-    // Not cured before all are back, and nothing is being cancelled in either direction: else what was written later
+    // Waits until all transfers are back and no cancellation is running in either direction. Otherwise later bytes
     // would overtake these.
     guard pendingCount == 0, state == .open else { return [.retry(after: Self.lookInterval)] }
     trouble.cured()

@@ -3,8 +3,7 @@
 import AccessoryCore
 import CLibusb
 
-/// What one direction of a transport asks its transport to do: what it can't do itself, having neither a timer nor the
-/// other direction.
+/// An action that one direction requests from its transport, because it needs a timer or concerns both directions.
 enum CureStep {
   /// Cancel this direction's transfers. Nothing is submitted, in either direction, before all of them are back.
   case cancel
@@ -23,12 +22,12 @@ enum SubmissionState {
   case open
   /// Not while transfers are being cancelled.
   case held
-  /// Never again: what is still to come back counts, and nothing is cured.
+  /// The transport is closing: transfers that come back are counted, but errors aren't recovered from.
   case over
 }
 
-/// One direction of a pair of endpoints: its transfers, what is wrong with its endpoint, and how that is cured. A value
-/// without a thread or a clock of its own; a transport has two of them on the I/O thread.
+/// One direction of a pair of endpoints: its transfers, the error state of its endpoint, and the recovery. A value that
+/// is given the time; a transport uses two of them on the I/O thread.
 protocol TransferSide {
   var endpoint: USBEndpointDescription { get }
   var state: SubmissionState { get set }
@@ -37,7 +36,7 @@ protocol TransferSide {
   /// Transfers that a `cancel` is to end.
   var cancellable: [USBTransfer] { get }
 
-  /// Gives the kernel all transfers that there is something for.
+  /// Submits all transfers that there is a use for.
   mutating func submit(now: @autoclosure () -> MonotonicTime) -> [CureStep]
   /// A transfer is back from libusb.
   mutating func ended(
@@ -47,7 +46,7 @@ protocol TransferSide {
   mutating func retry(now: @autoclosure () -> MonotonicTime) -> [CureStep]
   /// The endpoint's halt is over, or libusb's error of ending it.
   mutating func haltCleared(_ result: CInt, now: @autoclosure () -> MonotonicTime) -> [CureStep]
-  /// Lets the transfers go; libusb must not know them any more when the last reference goes.
+  /// Releases the transfers. libusb must not use them any more when the last reference is released.
   mutating func takeTransfers() -> [USBTransfer]
 }
 
@@ -68,7 +67,7 @@ extension AccessoryError {
   }
 }
 
-/// Counts what happens on both sides, for whoever asks.
+/// Counters of both directions, which any thread may read.
 final class USBTally: Sendable {
   private let counted = Locked(USBCounters())
 

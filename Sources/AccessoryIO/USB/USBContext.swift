@@ -5,10 +5,10 @@ import CLibusb
 import Glibc
 import SystemPackage
 
-/// libusb on an I/O thread: its descriptors are watched with the others', its events handled there, and it has no
-/// thread of its own. One for an I/O thread, made when the first USB device is opened.
+/// libusb on an I/O thread: its descriptors are watched and its events are handled there, without another thread. There
+/// is one for each I/O thread, created when the first USB device is opened.
 actor USBContext: IOWork, IOActor {
-  /// libusb's own; used by any thread, as libusb's documentation allows.
+  /// libusb's context, which libusb allows any thread to use.
   nonisolated var pointer: OpaquePointer { storage.pointer }
 
   package nonisolated let io: IOThread
@@ -79,7 +79,7 @@ actor USBContext: IOWork, IOActor {
     entry.owner?.vanished()
   }
 
-  /// From now on `transport` is told when the descriptor of its device says that it is gone.
+  /// From now on `transport` is notified when the descriptor of its device reports that the device is gone.
   nonisolated func attach(_ transport: USBTransport, to descriptor: CInt) {
     let entry = watched.withLock { $0[descriptor] }
     entry?.owner = transport
@@ -92,7 +92,7 @@ actor USBContext: IOWork, IOActor {
 
   // MARK: - Events
 
-  /// Handles libusb's events once, behind the events that the loop has fetched: one call serves all devices.
+  /// Handles libusb's events once, after the events that the loop has fetched. One call serves all devices.
   fileprivate func ready() {
     guard !isPosted else { return }
     isPosted = true
@@ -102,13 +102,13 @@ actor USBContext: IOWork, IOActor {
   /// Called by the loop.
   nonisolated func perform() { enter { $0.handleEvents() } }
 
-  /// Lets libusb take what the kernel has finished and call back, then transports do what follows from all of it. Doesn't
+  /// Lets libusb collect the finished transfers and call back, then lets the transports react to all of them. Doesn't
   /// wait.
   func handleEvents() {
     isPosted = false
     var now = timeval()
     libusb_handle_events_timeout_completed(pointer, &now, nil)
-    // At once: as work of its own it would cost a turn of the loop, with its look at all descriptors.
+    // Done at once: as queued work it would cost another turn of the loop, with an epoll_wait.
     while let transport = waiting.popLast() { transport.enter { $0.batchEnded() } }
   }
 
@@ -141,7 +141,7 @@ private final class PollDescriptor: EventHandler {
   var hasHungUp: Bool { state.withLock { $0.hasHungUp } }
 
   func start(_ interest: Interest, _ io: IOThread) {
-    // Fails only without memory; the device is then closed like one that went.
+    // This fails only without memory; the device is then closed as if it were unplugged.
     let token = try? io.watch(descriptor, for: interest, handler: self)
     state.withLock { state in
       state.token = token
@@ -159,7 +159,7 @@ private final class PollDescriptor: EventHandler {
 
   /// Called by the loop.
   func ready(_ readiness: Readiness) {
-    // libusb acts on errors only. A hang-up comes without one at times, and would be told again and again.
+    // libusb reacts to errors only. A hang-up can come without an error, and epoll would report it again and again.
     if readiness.contains(.hangUp) {
       state.withLock { $0.hasHungUp = true }
       context.enter { $0.hungUp(self) }
@@ -170,6 +170,6 @@ private final class PollDescriptor: EventHandler {
 }
 
 extension USBContext {
-  /// Takes a descriptor out of the loop that would only fire from now on.
+  /// Stops watching a descriptor that would be ready for ever.
   fileprivate func hungUp(_ entry: PollDescriptor) { entry.stop(io) }
 }

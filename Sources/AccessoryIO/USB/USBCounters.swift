@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happened on a pair of endpoints since it was opened.
+/// Counters of a pair of endpoints since it was opened.
 public struct USBCounters: Sendable, Hashable {
   /// IN transfers that brought something.
   public var received = 0

@@ -5,7 +5,7 @@ import CLibusb
 import Glibc
 import SystemPackage
 
-/// A device node of usbfs that was opened, and the descriptors that it was read to hold.
+/// An open device node of usbfs, with the descriptors that were read from it.
 package struct USBNode: Sendable {
   package var descriptor: FileDescriptor
   package var descriptors: [UInt8]
@@ -15,7 +15,7 @@ package struct USBNode: Sendable {
     self.descriptors = descriptors
   }
 
-  /// Opens a node: a permission that is missing shows here, on a path that a person can look at.
+  /// Opens a node. A missing permission shows here, with a path that the user can check.
   package static let open: Opener = { configuration throws(AccessoryError) in
     let descriptor: FileDescriptor
     do throws(Errno) {
@@ -32,13 +32,13 @@ package struct USBNode: Sendable {
     }
   }
 
-  /// How a node is opened. Another in tests, which have no usbfs.
+  /// Opens a node. Tests, which have no usbfs, use another function.
   package typealias Opener = @Sendable (USBTransportConfiguration) throws(AccessoryError) -> USBNode
 }
 
 /// A device with one interface claimed for this process.
 ///
-/// Everything here may block, for a control transfer or a driver that lets go, and runs on the device's setup queue.
+/// Everything here may block, for a control transfer or for detaching a driver, and runs on the device's setup queue.
 struct USBDevice: Sendable {
   let descriptor: FileDescriptor
   /// The interface and endpoints in use.
@@ -49,7 +49,8 @@ struct USBDevice: Sendable {
   var handle: OpaquePointer { storage.pointer }
 
   private struct Handle: @unchecked Sendable {
-    // Sendable: libusb's calls on a handle may come from any thread. Closing is the last, and the transport sees to that.
+    // Sendable: libusb's calls on a handle may come from any thread. The transport makes sure that closing is the last
+    // call.
     let pointer: OpaquePointer
   }
 
@@ -66,7 +67,7 @@ struct USBDevice: Sendable {
     var handle: OpaquePointer?
     let result = libusb_wrap_sys_device(context.pointer, Int(descriptor.rawValue), &handle)
     guard result == 0, let handle else {
-      // libusb can't tell a device that went from one that is ill.
+      // libusb reports the same error for an unplugged device and for a failing one.
       let isGone = SystemCall.hasHungUp(descriptor)
       SystemCall.close(descriptor)
       throw isGone
@@ -107,7 +108,7 @@ struct USBDevice: Sendable {
     _ configuration: USBTransportConfiguration, _ handle: OpaquePointer, _ selection: USBSelection
   ) throws(AccessoryError) {
     let label = configuration.label
-    // A driver of the kernel's that has the interface lets go of it, and gets it back when it is released.
+    // Detaches the kernel driver of the interface, and reattaches it when the interface is released.
     libusb_set_auto_detach_kernel_driver(handle, 1)
     let claimed = libusb_claim_interface(handle, CInt(selection.interface))
     if claimed == LIBUSB_ERROR_BUSY.rawValue {

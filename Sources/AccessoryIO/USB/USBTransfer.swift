@@ -4,7 +4,7 @@ import CLibusb
 
 /// One transfer of libusb with the buffer that belongs to it, used again and again.
 ///
-/// Used by one thread at a time: the I/O thread, and the setup queue once the I/O thread has given it away to be freed.
+/// Used by one thread at a time: the I/O thread, and the setup queue after the I/O thread has passed it on to be freed.
 final class USBTransfer {
   /// How a transfer ended.
   enum Outcome {
@@ -109,8 +109,8 @@ final class USBTransfer {
   /// What ends this round from another thread.
   var cancellation: Cancellation { Cancellation(transfer: transfer) }
 
-  /// The end of a transfer before its time. Asks libusb, which calls back all the same. The kernel lets the caller wait
-  /// until the host controller has let go, so this is for the setup queue; the transfer lives until that is through.
+  /// Cancels a transfer; libusb still calls back. The kernel makes the caller wait for the host controller, so this
+  /// runs on the setup queue, and retains the transfer until it is done.
   struct Cancellation: @unchecked Sendable {
     // Sendable: libusb allows this call from any thread while the transfer is allocated, pending or not.
     fileprivate let transfer: UnsafeMutablePointer<libusb_transfer>

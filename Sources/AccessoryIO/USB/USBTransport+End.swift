@@ -5,14 +5,14 @@ import AccessoryCore
 // How a pair of endpoints ends: every transfer is cancelled and back before the device is closed.
 
 extension USBTransport {
-  /// Between two looks for transfers that are not back. A device that hung up doesn't wake the loop any more.
+  /// The interval at which missing transfers are looked for. A device that hung up doesn't wake the loop any more.
   private static let lookInterval: Duration = .milliseconds(2)
-  /// How long the consumer waits for transfers of a device that is gone: they hold nothing then.
+  /// How long the consumer waits for transfers of a device that is gone; after that they won't bring any bytes.
   private static let consumerPatience: Duration = .milliseconds(50)
   /// How long the device is kept open for transfers that don't come back.
   private static let patience: Duration = .milliseconds(1_000)
 
-  /// The device is gone, that is certain. May be called on any thread, also while libusb handles events.
+  /// Call this when the device is certainly gone. May be called on any thread, also while libusb handles events.
   nonisolated func vanished() { io.post { self.assumeIsolated { $0.endVanished() } } }
 
   /// Ends with `disconnected`, behind what has arrived.
@@ -24,17 +24,17 @@ extension USBTransport {
     end(.disconnected(label))
   }
 
-  /// Takes no more in either direction, and cancels what is with the kernel.
+  /// Stops both directions, and cancels the transfers that are with the kernel.
   func end(_ error: AccessoryError?) {
     guard case .open = phase else { return }
     phase = .ending(error, since: io.now)
     output.close(error)
     cancel(inputSide.cancellable + outputSide.cancellable)
-    // Not at once: this may be within libusb's own handling of events.
+    // Not done at once: this may run within libusb's event handling.
     io.post { self.assumeIsolated { $0.settle(isLook: true) } }
   }
 
-  /// Goes on with the end as far as the transfers allow.
+  /// Continues closing as far as the transfers allow.
   func settle(isLook: Bool = false) {
     guard case .ending(let error, let since) = phase else { return }
     let waited = io.now - since
@@ -55,7 +55,7 @@ extension USBTransport {
   }
 
   private func release() {
-    // Those that are not back, if any, must not be freed before the device is closed: libusb still knows them.
+    // Transfers that haven't come back must not be freed before the device is closed, because libusb still uses them.
     nonisolated(unsafe) let transfers = inputSide.takeTransfers() + outputSide.takeTransfers()
     setup.post { [device, io] in
       device.release()
@@ -66,10 +66,10 @@ extension USBTransport {
 
   // MARK: - Leaving
 
-  /// How long a close waits for what was accepted for writing.
+  /// How long a close waits for accepted bytes to be sent.
   private static let farewell: Duration = .milliseconds(500)
 
-  /// Ends the input, takes no more output, and ends when the device has taken what there is.
+  /// Ends the input, refuses new output, and ends when the device has taken what was queued.
   private func leave() {
     guard case .open = phase, !isLeaving else { return }
     isLeaving = true
@@ -89,7 +89,7 @@ extension USBTransport {
   /// once. With nothing on its way there is no wait.
   public func close() async {
     leave()
-    // Looked at within: the runtime may let others run before.
+    // Checked inside the actor: other jobs may run before this one.
     await withCheckedContinuation { if isClosed { $0.resume() } else { closers.append($0) } }
   }
 

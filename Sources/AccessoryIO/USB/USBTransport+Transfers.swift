@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-// What happens to transfers, and what the two directions ask for. All of it on the I/O thread.
+// The handling of transfers and of the two directions' requests, all on the I/O thread.
 
 extension USBTransport {
   typealias Direction = USBEndpointDescription.Direction
@@ -35,14 +35,14 @@ extension USBTransport {
 
   // MARK: - Telling the consumer
 
-  /// Has `batchEnded` called when libusb has handed over all it has.
+  /// Requests a call of `batchEnded` after libusb's callbacks.
   private func awaitBatch() {
     guard !isAwaitingBatch else { return }
     isAwaitingBatch = true
     context.enter { $0.awaitBatch(self) }
   }
 
-  /// libusb has handed over all it had: the consumer is told, and the kernel gets the transfers that brought it.
+  /// Called after libusb's callbacks: notifies the consumer, and submits the transfers again.
   func batchEnded() {
     isAwaitingBatch = false
     follow(inputSide.batchEnded())
@@ -102,7 +102,7 @@ extension USBTransport {
 
   // MARK: - Cancelling
 
-  /// Ends what is pending, on the setup queue. Nothing is submitted again before that is through.
+  /// Cancels pending transfers, on the setup queue. Nothing is submitted again before that is done.
   func cancel(_ transfers: [USBTransfer]) {
     let pending = transfers.filter(\.isPending).map(\.cancellation)
     guard !pending.isEmpty else { return }

@@ -5,18 +5,18 @@ import SystemPackage
 
 /// The transport over a pair of USB endpoints, bulk or interrupt, through libusb.
 ///
-/// Several transfers of each direction are with the kernel at any time, so that the bus is never silent while there is
-/// something to carry. A transfer that fails is repeated; an endpoint that halts is cleared; only a certain sign that the
-/// device is gone ends it. What was written arrives in order, but for one case: when a transfer to the device fails by an
-/// error on the bus, the host controller may already have carried those behind it.
+/// Several transfers of each direction are with the kernel at any time, so that the bus is never idle while there are
+/// bytes to carry. A transfer that fails is repeated; an endpoint that halts is cleared; only a certain sign that the
+/// device is gone ends it. What was written arrives in order, but for one case: when a transfer to the device fails by
+/// an error on the bus, the host controller may already have carried those behind it.
 public actor USBTransport: Transport, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
   /// No line: USB has time limits of its own.
   public nonisolated let timing = LineTiming.instant
-  /// What has arrived.
+  /// The bytes that have arrived.
   public nonisolated let input: InputQueue
-  /// What is to be written.
+  /// The bytes to write.
   public nonisolated let output: OutputQueue
   /// The interface and the endpoints in use: number, address and packet size of each.
   public nonisolated var endpoints: (interface: UInt8, input: USBEndpointDescription, output: USBEndpointDescription) {
@@ -55,7 +55,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
   var isLeaving = false
   var closers: [CheckedContinuation<Void, Never>] = []
   var isClosed = false
-  /// libusb's transfers call back here: lives until the last of them is back.
+  /// The target of libusb's callbacks; it lives until the last transfer has come back.
   private var itself: USBTransport?
 
   /// The I/O thread.

@@ -4,7 +4,7 @@
 public struct USBTransportConfiguration: Sendable, Hashable {
   /// The device node that usbfs has for it ("/dev/bus/usb/001/004").
   public var path: String
-  /// What people call it; the path unless said otherwise.
+  /// The device's name for people; the path by default.
   public var label: String
   /// The interface to claim; nil takes the first vendor-specific one that has an IN and an OUT endpoint.
   public var interface: UInt8?
@@ -17,17 +17,17 @@ public struct USBTransportConfiguration: Sendable, Hashable {
   /// How bytes are put into transfers; nil takes padded messages for a HID interface, whose reports have one size, and a
   /// stream for all others.
   public var shape: Shape?
-  /// Transfers of each direction that libusb has at once, 1 to 64. With less than 4 the bus falls silent between one
-  /// transfer and the next.
+  /// Transfers of each direction that are with libusb at once, 1 to 64; 4 by default. With less than 4 the bus is idle
+  /// between transfers.
   public var transfersInFlight = 4
-  /// Bytes of a transfer at most; rounded down to whole packets, 1 packet to 1 MiB. Interrupt endpoints take one packet
-  /// a transfer. Where bytes are a stream, transfers are up to four times as large: to the device when as many wait, from
-  /// the device while it fills them quickly.
+  /// The most bytes of a transfer, 16 KiB by default; rounded down to whole packets, from 1 packet to 1 MiB. Interrupt
+  /// endpoints take one packet a transfer. Where bytes are a stream, transfers are up to four times as large: to the
+  /// device when as many wait, from the device while it fills them quickly.
   public var transferSize = 16_384
 
   /// How bytes are put into transfers.
   public enum Shape: String, Sendable, Hashable, CaseIterable {
-    /// A stream, whose borders between transfers mean nothing.
+    /// A stream; how it is split into transfers has no meaning.
     case stream
     /// One transfer from the device is one message, and one write is one transfer to it.
     case messages
@@ -42,8 +42,8 @@ public struct USBTransportConfiguration: Sendable, Hashable {
     self.label = label ?? path
   }
 
-  /// Bytes that have arrived and were not taken, from which on no more is asked of the device. Holds several rounds of
-  /// transfers, so that a consumer that needs a moment to wake up doesn't silence the bus.
+  /// The number of unread bytes at which reading pauses. It is several rounds of transfers, so that a consumer may take
+  /// a moment to wake up while the bus stays busy.
   static let inputHighWater = 524_288
 
   /// Bytes of a transfer at most, where bytes are a stream and there are many: less work for as many bytes.
@@ -53,7 +53,7 @@ public struct USBTransportConfiguration: Sendable, Hashable {
   /// large transfers: a device that sends full packets only ends none of them early.
   static let quickly = Duration.milliseconds(4)
 
-  /// Bytes that were written and not taken by the device, from which on a writer waits. It goes on at the half: then all
-  /// transfers are under way, and as much again waits for them to come back, until the writer has woken up.
+  /// The number of unsent bytes at which a writer waits. It continues at half of that: then all transfers are filled,
+  /// so the bus stays busy until the writer has woken up.
   var outputHighWater: Int { 2 * max(transfersInFlight, 2) * streamTransferSize }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When the consumer of a stream is told that bytes have arrived.
+/// Decides when the consumer is notified of received bytes.
 ///
 /// Transfers come back in batches: one call of libusb's hands over all that have ended. The consumer is told behind a
 /// batch, once. Full transfers are a stream, of which more may be there already, and to wake the consumer takes longer

@@ -11,7 +11,7 @@ extension AF1Exchange {
       case request(RequestID)
       /// The first HELLO.
       case opening(RequestID)
-      /// A HELLO to see whether the accessory has restarted.
+      /// A HELLO that finds out whether the accessory has restarted.
       case probe
 
       var isProbe: Bool {
@@ -35,13 +35,13 @@ extension AF1Exchange {
     var header: AF1Header
     /// Bytes of the whole frame, the same at every try.
     var frameCount: Int { request.payload.count + AF1Exchange.overhead }
-    /// Time for an answer, from when the frame is handed over.
+    /// When the answer must have come, counted from passing the frame to the transport.
     var patience: Duration
     var tries = 0
     /// When it was sent for the first time.
     var firstSent = MonotonicTime(nanoseconds: 0)
     var deadline = MonotonicTime(nanoseconds: 0)
-    /// The accessory said that it is busy: the deadline ends a pause.
+    /// The accessory answered that it is busy; the request is repeated at the deadline.
     var isPausing = false
   }
 
@@ -64,20 +64,21 @@ extension AF1Exchange {
   /// Bytes of a frame besides its payload.
   fileprivate static var overhead: Int { 14 }
 
-  /// Whether the next request may be outstanding beside those that are.
+  /// Whether the next request may be sent while others are outstanding.
   var hasRoom: Bool {
     outstanding.count < window(overlapping: queue.first?.request.mayOverlap ?? false)
       && !outstanding.contains { $0.purpose.isHello }
   }
 
-  /// Time that the line takes for what was sent and not answered, if all of it is still on its way.
+  /// The time that the line needs for all unanswered requests, if all of them are still on their way.
   private var timeOnLine: Duration {
     if timing == .instant || outstanding.isEmpty { return .zero }
     return timing.time(
       of: outstanding.reduce(0) { $0 + $1.frameCount + ($1.request.largestReply ?? 0) + Self.overhead })
   }
 
-  /// Requests that overlap are carried out one after another: when one is answered, the time for the others begins.
+  /// The accessory carries out overlapping requests one after another: the time limit of a request starts again when
+  /// the one before it is answered.
   mutating func giveOthersTime(now: MonotonicTime) {
     for index in outstanding.indices where outstanding[index].request.mayOverlap && !outstanding[index].isPausing {
       outstanding[index].deadline = max(outstanding[index].deadline, now + outstanding[index].patience)
@@ -93,7 +94,7 @@ extension AF1Exchange {
     }
   }
 
-  /// Sends `attempt`, which is not outstanding, for the first time or once more.
+  /// Sends or repeats `attempt`, which must not be outstanding.
   mutating func send(
     _ attempt: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
@@ -107,13 +108,13 @@ extension AF1Exchange {
     outstanding.append(attempt)
   }
 
-  /// Takes the outstanding attempt with this number out.
+  /// Removes and returns the outstanding attempt with this number.
   mutating func take(_ number: UInt16) -> Attempt? {
     outstanding.firstIndex { $0.header.number == number }.map { outstanding.remove(at: $0) }
   }
 
-  /// Completes an attempt, which is no longer outstanding, and sends what may be sent now. A probe that failed takes
-  /// with it the requests it was made for.
+  /// Completes an attempt, which must not be outstanding any more, and sends the requests that may be sent now. If a
+  /// probe failed, the requests that waited for it fail, too.
   mutating func finish(
     _ attempt: Attempt, _ result: Result<AF1Message, AccessoryError>, fate: NumberHistory.Fate, now: MonotonicTime,
     effects: inout Effects<AF1Message, AF1Message>
@@ -132,11 +133,11 @@ extension AF1Exchange {
 
   // MARK: - Time
 
-  /// Sends again what nobody answered, or gives it up.
+  /// Repeats unanswered requests, or gives them up.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>) {
     let due = outstanding.filter { $0.deadline <= now }
     if due.contains(where: { !$0.isPausing }) {
-      // The answer may lie behind the beginning of a frame that never came to its end.
+      // The answer may be stuck behind the start of a frame that never ended.
       codec.expire(into: &scratch)
       let found = scratch
       scratch.removeAll()
@@ -156,7 +157,7 @@ extension AF1Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Sends an attempt again, which is no longer outstanding, or suspends it, or gives it up.
+  /// Repeats, suspends or gives up an attempt, which must not be outstanding any more.
   private mutating func retry(
     _ attempt: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
@@ -178,12 +179,12 @@ extension AF1Exchange {
     }
   }
 
-  /// Whether the accessory would know a repeat for what it is: it keeps its replies for 10 s, by the specification.
+  /// Whether the accessory would still recognize a repeat: it keeps its replies for 10 s, by the specification.
   func isRemembered(_ attempt: Attempt, now: MonotonicTime) -> Bool {
     now - attempt.firstSent + attempt.patience < .seconds(10)
   }
 
-  /// The end of a request that must not run twice, when nobody can tell whether it ran.
+  /// The error for a request that must not run twice, when it is unknown whether it ran.
   var mayHaveRun: AccessoryError {
     AccessoryError(
       .timedOut, "\(label) does not answer; the request may have run, and is not repeated since it must not run twice")

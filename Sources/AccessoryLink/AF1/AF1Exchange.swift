@@ -4,28 +4,28 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// How requests and replies of the AF1 protocol are exchanged: HELLO first, requests at the agreed pace, three tries
-/// with the same number, and nothing run twice that must not be.
+/// The rules for requests and replies of the AF1 protocol: HELLO first, requests at the agreed pace, three tries with
+/// the same number. A request that must not run twice never does.
 ///
-/// The accessory keeps its last replies and sends a kept one again when a request comes again. That makes a repeat
-/// safe for as long as the accessory remembers; it forgets when it restarts, and when another host says HELLO. So
-/// before a request that isn't idempotent is repeated, HELLO is said once more, with this opening's own nonce (which
-/// tells the accessory that it is still us, and to keep what it remembers). If the boot id has changed meanwhile, the
-/// request fails as `disconnected`: it ran once or not at all.
+/// The accessory keeps its last replies and sends a kept one again when a request comes again. That makes a repeat safe
+/// for as long as the accessory remembers; it forgets when it restarts, and when another host says HELLO. So before a
+/// request that isn't idempotent is repeated, HELLO is said once more, with this opening's own nonce (which tells the
+/// accessory that the host is the same, so it keeps its replies). If the boot id has changed meanwhile, the request
+/// fails as `disconnected`: it ran once or not at all.
 public struct AF1Exchange: Exchange {
   /// What can be set.
   public struct Options: Sendable, Hashable {
-    /// Times that a request is sent before it fails as `timedOut`.
+    /// Times that a request is sent before it fails as `timedOut`. The default is 3.
     public var tries = 3
-    /// Time for an answer, without the time on the wire.
+    /// Time for an answer, not counting the time on the wire. The default is 500 ms.
     public var timeout = Duration.milliseconds(500)
-    /// Pause after the accessory said that it is busy.
+    /// Pause after the accessory said that it is busy. The default is 100 ms.
     public var busyPause = Duration.milliseconds(100)
-    /// When the next request may be sent.
+    /// When the next request may be sent. The default is `reply`.
     public var pacing = Pacing.reply
-    /// Requests that may wait for their turn.
+    /// Requests that may wait for their turn. The default is 64.
     public var queueLimit = 64
-    /// Which request fails as `busy` when there is one too many.
+    /// Which request fails with `busy` when too many wait; the new one by default.
     public var overflow = Overflow.refuse
 
     /// The protocol's defaults.
@@ -36,7 +36,7 @@ public struct AF1Exchange: Exchange {
   public var codec = AF1Codec(maximumPayload: Int(UInt16.max))
   /// What has been counted so far.
   public internal(set) var counters = LinkCounters()
-  /// What the accessory said to HELLO; nil before, and when it doesn't know HELLO.
+  /// The accessory's answer to HELLO; nil before it, and for accessories that don't know HELLO.
   public internal(set) var hello: AF1HelloReply?
 
   let options: Options
@@ -47,9 +47,9 @@ public struct AF1Exchange: Exchange {
   var history = NumberHistory()
   var eventNumbers = EventNumbers()
   var queue: RequestQueue<AF1Request>
-  /// What was sent and has not been answered, oldest first.
+  /// Requests that were sent and not answered yet, oldest first.
   var outstanding: [Attempt] = []
-  /// Requests that wait until a HELLO, which is outstanding, has shown that the accessory is still the same.
+  /// Requests that wait for the answer to an outstanding HELLO, which shows whether the accessory has restarted.
   var suspended: [Attempt] = []
   /// When the next new request may be sent, by the pacing's gap.
   var nextSending = MonotonicTime(nanoseconds: .min)
@@ -62,8 +62,8 @@ public struct AF1Exchange: Exchange {
     case ended(AccessoryError)
   }
 
-  /// Rules for a new opening. `firstNumber` and `nonce` are random unless given, so that no answer to an earlier
-  /// process is taken for one to this.
+  /// Rules for a new opening. `firstNumber` and `nonce` are random by default, so that no late answer to an earlier
+  /// process is taken for one to this process.
   public init(
     label: String, options: Options = Options(), firstNumber: UInt16 = .random(in: 0 ... .max),
     nonce: UInt32 = .random(in: 0 ... .max)
@@ -78,8 +78,8 @@ public struct AF1Exchange: Exchange {
   /// Bytes of the largest payload that the accessory takes.
   public var largestPayload: Int { Int((hello ?? .assumedWithoutHello).largestPayload) }
 
-  /// Requests that may be unanswered at a time: as many as the pacing says and the accessory allows. Of those that may
-  /// overlap, as many as the accessory allows where the pacing has nothing against it.
+  /// How many requests may be unanswered at a time: the smaller one of the pacing's window and the accessory's.
+  /// Requests that may overlap use the accessory's window, unless the pacing has a gap.
   public func window(overlapping: Bool = false) -> Int {
     let allowed = Int((hello ?? .assumedWithoutHello).window)
     return overlapping && options.pacing == .reply ? allowed : min(options.pacing.window, allowed)
@@ -88,7 +88,7 @@ public struct AF1Exchange: Exchange {
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When something outstanding is to be sent again or given up, or the next request may go.
+  /// When an outstanding request must be repeated or given up, or the next request may be sent.
   public var deadline: MonotonicTime? {
     var earliest = !queue.isEmpty && hasRoom ? nextSending : nil
     for attempt in outstanding { earliest = min(earliest ?? attempt.deadline, attempt.deadline) }
@@ -102,7 +102,7 @@ public struct AF1Exchange: Exchange {
     send(helloAttempt(.opening(id)), now: now, effects: &effects)
   }
 
-  /// Takes a request, behind those that wait.
+  /// Queues a request.
   public mutating func submit(
     _ id: RequestID, _ request: AF1Request, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
@@ -122,7 +122,7 @@ public struct AF1Exchange: Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Gives a request up. If it was sent, the accessory may have run it; its reply will be dropped.
+  /// Gives up a request. If it was sent, the accessory may have run it; its reply will be dropped.
   public mutating func cancel(
     _ id: RequestID, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
@@ -131,7 +131,7 @@ public struct AF1Exchange: Exchange {
       history.record(outstanding.remove(at: index).header.number, .givenUp)
     } else if let index = suspended.firstIndex(where: { $0.purpose.id == id }) {
       history.record(suspended.remove(at: index).header.number, .givenUp)
-      // A HELLO said for requests that are all given up goes with them.
+      // A HELLO is given up as well, when all requests that it was sent for are given up.
       if suspended.isEmpty, let probe = outstanding.firstIndex(where: { $0.purpose.isProbe }) {
         history.record(outstanding.remove(at: probe).header.number, .givenUp)
       }

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension AF1Exchange {
-  /// Sorts a frame into reply, refusal, event and noise.
+  /// Decides whether a frame is a reply, a refusal, an event or noise.
   public mutating func receive(
     _ batch: FrameBatch<AF1Header>, at index: Int, now: MonotonicTime,
     effects: inout Effects<AF1Message, AF1Message>
@@ -42,7 +42,7 @@ extension AF1Exchange {
       && header.flags.contains(.reply)
   }
 
-  /// Takes out the outstanding attempt that `header` answers.
+  /// Removes and returns the outstanding attempt that `header` answers.
   private mutating func takeAnswered(by header: AF1Header) -> Attempt? {
     outstanding.contains { isAnswer(header, to: $0) } ? take(header.number) : nil
   }
@@ -52,7 +52,7 @@ extension AF1Exchange {
     case .answered?: counters.duplicates += 1
     case .givenUp?: counters.lateReplies += 1
     case nil:
-      // The answer to a request that waits for a probe is late, too: what it says will be asked for again.
+      // An answer to a request that waits for a probe is dropped as late; the request will be repeated.
       if suspended.contains(where: { isAnswer(header, to: $0) }) {
         counters.lateReplies += 1
       } else {
@@ -117,7 +117,8 @@ extension AF1Exchange {
     finish(attempt, .success(message), fate: .answered, now: now, effects: &effects)
   }
 
-  /// The accessory has forgotten what it ran: nothing that must not run twice may be sent again.
+  /// The accessory has restarted and forgotten which requests it ran. So requests that must not run twice aren't
+  /// repeated.
   private mutating func restarted(
     _ probe: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
@@ -137,7 +138,8 @@ extension AF1Exchange {
     counters.refusals += 1
     let reason = AF1RefusalReason(rawValue: message.payload.first ?? 0)
     if case .opening = attempt.purpose, reason == .unknownCommand {
-      // An accessory of the first hour: served all the same, see `AF1HelloReply.assumedWithoutHello`.
+      // An accessory with firmware from before HELLO existed. It is used all the same: see
+      // `AF1HelloReply.assumedWithoutHello`.
       phase = .ready
       return finish(attempt, .success(message), fate: .answered, now: now, effects: &effects)
     }
@@ -158,7 +160,7 @@ extension AF1Exchange {
 
   // MARK: - What isn't whole
 
-  /// The header of a damaged frame is good: if it is our answer, there is no need to wait for the time limit.
+  /// The header of a damaged frame is intact. If the frame is our answer, the request is repeated at once.
   private mutating func damaged(
     _ header: AF1Header, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {

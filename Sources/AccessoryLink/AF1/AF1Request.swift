@@ -8,13 +8,13 @@ public struct AF1Request: Sendable, Hashable {
   public var command: AF1Command
   /// Its arguments.
   public var payload: [UInt8]
-  /// Whether running it twice does no harm. What isn't idempotent is sent again only when it is sure that the
-  /// accessory has not restarted, and so still knows that it has run it.
+  /// Whether running it twice does no harm. A request that isn't idempotent is repeated only if the accessory certainly
+  /// hasn't restarted and so still knows whether it ran it.
   public var isIdempotent: Bool
   /// Bytes of the largest payload that the reply may have, for the time limit; nil: as large as the accessory's can be.
   public var largestReply: Int?
-  /// Whether it may be sent while others of its kind are unanswered, as many as the accessory allows, where the pacing
-  /// says no more than to wait for replies: for the pieces of a file, whose answers say in which order they came.
+  /// Whether requests of this kind may overlap, as many as the accessory's window allows, if the pacing only waits for
+  /// replies. Used for the pieces of a file, whose answers tell their order.
   public var mayOverlap: Bool
 
   /// A request. Whether it is idempotent is taken from the command, unless said.

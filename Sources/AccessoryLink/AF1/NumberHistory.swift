@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The numbers of the last requests and what became of them, to tell late replies from second ones.
+/// The numbers of the last requests and how they ended, to tell late replies from duplicates.
 struct NumberHistory: Sendable {
   enum Fate: Sendable {
     case answered, givenUp
@@ -22,7 +22,7 @@ struct NumberHistory: Sendable {
   func fate(of number: UInt16) -> Fate? { entries.last { $0.number == number }?.fate }
 }
 
-/// The numbers of an accessory's events: which are missing, which came twice.
+/// Checks the numbers of an accessory's events, to count missing events and duplicates.
 struct EventNumbers: Sendable {
   enum Place: Sendable, Equatable {
     /// The next one; `missing` before it did not come.

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension DescribedExchange {
-  /// Sorts a frame: the reply or a part of it, a refusal, something pushed, or nothing that anybody waits for.
+  /// Decides what a frame is: a reply or a part of one, a refusal, an event, or nothing expected.
   public mutating func receive(
     _ batch: FrameBatch<DescribedHeader>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -21,7 +21,7 @@ extension DescribedExchange {
     if let waiting = attempt {
       let request = description.requests[waiting.request.index]
       let isItsOwn = hasSameElements(waiting.request, request, header, content)
-      // First, as a refusal may look like a reply in which nothing can be read.
+      // Checked first: a refusal may look like a reply whose fields can't be read.
       if isItsOwn, let message = refusal(of: request, header, content) {
         counters.replies += 1
         counters.refusals += 1
@@ -59,7 +59,7 @@ extension DescribedExchange {
     lateAnswers.take(unit: unit, function: function)
   }
 
-  /// Whether a frame isn't this message after all: of its several columns none can be read.
+  /// Whether a frame isn't this message: it has several columns, and none can be read.
   private func isOther(_ decoded: DecodedMessage) -> Bool {
     guard case .columns(let columns) = description.messages[decoded.message].body, columns.columns.count > 1 else {
       return false
@@ -86,7 +86,7 @@ extension DescribedExchange {
     while let first = body.first, content.unsafeLoad(fromByteOffset: first, as: UInt8.self).isBlank {
       body = (first + 1)..<body.upperBound
     }
-    // Its beginning may be lost; a single byte proves nothing.
+    // The beginning of the echo may be lost. A single byte isn't enough to recognize it.
     let count = (2...max(2, bytes.count)).last { count in
       count <= min(bytes.count, body.count) && content.extracting(body).starts(with: bytes.suffix(count))
     }
@@ -96,7 +96,7 @@ extension DescribedExchange {
   private func hasSameElements(
     _ sent: DescribedRequest, _ request: ProtocolDescription.Request, _ header: DescribedHeader, _ content: RawSpan
   ) -> Bool {
-    // Whatever it says, another unit's word is no answer.
+    // A frame of another unit is never an answer.
     if let unit = decoder.unit(header, content), unit != sent.unit { return false }
     guard let reply = request.reply, description.messages[reply].hasFraming(header.framing) else {
       // A refusal may have another form, without the elements.

@@ -20,7 +20,7 @@ extension DescribedExchange {
       guard let next = queue.take(turn) else { return }
       let (id, request) = (next.id, next.request)
       if next.tries == 0 { counters.requests += 1 } else { counters.retries += 1 }
-      // Other units were asked since, if it was sent before: to the codec it is another request.
+      // If the request was sent before, other units were asked since. So for the codec it is a new request.
       effects.write(codec.begin(request.bytes))
       let onWire = timing.time(of: request.bytes.count)
       guard described(request).reply != nil else {
@@ -39,13 +39,13 @@ extension DescribedExchange {
     waiting.earliest.map { max($0, sendingTime(of: waiting.request)) } ?? sendingTime(of: waiting.request)
   }
 
-  /// When a request may be sent, as far as that is known: not before the pause behind what passed last, and not while the
-  /// answer to another one may come that would be taken for its own.
+  /// The earliest time at which a request may be sent: after the pause since the last traffic, and not while a late
+  /// answer to another request could be taken for its own.
   func sendingTime(of request: DescribedRequest) -> MonotonicTime {
     lateAnswers.end(before: request).map { max($0, nextSending) } ?? nextSending
   }
 
-  /// Makes the first request again that was refused, if the description wants that and it changes nothing.
+  /// Repeats a refused request, if the description says so and the request changes nothing.
   mutating func retriesRefused(
     _ waiting: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) -> Bool {
@@ -59,8 +59,7 @@ extension DescribedExchange {
     return true
   }
 
-  /// Sends a request again whose turn it is, and waits for its answer, at least so long. What came of an earlier one is
-  /// forgotten.
+  /// Repeats the current request and waits at least this long for its answer. Parts of an earlier answer are dropped.
   private mutating func sendAgain(
     _ waiting: Attempt, atLeast pause: Duration = .zero, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -83,7 +82,7 @@ extension DescribedExchange {
     return .nanoseconds(max(description.plan.gap, silence))
   }
 
-  /// How long an answer may take: as the description says, and the time on the wire.
+  /// The time limit for an answer: the description's, plus the time on the wire.
   func patience(for request: DescribedRequest) -> Duration {
     let described = described(request)
     let reply = described.reply.map { description.longestFrame(of: $0) } ?? 0
@@ -91,7 +90,7 @@ extension DescribedExchange {
       + timing.time(of: request.bytes.count + min(reply, 1_024))
   }
 
-  /// The request is over: the next one may go after the gap.
+  /// Ends the request; the next one may be sent after the gap.
   mutating func finish(
     _ result: Result<Reply, AccessoryError>, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -109,8 +108,8 @@ extension DescribedExchange {
 
   // MARK: - Time
 
-  /// Makes contact when the accessory has had time to wake, sends again what nobody answered, or gives it up; then sends
-  /// what may be sent now.
+  /// Makes contact when the accessory has had time to wake up, repeats or gives up unanswered requests, then sends the
+  /// requests that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if case .waking(let time) = phase, time <= now {
       phase = .ready
@@ -122,7 +121,7 @@ extension DescribedExchange {
         // Silence is how this reply ends.
         return complete(now: now, effects: &effects)
       }
-      // The answer may lie behind the beginning of a frame that never came to its end.
+      // The answer may be stuck behind the start of a frame that never ended.
       codec.expire(into: &scratch)
       let found = scratch
       scratch.removeAll()

@@ -4,18 +4,18 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// How requests and replies of a described protocol are exchanged: one request at a time, its reply by its message and by
-/// the elements that both must share; what nobody asked for is an event if the description says that it is pushed.
+/// The rules for requests and replies of a described protocol. There is one request at a time. A frame is its reply if
+/// the message and the elements that the description names fit. Other frames are events, if the description says that
+/// they are pushed.
 ///
-/// A reply may come in several frames, in any order; they are joined. Of a frame that nobody waits for nothing is kept.
+/// A reply may come in several frames, in any order; they are joined. Unexpected frames are dropped.
 ///
-/// Where several units are on the line, they have their turns one after another, however many requests wait for one of them;
-/// and one that keeps silent costs the others no more than one time limit before they have their turn: it is asked again
-/// behind them.
+/// Several units on a line take turns, however many requests wait for one of them. A silent unit costs the others at
+/// most one timeout: its request is repeated after theirs.
 public struct DescribedExchange: Exchange {
   /// A described request.
   public typealias Request = DescribedRequest
-  /// What the reply says; nil for requests that nothing answers.
+  /// The decoded reply; nil for requests without a reply.
   public typealias Reply = DecodedMessage?
   /// What the accessory says by itself.
   public typealias Event = DecodedMessage
@@ -24,7 +24,7 @@ public struct DescribedExchange: Exchange {
   public var codec: DescribedCodec
   /// What has been counted so far.
   public internal(set) var counters = LinkCounters()
-  /// Fields of replies and events that could not be read: they were missing, or said what can't be.
+  /// Counts fields of replies and events that couldn't be read, because they were missing or out of range.
   public var unreadableFields: UInt64 { unreadable.values.reduce(0, &+) }
 
   let label: String
@@ -37,7 +37,7 @@ public struct DescribedExchange: Exchange {
   var known: [Int?: [String: Int]] = [:]
   /// Fields that could not be read, by units.
   var unreadable: [Int?: UInt64] = [:]
-  /// Whether errors say which unit they are about: several are on the line.
+  /// Whether errors name the unit, because there are several on the line.
   let namesUnits: Bool
   /// When the next request may be sent.
   var nextSending = MonotonicTime(nanoseconds: .min)
@@ -46,7 +46,7 @@ public struct DescribedExchange: Exchange {
   var phase = Phase.closed
   /// Whether nothing was answered yet.
   var isFirst = true
-  /// Answers that may still come, where answers don't say what they answer.
+  /// Late answers that may still come, for protocols whose answers don't identify their request.
   var lateAnswers: LateAnswers
   var scratch = FrameBatch<DescribedHeader>()
 
@@ -59,7 +59,7 @@ public struct DescribedExchange: Exchange {
 
   /// A request on its way.
   struct Attempt: Sendable {
-    /// Nil when it was cancelled, and only its reply is waited for.
+    /// Nil when the request was cancelled and only its reply is awaited.
     var id: RequestID?
     var request: DescribedRequest
     /// How often it was sent.
@@ -69,9 +69,9 @@ public struct DescribedExchange: Exchange {
     /// When it was sent first, and last.
     var sent: ClosedRange<MonotonicTime>
     var deadline: MonotonicTime
-    /// What has come of a reply in several frames, by their numbers.
+    /// The frames of a reply that have arrived, by their numbers.
     var pieces: [Int: DecodedMessage] = [:]
-    /// How many there will be; nil: until the line is silent.
+    /// How many frames the reply has; nil if it ends when the line is silent.
     var pieceCount: Int?
   }
 
@@ -104,14 +104,14 @@ public struct DescribedExchange: Exchange {
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When the accessory is awake, a request is to be sent again or given up, or the next one may go.
+  /// When the accessory is awake, a request must be repeated or given up, or the next one may be sent.
   public var deadline: MonotonicTime? {
     if case .waking(let time) = phase { return time }
     if let attempt { return attempt.deadline }
     return isSpaceAwaited ? nil : queue.nextTime { sendingTime(of: $0) }
   }
 
-  /// Whether the next request waits for nothing but the transport.
+  /// Whether the next request only waits for space in the transport.
   var isSpaceAwaited = false
 
   /// Wakes the accessory if its description says how; contact is made then. Nothing else is sent.
@@ -126,7 +126,7 @@ public struct DescribedExchange: Exchange {
     opening = id
   }
 
-  /// Takes a request, behind those that wait. It is completed with `busy` when too many wait.
+  /// Queues a request. It is completed with `busy` when too many wait.
   public mutating func submit(
     _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -143,7 +143,8 @@ public struct DescribedExchange: Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Gives a request up. If it was sent, its reply is awaited and dropped, as it could be taken for that of the next one.
+  /// Gives up a request. If it was sent, its reply is awaited and dropped, as it could be taken for that of the next
+  /// one.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if attempt?.id == id {
       attempt?.id = nil

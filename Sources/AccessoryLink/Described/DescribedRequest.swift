@@ -11,7 +11,7 @@ public struct DescribedRequest: Sendable, Hashable {
   public var unit: Int?
   /// What errors call it.
   public var name: String
-  /// How often it is sent at most, if nobody answers; nil: as its protocol says.
+  /// How often it is sent at most if there is no answer; nil for the protocol's number.
   public var tries: Int?
   /// What is sent.
   public var bytes: [UInt8]

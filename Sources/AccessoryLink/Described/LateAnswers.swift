@@ -3,11 +3,12 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// Answers that may still come to requests that were given up, or were sent again before they were answered.
+/// Keeps track of late answers: to requests that were given up, or repeated before they were answered.
 ///
-/// Modbus on a serial line doesn't say which request is answered, only by which unit and for which function; other protocols
-/// say the unit at most. So while such an answer may come, no other request of that unit and function is sent: the answer
-/// would be taken for its own. The same request may be sent, since what answers the one answers the other.
+/// Modbus on a serial line doesn't say which request is answered, only by which unit and for which function; other
+/// protocols say the unit at most. So while a late answer may come, no other request to that unit and function is sent,
+/// because it would take the late answer for its own. The same request may be sent, since the late answer also answers
+/// it.
 struct LateAnswers: Sendable {
   private struct Expected: Sendable {
     /// What was sent.
@@ -20,7 +21,7 @@ struct LateAnswers: Sendable {
     var end: MonotonicTime
   }
 
-  /// Requests whose answers say what they answer, by their places: of these nothing is noted here.
+  /// The places of requests whose answers identify them; nothing is kept for these.
   private let told: Set<Int>
   private let isModbus: Bool
   /// By unit and function of Modbus, which the first two bytes are, or by the unit.
@@ -37,7 +38,7 @@ struct LateAnswers: Sendable {
       })
   }
 
-  /// Until when a request must wait; nil when it needn't.
+  /// The time until which a request must wait; nil when it needn't wait.
   func end(before request: DescribedRequest) -> MonotonicTime? {
     guard let key = key(request), let expected = expected[key],
       expected.request != request.bytes
@@ -52,7 +53,7 @@ struct LateAnswers: Sendable {
     patience: Duration
   ) {
     let isTimedOut = if case .failure(let error) = result { error.kind == .timedOut } else { false }
-    // What was sent last may be answered as late as what was sent first has been.
+    // The last repeat may be answered as late as the first try was.
     let latest = max(done.deadline, done.sent.upperBound + (now - done.sent.lowerBound) + patience / 2)
     note(
       done.request, sent: done.tries - done.refusals - (isTimedOut ? 0 : 1),
@@ -66,7 +67,7 @@ struct LateAnswers: Sendable {
     let earlier = expected.removeValue(forKey: key)
     if let earlier, earlier.request == request.bytes, earlier.end > now { count += earlier.count }
     guard count > 0 else { return }
-    // There are as many units and functions as bytes can name; those that were long ago are forgotten.
+    // Bounded, as a unit and a function are a byte each. Old entries are removed.
     expected = expected.filter { $0.value.end > now }
     expected[key] = Expected(request: request.bytes, index: request.index, count: count, end: end)
   }
@@ -77,7 +78,7 @@ struct LateAnswers: Sendable {
   /// That has been answered.
   mutating func take(unit: Int?) { take(UInt16(truncatingIfNeeded: unit ?? 0)) }
 
-  /// A frame of this unit and function has come that nobody waits for.
+  /// Call this when an unexpected frame of this unit and function has arrived.
   mutating func take(unit: UInt8, function: UInt8) {
     // An exception has the highest bit of its function set.
     take(UInt16(unit) << 8 | UInt16(function & ~Modbus.exceptionBit))

@@ -3,8 +3,8 @@
 import AccessoryCore
 import DequeModule
 
-/// Requests that wait for their turn on a line that several units share: those of a unit in their order, the units one after
-/// another. So however many requests wait for one unit, every other has its turn behind one of them.
+/// The queue of a line with several units. Requests to one unit stay in order, and units take turns: however many
+/// requests wait for one unit, every other unit gets its turn after one of them.
 ///
 /// For each unit at most so many requests wait as the limit says, and there are as many units as the protocol has.
 struct UnitQueue: Sendable {
@@ -54,7 +54,7 @@ struct UnitQueue: Sendable {
     return nil
   }
 
-  /// Takes out the request whose turn this is; its unit's next turn is behind those of all others.
+  /// Removes and returns the request whose turn it is. Its unit goes to the end of the line.
   mutating func take(_ turn: Int) -> Entry? {
     guard turns.indices.contains(turn) else { return nil }
     let unit = turns.remove(at: turn)
@@ -63,7 +63,7 @@ struct UnitQueue: Sendable {
     return entry
   }
 
-  /// Has a request wait again, in front of all others to its unit; the unit's turn is behind those of all others.
+  /// Puts a request back, before all others to its unit. The unit goes to the end of the line.
   mutating func putBack(_ entry: Entry) {
     let unit = entry.request.unit
     if waiting[unit] != nil { turns.removeAll { $0 == unit } }
@@ -71,7 +71,7 @@ struct UnitQueue: Sendable {
     waiting[unit, default: []].prepend(entry)
   }
 
-  /// Takes out a request that is given up; nil when it isn't here.
+  /// Removes a request that is given up; nil when it isn't in the queue.
   mutating func remove(_ id: RequestID) -> Entry? {
     for unit in turns {
       guard let index = waiting[unit]?.firstIndex(where: { $0.id == id }) else { continue }

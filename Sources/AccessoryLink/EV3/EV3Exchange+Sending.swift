@@ -70,11 +70,11 @@ extension EV3Exchange {
 
   // MARK: - Time
 
-  /// Gives up what nobody answered, and sends what may be sent now.
+  /// Gives up unanswered commands, and sends those that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>) {
     let due = outstanding.filter { $0.deadline <= now }
     if !due.isEmpty {
-      // The reply may hang on a length that never was one: the next byte begins a message.
+      // The decoder may be waiting for bytes because of a damaged length. The next byte starts a new message.
       var nothing = FrameBatch<LengthPrefix>()
       codec.expire(into: &nothing)
     }
@@ -93,7 +93,8 @@ extension EV3Exchange {
         effects.completions.append((id, .failure(error)))
       case .request(let id): effects.completions.append((id, .failure(error)))
       case .marker:
-        // Nobody listens: what waits for the same would wait as long again, one after another.
+        // The brick doesn't answer. The waiting commands fail as well: otherwise each would wait for a timeout of its
+        // own.
         for id in queue.removeAll() { effects.completions.append((id, .failure(error))) }
       }
     }

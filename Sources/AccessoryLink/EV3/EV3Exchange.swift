@@ -4,34 +4,34 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// How commands and replies of the EV3 are exchanged: in order, replies matched by their counter, and never more
-/// unanswered commands than the brick has room for.
+/// The rules for commands and replies of the EV3: commands are sent in order, replies are matched by their counter, and
+/// there are never more unanswered commands than the brick has room for.
 ///
-/// A brick that gets commands faster than it runs them drops the link. A command that is answered paces itself: nothing
-/// is sent until the reply has come. (That is also the only way in which commands don't end each other: a direct command
-/// ends the one from the same host that still runs.) Of commands without a reply only so many are sent, by number and by
-/// bytes, behind the last one that was answered; then a marker follows that is answered, and the next command waits for
-/// that. The marker is LIST_OPEN_HANDLES: the brick answers it when it has read all before it, it changes nothing, and it
-/// doesn't end code that runs, as even a NOP would.
+/// A brick that gets commands faster than it runs them drops the link. After a command with a reply nothing is sent
+/// until the reply has come. (This is needed in any case, as a new direct command stops the running one of the same
+/// host.) Of commands without a reply only so many are sent, by number and by bytes, behind the last one that was
+/// answered; then a marker follows that is answered, and the next command waits for that. The marker is
+/// LIST_OPEN_HANDLES: the brick answers it when it has read all before it, it changes nothing, and it doesn't end code
+/// that runs, as even a NOP would.
 ///
-/// Commands are never repeated: the transports lose nothing, and a motor that turns twice is worse than an error.
+/// Commands are never repeated: the transports lose no bytes, and a motor that turns twice is worse than an error.
 public struct EV3Exchange: Exchange {
   /// What can be set.
   public struct Options: Sendable, Hashable {
-    /// Time for an answer, unless a request has its own.
+    /// Time for an answer, unless a request has its own. The default is 3 s.
     public var timeout = Duration.seconds(3)
-    /// Times that the first message, which changes nothing, is sent before contact is given up.
+    /// Times that the first message, which changes nothing, is sent before contact is given up. The default is 3.
     public var tries = 3
     /// When the next command may be sent. With `gap` there are no markers: the time alone paces commands without a reply,
     /// as in LEGO's SDK for iOS, which waits 125 ms.
     public var pacing = Pacing.reply
-    /// Commands without a reply that may follow the last answered one.
+    /// Commands without a reply that may follow the last answered one. The default is 4.
     public var unansweredCommands = 4
-    /// The bytes of these; one command may be longer.
+    /// The bytes of these; one command may be longer. The default is 1,024.
     public var unansweredBytes = 1_024
-    /// Commands that may wait for their turn.
+    /// Commands that may wait for their turn. The default is 64.
     public var queueLimit = 64
-    /// Which command fails as `busy` when there is one too many.
+    /// Which command fails with `busy` when too many wait; the new one by default.
     public var overflow = Overflow.refuse
 
     /// The defaults.
@@ -49,7 +49,7 @@ public struct EV3Exchange: Exchange {
   var nextNumber: UInt16
   var history = NumberHistory()
   var queue: RequestQueue<EV3Request>
-  /// What was sent and has not been answered, oldest first.
+  /// Requests that were sent and not answered yet, oldest first.
   var outstanding: [Attempt] = []
   /// Commands without a reply, and their bytes, that were ever sent.
   var sent = Amount()
@@ -96,8 +96,8 @@ public struct EV3Exchange: Exchange {
     }
   }
 
-  /// Rules for a new opening. `firstNumber` is random unless given, so that no answer to an earlier process is taken for
-  /// one to this.
+  /// Rules for a new opening. `firstNumber` is random by default, so that no late answer to an earlier process is taken
+  /// for one to this process.
   public init(label: String, options: Options = Options(), firstNumber: UInt16 = .random(in: 0 ... .max)) {
     self.label = label
     self.options = options
@@ -108,18 +108,18 @@ public struct EV3Exchange: Exchange {
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When something outstanding is to be given up, or the next command may go.
+  /// When an outstanding command must be given up, or the next command may be sent.
   public var deadline: MonotonicTime? {
     let next = !queue.isEmpty && options.pacing.gap > .zero && hasRoom ? nextSending : nil
     return (outstanding.map(\.deadline) + [next].compactMap { $0 }).min()
   }
 
-  /// Asks for the open handles: who answers that is an EV3.
+  /// Asks for the open handles; whatever answers this is an EV3.
   public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>) {
     send(.marker, for: .opening(id), now: now, effects: &effects)
   }
 
-  /// Takes a command, behind those that wait. A command without a reply is completed, with nil, when it is sent.
+  /// Queues a command. A command without a reply is completed, with nil, when it is sent.
   public mutating func submit(
     _ id: RequestID, _ request: EV3Request, now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>
   ) {
@@ -140,7 +140,7 @@ public struct EV3Exchange: Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Gives a command up. If it was sent, the brick may run it; its reply will be dropped.
+  /// Gives up a command. If it was sent, the brick may run it; its reply will be dropped.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>) {
     if let index = outstanding.firstIndex(where: { $0.id == id }) {
       history.record(outstanding.remove(at: index).number, .givenUp)

@@ -27,7 +27,7 @@ public struct FrameRequest<Header: Sendable>: Sendable {
   public var name: String
   /// Whether a reply is awaited. If not, the request is over when it is sent.
   public var isAnswered: Bool
-  /// Whether running it twice does no harm: only then is it sent again when nobody answers.
+  /// Whether running it twice does no harm. Only then it is repeated when there is no answer.
   public var isIdempotent: Bool
   /// Time for an answer, without the time on the wire; nil: as long as the exchange's options say.
   public var timeout: Duration?
@@ -44,7 +44,7 @@ public struct FrameRequest<Header: Sendable>: Sendable {
   }
 }
 
-/// What a frame that arrived means for a request that waits for its reply.
+/// How a frame relates to a request that waits for its reply.
 public enum FrameAnswer: Sendable, Hashable {
   /// It is the reply.
   case reply

@@ -64,7 +64,7 @@ extension FrameExchange {
   /// And for how long.
   private static var memoryTime: Duration { .seconds(10) }
 
-  /// Keeps a request in mind whose replies may still come: one to each sending, without that which it got.
+  /// Remembers a request whose replies may still come: one for each time it was sent, minus those that came.
   mutating func remember(_ attempt: Attempt, wasAnswered: Bool, now: MonotonicTime) {
     let replies = attempt.sendings - (wasAnswered ? 1 : 0)
     guard numberer != nil || replies > 0 else { return }

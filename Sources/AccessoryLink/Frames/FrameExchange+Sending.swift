@@ -6,7 +6,7 @@ import AccessoryProtocols
 extension FrameExchange {
   /// A request on its way.
   struct Attempt: Sendable {
-    /// Nil when it was cancelled, and only its reply is waited for.
+    /// Nil when the request was cancelled and only its reply is awaited.
     var id: RequestID?
     var request: Request
     /// Its frame with its number, and all bytes of that, the same at every try.
@@ -18,7 +18,7 @@ extension FrameExchange {
     /// Grows with every sending.
     var serial: UInt64 = 0
     var tries = 0
-    /// Tries that were written; the others met a transport that took nothing.
+    /// The number of tries that were written; for the others the transport had no space.
     var sendings = 0
     var deadline = MonotonicTime(nanoseconds: 0)
   }
@@ -83,7 +83,7 @@ extension FrameExchange {
   }
 
   /// Sends an attempt that is not outstanding, for the first time or once more. A repeat isn't written while the
-  /// transport takes nothing: that would only pile up behind the first one.
+  /// transport has no space, because it would only queue up behind the first one.
   private mutating func send(_ attempt: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     var attempt = attempt
     attempt.tries += 1
@@ -107,8 +107,9 @@ extension FrameExchange {
   /// The most that `Options.largestReply` counts for.
   private static var largestReply: Int { 1 << 24 }
 
-  /// An accessory may carry out one request after another: when one is answered, the time for those that were sent
-  /// behind it begins. Never for those before it: a lost one must end however much is asked meanwhile.
+  /// The accessory may carry out requests one after another, so an answer restarts the time limits of the requests that
+  /// were sent later. It doesn't restart those of earlier requests, because a lost one must time out however many
+  /// follow.
   mutating func giveTime(behind answered: Attempt, now: MonotonicTime) {
     for index in outstanding.indices where outstanding[index].serial > answered.serial {
       let later = now + patience(for: outstanding[index].request)
@@ -118,10 +119,10 @@ extension FrameExchange {
 
   // MARK: - Time
 
-  /// Sends again what nobody answered, or gives it up; then sends what may be sent now.
+  /// Repeats unanswered requests or gives them up, then sends the requests that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if outstanding.contains(where: { $0.deadline <= now }) {
-      // The answer may lie behind the beginning of a frame that never came to its end.
+      // The answer may be stuck behind the start of a frame that never ended.
       codec.expire(into: &scratch)
       let found = scratch
       scratch.removeAll()

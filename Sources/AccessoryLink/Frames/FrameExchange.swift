@@ -5,7 +5,7 @@ import AccessoryIO
 import AccessoryProtocols
 import DequeModule
 
-/// Requests and replies over any framing, for protocols that need no rules of their own.
+/// Rules for requests and replies over any framing, for protocols without special rules.
 ///
 /// A protocol says how frames are cut (`codec`) and, by a closure, which frame answers which request. Where frames carry
 /// a number, a second closure writes it into a request; then several requests may be unanswered at a time. Where they
@@ -33,17 +33,18 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
 
   /// What can be set.
   public struct Options: Sendable, Hashable {
-    /// Times that an idempotent request is sent before it fails as `timedOut`; any other is sent once.
+    /// Times that an idempotent request is sent before it fails as `timedOut`; any other is sent once. The default is
+    /// 3.
     public var tries = 3
-    /// Time for an answer, without the time on the wire.
+    /// Time for an answer, not counting the time on the wire. The default is 500 ms.
     public var timeout = Duration.milliseconds(500)
-    /// Bytes of the largest reply, for the time on the wire.
+    /// Bytes of the largest reply, for the time on the wire. The default is 256.
     public var largestReply = 256
-    /// When the next request may be sent. A window above 1 needs numbers.
+    /// When the next request may be sent. A window above 1 needs numbers. The default is `reply`.
     public var pacing = Pacing.reply
-    /// Requests that may wait for their turn.
+    /// Requests that may wait for their turn. The default is 64.
     public var queueLimit = 64
-    /// Which request fails as `busy` when there is one too many.
+    /// Which request fails with `busy` when too many wait; the new one by default.
     public var overflow = Overflow.refuse
 
     /// Three tries of 500 ms, 64 waiting requests.
@@ -76,7 +77,7 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
   var lastSerial: UInt64 = 0
   /// When the next request may be sent, by the pacing's gap.
   var nextSending = MonotonicTime(nanoseconds: .min)
-  /// Whether the next request waits for nothing but the transport.
+  /// Whether the next request only waits for space in the transport.
   var waitsForSpace = false
   var phase = Phase.closed
   var scratch = FrameBatch<Codec.Header>()
@@ -96,7 +97,7 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
   ///   - label: The accessory's name in errors.
   ///   - opening: What is asked first, to see that the accessory is there; nil: contact is made at once.
   ///   - numbers: Which numbers requests may have; they are used one after another, and not while one is unanswered.
-  ///   - firstNumber: Random unless given, so that no answer to an earlier program is taken for one to this.
+  ///   - firstNumber: Random by default, so that no late answer to an earlier program is taken for one to this program.
   ///   - number: Writes a request's number into its frame; nil where frames have none.
   ///   - answer: Which frame answers which request. It runs under the link's lock and must not wait.
   public init(
@@ -119,7 +120,7 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When something outstanding is to be sent again or given up, or the next request may go.
+  /// When an outstanding request must be repeated or given up, or the next request may be sent.
   public var deadline: MonotonicTime? {
     var earliest = !queue.isEmpty && hasRoom && !waitsForSpace ? nextSending : nil
     for attempt in outstanding { earliest = min(earliest ?? attempt.deadline, attempt.deadline) }
@@ -134,8 +135,8 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
     effects.completions.append((id, .success(nil)))
   }
 
-  /// Takes a request, behind those that wait. It is completed with `busy` when too many wait, and when its turn comes
-  /// with `misconfigured` if the framing has no such frame.
+  /// Queues a request. It is completed with `busy` when too many wait, and when its turn comes with `misconfigured` if
+  /// the framing has no such frame.
   public mutating func submit(
     _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -150,7 +151,7 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Gives a request up. If it was sent, the accessory may have run it; its reply will be dropped.
+  /// Gives up a request. If it was sent, the accessory may have run it; its reply will be dropped.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if let place = outstanding.firstIndex(where: { $0.id == id }) {
       if numberer == nil && !outstanding[place].isOpening {

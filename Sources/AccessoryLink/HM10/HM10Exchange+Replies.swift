@@ -49,7 +49,8 @@ extension HM10Exchange {
     let reply = HM10Reply(decoding: bytes)
     switch reply {
     case .discovery(let discovery):
-      // It is there, and scans for an earlier program: it answers when that is over, and is asked the same again then.
+      // The module still runs a scan for an earlier program. It answers when that ends, and is then sent the greeting
+      // again.
       let isOver = discovery == .ended
       let deadline = now + (isOver ? options.gap : Self.scanPatience)
       // It may say so more than once, and is sent the same greeting once.
@@ -137,7 +138,7 @@ extension HM10Exchange {
     if let neighbour = work?.scan.take(reply) { tell(.found(neighbour), effects: &effects) }
   }
 
-  /// There is a connection, whoever made it: the commands that wait are for nobody now.
+  /// A connection was made, by either side: waiting commands can't reach the module any more.
   private mutating func connect(
     _ address: BluetoothAddress?, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
   ) {

@@ -63,7 +63,7 @@ extension HM10Exchange {
 
   // MARK: - Time
 
-  /// Gives up what nobody answered, and sends what may be sent now.
+  /// Gives up unanswered commands, and sends those that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     if case .detecting(let id, var next, let deadline) = phase, deadline <= now {
       expire()

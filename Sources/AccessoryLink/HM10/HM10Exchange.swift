@@ -4,34 +4,34 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// How commands and replies of an HM-10 or HM-11 are exchanged: one command at a time, in one piece, and the next not
-/// before the reply to the last has ended, by its pattern or by silence.
+/// The rules for commands and replies of an HM-10 or HM-11: one command at a time, in one piece. The next is sent when
+/// the reply to the last has ended, which its pattern or silence tells.
 ///
-/// Contact begins with AT, which ends a connection that there may be. It is sent without a line end first, and then with
-/// one: who answers only that is a clone. While the module is connected the line is the other side's: commands fail as
-/// `busy`, but for AT, which ends the connection.
+/// Contact begins with AT, which ends a connection that there may be. It is sent without a line end first, and then
+/// with one: a module that answers only the second is a clone. While the module is connected, the line carries the
+/// connection's data: commands fail with `busy`, except AT, which ends the connection.
 public struct HM10Exchange: Exchange {
   /// What can be set.
   public struct Options: Sendable, Hashable {
-    /// Time for a reply, besides that of its bytes.
+    /// Time for a reply, besides that of its bytes. The default is 1 s.
     public var timeout = HM10Limits.timeout
     /// Time for a connection, from when the module says that it tries. The module gives up after 10 s by itself.
     public var connectTimeout = HM10Limits.connectTimeout + .seconds(2)
-    /// Time from one finding of a scan to the next, or to its end.
+    /// Time from one finding of a scan to the next, or to its end. The default is 12 s.
     public var scanPause = Duration.seconds(12)
-    /// Time for a whole scan.
+    /// Time for a whole scan. The default is 60 s.
     public var scanTimeout = Duration.seconds(60)
-    /// Devices that a scan keeps.
+    /// Devices that a scan keeps. The default is 256.
     public var scanLimit = 256
-    /// Time from a reply to the next command.
+    /// Time from a reply to the next command. The default is 20 ms.
     public var gap = Duration.milliseconds(20)
-    /// Time from data to the AT that ends the connection: without a pause it would be data, too.
+    /// Time from data to the AT that ends the connection: without a pause it would be data, too. The default is 100 ms.
     public var pauseBehindData = Duration.milliseconds(100)
-    /// Time that the module is left alone when it was reset or renewed, or its speed set.
+    /// Time that the module is left alone when it was reset or renewed, or its speed set. The default is 1 s.
     public var restart = HM10Limits.restart
-    /// Commands that may wait for their turn, and pieces of data that may wait for room on the line.
+    /// Commands that may wait for their turn, and pieces of data that may wait for room on the line. The default is 64.
     public var queueLimit = 64
-    /// Which command fails as `busy` when there is one too many. Of data it is always the new piece.
+    /// Which command fails with `busy` when too many wait; the new one by default. Of data it is always the new piece.
     public var overflow = Overflow.refuse
 
     /// The defaults.
@@ -110,7 +110,7 @@ public struct HM10Exchange: Exchange {
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When something is to be given up, or the next command may go.
+  /// When a command must be given up, or the next command may be sent.
   public var deadline: MonotonicTime? {
     if case .detecting(_, _, let deadline) = phase { return deadline }
     if let work {
@@ -120,13 +120,13 @@ public struct HM10Exchange: Exchange {
     return queue.isEmpty ? nil : nextSending
   }
 
-  /// Finds out whether somebody is there, and whom commands are for.
+  /// Finds out whether a module answers, and which kind it is.
   public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     contactLimit = now + options.scanTimeout
     greet(id, 0, now: now, effects: &effects)
   }
 
-  /// Takes a request, behind those that wait.
+  /// Queues a request.
   public mutating func submit(
     _ id: RequestID, _ request: HM10Request, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
   ) {
@@ -159,7 +159,7 @@ public struct HM10Exchange: Exchange {
     return AccessoryError(.busy, "\(label) is connected\(peer): it takes no commands meanwhile")
   }
 
-  /// Gives a request up. What the module is doing it goes on with; the next command waits for that.
+  /// Gives up a request. What the module is doing it goes on with; the next command waits for that.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     if case .detecting(id, _, _) = phase {
       phase = .closed

@@ -64,8 +64,8 @@ public struct LineExchange: Exchange {
     }
   }
 
-  /// Rules for a new opening. `queueLimit` messages may wait for their turn; `overflow` says which one fails as `busy`
-  /// when there is one too many.
+  /// Rules for a new opening. `queueLimit` messages may wait for their turn; `overflow` says which one fails with
+  /// `busy` when too many wait.
   public init(label: String, queueLimit: Int = 256, overflow: Overflow = .refuse) {
     self.label = label
     queue = RequestQueue(limit: queueLimit, overflow: overflow)
@@ -106,7 +106,7 @@ public struct LineExchange: Exchange {
     }
   }
 
-  /// Gives a message up that waits, or a question that isn't answered.
+  /// Gives up a waiting message, or an unanswered question.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
     if asked?.id == id {
       asked = nil
@@ -135,7 +135,7 @@ public struct LineExchange: Exchange {
     effects.tell(batch.payloadBytes(at: index))
   }
 
-  /// Gives up what nobody answered, and sends what may be sent now.
+  /// Gives up unanswered commands, and sends those that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
     if let asked, asked.deadline <= now {
       counters.timeouts += 1

@@ -13,15 +13,15 @@ public struct RequestID: Hashable, Sendable {
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// What is to be done after an exchange was told something.
+/// The actions that an exchange returns after an event.
 public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
   /// Bytes to write, after those of earlier calls.
   public var output: [UInt8] = []
   /// The messages in `output` by their counts of bytes, for transports that keep them apart; empty when that doesn't
   /// matter, and then all of it is one.
   public internal(set) var messages: [Int] = []
-  /// The transport takes nothing now: what is written waits in `output`, so better write nothing. `timePassed` is called
-  /// when there is space.
+  /// Whether the transport has no space. Bytes that are written anyway wait in `output`. `timePassed` is called when
+  /// there is space.
   public internal(set) var isBlocked = false
   /// Whether anybody gets the events: where nobody does, none needs to be made, and no payload kept for it.
   public internal(set) var wantsEvents = true
@@ -104,7 +104,7 @@ public protocol Exchange: Sendable {
 }
 
 extension Exchange {
-  /// Messages are pieces of a stream, unless the protocol says otherwise.
+  /// By default messages are treated as pieces of a stream.
   public mutating func decode(message: RawSpan, into batch: inout FrameBatch<Codec.Header>) {
     codec.decode(message, into: &batch)
   }

@@ -6,10 +6,10 @@ import AccessoryProtocols
 
 /// Requests, replies and events over a session.
 ///
-/// Bytes are decoded on dispatch queues, one piece after another: on the link's own, or on that of the task that waits
-/// for them; never on the I/O thread and never on the caller's run loop or actor. A request is put together on the
-/// caller's thread, and its reply resumes the caller directly: what both sides share is behind a lock. When the accessory
-/// goes, every request that waits fails with the same error, at once.
+/// Bytes are decoded in order on dispatch queues: on the link's own, or on that of the waiting task. They are never
+/// decoded on the I/O thread, the caller's run loop or the caller's actor. A request is encoded on the caller's thread,
+/// and its reply resumes the caller directly; a lock protects the shared state. When the accessory is unplugged, all
+/// waiting requests fail at once with the same error.
 public final class Link<Rules: Exchange>: Sendable {
   /// The accessory's name for people.
   public let label: String
@@ -21,10 +21,11 @@ public final class Link<Rules: Exchange>: Sendable {
     core = LinkCore(session, rules: rules, clock: clock)
   }
 
-  /// Makes contact over a session, which belongs to the link from now on, and is closed if that fails.
+  /// Makes contact over a session. The link owns the session from now on, and closes it if this fails.
   ///
-  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported` when it speaks another version; and
-  /// `busy` when another link has the session, or somebody waits for its bytes: then it is left as it is.
+  /// Throws `timedOut` when there is no answer, `disconnected`, `refused`, `unsupported` when it speaks another
+  /// version; and `busy` when another link uses the session or a task is reading its bytes; then the session isn't
+  /// closed.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
   @specialized(where Rules == DescribedExchange)
@@ -55,8 +56,8 @@ public final class Link<Rules: Exchange>: Sendable {
     try await core.request(request)
   }
 
-  /// Sends a request, and gives with its reply the messages that come behind it: none that came before, and none is
-  /// missing. Throws what `request` throws; the stream is as that of `events`.
+  /// Sends a request. Returns its reply and the events from then on: exactly those that come after the reply. Throws
+  /// what `request` throws; the stream is as that of `events`.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
   @specialized(where Rules == DescribedExchange)
@@ -66,9 +67,9 @@ public final class Link<Rules: Exchange>: Sendable {
     try await core.requestAndEvents(request, for: self)
   }
 
-  /// The accessory's unsolicited messages from now on. Any number of subscribers; each may be 256 events behind, then
-  /// it loses the oldest. Throws the link's error when the accessory goes, and ends normally when the link is closed. It
-  /// keeps the link: a link that nobody else holds is closed when its last stream is let go.
+  /// The accessory's unsolicited messages from now on. There may be any number of subscribers. Each buffers up to 256
+  /// events, then it loses the oldest. Throws the link's error when the accessory goes, and ends normally when the link
+  /// is closed. The stream retains the link: an otherwise unused link is closed when its last stream is released.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
   @specialized(where Rules == DescribedExchange)

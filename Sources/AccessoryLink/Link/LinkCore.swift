@@ -5,9 +5,9 @@ import AccessoryIO
 import AccessoryProtocols
 import Synchronization
 
-/// What a link does. The session's queues hold it, and it holds the session, until the session is over: `Link`, which is
-/// what programs hold, sees to that when it is let go. Nothing refers to it weakly, since each reference to an object
-/// that knows weak ones is counted the slow way.
+/// The implementation of a link. It and the session's queues retain each other until the session ends. `Link`, which
+/// programs hold, closes it when it is released. There are no weak references to it, because they make reference
+/// counting slower.
 final class LinkCore<Rules: Exchange>: Sendable {
   let session: AccessorySession
   let state: Locked<LinkState<Rules>>
@@ -17,7 +17,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
   private let queue: DispatchExecutor
   private let lastID = Atomic<UInt64>(0)
 
-  /// Events that a subscriber may be behind before it loses the oldest.
+  /// Events that are buffered for a subscriber before it loses the oldest.
   private static var eventBuffer: Int { 256 }
 
   init(_ session: AccessorySession, rules: Rules, clock: any TimerClock) {
@@ -92,7 +92,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
     isolation == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
   }
 
-  /// What comes of a request; nil when what has arrived is to be decoded first.
+  /// The result of a request; nil when arrived bytes must be decoded first.
   private func outcome(of id: RequestID) async -> Result<Rules.Reply, AccessoryError>? {
     await withUnsafeContinuation { continuation in
       if let result = state.withLock({ $0.wait(id, continuation) }) { continuation.resume(returning: result) }
@@ -141,15 +141,15 @@ final class LinkCore<Rules: Exchange>: Sendable {
     if hasMore == true { post { $0.drain() } }
   }
 
-  /// A round at a time: links take turns on a few threads, and one whose device sends without a pause must leave room.
+  /// One round at a time: links share a few threads, and one whose device sends without a pause must let others run.
   private func drain() { if receive() { post { $0.drain() } } }
 
   private func receive() -> Bool {
     change { state, now in state.receive(from: input, now: now) }
   }
 
-  /// Changes the state under the lock and does what follows: bytes are queued and the timer is set before anybody else
-  /// can change it again; callers and subscribers go on when the lock is free.
+  /// Changes the state under the lock and carries out the effects. Bytes are queued and the timer is set while the lock
+  /// is held; callers and subscribers are resumed after it is released.
   @discardableResult
   private func change<Result>(_ body: (inout LinkState<Rules>, MonotonicTime) -> Result) -> Result {
     let (result, news) = state.withLock { state in
@@ -160,7 +160,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
       arm(&state)
       return (result, state.takeNews())
     }
-    // Events first: who has the reply finds what came before it.
+    // Events first, so that a caller that has its reply also finds the events from before it.
     if !news.events.isEmpty || news.end != nil { tell(news) }
     for (continuation, result) in news.completions { continuation.resume(returning: result) }
     return result
@@ -179,8 +179,8 @@ final class LinkCore<Rules: Exchange>: Sendable {
 
   // MARK: - Time
 
-  /// Sees to it that the timer fires no later than the next deadline. One that fires too early costs one wake-up;
-  /// moving it at every reply would cost more.
+  /// Makes sure that the timer fires no later than the next deadline. Firing too early costs one wake-up; moving the
+  /// timer at every reply would cost more.
   private func arm(_ state: inout LinkState<Rules>) {
     guard let next = state.deadline else { return }
     if let timer = state.timer {
@@ -188,15 +188,16 @@ final class LinkCore<Rules: Exchange>: Sendable {
       clock.cancel(timer.token)
     }
     let token = clock.schedule(at: next) {
-      // Looked at here and now: whether the line was silent must not depend on how late the queue is.
+      // Checked here and not on the queue: whether the line was silent must not depend on how late the queue runs.
       let (now, isSilent) = (self.clock.now, !self.input.hasBytesAvailable)
       self.post { $0.timerFired(at: now, isSilent: isSilent) }
     }
     state.timer = (next, token)
   }
 
-  /// The timer fired at `moment`, when all that had arrived was decoded, or not. What has arrived is taken before limits
-  /// are looked at: the task that is to decode it may not have had its turn yet, and a reply that is there is not late.
+  /// The timer fired at `moment`, when all that had arrived was decoded, or not. Bytes that have arrived are decoded
+  /// before timeouts are checked: the task that should decode them may not have run yet, and a reply that is there
+  /// isn't late.
   private func timerFired(at moment: MonotonicTime, isSilent: Bool) {
     let hasMore = change { state, now in
       state.timer = nil
@@ -215,7 +216,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
     change { state, _ in state.end(nil) }
   }
 
-  /// Closes without waiting: nobody is left to be told but subscribers.
+  /// Closes without waiting: only subscribers are left to be notified.
   func abandon() {
     change { state, _ in state.end(nil) }
     let (timer, followers) = state.withLock { state in

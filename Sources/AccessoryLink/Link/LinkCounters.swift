@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-/// What a link has seen since it was opened, besides its codec's frames. Counters only grow.
+/// Counts what a link has seen since it was opened, besides its codec's frames. Counters only grow.
 public struct LinkCounters: Sendable, Hashable {
   /// Requests that were sent, each counted once.
   public var requests: UInt64 = 0
@@ -20,13 +20,13 @@ public struct LinkCounters: Sendable, Hashable {
   public var lateReplies: UInt64 = 0
   /// Replies to a request that was answered already, and events that came twice.
   public var duplicates: UInt64 = 0
-  /// Replies to something that was never asked, and requests: an accessory has no business asking.
+  /// Replies without a request, and requests, which an accessory must not send.
   public var unexpected: UInt64 = 0
   /// Events that arrived.
   public var events: UInt64 = 0
   /// Events that are missing, by their numbers.
   public var gaps: UInt64 = 0
-  /// Times the accessory turned out to have restarted.
+  /// How often the accessory was found to have restarted.
   public var restarts: UInt64 = 0
 
   /// Counters at zero.

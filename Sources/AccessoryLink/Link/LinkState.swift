@@ -6,8 +6,9 @@ import AccessoryProtocols
 
 /// What a link has behind its lock.
 struct LinkState<Rules: Exchange>: Sendable {
-  /// Resumed with nil, a task is to decode what has arrived, and then to wait again. Resumed once by whoever takes it
-  /// out of `waiting`, under the lock; a checked one would cost an allocation for each request.
+  /// A waiting task. Resumed with nil, it decodes the bytes that have arrived, and waits again. It is resumed once, by
+  /// the code that removes it from `waiting` under the lock; a checked continuation would cost an allocation for each
+  /// request.
   typealias Continuation = UnsafeContinuation<Result<Rules.Reply, AccessoryError>?, Never>
   typealias Subscriber = AsyncThrowingStream<Rules.Event, any Error>.Continuation
 
@@ -17,11 +18,11 @@ struct LinkState<Rules: Exchange>: Sendable {
     var error: AccessoryError?
   }
 
-  /// What others are to be told when the lock is free.
+  /// Notifications to deliver after the lock is released.
   struct News {
     var completions: [(Continuation, Result<Rules.Reply, AccessoryError>)] = []
     var events: [Rules.Event] = []
-    /// Each with the number of these events that came before it was admitted.
+    /// Subscribers, each with the number of these events that came before it subscribed.
     var subscribers: [(subscriber: Subscriber, skipped: Int)] = []
     var end: End?
   }
@@ -29,9 +30,9 @@ struct LinkState<Rules: Exchange>: Sendable {
   var rules: Rules
   var effects = Effects<Rules.Reply, Rules.Event>(wantsEvents: false)
   var waiting: [RequestID: Continuation] = [:]
-  /// Whose task runs where it would hold up others by decoding: on an actor, or on an executor of its own.
+  /// Requests whose tasks must not decode, because they run on an actor or on an executor of their own.
   var elsewhere: Set<RequestID> = []
-  /// Whose task is decoding, and what has come of its request meanwhile.
+  /// The request whose task is decoding, and its result if it was completed meanwhile.
   private var decoder: (id: RequestID, result: Result<Rules.Reply, AccessoryError>?)?
   var subscribers: [RequestID: Subscriber] = [:] { didSet { effects.wantsEvents = !isUnattended } }
   /// Who is to get the events behind the reply to a request, by that request.
@@ -48,9 +49,9 @@ struct LinkState<Rules: Exchange>: Sendable {
   private var silence: MonotonicTime?
   private var timing: LineTiming
   private var mustTellEnd = false
-  /// Deadlines up to this moment are over: the rules were told, and named one of these again.
+  /// The rules were told of deadlines up to this time, and still return one of these.
   private var over: MonotonicTime?
-  /// When they are told once more all the same, since they did something the last time.
+  /// When they are told again nevertheless, because they acted the last time.
   private var again: MonotonicTime?
   /// Events of this round that came before a subscriber was admitted.
   private var skipped: [RequestID: Int] = [:]
@@ -79,13 +80,13 @@ struct LinkState<Rules: Exchange>: Sendable {
     }
   }
 
-  /// The rules are told something: a deadline of theirs that has passed counts once more.
+  /// Call this when the rules are told of an event: a deadline in the past then counts again.
   mutating func tell(_ body: (inout Rules, inout Effects<Rules.Reply, Rules.Event>) -> Void) {
     (over, again) = (nil, nil)
     body(&rules, &effects)
   }
 
-  /// Gives a request up; the link completes it where the rules don't.
+  /// Gives up a request. The link completes it if the rules don't.
   mutating func cancel(_ id: RequestID, now: MonotonicTime) {
     tell { $0.cancel(id, now: now, effects: &$1) }
     if !effects.completions.contains(where: { $0.id == id }) {
@@ -100,11 +101,11 @@ struct LinkState<Rules: Exchange>: Sendable {
     waiting[id] != nil || decoder.map { $0.id == id && $0.result == nil } ?? false
   }
 
-  /// Nobody is subscribed, or will be with the next reply.
+  /// True if there are no subscribers, and none waits for a reply.
   var isUnattended: Bool { subscribers.isEmpty && followers.isEmpty }
 
-  /// The task that is to decode what arrives: the only one that waits for anything, if its thread is fit for that. It is
-  /// to be resumed with nil.
+  /// The task that should decode the bytes that arrive: the only waiting one, if it may decode. It must be resumed with
+  /// nil.
   mutating func takeDecoder() -> Continuation? {
     guard waiting.count == 1, decoder == nil, elsewhere.isEmpty, isUnattended,
       let (id, continuation) = waiting.popFirst()
@@ -113,14 +114,14 @@ struct LinkState<Rules: Exchange>: Sendable {
     return continuation
   }
 
-  /// What has come of a request while its task was decoding.
+  /// The result of a request that was completed while its own task was decoding.
   mutating func takeResult(_ id: RequestID) -> Result<Rules.Reply, AccessoryError>? {
     guard decoder?.id == id, let result = decoder?.result else { return nil }
     decoder = nil
     return result
   }
 
-  /// The task that has decoded waits again; unless its request is over.
+  /// Lets the task that has decoded wait again, unless its request has been completed.
   mutating func wait(_ id: RequestID, _ continuation: Continuation) -> Result<Rules.Reply, AccessoryError>? {
     if let result = takeResult(id) { return result }
     decoder = nil
@@ -130,8 +131,8 @@ struct LinkState<Rules: Exchange>: Sendable {
 
   // MARK: - What happens
 
-  /// Takes what has arrived and hands its frames to the rules; false when there is nothing more, so that whoever is
-  /// resumed with a reply finds the lock free. A device that sends without a pause is left in between.
+  /// Decodes the bytes that have arrived and passes their frames to the rules. Returns false when there is nothing
+  /// more, so that resumed callers find the lock free. Stops after a while even if the device sends without a pause.
   mutating func receive(from input: InputQueue, now: MonotonicTime) -> Bool {
     for _ in 0..<Self.piecesAtATime {
       switch input.take(into: &buffer, messages: &messages) {
@@ -177,8 +178,8 @@ struct LinkState<Rules: Exchange>: Sendable {
     deliver(now: moment)
   }
 
-  /// Tells the rules that time has passed. A deadline in the past counts once: rules that go on naming one are not told
-  /// again at once, and without end, but when something else happens; or, where they did something, after a pause.
+  /// Tells the rules that time has passed. A deadline in the past counts once: if the rules still return it, they are
+  /// told again only after another event, or after a pause if they did something. So there is no endless loop.
   mutating func timePassed(now: MonotonicTime) {
     let before = effects.output.count + effects.completions.count
     tell { $0.timePassed(now: now, effects: &$1) }
@@ -199,8 +200,8 @@ struct LinkState<Rules: Exchange>: Sendable {
 
   // MARK: - What follows
 
-  /// Queues what is to be written; what there is no space for waits until the next call. Rules that held back for want
-  /// of space are told when there is some.
+  /// Queues the bytes to write. Bytes without space wait for the next call. Rules that held back because there was no
+  /// space are told when there is some.
   mutating func send(to output: OutputQueue, now: MonotonicTime) {
     while !effects.output.isEmpty {
       guard offer(to: output) else {
@@ -213,7 +214,7 @@ struct LinkState<Rules: Exchange>: Sendable {
     }
   }
 
-  /// True when all of it was taken, or there is nobody to take it.
+  /// True if the transport took all bytes, or is closed.
   private mutating func offer(to output: OutputQueue) -> Bool {
     if !output.keepsMessages || effects.messages.isEmpty {
       guard output.offer(effects.output) != .full else { return false }
@@ -236,7 +237,7 @@ struct LinkState<Rules: Exchange>: Sendable {
     return true
   }
 
-  /// Makes subscribers of those whose request is answered: what comes from here on is for them.
+  /// Turns followers whose request was answered into subscribers, which get the events from now on.
   private mutating func admitFollowers() {
     for completion in effects.completions {
       guard let follower = followers.removeValue(forKey: completion.id) else { continue }
@@ -245,7 +246,7 @@ struct LinkState<Rules: Exchange>: Sendable {
     }
   }
 
-  /// Completes what the rules have left out at the end: nobody waits for a link that is over.
+  /// Completes the requests that the rules left over at the end, so that no caller waits for ever.
   private mutating func completeForgotten(_ error: AccessoryError, _ news: inout News) {
     if let decoder, decoder.result == nil { self.decoder?.result = .failure(error) }
     guard !waiting.isEmpty else { return }

@@ -4,7 +4,8 @@
 public enum Pacing: Sendable, Hashable {
   /// When the last one was answered or given up.
   case reply
-  /// Likewise, and not before so much time has passed since it was sent: for accessories that lose what comes fast.
+  /// Likewise, and not before this time has passed since it was sent: for accessories that lose requests that come
+  /// fast.
   case gap(Duration)
   /// While fewer than this many, at least 1, are unanswered. Never more than the accessory allows.
   case window(Int)
@@ -23,10 +24,11 @@ public enum Pacing: Sendable, Hashable {
   }
 }
 
-/// What becomes of a request when too many wait already.
+/// What happens to a request when too many wait already.
 public enum Overflow: Sendable, Hashable {
   /// The new one fails as `busy`.
   case refuse
-  /// The oldest of those that wait fails as `busy`, and the new one waits: for commands of which only the last matters.
+  /// The oldest waiting request fails with `busy`, and the new one waits: for commands of which only the last one
+  /// matters.
   case dropOldest
 }

@@ -3,14 +3,13 @@
 import AccessoryCore
 import DequeModule
 
-/// Requests that wait for their turn, oldest first, and never more than a limit: the admission of requests that
-/// exchanges share.
+/// A bounded queue of requests that wait to be sent, oldest first. All exchanges use it.
 public struct RequestQueue<Request: Sendable>: Sendable {
   private var waiting: Deque<(id: RequestID, request: Request)> = []
   private let limit: Int
   private let overflow: Overflow
 
-  /// A queue for at most `limit` requests, at least 1. `overflow` says which one fails when there is one too many.
+  /// A queue for at most `limit` requests, at least 1. `overflow` says which one fails when the queue is full.
   public init(limit: Int, overflow: Overflow = .refuse) {
     self.limit = max(1, limit)
     self.overflow = overflow
@@ -50,7 +49,7 @@ public struct RequestQueue<Request: Sendable>: Sendable {
     return true
   }
 
-  /// Takes out all requests, and gives their ids, oldest first, for the owner to complete.
+  /// Removes all requests and returns their ids, oldest first. The caller must complete them.
   public mutating func removeAll() -> [RequestID] {
     defer { waiting = [] }
     return waiting.map(\.id)
@@ -58,7 +57,7 @@ public struct RequestQueue<Request: Sendable>: Sendable {
 }
 
 extension AccessoryError {
-  /// Of a request for which there is no room: so many wait already for the accessory, which is called `label`.
+  /// The error of a request that finds the queue full. `label` is the accessory's name.
   static func waiting(_ count: Int, for label: String) -> AccessoryError {
     let wait = count == 1 ? "a request waits" : "\(count) requests wait"
     return AccessoryError(.busy, "\(wait) for \(label) already: try again later")

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension MAVLinkExchange {
-  /// Takes a frame: the autopilot's first heartbeat, the message that is waited for, what became of a command, or news.
+  /// Handles a frame: the autopilot's first heartbeat, an awaited message, the result of a command, or an event.
   public mutating func receive(
     _ batch: FrameBatch<MAVLinkHeader>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -59,7 +59,7 @@ extension MAVLinkExchange {
   /// Notes in which version it speaks, and what was lost since its last frame.
   private mutating func follow(_ header: MAVLinkHeader, _ known: Autopilot) {
     let lost = header.sequence &- known.sequence &- 1
-    // A number from behind is that of one that restarted.
+    // A number that jumps back comes from an autopilot that has restarted.
     if lost < 128 { counters.gaps += UInt64(lost) }
     autopilot?.sequence = header.sequence
     autopilot?.version = header.version
@@ -88,7 +88,7 @@ extension MAVLinkExchange {
     }
   }
 
-  /// It doesn't send the message so. Who doesn't know how to send it once may know how to send it again and again.
+  /// The autopilot can't send the message once. It may be able to send it at an interval.
   private mutating func refused(
     _ waiting: Attempt, _ acknowledgement: MAVLinkAcknowledgement, now: MonotonicTime,
     effects: inout Effects<Reply, Event>

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension MAVLinkExchange {
-  /// Begins with the request whose turn it is: waits for its message if it may still come by itself, else asks for it.
+  /// Starts the next request: waits for its message if it may still come unasked, or else asks for it.
   mutating func startNext(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     guard attempt == nil, let (id, request) = queue.popFirst() else { return }
     counters.requests += 1
@@ -54,7 +54,7 @@ extension MAVLinkExchange {
     write(.command(message), effects: &effects)
   }
 
-  /// What is written while the transport takes nothing would only pile up.
+  /// Nothing is written while the transport has no space: it would only queue up.
   private mutating func write(
     _ message: MAVLinkMessage, _ version: MAVLinkVersion? = nil, effects: inout Effects<Reply, Event>
   ) {
@@ -68,7 +68,7 @@ extension MAVLinkExchange {
 
   // MARK: - Time
 
-  /// Sends a heartbeat, asks again what nobody answered, or gives it up.
+  /// Sends a heartbeat, and repeats or gives up unanswered requests.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if case .listening(let silence, let end) = phase {
       if end <= now { return giveUpContact(effects: &effects) }
@@ -77,7 +77,7 @@ extension MAVLinkExchange {
     if isKeptAlive, nextHeartbeat <= now { sendHeartbeat(now: now, effects: &effects) }
     guard let waiting = attempt, waiting.deadline <= now else { return }
     if waiting.step != .listening {
-      // The message may lie behind the beginning of a frame that never came to its end.
+      // The message may be stuck behind the start of a frame that never ended.
       codec.expire(into: &scratch)
       let found = scratch
       scratch.removeAll()

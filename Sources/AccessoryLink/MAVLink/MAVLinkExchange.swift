@@ -4,7 +4,8 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// How messages are got from an autopilot: it is listened to, and asked only for what doesn't come by itself.
+/// The rules for getting messages from an autopilot: it is listened to, and asked only for messages that it doesn't
+/// send unasked.
 ///
 /// Contact is made by the first heartbeat of an autopilot, which is component 1 of its system. From then on only what that
 /// one sends is taken; cameras, gimbals, ground stations and other vehicles on the line are passed over. What is sent is in
@@ -30,21 +31,22 @@ public struct MAVLinkExchange: Exchange {
 
   /// Times that are kept.
   public struct Options: Sendable, Hashable {
-    /// How long after opening a message may come by itself before it is asked for.
+    /// How long after opening a message may come by itself before it is asked for. The default is 1,200 ms.
     public var listening = Duration.milliseconds(1_200)
-    /// How long after opening an autopilot may be silent before it is sent heartbeats. One of its own may be lost.
+    /// How long after opening an autopilot may be silent before it is sent heartbeats. One of its own may be lost. The
+    /// default is 2,500 ms.
     public var silence = Duration.milliseconds(2_500)
-    /// How long after opening it may be silent until it isn't there.
+    /// How long after opening it may be silent before opening fails. The default is 8 s.
     public var contact = Duration.seconds(8)
-    /// Time between two heartbeats.
+    /// Time between two heartbeats. The default is 1 s.
     public var heartbeat = Duration.seconds(1)
-    /// Time for an answer, without the time on the wire.
+    /// Time for an answer, not counting the time on the wire. The default is 700 ms.
     public var timeout = Duration.milliseconds(700)
-    /// How often a request is sent.
+    /// How often a request is sent. The default is 3.
     public var tries = 3
-    /// Time between two messages that are asked for again and again.
+    /// Time between two messages that are asked for again and again. The default is 1 s.
     public var interval = Duration.seconds(1)
-    /// Requests that may wait for their turn.
+    /// Requests that may wait for their turn. The default is 64.
     public var queueLimit = 64
 
     /// As it is said at each.
@@ -125,7 +127,8 @@ public struct MAVLinkExchange: Exchange {
   /// Learns how long bytes take.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When an autopilot is to be heard, sent a heartbeat, or asked; nil while there is nothing to do but listen.
+  /// When the autopilot must have been heard, or must be sent a heartbeat or a request; nil if there is nothing to do
+  /// but listen.
   public var deadline: MonotonicTime? {
     var earliest = isKeptAlive ? nextHeartbeat : nil
     if case .listening(let silence, let end) = phase {
@@ -144,7 +147,7 @@ public struct MAVLinkExchange: Exchange {
     phase = .listening(silence: now + options.silence, end: now + options.contact)
   }
 
-  /// Takes a request, behind those that wait. It is completed with `busy` when too many wait.
+  /// Queues a request. It is completed with `busy` when too many wait.
   public mutating func submit(
     _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -159,7 +162,7 @@ public struct MAVLinkExchange: Exchange {
     startNext(now: now, effects: &effects)
   }
 
-  /// Gives a request up. What was asked for comes all the same, as an event.
+  /// Gives up a request. The message may still come, as an event.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if attempt?.id == id {
       attempt = nil

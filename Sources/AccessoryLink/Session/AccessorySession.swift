@@ -3,13 +3,13 @@
 import AccessoryCore
 import AccessoryIO
 
-/// An opened accessory: a stream of bytes in and one out, nothing added and nothing stripped.
+/// An opened accessory: a stream of received bytes and one of sent bytes, without any framing.
 ///
-/// What arrives is taken by one at a time: a reader of `input` or `messages`, or a `Link`, which has the session for good
-/// and does the writing, too. Whoever comes second gets an error, `busy`. A session that is let go without being closed is
-/// closed then; its sequences and its link keep it.
+/// Only one consumer at a time gets the received bytes: a reader of `input` or `messages`, or a `Link`, which keeps the
+/// session until it is closed and does the writing, too. A second consumer gets the error `busy`. A session that is
+/// released without a close is closed then; its sequences and its link retain it.
 public final class AccessorySession: Sendable {
-  /// The channel beneath. Who uses its queues directly must be the only one.
+  /// The transport. If you use its queues directly, don't use the session's sequences.
   public let transport: any Transport
   let writers: SpaceWaiters
   let ownership = Locked(SessionOwnership())
@@ -18,10 +18,10 @@ public final class AccessorySession: Sendable {
   public var label: String { transport.label }
 
   /// The settings and modem lines of the accessory's line, and a break; nil where it is on no serial line. May be used
-  /// beside a reader or a `Link`, whose time limits follow a change of the speed.
+  /// at the same time as a reader or a `Link`, whose timeouts adapt to a change of the speed.
   public var line: (any LineControl)? { transport.line }
 
-  /// A session on an opened transport, which belongs to it from now on.
+  /// A session over an opened transport, which it owns from now on.
   public init(_ transport: any Transport) {
     self.transport = transport
     writers = SpaceWaiters(transport.output)
@@ -43,11 +43,11 @@ public final class AccessorySession: Sendable {
 
   deinit { transport.beginClose() }
 
-  /// The bytes that arrive, in pieces as they come. Has one consumer at a time: an iterator, for as long as it exists. It
-  /// keeps the session.
+  /// The bytes that arrive, in pieces as they come. Has one consumer at a time: an iterator, for as long as it exists.
+  /// It retains the session.
   ///
-  /// Ends normally when the session is closed here, and throws once, behind the last byte, when the accessory goes. Throws
-  /// `busy` when another iterator, or a `Link`, takes the bytes.
+  /// Ends normally when the session is closed by this program, and throws once, after the last byte, when the accessory
+  /// is unplugged. Throws `busy` when another iterator, or a `Link`, takes the bytes.
   public var input: ByteStream { ByteStream(self) }
 
   /// The messages that arrive, each as the accessory sent it; nil where the transport carries a stream, in which pieces
@@ -56,10 +56,11 @@ public final class AccessorySession: Sendable {
     transport.input.keepsMessages ? MessageStream(self) : nil
   }
 
-  /// Writes bytes in order; returns when they are queued, which waits while the device takes nothing.
+  /// Writes bytes in order. Returns when they are queued; waits while the queue is full.
   ///
   /// Concurrent writes of up to 64 KiB each are not mixed. Throws `disconnected`, or `cancelled` when the session is
-  /// closed or the task cancelled, `busy` when a `Link` has the session; then a longer write may have been done in part.
+  /// closed or the task cancelled, `busy` when a `Link` has the session; then a part of a longer write may have been
+  /// sent.
   @specialized(where Bytes == [UInt8])
   @specialized(where Bytes == ArraySlice<UInt8>)
   public func write<Bytes: Collection<UInt8>>(_ bytes: Bytes) async throws(AccessoryError) {

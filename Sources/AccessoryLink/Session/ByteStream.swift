@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The bytes that arrive from an accessory, as an asynchronous sequence of pieces. For one consumer; keeps
-/// the session.
+/// The bytes that arrive from an accessory, as an asynchronous sequence of pieces. For one consumer; it retains the
+/// session.
 public struct ByteStream: AsyncSequence, Sendable {
   /// A piece: at least one byte, as many as have arrived.
   public typealias Element = [UInt8]
@@ -66,11 +66,12 @@ public struct ByteStream: AsyncSequence, Sendable {
   }
 }
 
-/// Wakes one task; a signal that comes before the wait is kept.
+/// A signal that wakes one waiting task. A signal from before the wait isn't lost.
 final class Signal: Sendable {
   private struct State {
     var isRaised = false
-    /// Resumed once by whoever takes it out, under the lock; a checked one would cost an allocation for each wait.
+    /// Resumed once, by the code that removes it under the lock; a checked continuation would cost an allocation for
+    /// each wait.
     var continuation: UnsafeContinuation<Void, Never>?
   }
 

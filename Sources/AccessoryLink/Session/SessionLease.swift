@@ -2,8 +2,8 @@
 
 import AccessoryCore
 
-/// The right to take what arrives from a session. One reader has it at a time; it is given back when it is let go. It
-/// keeps the session open.
+/// The right to read from a session, which one reader has at a time. Releasing the object gives it back. It retains the
+/// session.
 final class SessionLease: Sendable {
   let session: AccessorySession
   private let number: UInt64
@@ -15,7 +15,7 @@ final class SessionLease: Sendable {
 
   deinit { session.ownership.withLock { $0.end(number) } }
 
-  /// The reader is about to take bytes, and perhaps to wait for them. Throws `busy` when a link has taken the session.
+  /// Call this before taking bytes, or waiting for them. Throws `busy` when a link has taken the session.
   func beginTaking() throws(AccessoryError) {
     guard session.ownership.withLock({ $0.beginTaking(number) }) else { throw .takenByLink(session.label) }
   }
@@ -24,7 +24,7 @@ final class SessionLease: Sendable {
   func endTaking() { session.ownership.withLock { $0.isTaking = false } }
 }
 
-/// Who takes what arrives from a session.
+/// Which consumer reads from a session: none, a reader or a link.
 struct SessionOwnership: Sendable {
   private enum Owner: Sendable, Equatable {
     case nobody, link
@@ -70,7 +70,7 @@ private enum SessionOwnershipError: Error {
 }
 
 extension AccessorySession {
-  /// Takes the session for a reader. Throws `busy` when somebody else has it.
+  /// Reserves the session for a reader. Throws `busy` when there is another reader or a link.
   func lease() throws(AccessoryError) -> SessionLease {
     do throws(SessionOwnershipError) {
       return SessionLease(
@@ -80,8 +80,8 @@ extension AccessorySession {
     }
   }
 
-  /// Takes the session for a link, which has it until it is closed. From a reader that doesn't wait for bytes it is taken
-  /// away. Throws `busy` when a link has it, or a reader waits.
+  /// Reserves the session for a link until it is closed. A reader that isn't waiting for bytes loses it. Throws `busy`
+  /// when a link has it, or a reader is waiting for bytes.
   func takeForGood() throws(AccessoryError) {
     do throws(SessionOwnershipError) {
       try ownership.withLock { ownership throws(SessionOwnershipError) in try ownership.beginForGood() }

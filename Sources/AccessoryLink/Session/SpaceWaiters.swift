@@ -15,7 +15,7 @@ final class SpaceWaiters: Sendable {
 
   private let output: OutputQueue
   private let state = Locked(State())
-  /// A link writes from now on, and is told of space in the place of these.
+  /// Set when a link takes over the writing. It gets the notifications of space then.
   private let isRetired = Atomic<Bool>(false)
 
   init(_ output: OutputQueue) {
@@ -23,8 +23,8 @@ final class SpaceWaiters: Sendable {
     output.onSpace { [weak self] in self?.opened() }
   }
 
-  /// Queues bytes that lie in one piece of at most `limit`, if there is space: the usual case, without an array of their
-  /// own. False when there is more to do. Throws as `write` does.
+  /// Fast path of a write: queues at most `limit` contiguous bytes if there is space, without copying them into an
+  /// array first. Returns false if the slow path is needed. Throws as `write` does.
   func writeAtOnce(
     _ bytes: some Collection<UInt8>, limit: Int, label: String
   ) throws(AccessoryError) -> Bool {

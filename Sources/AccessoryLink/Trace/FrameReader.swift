@@ -4,23 +4,23 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// Finds the frames of one protocol in what passes a line, both ways, and says what they mean.
+/// Finds the frames of one protocol in the traffic of a line, in both directions, and decodes them.
 ///
-/// It only reads, and has no clock: its owner tells it when the line has been silent. Bytes are hostile: whatever passes, it
-/// keeps no more than the longest frame and what it needs to understand the next replies.
+/// It only reads, and has no clock: its owner tells it when the line has been silent. Its memory is bounded, whatever
+/// passes: it keeps at most the longest frame and what it needs to decode the next replies.
 public protocol FrameReader: Sendable {
   /// Whether a pause is how frames of this protocol end. Then a frame's time is that of its last byte, and not of the
   /// pause's end.
   var silenceEndsFrames: Bool { get }
-  /// Whether what the accessory says is text, so that a person at a console reads it best as it comes.
+  /// Whether the accessory sends text, which a console shows as it comes.
   var isText: Bool { get }
-  /// Takes bytes that passed together, and gives what they complete, which may have passed the other way.
+  /// Takes bytes that passed together and returns the frames that they complete, which may be of the other direction.
   mutating func decode(_ bytes: [UInt8], _ direction: ByteDirection) -> [FrameRead]
   /// Tells that nothing has passed this way for a while. Called once for each pause.
   mutating func idle(_ direction: ByteDirection) -> [FrameRead]
-  /// Gives up what has begun this way. Called again until nothing is unfinished, or nothing comes of it any more.
+  /// Gives up the unfinished frame of this direction. Call it again until nothing is unfinished, or it returns nothing.
   mutating func expire(_ direction: ByteDirection) -> [FrameRead]
-  /// Whether something has begun this way that silence may end.
+  /// Whether there is an unfinished frame in this direction, which silence would end.
   func hasUnfinishedFrame(_ direction: ByteDirection) -> Bool
 }
 
@@ -37,7 +37,7 @@ public struct FrameRead: Sendable, Hashable {
   public enum Content: Sendable, Hashable {
     /// A frame.
     case frame(FrameWords)
-    /// So many bytes that belong to no whole frame were given up.
+    /// This many bytes were skipped, because they belong to no complete frame.
     case noise(byteCount: Int)
   }
 

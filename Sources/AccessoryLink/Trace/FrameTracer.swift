@@ -6,12 +6,12 @@ import AccessoryIO
 public struct TraceEntry: Sendable, Hashable {
   /// What it is.
   public enum Content: Sendable, Hashable {
-    /// A frame, whole or with what is wrong with it, in the words of its protocol.
+    /// A frame, decoded, or with what is wrong with it.
     case frame(FrameWords)
-    /// So many bytes that belong to no whole frame were given up.
+    /// This many bytes were skipped, because they belong to no complete frame.
     case noise(byteCount: Int)
-    /// So many bytes, of both directions together, passed here and were dropped before anybody looked at them. They may
-    /// have been parts of the frames around.
+    /// This many bytes of both directions were dropped before they were decoded. They may have been parts of the frames
+    /// around.
     case lost(byteCount: Int)
     /// Bytes of a line whose frames aren't looked for, as they came.
     case bytes([UInt8])
@@ -68,7 +68,7 @@ public struct FrameTracer: Sendable {
     // First what silence alone completes; so it doesn't matter whether a timer fired in between.
     var entries = timePassed(record.time)
     if record.lostBytes > 0 {
-      // What has begun can't be completed by what comes behind the gap.
+      // Bytes after the gap can't complete a frame from before it.
       entries += expire(at: record.time)
       entries.append(
         TraceEntry(time: record.time, direction: record.direction, content: .lost(byteCount: record.lostBytes)))
@@ -102,7 +102,7 @@ public struct FrameTracer: Sendable {
     return entries + expire(at: nil)
   }
 
-  /// Gives up the frames that have begun; at a time, or each when its line had been silent long enough.
+  /// Gives up unfinished frames: at the given time, or each when its line had been silent long enough.
   private mutating func expire(at time: Duration?) -> [TraceEntry] {
     var entries: [TraceEntry] = []
     for direction in ByteDirection.allCases {

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// What a frame says, in the words of its protocol: for people, and as fields for programs.
+/// A decoded frame: as text for people, and as fields for programs.
 public struct FrameWords: Sendable, Hashable {
   /// The protocol, as people call it: "AF1", "EV3".
   public var `protocol`: String
@@ -16,7 +16,7 @@ public struct FrameWords: Sendable, Hashable {
   public var commandByte: UInt8?
   /// The number by which a reply is matched with its request.
   public var number: UInt16?
-  /// What became of it. Only of a whole frame there is more than the head.
+  /// Whether it is complete. An incomplete frame has only the head.
   public var outcome = FrameOutcome.whole
   /// What stands in front, in as few words as possible: "reply BATTERY #7".
   public var title: String

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// The text format in which a trace is kept.
+/// The text format of recordings of traffic.
 ///
 /// A line a record: seconds since the trace began with nine decimals, `<` from the device or `>` to it, the bytes in
 /// hexadecimal:
@@ -76,7 +76,7 @@ public enum Recording {
     }
     if line.hasPrefix(lossMark + " ") { return loss(line) }
     if line.hasPrefix(beganMark + " ") {
-      // What is not of that form is a remark of somebody's.
+      // A line of another form is a comment.
       return duration(line.dropFirst(beganMark.count + 1)).map { .began($0) } ?? .remark
     }
     if line.isEmpty || line.hasPrefix("#") { return .remark }
@@ -90,7 +90,7 @@ public enum Recording {
   private static let lossMark = "#lost"
   private static let beganMark = "#began"
 
-  /// What a line says of lost bytes; a remark of somebody's, when it isn't of that form.
+  /// What a line says of lost bytes; nil when it is a comment.
   private static func loss(_ line: some StringProtocol) -> Line {
     let words = line.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, let time = duration(words[1]), let count = Int(words[2]), count > 0 else { return .remark }

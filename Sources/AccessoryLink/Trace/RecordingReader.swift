@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// Takes a recording's bytes, in pieces of any size, and gives its lines.
+/// Splits a recording, which comes in pieces of any size, into lines.
 public struct RecordingReader: Sendable {
   private var partial: [UInt8] = []
   private var lineNumber = 0

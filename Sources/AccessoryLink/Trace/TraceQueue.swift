@@ -3,14 +3,15 @@
 import AccessoryCore
 import DequeModule
 
-/// Records on their way from the I/O thread to one reader. Bounded: what finds it full is dropped and counted.
+/// A bounded queue of trace records from the I/O thread to one reader. Records that find it full are dropped and
+/// counted.
 final class TraceQueue: Sendable {
   fileprivate struct State {
     var records: Deque<TraceRecord> = []
     var byteCount = 0
     /// Bytes that were dropped since the last record that was kept.
     var lostBytes = 0
-    /// It was full, and the reader has not taken everything since. So losses come in few large pieces.
+    /// Set when the queue was full, until the reader has taken everything. So losses come in few large pieces.
     var isFull = false
     var hasEnded = false
   }

@@ -3,17 +3,17 @@
 import AccessoryCore
 import AccessoryIO
 
-/// Listens to a transport and hands on what passes, with the time.
+/// Records the traffic of a transport with the time.
 ///
-/// What the reader has not taken yet is bounded: see `records`.
+/// The number of records that wait for the reader is bounded: see `records`.
 public final class TraceTap: TransportTap {
   private let clock: any TimerClock
   private let start: MonotonicTime
   private let queue = TraceQueue()
-  /// What passes, for one reader; ends after `finish`.
+  /// The traffic, for one reader; ends after `finish`.
   ///
-  /// A reader may be 4,096 records or 1 MiB behind. Then what passes is dropped until the reader has taken all that
-  /// waits; the next record tells how many bytes these were.
+  /// Up to 4,096 records or 1 MiB wait for the reader. If it falls further behind, traffic is dropped until it has
+  /// taken all of them; the next record tells how many bytes were lost.
   public var records: TraceRecords { TraceRecords(queue: queue) }
 
   /// A tap whose time begins now.
@@ -32,7 +32,7 @@ public final class TraceTap: TransportTap {
     queue.add(TraceRecord(time: clock.now - start, direction: direction, bytes: bytes.withUnsafeBytes(Array.init)))
   }
 
-  /// Adds a record without bytes behind what waits: so the reader learns that nothing else passed up to now.
+  /// Adds a record without bytes, which tells the reader that nothing else passed until now.
   package func mark() {
     queue.add(TraceRecord(time: clock.now - start, direction: .fromDevice, bytes: []))
   }

@@ -10,9 +10,9 @@ public struct AF1Identity: AF1Payload {
 
   /// Who makes the accessory.
   public var manufacturer: String
-  /// What its user calls it.
+  /// The name that its user gave it.
   public var name: String
-  /// Which product it is.
+  /// The name of the product.
   public var model: String
   /// Which one of these products it is.
   public var serialNumber: String

@@ -50,11 +50,11 @@ extension EV3Command where Reply == Void {
 
   // MARK: - Sound
 
-  /// Plays a tone of `frequency` hertz, 250…10000, for `duration` milliseconds, at `volume` percent.
-  public static func tone(volume: Int, frequency: Int, duration: Int) -> Self {
+  /// Plays a tone of `frequency` hertz, 250…10000, for `duration`, up to 32.767 s, at `volume` percent.
+  public static func tone(volume: Int, frequency: Int, duration: Duration) -> Self {
     doing(
       0x94, 1, .checked("volume", volume, 0...100), .checked("frequency", frequency, 250...10_000),
-      .checked("duration", duration, 0...32_767))
+      .time("duration", duration, 0...32_767))
   }
 
   /// Plays a sound file, whose path is given without its ending `.rsf`, relative to the brick's `sys` folder, at
@@ -73,11 +73,11 @@ extension EV3Command where Reply == Void {
   /// Waits until nothing is heard any more.
   public static var soundReady: Self { Self([EV3Step(0x96)], isWaiting: true) { _ in } }
 
-  /// Waits for so many milliseconds.
-  public static func wait(milliseconds: Int) -> Self {
+  /// Waits for `duration`, in whole milliseconds, up to an hour.
+  public static func wait(_ duration: Duration) -> Self {
     Self(
       [
-        EV3Step(0x85, nil, .checked("time", milliseconds, 0...3_600_000), .local(0)),
+        EV3Step(0x85, nil, .time("time", duration, 0...3_600_000), .local(0)),
         EV3Step(0x86, nil, .local(0)),
       ], locals: 4, isWaiting: true
     ) { _ in }

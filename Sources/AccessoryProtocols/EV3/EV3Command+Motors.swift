@@ -71,24 +71,26 @@ extension EV3Command where Reply == Void {
       .checked("constant", constant, length), .checked("down", down, length), brake(isBraking))
   }
 
-  /// Turns motors for `up` + `constant` + `down` milliseconds: faster in the first, slower in the last.
+  /// Turns motors for `up` + `constant` + `down`, in whole milliseconds: ever faster during `up`, ever slower during `down`.
   public static func run(
-    power: Int, up: Int = 0, constant: Int, down: Int = 0, brake isBraking: Bool = false, motors: EV3Motors,
+    power: Int, up: Duration = .zero, constant: Duration, down: Duration = .zero, brake isBraking: Bool = false,
+    motors: EV3Motors,
     layer number: Int = 0
   ) -> Self {
     doing(
-      0xAD, layer(number), ports(motors), .checked("power", power, percent), .checked("up", up, length),
-      .checked("constant", constant, length), .checked("down", down, length), brake(isBraking))
+      0xAD, layer(number), ports(motors), .checked("power", power, percent), .time("up", up, length),
+      .time("constant", constant, length), .time("down", down, length), brake(isBraking))
   }
 
   /// As above, at a speed that the brick keeps.
   public static func run(
-    speed: Int, up: Int = 0, constant: Int, down: Int = 0, brake isBraking: Bool = false, motors: EV3Motors,
+    speed: Int, up: Duration = .zero, constant: Duration, down: Duration = .zero, brake isBraking: Bool = false,
+    motors: EV3Motors,
     layer number: Int = 0
   ) -> Self {
     doing(
-      0xAF, layer(number), ports(motors), .checked("speed", speed, percent), .checked("up", up, length),
-      .checked("constant", constant, length), .checked("down", down, length), brake(isBraking))
+      0xAF, layer(number), ports(motors), .checked("speed", speed, percent), .time("up", up, length),
+      .time("constant", constant, length), .time("down", down, length), brake(isBraking))
   }
 
   /// Turns two motors together by `degrees`. With `turn` 0 both go alike; at ±100 one stands, at ±200 it goes backward.
@@ -100,13 +102,13 @@ extension EV3Command where Reply == Void {
       .checked("degrees", degrees, length), brake(isBraking))
   }
 
-  /// As above, for so many milliseconds.
+  /// As above, for `duration`, in whole milliseconds, in place of an angle.
   public static func runTogether(
-    speed: Int, turn: Int, milliseconds: Int, brake isBraking: Bool = false, motors: EV3Motors, layer number: Int = 0
+    speed: Int, turn: Int, duration: Duration, brake isBraking: Bool = false, motors: EV3Motors, layer number: Int = 0
   ) -> Self {
     doing(
       0xB1, layer(number), ports(motors), .checked("speed", speed, percent), .checked("turn", turn, -200...200),
-      .checked("time", milliseconds, length), brake(isBraking))
+      .time("time", duration, length), brake(isBraking))
   }
 
   /// Waits until motors have done what they were told.

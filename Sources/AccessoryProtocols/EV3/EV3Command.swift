@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
+
 /// One thing that a brick can be asked or told, which a batch makes code of. `Reply` is what it answers: `Void` for
 /// commands that only do something.
 public struct EV3Command<Reply: Sendable>: Sendable {
@@ -49,6 +51,11 @@ enum EV3Argument: Sendable {
   case bytes(Int)
   /// A local variable, of four bytes.
   case local(Int)
+
+  /// A time that the user chose, which the brick counts in milliseconds, and the milliseconds that are possible.
+  static func time(_ name: String, _ duration: Duration, _ range: ClosedRange<Int>) -> EV3Argument {
+    .checked(name, duration.inMilliseconds, range)
+  }
 }
 
 /// What has come back of one command: as many values as it has places, in their order.

@@ -30,15 +30,16 @@ public struct SharingRules: Sendable, Hashable {
     case keep
   }
 
-  /// Whose bytes reach the device.
+  /// Whose bytes reach the device. The default is `many`.
   public var writers = Writers.many
-  /// What becomes of a client that is too slow.
+  /// What becomes of a client that is too slow. The default is `close`.
   public var slowReader = SlowReader.close
   /// Bytes that wait for one client, beside those that the kernel holds.
   public var bufferSize = 1 << 20
-  /// What an unplug does.
+  /// What an unplug does. The default is `hangUp`.
   public var unplug = Unplug.hangUp
-  /// How long a client that sends no more is kept for the device's answer: so much silence of the device.
+  /// How long a client that sends no more is kept for the device's answer: so much silence of the device. The default
+  /// is 500 ms.
   public var linger = Duration.milliseconds(500)
 
   /// Everybody reads and writes; who is too slow is disconnected; an unplug disconnects all.

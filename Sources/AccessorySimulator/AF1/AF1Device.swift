@@ -17,11 +17,11 @@ public struct AF1Device: Sendable {
     public var battery = AF1BatteryReply(level: .high, percent: 100, millivolts: 4_200, charge: .discharging)
     /// What BATTERY is answered with instead, for replies that no `battery` can give (a single byte, a level of 7).
     public var batteryPayload: [UInt8]?
-    /// Bytes of the largest payload it takes.
+    /// Bytes of the largest payload it takes. The default is 4,096.
     public var largestPayload: UInt16 = 4_096
     /// Requests that may be outstanding at a time, at least 1: as many replies are kept.
     public var window: UInt8 = 1
-    /// Whether what has come of a file survives a restart, so that the host may go on there.
+    /// Whether what has come of a file survives a restart, so that the host may go on there. The default is `true`.
     public var keepsParts = true
 
     /// An accessory with a full battery.

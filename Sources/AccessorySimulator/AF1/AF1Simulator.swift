@@ -18,7 +18,7 @@ public actor AF1Simulator {
 
   /// What to pretend.
   public struct Configuration: Sendable {
-    /// What it is plugged into.
+    /// What it is plugged into. The default is `pseudoTerminal`.
     public var connection = Connection.pseudoTerminal
     /// The accessory.
     public var device = AF1Device.Configuration()
@@ -26,11 +26,11 @@ public actor AF1Simulator {
     public var faults = Faults()
     /// Repeats everything that is random.
     public var seed: UInt64
-    /// Percent that the battery loses a second.
+    /// Percent that the battery loses a second. The default is 0.0.
     public var drain = 0.0
     /// Where to keep a link to the pseudo-terminal, which has another name each time.
     public var link: String?
-    /// Whether others are told of a pseudo-terminal.
+    /// Whether others are told of a pseudo-terminal. The default is `true`.
     public var isAnnounced = true
     /// Where to announce it; nil for the user's own directory, where others look.
     public var announcementDirectory: String?

@@ -10,7 +10,7 @@ public typealias BlunoSimulator = SerialSimulator<BlunoDevice>
 public struct BlunoDevice: SerialDevice {
   /// What it is like.
   public struct Configuration: Sendable, Hashable {
-    /// Whether it reads lines.
+    /// Whether it reads lines. The default is `false`.
     public var readsLines = false
     /// Which character each key sends.
     public var keys = BlunoKeyMap()
@@ -20,13 +20,13 @@ public struct BlunoDevice: SerialDevice {
     public var address = BluetoothAddress(rawValue: 0x0017_EA93_97E1)!
     /// Its radio's version.
     public var version = "V1.97"
-    /// Whether its radio is older than 1.8: it says nothing to +++ and knows no AT+EXIT.
+    /// Whether its radio is older than 1.8: it says nothing to +++ and knows no AT+EXIT. The default is `false`.
     public var isOld = false
-    /// Whether it has no radio that answers at all.
+    /// Whether it has no radio that answers at all. The default is `false`.
     public var isMute = false
     /// What it says by itself, and how often; nil for nothing.
     public var says: String?
-    /// The time between two of these.
+    /// The time between two of these. The default is 1 s.
     public var interval = Duration.seconds(1)
 
     /// A robot as it comes.

@@ -158,11 +158,11 @@ extension EV3Device {
       record(.stop)
       soundEnd = now
     case 1:
-      let duration = try call.number(2, byteCount: 2)
+      let duration = Duration.milliseconds(try call.number(2, byteCount: 2))
       record(
         .tone(volume: try call.number(0, byteCount: 1), frequency: try call.number(1, byteCount: 2), duration: duration)
       )
-      soundEnd = now + .milliseconds(max(0, duration))
+      soundEnd = now + max(.zero, duration)
     default:
       record(.file(try call.text(1), volume: try call.number(0, byteCount: 1), isRepeated: subcode == 3))
       // How long a file is, isn't known; half a second stands for it.

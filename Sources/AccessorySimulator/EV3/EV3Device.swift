@@ -50,7 +50,7 @@ public struct EV3Device: Sendable {
 
   /// What the brick is like when it is switched on.
   public struct Configuration: Sendable {
-    /// What its user calls it.
+    /// The name that its user gave it.
     public var name = "EV3"
     /// Its Bluetooth address without colons, which is its serial number.
     public var serialNumber = "001653000001"
@@ -60,17 +60,17 @@ public struct EV3Device: Sendable {
     public var hardwareVersion = "V0.60"
     /// Version of its operating system.
     public var osVersion = "Linux 2.6.33-rc4"
-    /// The battery's charge in percent, 0…100. The voltage follows, as that of alkaline cells.
+    /// The battery's charge in percent, 0…100. The voltage follows, as that of alkaline cells. The default is 100.0.
     public var percent = 100.0
-    /// Percent that the battery loses a second.
+    /// Percent that the battery loses a second. The default is 0.0.
     public var drain = 0.0
-    /// The current out of the battery, in amperes.
+    /// The current out of the battery, in amperes. The default is 0.18.
     public var amperes: Float = 0.18
     /// What it warns of.
     public var warnings: EV3Warnings = []
     /// What is at its inputs.
     public var sensors: [EV3Port: Sensor] = [.one: .touch, .three: .color, .four: .ultrasonic]
-    /// Files that may be open for the host.
+    /// Files that may be open for the host. The default is 16.
     public var handles = 16
     /// System commands that are refused, by their bytes, and what is said then.
     public var refusals: [UInt8: EV3Status] = [:]
@@ -81,8 +81,8 @@ public struct EV3Device: Sendable {
 
   /// Something that was heard.
   public enum Sound: Sendable, Hashable {
-    /// A tone: percent, hertz, milliseconds.
-    case tone(volume: Int, frequency: Int, duration: Int)
+    /// A tone, with its volume in percent and its frequency in hertz.
+    case tone(volume: Int, frequency: Int, duration: Duration)
     /// A file.
     case file(String, volume: Int, isRepeated: Bool)
     /// Silence.

@@ -17,7 +17,7 @@ extension EV3Simulator {
 
   /// How fast it is, and what happens to hosts that don't care.
   public struct Pace: Sendable, Hashable {
-    /// Time that every message takes.
+    /// Time that every message takes. The default is zero.
     public var perMessage = Duration.zero
     /// With more messages waiting than this, it drops the link; nil never does.
     public var mostMessages: Int?
@@ -39,7 +39,7 @@ extension EV3Simulator {
 
   /// What to pretend.
   public struct Configuration: Sendable {
-    /// What it is connected by.
+    /// What it is connected by. The default is `pseudoTerminal`.
     public var connection = Connection.pseudoTerminal
     /// The brick.
     public var device = EV3Device.Configuration()
@@ -47,13 +47,13 @@ extension EV3Simulator {
     public var pace = Pace()
     /// What goes wrong. Of these, a brick knows `drop`, `corrupt`, `delay`, `unplug` and `replug`.
     public var faults = Faults()
-    /// Whether files stay open when the host goes.
+    /// Whether files stay open when the host goes. The default is `true`.
     public var keepsHandles = true
     /// Repeats everything that is random.
     public var seed: UInt64
     /// Where to keep a link to the pseudo-terminal.
     public var link: String?
-    /// Whether others are told of it.
+    /// Whether others are told of it. The default is `true`.
     public var isAnnounced = true
     /// Where to announce it; nil for the user's own directory, where others look.
     public var announcementDirectory: String?

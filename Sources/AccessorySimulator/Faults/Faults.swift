@@ -10,15 +10,15 @@ public struct Faults: Sendable, Hashable {
     case request(Int)
   }
 
-  /// Share of the accessory's frames that never leave it, 0…1.
+  /// Share of the accessory's frames that never leave it, 0…1. The default is 0.0.
   public var drop = 0.0
-  /// Share of the accessory's frames of which one bit is changed, 0…1.
+  /// Share of the accessory's frames of which one bit is changed, 0…1. The default is 0.0.
   public var corrupt = 0.0
-  /// Share of the host's frames that never arrive, 0…1.
+  /// Share of the host's frames that never arrive, 0…1. The default is 0.0.
   public var dropRequests = 0.0
-  /// Share of the host's frames of which one bit is changed, 0…1.
+  /// Share of the host's frames of which one bit is changed, 0…1. The default is 0.0.
   public var corruptRequests = 0.0
-  /// Time that every answer takes longer.
+  /// Time that every answer takes longer. The default is zero.
   public var delay = Duration.zero
   /// When the cable is pulled. At a request: after half of its answer.
   public var unplug: Moment?

@@ -7,9 +7,9 @@ import AccessoryProtocols
 public struct HM10Device: Sendable {
   /// What it is like.
   public struct Configuration: Sendable, Hashable {
-    /// A clone wants CR LF, and knows less.
+    /// A clone wants CR LF, and knows less. The default is `genuine`.
     public var dialect = HM10Dialect.genuine
-    /// Whether it tells its battery in the newer form, `OK+Get:`.
+    /// Whether it tells its battery in the newer form, `OK+Get:`. The default is `false`.
     public var newBatteryForm = false
     /// Its battery in percent, 0…100.
     public var percent = 100
@@ -19,13 +19,13 @@ public struct HM10Device: Sendable {
     public var address = BluetoothAddress(rawValue: 0x0017_EA09_0909)!
     /// Its version.
     public var version = "HMSoft V540"
-    /// Which of the two commands for its version it knows.
+    /// Which of the two commands for its version it knows. The default is `allCases`.
     public var versionForms = HM10Command.VersionForm.allCases
-    /// Whether it is a central that waits for commands, as a user would have made it.
+    /// Whether it is a central that waits for commands, as a user would have made it. The default is `false`.
     public var isCentral = false
-    /// The highest value of SHOW that it knows: 1 in V539.
+    /// The highest value of SHOW that it knows: 1 in V539. The default is 3.
     public var mostShown = 3
-    /// How many attempts to connect it fails, of those to come.
+    /// How many attempts to connect it fails, of those to come. The default is 0.
     public var refusals = 0
 
     /// A module from the factory.

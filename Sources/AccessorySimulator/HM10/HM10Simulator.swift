@@ -12,23 +12,23 @@ public struct HM10Surroundings: SerialDevice {
   public struct Configuration: Sendable, Hashable {
     /// The module.
     public var module = HM10Device.Configuration()
-    /// How many devices are around it.
+    /// How many devices are around it. The default is 3.
     public var neighbours = 3
     /// How long a scan takes; nil for as long as the module's setting says.
     public var scanTime: Duration?
-    /// How long it takes to connect.
+    /// How long it takes to connect. The default is 100 ms.
     public var connectTime = Duration.milliseconds(100)
-    /// How long it takes to fail. A real module takes 10 s.
+    /// How long it takes to fail. A real module takes 10 s. The default is 300 ms.
     public var failTime = Duration.milliseconds(300)
     /// After how long a connection is lost; nil for never.
     public var loseAfter: Duration?
     /// For how long nobody can be connected to when a connection was lost; `zero` for no time.
     public var away = Duration.zero
-    /// Whether the devices echo what they are sent.
+    /// Whether the devices echo what they are sent. The default is `true`.
     public var echoes = true
-    /// How long it hears nothing when it starts anew.
+    /// How long it hears nothing when it starts anew. The default is 300 ms.
     public var restartTime = Duration.milliseconds(300)
-    /// Repeats everything that is random.
+    /// Repeats everything that is random. The default is 1.
     public var seed: UInt64 = 1
 
     /// A module from the factory, among three devices.

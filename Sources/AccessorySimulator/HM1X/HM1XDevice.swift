@@ -10,7 +10,7 @@ public typealias HM1XSimulator = SerialSimulator<HM1XDevice>
 public struct HM1XDevice: SerialDevice {
   /// What it is like.
   public struct Configuration: Sendable, Hashable {
-    /// Who reads the frames: four bytes at a time, or whatever is between colons.
+    /// Who reads the frames: four bytes at a time, or whatever is between colons. The default is `window`.
     public var receiver = HM1XFrame.Receiver.window
     /// Its name.
     public var name = "HM-1X car"

@@ -11,9 +11,9 @@ public typealias MAVLinkSimulator = SerialSimulator<MAVLinkDevice>
 public struct MAVLinkDevice: SerialDevice {
   /// What it is like.
   public struct Configuration: Sendable, Hashable {
-    /// In which version it speaks; it understands both.
+    /// In which version it speaks; it understands both. The default is `two`.
     public var version = MAVLinkVersion.two
-    /// The number of its system.
+    /// The number of its system. The default is 1.
     public var system: UInt8 = 1
     /// Its serial number, which is also the unique number that it tells.
     public var serialNumber = "MAV0001"
@@ -21,27 +21,27 @@ public struct MAVLinkDevice: SerialDevice {
     public var heartbeat = MAVLinkHeartbeat(type: 2, autopilot: 3, mode: [.custom, .stabilized, .manual], state: 3)
     /// The version of its software.
     public var firmware = MAVLinkAutopilotVersion.packed(4, 5, 7)
-    /// How full its batteries are, in percent, 0…100.
+    /// How full its batteries are, in percent, 0…100. The default is 87.
     public var percent = 87
-    /// Whether they are charged.
+    /// Whether they are charged. The default is `false`.
     public var isCharging = false
     /// Time in which they lose one percent; nil: they lose nothing.
     public var drainInterval: Duration?
-    /// How many it has, 0…16.
+    /// How many it has, 0…16. The default is 1.
     public var batteries = 1
-    /// How many cells each has, 0…14; 0: it knows only the voltage of all.
+    /// How many cells each has, 0…14; 0: it knows only the voltage of all. The default is 4.
     public var cells = 4
-    /// Time between two of each of its messages.
+    /// Time between two of each of its messages. The default is 1 s.
     public var period = Duration.seconds(1)
     /// How it behaves.
     public var habits: Set<Quirk> = []
-    /// Share of its frames that have noise in front of them, 0…1.
+    /// Share of its frames that have noise in front of them, 0…1. The default is 0.0.
     public var garbage = 0.0
-    /// Share of its frames that come in two pieces, with a pause between them, 0…1.
+    /// Share of its frames that come in two pieces, with a pause between them, 0…1. The default is 0.0.
     public var split = 0.0
     /// After how long it says nothing any more; nil: never.
     public var stallAfter: Duration?
-    /// Repeats everything that is random.
+    /// Repeats everything that is random. The default is 1.
     public var seed: UInt64 = 1
 
     /// A quadrotor with ArduPilot, on the ground.

@@ -17,7 +17,7 @@ public actor SerialSimulator<Device: SerialDevice> {
     public var seed: UInt64
     /// Where to keep a link to the pseudo-terminal.
     public var link: String?
-    /// Whether others are told of it.
+    /// Whether others are told of it. The default is `true`.
     public var isAnnounced = true
     /// Where to announce it; nil for the user's own directory, where others look.
     public var announcementDirectory: String?

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryCore
 import AccessoryIO
 
 /// An FT232R, the serial adapter that the kernel makes a `/dev/ttyUSB` of. Request numbers as in its driver, ftdi_sio.
 struct FTDIFunction: USBFunction {
   let input = SimulatedUSBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 64)
   let output = SimulatedUSBEndpoint(address: 0x02, kind: .bulk, maximumPacket: 64)
-  private var state = HostLineSettings(latencyTimer: 16)
+  private var state = HostLineSettings(latencyTimer: .milliseconds(16))
 
   /// Clear to send, data set ready and carrier detect are raised; the transmitter is empty.
   private static let status: [UInt8] = [0xB1, 0x60]
@@ -24,9 +25,9 @@ struct FTDIFunction: USBFunction {
     case (0x40, 1): setModemLines(setup.value)
     case (0x40, 3): state.baudRate = Self.baudRate(setup.value, setup.index)
     case (0x40, 4): return setData(setup.value)
-    case (0x40, 9): state.latencyTimer = UInt8(truncatingIfNeeded: setup.value)
+    case (0x40, 9): state.latencyTimer = .milliseconds(UInt8(truncatingIfNeeded: setup.value))
     case (0xC0, 5): return .done(Self.status)
-    case (0xC0, 10): return .done([state.latencyTimer ?? 16])
+    case (0xC0, 10): return .done([UInt8(clamping: state.latencyTimer?.inMilliseconds ?? 16)])
     case (0xC0, 0x90): return .done([0, 0])  // the EEPROM, which is empty
     default: return .stall
     }

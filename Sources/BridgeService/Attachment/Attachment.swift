@@ -5,7 +5,7 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
-/// A device that the service holds or tries to hold, with what is known of it. Lives within the service's actor.
+/// A device that the service holds or tries to hold, with its state. Used on the service's actor only.
 final class Attachment {
   let key: Int
   /// As it was last told, with its usual way in.
@@ -22,16 +22,16 @@ final class Attachment {
   var machine: AttachmentMachine
   /// While it is attached.
   var open: OpenAccessory?
-  /// Changes with each opening, so that what comes late from an earlier one is passed over.
+  /// A new number for each opening, so that late events of an earlier one are ignored.
   var generation = 0
   var listening: Task<Void, Never>?
   /// What is opening it.
   var opening: Task<Void, Never>?
-  /// What has taken this one's place: the same device, with another profile or a better known identity.
+  /// The attachment that has replaced this one: the same device with another profile, or with a better known identity.
   var successor: Attachment?
   /// What is being closed; the next opening waits for it.
   var closing: Task<Void, Never>?
-  /// Subscribers were told that it is there, and not that it is gone; a loan or a rest in between is not told.
+  /// Subscribers know that it is connected. Loans and rests in between aren't reported.
   var isTold = false
   /// To whom it is lent, while it is.
   var lending = Lending()

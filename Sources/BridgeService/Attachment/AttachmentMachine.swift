@@ -4,8 +4,8 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-/// The life of one attachment: what happens to it, and what is to be done then. Has no clock and opens nothing; whoever
-/// holds it tells it what happens, does what it says, and calls `timePassed` at its deadline.
+/// The state machine of one attachment. It has no clock and does no I/O: its owner reports events, carries out the
+/// actions that it returns, and calls `timePassed` at its deadline.
 ///
 /// The states are those of the interface: `opening`, `attached`, `lent`, `waiting`, `failed`.
 struct AttachmentMachine: Sendable, Equatable {
@@ -13,11 +13,11 @@ struct AttachmentMachine: Sendable, Equatable {
 
   /// What is to be done.
   enum Action: Sendable, Equatable {
-    /// Open the device and make contact; then comes `opened` or `openingFailed`.
+    /// Open the device and make contact; then report `opened` or `openingFailed`.
     case open
     /// Close the device.
     case close
-    /// Have the link end, since the device is gone; then comes `ended`.
+    /// End the link, since the device is gone; then report `ended`.
     case end
     /// The accessory is attached.
     case tellAttached
@@ -40,7 +40,7 @@ struct AttachmentMachine: Sendable, Equatable {
   private(set) var problem: AccessoryError?
   /// When `timePassed` is to be called.
   private(set) var deadline: MonotonicTime?
-  /// It was closed because nobody had anything for it to do, and is opened when somebody has.
+  /// It was closed because it was idle, and is opened again for the next call.
   private(set) var isResting = false
   /// The device is plugged in, as far as is known.
   private(set) var isPresent = true
@@ -49,9 +49,10 @@ struct AttachmentMachine: Sendable, Equatable {
   /// An `open` is under way.
   private(set) var isOpening = false
   private var hasBeenAttached = false
-  /// It is one of several on a line, which is there also when this one keeps silent: then it is asked for ever.
+  /// It is one of several units on a line. The line is there even when the unit doesn't answer, so it is tried for
+  /// ever.
   private let isUnit: Bool
-  /// Until then an opening that udev's rules may still help is repeated without counting.
+  /// Until this time, an opening that fails because udev hasn't finished is repeated without counting as a try.
   private var graceEnd: MonotonicTime
   private var policies: AttachmentPolicies
 
@@ -106,12 +107,12 @@ struct AttachmentMachine: Sendable, Equatable {
       deadline = min(now + Self.graceInterval, graceEnd)
       return []
     }
-    // What was here and is not to be found is unplugged, whoever tells of that first.
+    // A device that was there and can't be found counts as unplugged, before udev reports it.
     let isGone = error.kind == .notFound && (hasBeenAttached || !isPresent)
     return tryAgain(isGone ? AccessoryError(.disconnected, code: error.code, error.message) : error, now: now)
   }
 
-  /// Whether an error may be over when udev's rules have been run.
+  /// Whether an error may disappear when udev has processed the device.
   private static func mayPass(_ kind: AccessoryError.Kind) -> Bool {
     [.permissionDenied, .notFound, .busy].contains(kind)
   }
@@ -134,7 +135,7 @@ struct AttachmentMachine: Sendable, Equatable {
     triesLimit = policy.tries
     state = .waiting
     isResting = false
-    // One that is awaited for ever needs no timer: its coming is told.
+    // A device that is awaited for ever needs no timer: its connection is reported.
     deadline = isPresent || policy.tries != nil ? now + pause : nil
     return [.tellWaiting(error, pause: pause, try: tries, of: policy.tries)]
   }
@@ -182,7 +183,7 @@ struct AttachmentMachine: Sendable, Equatable {
     }
   }
 
-  /// The device is there again, or somebody wants it to be tried at once.
+  /// The device is there again, or a client wants it to be tried at once.
   mutating func plugged(now: MonotonicTime) -> [Action] {
     isPresent = true
     switch state {
@@ -196,7 +197,7 @@ struct AttachmentMachine: Sendable, Equatable {
 
   // MARK: - Lending
 
-  /// Lends it; false when it isn't there to be lent. The holder closes the device and opens it for the client.
+  /// Lends it; false when it isn't attached. The caller then closes the device and opens it for the client.
   mutating func lend() -> Bool {
     guard state == .attached || isResting else { return false }
     (state, deadline, isResting, problem) = (.lent, nil, false, nil)
@@ -207,7 +208,7 @@ struct AttachmentMachine: Sendable, Equatable {
   mutating func lendLine() -> Bool {
     guard isPresent, state != .lent else { return false }
     (state, deadline, isResting, problem) = (.lent, nil, false, nil)
-    // What was being opened is closed for it, and nothing is told of that.
+    // An opening that is under way is ended for it, which isn't reported.
     isOpening = false
     return true
   }

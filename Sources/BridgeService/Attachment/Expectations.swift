@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// Paths of devices that are about to be told of, and are to be held then whatever they are.
+/// Paths of devices that will be reported soon, and that the service holds then whatever they are.
 struct Expectations {
   private var paths: [(path: String, end: MonotonicTime)] = []
 
@@ -18,7 +18,7 @@ struct Expectations {
     paths.append((path, now + Self.patience))
   }
 
-  /// Whether this device is one of them, which it is no more then.
+  /// Whether this device is expected. If so, its path is removed.
   mutating func take(_ device: Device, now: MonotonicTime) -> Bool {
     paths.removeAll { $0.end <= now }
     let count = paths.count

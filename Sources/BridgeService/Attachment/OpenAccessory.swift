@@ -5,7 +5,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-/// An accessory that is attached: its device is open, and, where its protocol is known, contact is made.
+/// An attached accessory: its device is open and, if its protocol is known, contact is made.
 struct OpenAccessory: Sendable {
   let session: AccessorySession
   /// Nil where no driver speaks its protocol.
@@ -30,8 +30,8 @@ struct OpenAccessory: Sendable {
     if !isShared { await session.close() }
   }
 
-  /// Calls `body` once when the device goes, whatever it was doing; not when it is closed here. `heard` is called with
-  /// what the accessory tells of its own accord. Returns the task that listens.
+  /// Calls `body` once when the device is unplugged, but not when the service closes it. `heard` is called with the
+  /// accessory's events. Returns the task that listens.
   func follow(
     heard: @escaping @Sendable (AccessoryNews) async -> Void, ended: @escaping @Sendable (AccessoryError) async -> Void
   ) -> Task<Void, Never> {
@@ -46,7 +46,7 @@ struct OpenAccessory: Sendable {
     }
   }
 
-  /// What a device says to nobody is passed over, so that its end is seen behind it.
+  /// Bytes that nobody reads are discarded, so that the end behind them is noticed.
   private func followWithoutDriver(_ ended: @escaping @Sendable (AccessoryError) async -> Void) -> Task<Void, Never> {
     let input = session.input
     return Task {

@@ -3,8 +3,9 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// What an attached accessory is asked by itself, and when: one poll at a time, each again when its interval has passed
-/// since it ended, well or not. So polls never pile up, and one that fails is no more frequent. Pure: time comes in.
+/// The schedule of an accessory's polls: one at a time, and each again when its interval has passed since it ended,
+/// with or without an error. So polls never pile up, and failing ones aren't more frequent. A value that is given the
+/// time.
 struct PollSchedule: Sendable, Hashable {
   private struct Entry: Sendable, Hashable {
     let poll: AccessoryPoll
@@ -15,7 +16,7 @@ struct PollSchedule: Sendable, Hashable {
   private var entries: [Entry] = []
   private let letsSleep: Bool
   private var running: Int?
-  /// It has stopped answering and is let sleep: it isn't asked until it shows life.
+  /// The unit has stopped answering. It isn't polled until it sends something.
   private(set) var isAsleep = false
   /// How many polls in a row were not answered.
   private(set) var silences = 0

@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryIO
 
-/// Shows what passes a device to any number of listeners; it stays when the device is opened anew. A listener that
-/// doesn't keep up loses the newest, and is told how much; it holds nobody up.
+/// Passes the traffic of a device to any number of listeners, also after the device is reopened. A slow listener loses
+/// the newest bytes and is told how many; it doesn't delay others.
 final class TapHub: TransportTap {
   /// Pieces that a listener may be behind.
   private static let pieceLimit = 1_024
@@ -20,7 +20,7 @@ final class TapHub: TransportTap {
     let lostBytes: Int
   }
 
-  /// One listener's place. Its lock is the only thing that the I/O thread ever waits for.
+  /// The buffer of one listener. Its lock is the only one that the I/O thread waits for.
   final class Listener: Sendable {
     private struct State {
       var pieces: [Piece] = []

@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// A search for the units on one line: which are known, and which are to be asked next. What is asked, and when, is the business
-/// of who holds it.
+/// A search for the units on one line: the known ones, and the numbers to try next. Its owner does the asking and the
+/// timing.
 struct UnitSearch {
   /// The time between two numbers that are asked when all were asked once.
   static let pause = Duration.seconds(30)
@@ -54,7 +54,7 @@ struct UnitSearch {
     return []
   }
 
-  /// Somebody answers by this number; false when that was known.
+  /// A unit with this number has answered; false if it was known already.
   mutating func add(_ unit: Int) -> Bool {
     guard !found.contains(unit) else { return false }
     found = (found + [unit]).sorted()

@@ -4,8 +4,8 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryIO
 
-/// To whom an accessory's bytes are lent: from the moment at which that is decided until they are given back. What is on
-/// one line is lent together; the one that was asked for has the loan.
+/// The loan of an accessory's bytes to a client, from the decision until they are given back. All units of a line are
+/// lent together; the one that was asked for has the loan.
 struct Lending {
   /// Who has it, in words; nil while nobody has.
   private(set) var holder: String?

@@ -4,9 +4,10 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryIO
 
-/// What a client has borrowed by `Open`, beside the bytes. Lives within the service's actor, for as long as the loan.
+/// The loan of a client that has called `Open`: its secret and its access to the line. Used on the service's actor
+/// only.
 final class Loan {
-  /// The secret by which the borrower calls it: 128 random bits, which nobody else is told.
+  /// The secret that identifies the loan: 128 random bits that only the borrower knows.
   let secret = Hexadecimal.string(UInt64.random(in: 0 ... .max)) + Hexadecimal.string(UInt64.random(in: 0 ... .max))
   /// The user who has borrowed it.
   let user: UInt32

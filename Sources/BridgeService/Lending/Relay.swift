@@ -2,9 +2,9 @@
 
 import AccessoryIO
 
-/// Joins two channels: what arrives at one is written to the other, both ways, as fast as the slower side takes it.
+/// Copies bytes between two transports in both directions, as fast as the slower side takes them.
 enum Relay {
-  /// Returns when one side has ended, and what it had sent is with the other: whether that was the device. Closes neither.
+  /// Returns when one side has ended and its last bytes were passed on: true if that was the device. Closes neither.
   static func run(_ device: any Transport, _ client: any Transport) async -> Bool {
     let (ends, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingOldest(1))
     let pumps = [(device, client, true), (client, device, false)].map { from, to, isDevices in
@@ -27,9 +27,9 @@ enum Relay {
   }
 }
 
-/// Carries bytes one way.
+/// Copies bytes in one direction.
 private struct Pump {
-  /// What has ended.
+  /// The side that has ended.
   enum End {
     case input, output, cancelled
   }
@@ -73,7 +73,7 @@ private struct Pump {
     return Task.isCancelled ? .cancelled : .output
   }
 
-  /// Messages stay apart, where there are any.
+  /// Splits the bytes into messages, if the transport keeps messages.
   private static func split(_ bytes: [UInt8], _ messages: [Int]) -> [ArraySlice<UInt8>] {
     guard !messages.isEmpty else { return [bytes[...]] }
     var rest = bytes[...]

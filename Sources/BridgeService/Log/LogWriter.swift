@@ -4,10 +4,10 @@ import AccessoryCore
 import Dispatch
 import Glibc
 
-/// Writes lines to a descriptor and never makes who says them wait, whether or not anybody reads there.
+/// Writes lines to a descriptor without ever blocking the caller, even if nobody reads them.
 ///
-/// A thread of its own writes, and waits where nobody reads. Until then a bounded number of lines is kept; those beyond
-/// are dropped and counted, and the number is written when there is room again.
+/// A thread of its own does the writing and waits for the reader. A bounded number of lines is buffered; further lines
+/// are dropped and counted, and the count is written when there is room again.
 package final class LogWriter: Sendable {
   fileprivate struct State {
     /// What waits, in order. Those before `first` have been taken.
@@ -70,7 +70,7 @@ package final class LogWriter: Sendable {
     while let line = state.withLock({ $0.next(tellDropped) }) { Self.write(line, to: descriptor) }
   }
 
-  /// Where nobody can read any more (EPIPE), a line is lost: a service goes on all the same.
+  /// Lines are lost when there is no reader any more (EPIPE); the service continues.
   private static func write(_ bytes: [UInt8], to descriptor: CInt) {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// How long what an accessory has told is fresh. Where nothing tells it again and again, it doesn't get stale: it is as old
-/// as its age says.
+/// How long an accessory's readings are fresh. A reading that isn't repeated regularly doesn't become stale; it only
+/// has an age.
 struct Freshness: Sendable, Hashable {
   /// Nothing that is asked so often is stale before.
   static let least = Duration.seconds(60)

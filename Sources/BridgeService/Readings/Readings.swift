@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// What an accessory was last heard to say, how old that is, and what of it is news. Pure: time comes in. Readings have the
-/// time of the clock that counts the machine's sleep, too; news goes by the other.
+/// The last readings of an accessory, their age, and which of them are new. A value that is given the time. Readings
+/// have the time of the clock that counts the machine's sleep, too; news goes by the other.
 struct Readings: Sendable {
   /// Something that was read, and when.
   struct Reading<Value: Sendable>: Sendable {

@@ -2,8 +2,8 @@
 
 import AccessoryCore
 
-/// Which of an accessory's values are to be told to subscribers, and when: at most once a second, so that one that tells a
-/// hundred a second doesn't flood them; each as it is then. Pure: time comes in.
+/// Decides which values subscribers get, and when: at most once a second, each with its present value, so that an
+/// accessory that sends a hundred a second doesn't flood them. A value that is given the time.
 struct ValueNews {
   /// From one telling to the next, at least.
   static let pause = Duration.seconds(1)

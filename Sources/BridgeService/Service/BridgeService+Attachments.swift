@@ -45,7 +45,7 @@ extension BridgeService {
     return attachment
   }
 
-  /// What passes a line is shown to all who listen to one of the accessories on it.
+  /// The traffic of a line goes to the listeners of all accessories on it.
   func taps(for device: Device) -> TapHub {
     let other = attachments.values.first { $0.device.unit != nil && $0.device.isOnLine(of: device) }
     let search = searches.values.first { $0.line.isOnLine(of: device) }
@@ -57,8 +57,8 @@ extension BridgeService {
     attachments.values.contains { $0.taps === taps } || searches.values.contains { $0.taps === taps }
   }
 
-  /// What programs written for ExternalAccessory ask for. What is taken for a driver's is taken for what the profile of
-  /// that driver means.
+  /// The protocol strings that programs for ExternalAccessory ask for: those of the profile, or of the built-in profile
+  /// of the same driver.
   func protocolStrings(_ driver: Driver?, _ profile: Profile?) -> [String] {
     (profile ?? driver.flatMap { profiles.profile(named: $0.name) })?.protocolStrings ?? []
   }
@@ -79,7 +79,7 @@ extension BridgeService {
     )
   }
 
-  /// Lets go of a device and forgets it. Unless `admitting`, its place is not for those that were refused one.
+  /// Closes a device and removes its attachment. With `admitting`, a device that was refused gets the free place.
   func release(_ attachment: Attachment, admitting: Bool = true) {
     attachments[attachment.key] = nil
     close(attachment)
@@ -106,7 +106,7 @@ extension BridgeService {
     attachment.readings.forgetNews()
   }
 
-  /// There is a place again: those that were refused one have their turn.
+  /// There is a free place: devices that were refused get their turn.
   private func admitRefused() {
     guard !isClosing else { return }
     for attachment in ordered
@@ -118,7 +118,7 @@ extension BridgeService {
 
   // MARK: - Actions
 
-  /// Does what the machine says, and what its state demands then.
+  /// Carries out the state machine's actions, and what its new state requires.
   func perform(_ actions: [AttachmentMachine.Action], on attachment: Attachment) {
     for action in actions {
       switch action {
@@ -185,7 +185,7 @@ extension BridgeService {
     attachment.generation += 1
     let (key, generation, closing) = (attachment.key, attachment.generation, attachment.closing)
     let opener = opener(for: attachment)
-    // Nothing is sent to a device of which profiles say different things.
+    // Nothing is sent to a device that profiles of different protocols match.
     let conflict = attachment.profile == nil ? profiles.conflict(for: attachment.device, label: opener.label) : nil
     // Pseudo-terminals' numbers are given out again at once.
     let (known, sources) = (attachment.device.line, sources)

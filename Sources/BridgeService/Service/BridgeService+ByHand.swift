@@ -87,8 +87,8 @@ extension BridgeService {
     }
   }
 
-  /// Holds a device for the process that the service is part of, unless a profile has it do so already. Throws what went
-  /// wrong when that was tried for the first time and policies allow no more.
+  /// Holds a device for the process that the service runs in, unless a profile does so already. Throws the error of the
+  /// first try if the policies allow no other.
   package func hold(_ device: Device, _ chosen: Profile? = nil) async throws(AccessoryError) {
     if device.unit == nil, let profile = chosen ?? profiles.profile(for: device), profile.units != nil {
       _ = await hold(all: device, profile, chosen)
@@ -106,7 +106,7 @@ extension BridgeService {
     }
   }
 
-  /// Has one that waits tried at once, or that was given up, unless there are too many.
+  /// Retries a waiting or failed attachment at once, unless there are too many.
   private func tryAtOnce(_ attachment: Attachment) {
     switch attachment.machine.state {
     case .attached, .lent, .opening: return
@@ -131,7 +131,7 @@ extension BridgeService {
     let device = try named(text)
     guard device.source == .named else { return device }
     try checkNaming(text, caller)
-    // Links are followed for who may name any path; where that hangs, nobody else waits.
+    // Links are followed only for callers that may name any path. If the file system hangs, nobody else waits.
     guard let node = device.address.node else { return device }
     guard let path = await SetupQueue(label: "naming").run({ DeviceResolver.resolved(node) }) else {
       throw CallError(AccessoryError(.notFound, ResolutionError.noMatch(text).description), device: text)

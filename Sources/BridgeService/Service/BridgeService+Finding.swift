@@ -8,12 +8,14 @@ import AccessoryDrivers
 // Which attachment a call is about, and whether it can be asked.
 
 extension BridgeService {
-  /// The attachment that `text` means: what a user would type. With `asLine` the line of several is meant by the first of them.
+  /// The attachment that `text`, as typed by a user, means. With `asLine` the line of several is meant by the first of
+  /// them.
   func find(_ text: String?, asLine isLine: Bool = false) throws(CallError) -> Attachment {
     let (there, awaited) = (ordered.filter(\.machine.isPresent), ordered.filter { !$0.machine.isPresent })
     let device: Device?
     do throws(ResolutionError) {
-      // No file is looked at for a client: a file system that hangs would stop all, and it isn't told what there is.
+      // No file is accessed for a client: a file system that hangs would stop the service, and clients must not learn
+      // which files exist.
       device = try DeviceResolver.choose(
         text, there: there.map(\.device), awaited: awaited.map(\.device), lookingAtFiles: false)
     } catch {
@@ -72,7 +74,7 @@ extension BridgeService {
   /// Waits until the attachment's state may be another, or the task is cancelled.
   func wait(_ attachment: Attachment) async { for await _ in attachment.change() {} }
 
-  /// Throws when there is no use in going on: the call is cancelled, the service ends, the attachment is forgotten.
+  /// Throws when waiting is pointless: the call is cancelled, the service ends, the attachment is forgotten.
   func check(_ attachment: Attachment, _ text: String?) throws(CallError) {
     if Task.isCancelled || isClosing {
       throw CallError(AccessoryError(.cancelled, "the call was given up"), device: text)

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryDrivers
 
-// What attached accessories are asked by themselves. There is one timer for an accessory, and none where nothing is asked.
+// The polling of attached accessories. There is one timer for each accessory with polls.
 
 extension BridgeService {
   /// How often a poll is made: as the user says, or else the profile, or else the driver.
@@ -86,7 +86,7 @@ extension BridgeService {
     }
   }
 
-  /// It speaks of its own accord, or has answered somebody: it doesn't sleep.
+  /// The unit has sent something, so it isn't asleep.
   func showedLife(_ attachment: Attachment) {
     guard attachment.polls.isAsleep else { return }
     attachment.polls.showedLife(now: clock.now)

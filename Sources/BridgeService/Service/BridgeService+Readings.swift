@@ -79,7 +79,7 @@ extension BridgeService {
     }
   }
 
-  /// Something is being done with it: the time until it is closed for idleness begins anew.
+  /// The accessory is in use: restarts the time after which an idle one is closed.
   func noteWork(_ attachment: Attachment) {
     guard let limit = configuration.policies(attachment.profile).idleClose else { return }
     if let token = attachment.idleTimer { clock.cancel(token) }

@@ -40,8 +40,8 @@ extension BridgeService {
     let (listener, stop) = attachment.taps.listen()
     defer { stop() }
     try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now)))
-    // Each waits until the client has read: what passes meanwhile waits in the listener, and beyond its bound is
-    // dropped and counted there.
+    // Each waits until the client has read. Traffic is buffered in the listener meanwhile; beyond its limit it is
+    // dropped and counted.
     for await _ in listener.signals {
       for piece in listener.take() { try await answers.sendWhenRead(Bridge.TracePiece(piece)) }
     }
@@ -55,7 +55,7 @@ extension BridgeService {
 
   package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult {
     var attachment = try find(call.device, asLine: true)
-    // The line of several is lent whatever one of them is doing.
+    // A line with several units is lent whatever one of them is doing.
     while attachment.machine.state == .opening, attachment.device.unit == nil {
       try check(attachment, call.device)
       await wait(attachment)
@@ -77,7 +77,7 @@ extension BridgeService {
     attachment.lending.begin(for: caller)
     log.notice("\(attachment.name) is lent to \(attachment.lending.holder ?? "a client")")
     attachment.changed()
-    // Whoever has the bytes of a line has them of all that are on it.
+    // A loan of a line covers all units on it.
     let lent = [attachment] + others.filter { $0.machine.lendLine() }
     for other in lent.dropFirst() {
       other.lending.begin(with: attachment.lending)
@@ -118,8 +118,8 @@ extension BridgeService {
   /// How long the client waits for the answers to what the accessory was asked before.
   private static let answerPatience = Duration.seconds(2)
 
-  /// Waits until the accessory has answered what it was asked before it was lent, so that no answer of ours comes among
-  /// the client's bytes; for a bounded time.
+  /// Waits, for a bounded time, until the accessory has answered earlier requests, so that no answer to them gets among
+  /// the client's bytes.
   private func quiet(_ attachment: Attachment, until end: MonotonicTime) async {
     let key = attachment.key
     let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.attachments[key]?.changed() } }
@@ -127,7 +127,7 @@ extension BridgeService {
     while attachment.callCount > 0, clock.now < end, !Task.isCancelled, !isClosing { await wait(attachment) }
   }
 
-  /// A client has given an accessory back: contact is made anew. Or it has gone.
+  /// A client has given an accessory back, so contact is made again; or it was unplugged.
   private func returned(_ keys: [Int], _ error: AccessoryError?) {
     for key in keys {
       guard let attachment = attachments[key] else { continue }

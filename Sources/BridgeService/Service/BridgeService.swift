@@ -7,9 +7,9 @@ import AccessoryDrivers
 import AccessoryIO
 import Logging
 
-/// Holds the accessories that come and go, and answers for them.
+/// The service: holds accessories as they are plugged in, and answers calls about them.
 ///
-/// Everything is decided on one dispatch queue; nothing that may block, and no byte, passes there.
+/// All decisions are made on one dispatch queue. Nothing on it blocks, and no accessory's bytes pass through it.
 package actor BridgeService {
   nonisolated let executor = DispatchExecutor(label: "accessory.service")
   nonisolated let io: IOThread
@@ -43,11 +43,11 @@ package actor BridgeService {
   var supplies: [String: SuppliedFile] = [:]
   /// Lines on which units are searched for, by their addresses.
   var searches: [DeviceAddress: UnitSearch] = [:]
-  /// Ends when there was nothing to do for as long as `exitIdle` says.
+  /// Finishes when the service was idle for as long as `exitIdle` says.
   package nonisolated let idle: AsyncStream<Void>
   private let idleContinuation: AsyncStream<Void>.Continuation
 
-  /// Devices that are known at a time; more than that are no accessories.
+  /// The most devices that are known at a time.
   static let deviceLimit = ReplyLimits.devices
 
   /// The service's dispatch queue.
@@ -73,12 +73,12 @@ package actor BridgeService {
     executor.post { self.assumeIsolated(body) }
   }
 
-  /// Returns when the service's queue has its turn: what a watchdog is shown.
+  /// Returns when the service's queue has run a job: proof of life for a watchdog.
   package func proveLife() async {}
 
   // MARK: - Devices
 
-  /// Attaches what these sources tell of, from now on. A source that can't be watched is logged and left out.
+  /// Attaches the devices of these sources, from now on. A source that can't be watched is logged and left out.
   package func watch(_ sources: [any DeviceSource]) async {
     self.sources = sources
     for source in sources {
@@ -182,7 +182,7 @@ package actor BridgeService {
     noteWrites(of: attachment)
   }
 
-  /// Begins anew with a device whose profile or identity is another now.
+  /// Replaces the attachment of a device whose profile or identity has changed.
   private func replace(_ attachment: Attachment, by device: Device, _ profile: Profile?) {
     release(attachment, admitting: false)
     attachment.successor = attach(
@@ -223,7 +223,7 @@ package actor BridgeService {
     let address = attachment.target.address
     attachment.device = device
     guard attachment.target.address != address else { return }
-    // Another way in is the usual one now: the terminal came, or went.
+    // The usual transport of the device has changed: its terminal came or went.
     log.info("\(attachment.name) is reached by \(SafeText.escape(attachment.target.address.description)) now")
     if attachment.machine.state == .attached {
       close(attachment)
@@ -260,8 +260,8 @@ package actor BridgeService {
 
   // MARK: - Profiles
 
-  /// Goes by these profiles from now on: attaches what fits, lets go of what doesn't any more, and opens anew what is to
-  /// be opened otherwise. What is lent stays as it is.
+  /// Applies these profiles from now on: attaches devices that fit, detaches those that no longer do, and reopens those
+  /// with other settings. Lent ones stay as they are.
   package func use(_ profiles: ProfileStore) {
     guard !isClosing else { return }
     self.profiles = profiles
@@ -299,9 +299,9 @@ package actor BridgeService {
     }
   }
 
-  /// Begins to count the time with nothing to do, or forgets it.
+  /// Starts or stops the timer of idleness.
   func checkIdle() {
-    // Once for all that is decided in a row: each counts all accessories.
+    // Done once for a series of changes, because it counts all accessories.
     if !statusIsDue {
       statusIsDue = true
       post { service in
@@ -353,7 +353,7 @@ package actor BridgeService {
 
   // MARK: - The end
 
-  /// Lets go of everything; returns when all devices are closed.
+  /// Detaches everything. Returns when all devices are closed.
   package func close() async {
     if !isClosing {
       isClosing = true

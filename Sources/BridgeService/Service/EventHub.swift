@@ -2,7 +2,7 @@
 
 import AccessoryControl
 
-/// Hands what happens to all who asked for it. Lives within the service's actor.
+/// Distributes events to subscribers. Used on the service's actor only.
 struct EventHub {
   /// An event. One for all subscribers, however many of them are behind.
   final class Entry: Sendable {
@@ -19,7 +19,7 @@ struct EventHub {
   private var subscribers: [Int: Subscriber] = [:]
   private var next = 0
 
-  /// Events that a subscriber may be behind; one that is further behind is cut off.
+  /// Events that are buffered for a subscriber. One that falls further behind is disconnected.
   private static let limit = 4_096
 
   /// Whether somebody wants values.

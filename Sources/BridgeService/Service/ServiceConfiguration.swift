@@ -5,7 +5,7 @@ import AccessoryDrivers
 
 /// How a service behaves, where profiles don't say.
 package struct ServiceConfiguration: Sendable {
-  /// What the user wants otherwise than a profile says; nil: as it says.
+  /// Settings of the user that override a profile's; nil keeps the profile's.
   package struct RetryChange: Sendable, Hashable {
     /// How often something is tried.
     package enum Tries: Sendable, Hashable {
@@ -80,7 +80,7 @@ package struct ServiceHooks: Sendable {
   package var onReloading: @Sendable () -> Void
   /// The service ends.
   package var onStopping: @Sendable () -> Void
-  /// What those are told who asked for it with Subscribe; on the service's queue.
+  /// The events that subscribers get. Called on the service's queue.
   package var onEvent: @Sendable (Bridge.Event) -> Void
 
   package init(

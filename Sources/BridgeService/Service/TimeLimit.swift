@@ -9,7 +9,7 @@ enum TimeLimit {
     milliseconds.map { .milliseconds(max(1, min($0, 86_400_000))) }
   }
 
-  /// Runs `body`; when it has not ended by then it is cancelled, and `timedOut` thrown.
+  /// Runs `body` with a timeout: it is cancelled then, and `timedOut` is thrown.
   static func run<Value: Sendable>(
     _ limit: Duration?, _ clock: any TimerClock, label: String,
     _ body: @escaping @Sendable () async throws(AccessoryError) -> Value

@@ -18,7 +18,7 @@ package struct ErrorReport: Sendable, Hashable {
   package let kind: String
   /// What happened, for people; not escaped.
   package let message: String
-  /// The number behind it, where there is one.
+  /// The code of the layer that failed: an errno, libusb's error or the accessory's reason; nil where there is none.
   package let code: AccessoryError.Code?
   /// What the command ends with.
   package let exitStatus: CInt

@@ -7,12 +7,12 @@ import Foundation
 
 /// An accessory that is connected, or was.
 ///
-/// Its facts are what discovery knows without opening it: what a simulator announces, or the strings of a USB device.
-/// They are the accessory's own words, there to be shown; choose by `protocolStrings`. What isn't known is empty:
-/// nobody is asked, as asking would take the accessory from whoever has it.
+/// Its properties are what discovery knows without opening it: a simulator's announcement, or the strings of a USB
+/// device. Use them for display only, as they come from the accessory, and choose by `protocolStrings`. Unknown ones
+/// are empty. The accessory isn't asked, because that would need to open it.
 public final class EAAccessory: NSObject, Sendable {
   let port: AccessoryPort
-  /// Another number for each connection, never `EAConnectionIDNone`.
+  /// A new number for each connection, never `EAConnectionIDNone`.
   public let connectionID: Int
   private let delegateReference = Locked(DelegateReference())
 
@@ -23,13 +23,13 @@ public final class EAAccessory: NSObject, Sendable {
 
   /// Whether it is connected. One that comes back is another object.
   public var isConnected: Bool { port.isConnected }
-  /// What its user calls it.
+  /// The name that its user gave it.
   public var name: String { port.device.name ?? "" }
-  /// Who makes it.
+  /// The manufacturer's name.
   public var manufacturer: String { port.device.manufacturer ?? "" }
-  /// Which product it is.
+  /// The name of the product.
   public var modelNumber: String { port.device.model ?? "" }
-  /// Which one of these it is. One of several on a line has its unit behind that: "A123@2".
+  /// The serial number. One of several on a line has its unit behind that: "A123@2".
   public var serialNumber: String {
     let device = port.device
     return (device.serialNumber ?? "") + device.unitSuffix
@@ -43,7 +43,7 @@ public final class EAAccessory: NSObject, Sendable {
   /// Always empty: there is no dock.
   public var dockType: String { "" }
 
-  /// Who is told, on the main thread, when it is disconnected. Not kept.
+  /// The delegate, called on the main thread when the accessory is disconnected. A weak reference.
   public weak var delegate: (any EAAccessoryDelegate)? {
     get { delegateReference.withLock { $0 }.object }
     set {

@@ -6,9 +6,9 @@ import AccessoryDrivers
 import AccessoryIO
 import Foundation
 
-/// Which accessories are there, and what is to be told of it.
+/// The connected accessories, and the notifications about them.
 ///
-/// Devices come and go on the queue of this module's tasks; what follows is told on the main thread.
+/// Changes are handled on the queue of this module's tasks, and notified on the main thread.
 final class AccessoryRegistry: RunLoopWork {
   private struct State: Sendable {
     var profiles: ProfileStore
@@ -33,7 +33,7 @@ final class AccessoryRegistry: RunLoopWork {
   private let services: [String]
   private let drivers: DriverLibrary
 
-  /// What may wait to be told, before connections whose accessory has gone again are left out.
+  /// The most notifications that wait. Above that, connections of accessories that have gone again are dropped.
   static let newsLimit = 256
 
   /// How long a disconnection waits for the delegates of the streams to be told of their end.
@@ -140,7 +140,7 @@ final class AccessoryRegistry: RunLoopWork {
     if let accessory { disconnect(accessory) }
   }
 
-  /// The accessory stays the same as long as its profile does: it may have got a name, or another way in.
+  /// The accessory object stays the same while its profile does; its name or transport may have changed.
   private func changed(_ device: Device, from old: Device) {
     let (former, hasNews) = state.withLock { state -> (EAAccessory?, Bool) in
       if let index = state.devices.firstIndex(of: old) { state.devices.remove(at: index) }
@@ -156,7 +156,8 @@ final class AccessoryRegistry: RunLoopWork {
     if let former { disconnect(former) }
   }
 
-  /// A session of our own found out first. Discovery will say so too, and then there is nothing left to do.
+  /// Called when one of our sessions notices the unplug first. Discovery will report it, too, and then there is nothing
+  /// left to do.
   private func lost(_ accessory: EAAccessory) {
     state.withLock { state in
       state.accessories.removeAll { $0 === accessory }
@@ -246,7 +247,7 @@ final class AccessoryRegistry: RunLoopWork {
     if hasNews { main.signal() }
   }
 
-  /// Begins to wait for an accessory to be connected; returns a number by which to give up.
+  /// Starts to wait for an accessory to be connected; returns a number to cancel the wait with.
   func pick(_ filter: NSPredicate?, completion: EABluetoothAccessoryPickerCompletion?) -> Int {
     let id = state.withLock { state in
       state.lastPickerID += 1

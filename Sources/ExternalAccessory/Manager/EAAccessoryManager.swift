@@ -12,7 +12,8 @@ public final class EAAccessoryManager: NSObject, Sendable {
 
   private static let instance = EAAccessoryManager(ProfileLibrary.load())
 
-  /// The shared manager: what announces itself and what the system knows, with the profiles of this machine and user.
+  /// The devices of the shared manager: simulators and the system's devices, with the profiles of this machine and
+  /// user.
   private convenience init(_ library: ProfileLibrary) {
     var drivers = DriverLibrary.builtIn
     drivers.protocols = library.protocols
@@ -22,7 +23,7 @@ public final class EAAccessoryManager: NSObject, Sendable {
     for problem in library.problems { registry.note(AccessoryError(.misconfigured, problem.description)) }
   }
 
-  /// Longer than a look at the devices takes; one that takes longer tells of its devices as they are found.
+  /// Longer than listing the devices usually takes. Devices that are found later are reported as connections.
   private static let patience = Duration.seconds(5)
 
   /// The one manager of this program. The first call looks for accessories, and waits a few milliseconds for that.
@@ -58,8 +59,7 @@ public final class EAAccessoryManager: NSObject, Sendable {
   /// The accessories that are connected and have a profile with protocols. They can be opened.
   public var connectedAccessories: [EAAccessory] { registry.accessories }
 
-  /// Has notifications of what is connected and disconnected from now on posted, on the main thread. Calling it twice
-  /// is calling it once.
+  /// Starts to post notifications of connections and disconnections on the main thread. A second call has no effect.
   public func registerForLocalNotifications() { registry.setRegistered(true) }
 
   /// Ends that.
@@ -101,7 +101,7 @@ public final class EAAccessoryManager: NSObject, Sendable {
   /// connected then; those that are connected already stay as they are.
   public func register(profile: Profile) { registry.register(profile) }
 
-  /// Why discovery doesn't work, where it doesn't, and which profiles could not be read: there is no user to ask and no log to look at.
+  /// Errors of discovery, and of profiles that couldn't be read, as there is no log to find them in.
   public var discoveryErrors: [AccessoryError] { registry.errors }
 }
 

@@ -18,7 +18,7 @@ enum ManagerEvent: Sendable {
   }
 }
 
-/// Somebody who waits for an accessory to be connected.
+/// A call that waits for an accessory to be connected.
 ///
 /// `@unchecked Sendable`: filter and completion are used on the main thread only.
 struct PickerRequest: @unchecked Sendable {

@@ -3,13 +3,13 @@
 import AccessoryCore
 import Dispatch
 
-/// For interfaces that answer at once and must wait for something: the caller's thread stands still meanwhile.
+/// Calls asynchronous code from a synchronous function and blocks the caller's thread until it is done.
 enum BlockingCall {
-  /// Runs `body` on `TaskQueue.shared` and waits for it: so it doesn't need the threads of Swift's tasks, of which the
-  /// caller may have the last. `body` must not block, only `await`.
+  /// Runs `body` on `TaskQueue.shared` and waits for it. It doesn't use Swift's own task threads, because the caller
+  /// may be blocking the last one of them. `body` must not block, only `await`.
   ///
-  /// After `limit` the task is cancelled, what it comes to all the same is given to `late`, and `timedOut` is thrown
-  /// with `action` in its message.
+  /// After `limit`, `body` is cancelled and `timedOut` is thrown with `action` in its message. If `body` still returns
+  /// a value, `late` gets it.
   static func run<Value: Sendable>(
     _ action: String, limit: Duration, late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable () async throws(AccessoryError) -> Value
@@ -28,7 +28,7 @@ enum BlockingCall {
   }
 }
 
-/// Where a result is put on one thread and waited for on another.
+/// A result that one thread stores and another waits for.
 private final class Slot<Value: Sendable>: Sendable {
   private struct State: Sendable {
     var result: Result<Value, AccessoryError>?

@@ -4,8 +4,7 @@ import AccessoryCore
 import CoreFoundation
 import Foundation
 
-/// What lies beneath the run loops of other threads, as far as it was found out: asking costs a timer, and Foundation
-/// never frees a timer.
+/// A cache of the `CFRunLoop`s of other threads' run loops: finding one takes a timer, which Foundation never frees.
 enum KnownRunLoops {
   /// `@unchecked Sendable`: a `CFRunLoop` may be used from any thread by its documentation; the `RunLoop` is compared,
   /// never called.
@@ -16,14 +15,14 @@ enum KnownRunLoops {
 
   private static let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
-  /// What lies beneath `runLoop`; nil when that isn't known.
+  /// The `CFRunLoop` of `runLoop`; nil when it isn't known.
   static func loop(of runLoop: RunLoop) -> CFRunLoop? {
     let key = ObjectIdentifier(runLoop)
     // An address may be another's now.
     return entries.withLock { $0[key] }.flatMap { $0.runLoop === runLoop ? $0.loop : nil }
   }
 
-  /// Notes what lies beneath the current run loop, and forgets those that are gone.
+  /// Stores the `CFRunLoop` of the current run loop, and removes those of run loops that are gone.
   static func noteCurrent() {
     let entry = Entry(runLoop: .current, loop: CFRunLoopGetCurrent())
     let key = ObjectIdentifier(RunLoop.current)

@@ -8,8 +8,8 @@ import Synchronization
 
 /// What runs on run loops when it is signalled.
 protocol RunLoopWork: AnyObject, Sendable {
-  /// Does a piece of the work, on the thread of the run loop; true when there is more, which the run loop's other work
-  /// goes before.
+  /// Does a part of the work, on the run loop's thread. True when there is more, which runs after the run loop's other
+  /// work.
   func perform() -> Bool
 }
 
@@ -161,7 +161,7 @@ final class RunLoopSource: Sendable {
 
   // MARK: - Signalling
 
-  /// Has the work run, soon, wherever it is scheduled; once for several signals that come before that.
+  /// Makes the work run soon on one of the run loops that it is scheduled in. Several signals before that count once.
   func signal() {
     if !target.isSignalled.exchange(true, ordering: .acquiringAndReleasing) { wake() }
   }

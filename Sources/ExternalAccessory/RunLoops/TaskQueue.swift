@@ -2,7 +2,7 @@
 
 import Dispatch
 
-/// Where this module's tasks run: a serial dispatch queue.
+/// The queue on which this module's tasks run: a serial dispatch queue.
 ///
 /// Not the threads of Swift's tasks: the main thread may wait for one of these tasks, and so may every thread of that
 /// pool. Not the I/O thread: profiles are matched and a service's answers are decoded here.

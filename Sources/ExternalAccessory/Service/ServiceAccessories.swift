@@ -6,11 +6,11 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import AccessoryIO
 
-/// An accessory that a service tells of.
+/// An accessory that a service reports.
 struct ReportedAccessory: Sendable, Hashable {
   /// As far as the service tells.
   var device: Device
-  /// What it can be opened for. A profile without rules: how to open it, only the service knows.
+  /// The protocols that it can be opened for. The profile has no other settings: only the service knows how to open it.
   var profile: Profile
 
   /// Bytes of its texts, and of what holds these.
@@ -27,13 +27,13 @@ struct ReportedAccessory: Sendable, Hashable {
   }
 }
 
-/// What services of this package hold, as it comes and goes: also what only they know, because somebody has named it to
-/// them, or they see more of the system than this program does.
+/// Follows the accessories that services of this package hold, including those that only a service knows, because a
+/// user named them to it or it sees more devices than this program.
 enum ServiceAccessories {
   enum Event: Sendable {
     case came(ReportedAccessory)
     case went(Device)
-    /// The service tells of more than is kept; what is beyond is passed over. Told once.
+    /// The service has more accessories than the limit; the rest is ignored. Reported once.
     case tooMany(AccessoryError)
   }
 
@@ -99,7 +99,7 @@ enum ServiceAccessories {
     }
   }
 
-  /// All that the service knows of a device. One that somebody has named is asked who it is: nobody else tells.
+  /// Everything that the service knows of a device. If a user named it to the service, it is asked for its identity.
   ///
   /// By a connection of its own: one made before that of the events may be to a service that was just ending.
   private static func look(_ facts: Bridge.Device, _ place: String) async -> ReportedAccessory? {

@@ -5,7 +5,8 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryLink
 
-/// An accessory that a service of this package holds: it is lent, with the same bytes as if it were opened here.
+/// Borrows an accessory from a service of this package that holds it. The bytes are the same as if this program had
+/// opened it.
 enum ServiceLoan {
   /// How long a service may take to answer.
   private static let patience = Duration.seconds(5)

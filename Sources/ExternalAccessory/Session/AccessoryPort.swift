@@ -6,7 +6,7 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-/// The way to one accessory, from plug to unplug, and who has it open.
+/// Opens one accessory, from its connection to its disconnection, and knows its open session.
 final class AccessoryPort: Sendable {
   private struct State: Sendable {
     var device: Device
@@ -24,7 +24,7 @@ final class AccessoryPort: Sendable {
   /// Held by the thread that opens a session.
   private let opening = Locked(())
 
-  /// Longer than opening takes that works, without the time that the accessory needs to settle.
+  /// The timeout of opening, without the time that the accessory needs to settle.
   private static let patience = Duration.seconds(10)
 
   init(device: Device, profile: Profile, services: [String], drivers: DriverLibrary) {
@@ -39,10 +39,10 @@ final class AccessoryPort: Sendable {
   /// How it is opened, and for what.
   var profile: Profile { state.withLock { $0.profile } }
 
-  /// Discovery tells of it anew: it is still there, and something of it is otherwise.
+  /// Called when discovery reports the device again with changed properties.
   func changed(_ device: Device) { state.withLock { $0.device = device } }
 
-  /// Discovery tells of it, too, and what it can be opened for is the same.
+  /// Called when discovery reports it again, too, and it can be opened for the same protocols as before.
   func changed(_ device: Device, _ profile: Profile) {
     state.withLock { state in
       state.device = device

@@ -3,12 +3,12 @@
 import AccessoryCore
 import Foundation
 
-/// A conversation with an accessory: a stream of bytes in, and one out.
+/// A session with an accessory: a stream of received bytes and one of sent bytes.
 ///
-/// Nothing is added to the bytes and nothing is stripped. Take the streams, set their delegates, schedule them in a run
-/// loop and open them, in any order. The streams may be kept longer than the session, and go on. The accessory is free
-/// for others when both streams are closed. A stream that nobody has any more is closed: so the accessory is free, too,
-/// when a session is let go of whose streams nobody else has. Neither a delegate nor a run loop keeps a stream.
+/// The bytes are passed on unchanged. Take the streams, set their delegates, schedule them in a run loop and open them,
+/// in any order. The streams may be kept longer than the session, and go on. The accessory is free for others when both
+/// streams are closed. A stream is closed when it is released. So the accessory is free, too, when a session is
+/// released whose streams nobody else retains. Neither a delegate nor a run loop keeps a stream.
 public final class EASession: NSObject, Sendable {
   /// The accessory.
   public let accessory: EAAccessory?
@@ -57,7 +57,7 @@ public final class EASession: NSObject, Sendable {
   private static func channel(
     _ accessory: EAAccessory, _ protocolString: String, writes: Bool = false
   ) throws(AccessoryError) -> SessionChannel {
-    // Only a program that has such a list is bound to it; most programs have no Info.plist here.
+    // The list counts only if the program has one; on Linux most programs have no Info.plist.
     if let listed = Bundle.main.object(forInfoDictionaryKey: "UISupportedExternalAccessoryProtocols") as? [String],
       !listed.contains(protocolString)
     {

@@ -29,7 +29,7 @@ final class SessionChannel: Sendable {
     output = OutputCore(session.transport.output)
     session.transport.output.onClosed { [weak self, input = input.notifier, output = output.notifier] error in
       self?.openStreams.withLock { $0 = 0 }
-      // Many clients close everything at the first end that they are told of: so bytes that had arrived go before it.
+      // Many clients close everything at the first end event. So bytes that have arrived are delivered before it.
       let timer = io.schedule(at: io.now + Self.endPatience) { output.finish(error) }
       input.whenTold {
         io.cancel(timer)

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import Foundation
 
-/// What is behind an accessory's input stream: usable from any thread, which a `Stream` is not.
+/// The implementation of an accessory's input stream. Unlike a `Stream` it can be used on any thread.
 ///
 /// Bytes are taken from the transport's queue when they are asked for. The queue tells of new ones once after it was
 /// found empty; so whoever takes goes on until it is, or keeps what is left here and owes the delegate an event.
@@ -56,7 +56,7 @@ final class InputCore: StreamBytes {
     if !isClosed { notifier.oweReady() }
   }
 
-  /// The accessory may go on sending to a session of which only the output is used.
+  /// An unread input must not block the accessory, as some programs use only the output.
   private func discard(_ state: inout State) {
     while case .bytes = input.take(into: &state.buffer) {}
     (state.buffer, state.spare, state.head) = ([], [], 0)

@@ -3,7 +3,7 @@
 import AccessoryIO
 import Foundation
 
-/// What is behind an accessory's output stream: usable from any thread, which a `Stream` is not.
+/// The implementation of an accessory's output stream. Unlike a `Stream` it can be used on any thread.
 ///
 /// Bytes go straight to the transport's queue, which says truly whether there is space.
 final class OutputCore: StreamBytes {

@@ -3,7 +3,7 @@
 import AccessoryCore
 import Foundation
 
-/// Which events a stream owes its delegate, and its status. A value without threads or run loops.
+/// The events that are due to a stream's delegate, and the stream's status. A value without threads or run loops.
 struct StreamEvents: Sendable {
   private enum Phase { case notOpen, open, closed }
 
@@ -72,8 +72,8 @@ struct StreamEvents: Sendable {
     owesEnd = phase == .open
   }
 
-  /// What is owed next, and no longer then. Whoever finds that nothing is ready sees to it that `oweReady` is called
-  /// when something is.
+  /// Removes and returns the next event that is due. If the stream turns out not to be ready, the caller must make sure
+  /// that `oweReady` is called when it is.
   mutating func next() -> Due? {
     guard phase == .open else { return nil }
     if owesOpened {

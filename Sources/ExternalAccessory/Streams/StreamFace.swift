@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The stream object that a client has, and its delegate. Neither is kept.
+/// The client's stream object and its delegate. Both are weak references.
 ///
 /// `@unchecked Sendable`: a value is either behind its notifier's lock or on its way there or back, held by one thread.
 /// The delegate is called with the stream by the thread whose run loop the client chose for that.

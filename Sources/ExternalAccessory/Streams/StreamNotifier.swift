@@ -16,7 +16,7 @@ protocol StreamBytes: AnyObject, Sendable {
   func wasClosed()
 }
 
-/// Tells a stream's delegate of its events, on the run loops in which it is scheduled.
+/// Delivers a stream's events to its delegate, on the run loops in which the stream is scheduled.
 ///
 /// An event waits until there is a delegate and a run loop; the same one twice is told once. The delegate is called by
 /// one thread at a time, with no lock held.
@@ -92,7 +92,7 @@ final class StreamNotifier: RunLoopWork {
 
   // MARK: - Telling
 
-  /// Tells the delegate of one event. Called by run loops.
+  /// Delivers one event to the delegate. Called by run loops.
   func perform() -> Bool {
     let this = pthread_self()
     // A run loop may be run within the delegate, and comes here again.

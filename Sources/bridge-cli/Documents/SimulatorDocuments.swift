@@ -58,7 +58,7 @@ struct SimulatorDocument: Encodable {
     let stop_bits: Double
     let dtr, rts, `break`: Bool
     let breaks: Int
-    let latency_timer_ms: OrNull<UInt8>
+    let latency_timer_ms: OrNull<Int>
 
     init(_ line: HostLineSettings) {
       baud = line.baudRate
@@ -66,7 +66,7 @@ struct SimulatorDocument: Encodable {
       parity = line.parity.rawValue
       stop_bits = line.stopBits
       (dtr, rts, `break`, breaks) = (line.dtr, line.rts, line.isBreak, line.breaks)
-      latency_timer_ms = OrNull(line.latencyTimer)
+      latency_timer_ms = OrNull(line.latencyTimer?.inMilliseconds)
     }
   }
 }

@@ -136,8 +136,8 @@ struct RS485Argument: FormArgument {
     var settings = TerminalConfiguration.RS485()
     settings.rtsOnSend = level
     settings.rtsAfterSend = !level
-    settings.delayBeforeSend = (delays.first ?? nil) ?? 0
-    settings.delayAfterSend = (delays.dropFirst().first ?? nil) ?? 0
+    settings.delayBeforeSend = .milliseconds((delays.first ?? nil) ?? 0)
+    settings.delayAfterSend = .milliseconds((delays.dropFirst().first ?? nil) ?? 0)
     self.settings = settings
   }
 }

@@ -38,7 +38,7 @@ enum LineView {
     let stopBits = line.stopBits == 1 ? "1 stop bit" : line.stopBits == 2 ? "2 stop bits" : "1.5 stop bits"
     let lines =
       "DTR \(line.dtr ? "on" : "off"), RTS \(line.rts ? "on" : "off")" + (line.isBreak ? ", break" : "")
-      + (line.latencyTimer.map { ", latency timer \($0) ms" } ?? "")
+      + (line.latencyTimer.map { ", latency timer \($0.inMilliseconds) ms" } ?? "")
     return "line \(line.baudRate) baud, \(line.dataBits) data bits, \(parity), \(stopBits); \(lines)"
   }
 }

@@ -65,7 +65,7 @@ enum PageSnippets {
   static func brick(_ session: AccessorySession) async throws -> Int {
     let brick = try await EV3Brick.open(session)
     let percent = try await brick.ask(.batteryPercent)  // Int
-    try await brick.tell(.tone(volume: 50, frequency: 440, duration: 200))  // not waited for
+    try await brick.tell(.tone(volume: 50, frequency: 440, duration: .milliseconds(200)))  // not waited for
 
     var batch = EV3Batch()
     try batch.add(.step(speed: 50, constant: 360, motors: [.a, .b]))

@@ -86,8 +86,8 @@ import Testing
     var rs485 = TerminalConfiguration.RS485()
     rs485.rtsOnSend = false
     rs485.rtsAfterSend = false
-    rs485.delayBeforeSend = 1
-    rs485.delayAfterSend = 2
+    rs485.delayBeforeSend = .milliseconds(1)
+    rs485.delayAfterSend = .milliseconds(2)
     rs485.receivesWhileSending = true
     expected.rs485 = rs485
     #expect(terminal == expected)

@@ -82,7 +82,7 @@ extension ProcessWide {
         var configuration = TerminalConfiguration(path: terminal.path)
         var rs485 = TerminalConfiguration.RS485()
         (rs485.rtsOnSend, rs485.rtsAfterSend, rs485.receivesWhileSending) = (true, false, true)
-        (rs485.delayBeforeSend, rs485.delayAfterSend) = (2, 3)
+        (rs485.delayBeforeSend, rs485.delayAfterSend) = (.milliseconds(2), .milliseconds(3))
         configuration.rs485 = rs485
         let transport = try await DescriptorTransport.open(configuration)
         let set = driver.withLock { $0.rs485 }

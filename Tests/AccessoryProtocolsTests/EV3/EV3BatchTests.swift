@@ -166,7 +166,7 @@ import Testing
     #expect(error(.setBrickName("a\0b")) == .textContainsZero)
     #expect(error(.setBrickName(String(repeating: "a", count: 25))) == .textTooLong(byteCount: 25, limit: 24))
     #expect(
-      error(.tone(volume: 1, frequency: 249, duration: 1))
+      error(.tone(volume: 1, frequency: 249, duration: .milliseconds(1)))
         == .outOfRange(argument: "frequency", value: 249, range: 250...10_000))
   }
 
@@ -186,8 +186,8 @@ import Testing
     var batch = EV3Batch()
     try batch.add(.step(speed: 1, up: 2, constant: 3, down: 4, motors: .a))
     try batch.add(.step(power: 1, up: 2, constant: 3, down: 4, motors: .a))
-    try batch.add(.run(speed: 1, up: 2, constant: 3, down: 4, motors: .a))
-    try batch.add(.run(power: 1, up: 2, constant: 3, down: 4, motors: .a))
+    try batch.add(.run(speed: 1, up: .milliseconds(2), constant: .milliseconds(3), down: .milliseconds(4), motors: .a))
+    try batch.add(.run(power: 1, up: .milliseconds(2), constant: .milliseconds(3), down: .milliseconds(4), motors: .a))
     #expect(
       batch.instructions.map(EV3VectorTests.text) == [
         "OUTPUT_STEP_SPEED 0 1 1 2 3 4 0", "OUTPUT_STEP_POWER 0 1 1 2 3 4 0", "OUTPUT_TIME_SPEED 0 1 1 2 3 4 0",

@@ -211,9 +211,9 @@ import Testing
         try $0.add(.batteryCurrent)
         try $0.add(.batteryPercent)
       } == wire("battery"))
-    #expect(try made { try $0.add(.tone(volume: 1, frequency: 440, duration: 1_000)) } == wire("tone"))
+    #expect(try made { try $0.add(.tone(volume: 1, frequency: 440, duration: .milliseconds(1_000))) } == wire("tone"))
     #expect(
-      try made(hasReply: false) { try $0.add(.tone(volume: 100, frequency: 1_397, duration: 1_000)) }
+      try made(hasReply: false) { try $0.add(.tone(volume: 100, frequency: 1_397, duration: .milliseconds(1_000))) }
         == wire("tone without reply"))
     #expect(try made { try $0.add(.setLED(.redFlash)) } == wire("light"))
     #expect(try made(0x2B) { try $0.add(.setBrickName("Hugo")) } == wire("name"))
@@ -226,7 +226,7 @@ import Testing
     #expect(try made { try $0.add(.resetMotors(.b)) } == wire("reset"))
     #expect(
       try made(0x2C, hasReply: false) {
-        try $0.add(.run(speed: 10, up: 100, constant: 2_147_483_647, motors: .b))
+        try $0.add(.run(speed: 10, up: .milliseconds(100), constant: .milliseconds(2_147_483_647), motors: .b))
         try $0.add(.startMotors(.b))
       } == wire("timed motor"))
     #expect(try made(0x2E, hasReply: false) { try $0.add(.stopMotors(.b)) } == wire("stop"))
@@ -266,8 +266,10 @@ import Testing
         try $0.add(.setSpeed(-50, of: [.a, .b]))
         try $0.add(.startMotors([.a, .b]))
       } == wire("iOS speed"))
-    #expect(try full { try $0.add(.run(speed: 100, constant: 1_000, motors: .a)) } == wire("iOS timed motor"))
-    #expect(try full { try $0.add(.tone(volume: 50, frequency: 440, duration: 500)) } == wire("iOS tone"))
+    #expect(
+      try full { try $0.add(.run(speed: 100, constant: .milliseconds(1_000), motors: .a)) } == wire("iOS timed motor"))
+    #expect(
+      try full { try $0.add(.tone(volume: 50, frequency: 440, duration: .milliseconds(500))) } == wire("iOS tone"))
     #expect(
       try full {
         try $0.add(.playSound("../prjs/achten/Connect", volume: 100))

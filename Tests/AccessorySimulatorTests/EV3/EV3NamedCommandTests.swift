@@ -190,7 +190,7 @@ import Testing
     #expect(device.program == nil)
     #expect(
       device.sounds == [
-        .tone(volume: 10, frequency: 440, duration: 100),
+        .tone(volume: 10, frequency: 440, duration: .milliseconds(100)),
         .file("./ui/DownloadSucces", volume: 100, isRepeated: false),
         .file("./ui/Click", volume: 50, isRepeated: true), .stop,
       ])
@@ -226,7 +226,7 @@ import Testing
     #expect(try await !brick.ask(.areBusy(.a)))
     // The other way.
     try await brick.ask(.setPolarity(.backward, of: .a))
-    try await brick.ask(.run(power: 100, constant: 100, motors: .a))
+    try await brick.ask(.run(power: 100, constant: .milliseconds(100), motors: .a))
     clock.advance(by: .seconds(1))
     #expect(try await brick.ask(.motorCount(0)) == -10)
     await bench.close()
@@ -236,7 +236,7 @@ import Testing
     let clock = ManualClock()
     let bench = try await EV3Bench.open(clock: clock)
     var batch = EV3Batch()
-    try batch.add(.run(speed: 100, constant: 500, motors: .a))
+    try batch.add(.run(speed: 100, constant: .milliseconds(500), motors: .a))
     try batch.add(.motorsReady(.a))
     let count = try batch.add(.motorCount(0))
     let waiting = batch

@@ -49,14 +49,14 @@ import Testing
     pace.perMessage = .microseconds(50)
     let bench = try await EV3Bench.open { $0.pace = pace }
     for index in 0..<10_000 {
-      try await bench.brick.tell(.tone(volume: index % 100, frequency: 250 + index % 9_000, duration: 0))
+      try await bench.brick.tell(.tone(volume: index % 100, frequency: 250 + index % 9_000, duration: .milliseconds(0)))
     }
     _ = try await bench.brick.ask(.nothing)
     let (device, overruns) = (await bench.simulator.device, await bench.simulator.overruns)
     #expect(overruns == 0)
     #expect(device.runs == 10_001)
     let last = (10_000 - EV3Device.recordLimit..<10_000).map {
-      EV3Device.Sound.tone(volume: $0 % 100, frequency: 250 + $0 % 9_000, duration: 0)
+      EV3Device.Sound.tone(volume: $0 % 100, frequency: 250 + $0 % 9_000, duration: .milliseconds(0))
     }
     #expect(device.sounds == last)
     await bench.close()
@@ -96,7 +96,7 @@ import Testing
     let bench = try await EV3Bench.open(options: options, clock: clock)
     var tune = EV3Batch()
     for frequency in [262, 330, 392, 523] {
-      try tune.add(.tone(volume: 50, frequency: frequency, duration: 150))
+      try tune.add(.tone(volume: 50, frequency: frequency, duration: .milliseconds(150)))
       try tune.add(.soundReady)
     }
     try await bench.brick.tell(tune)

@@ -91,14 +91,14 @@ extension Plain {
     @Test func lowLatency() async throws {
       let plugged = try await PluggedIn(.ftdi)
       let quick = try await plugged.openTerminal()
-      try await plugged.waitForLine { $0.latencyTimer == 1 }
+      try await plugged.waitForLine { $0.latencyTimer == .milliseconds(1) }
       let facts = try await quick.line?.status()
       #expect(facts?.isLowLatency == true)
-      #expect(facts?.latencyTimer == 1)
+      #expect(facts?.latencyTimer == .milliseconds(1))
       await quick.close()
-      try await plugged.waitForLine { $0.latencyTimer == 16 }
+      try await plugged.waitForLine { $0.latencyTimer == .milliseconds(16) }
       let slow = try await plugged.openTerminal { $0.lowLatency = false }
-      #expect(try await slow.line?.status().latencyTimer == 16)
+      #expect(try await slow.line?.status().latencyTimer == .milliseconds(16))
       await slow.close()
       try await plugged.stop()
     }

@@ -59,7 +59,7 @@ enum FlowBenchmark {
       }, options
     ) { simulator, brick in
       let start = cfloor_now()
-      for _ in 0..<count { try await brick.tell(.tone(volume: 1, frequency: 440, duration: 1)) }
+      for _ in 0..<count { try await brick.tell(.tone(volume: 1, frequency: 440, duration: .milliseconds(1))) }
       // Answered behind all of them.
       _ = try await brick.ask(.batteryPercent)
       let seconds = Double(cfloor_now() - start) / 1e9

@@ -66,8 +66,9 @@ public enum ProfileText {
     if let rs485 = settings.rs485 {
       lines += [
         "    rs485:", "      rts: \(rs485.rtsOnSend ? "high" : "low")",
-        "      rts_after: \(rs485.rtsAfterSend ? "high" : "low")", "      before: \(rs485.delayBeforeSend)ms",
-        "      after: \(rs485.delayAfterSend)ms", "      receive: \(rs485.receivesWhileSending)",
+        "      rts_after: \(rs485.rtsAfterSend ? "high" : "low")",
+        "      before: \(rs485.delayBeforeSend.inMilliseconds)ms",
+        "      after: \(rs485.delayAfterSend.inMilliseconds)ms", "      receive: \(rs485.receivesWhileSending)",
       ]
     }
     return lines + ["    low_latency: \(settings.lowLatency)", "    settle: \(TimeText.text(settings.settle))"]

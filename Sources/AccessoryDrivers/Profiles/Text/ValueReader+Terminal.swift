@@ -41,13 +41,12 @@ extension ValueReader {
   }
 
   /// The kernel takes whole milliseconds.
-  private mutating func milliseconds(_ node: YAMLNode, _ what: String) -> UInt32? {
+  private mutating func milliseconds(_ node: YAMLNode, _ what: String) -> Duration? {
     guard let time = time(node, what, .zero ... .seconds(10)) else { return nil }
-    let (seconds, attoseconds) = time.components
-    guard attoseconds.isMultiple(of: 1_000_000_000_000_000) else {
+    guard time.inNanoseconds.isMultiple(of: 1_000_000) else {
       report(node.mark, "\(what) is a whole number of milliseconds, not \(kind(node))")
       return nil
     }
-    return UInt32(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    return time
   }
 }

@@ -3,11 +3,11 @@
 /// Reads the descriptors of a device from their bytes: its device descriptor, then each configuration with all that
 /// belongs to it. So sysfs gives them in the file `descriptors`, and usbfs to whoever reads the device node.
 ///
-/// The bytes are the device's word and nobody checked them. What makes no sense is left out and said in `damage`;
-/// every step goes forward by at least two bytes, and no length in the data makes anything larger than the data.
+/// The bytes come from the device and may be anything. Invalid parts are left out and described in `damage`; every step
+/// goes forward by at least two bytes, and no length in the data makes anything larger than the data.
 package enum USBDescriptorReader {
-  /// More of the bytes are not looked at: USB has at most 255 configurations, real devices have one of a few hundred
-  /// bytes, and the kernel reads no more than 64 KiB of each.
+  /// The most bytes that are read: USB has at most 255 configurations, real devices have one of a few hundred bytes,
+  /// and the kernel reads no more than 64 KiB of each.
   package static let sizeLimit = 65_536
   /// Interfaces, alternate settings counted, that are kept of a configuration.
   static let interfaceLimit = 256
@@ -46,7 +46,7 @@ package enum USBDescriptorReader {
     return device
   }
 
-  /// Adds one descriptor to what it belongs to. Returns what is wrong with it.
+  /// Adds one descriptor to the description. Returns its defect, if it has one.
   private static func add(_ bytes: ArraySlice<UInt8>, to device: inout USBDeviceDescription) -> String? {
     let bytes = Array(bytes)
     switch bytes[1] {

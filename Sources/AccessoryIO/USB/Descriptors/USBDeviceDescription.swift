@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a USB device says it is and has: its descriptors, as USB 2.0, chapter 9, lays them out.
+/// The descriptors of a USB device (USB 2.0, chapter 9).
 public struct USBDeviceDescription: Sendable, Hashable {
   /// The vendor's number (idVendor).
   public var vendorID: UInt16
@@ -14,7 +14,7 @@ public struct USBDeviceDescription: Sendable, Hashable {
   public var function: USBClass
   /// Its configurations, in the order they came in.
   public var configurations: [USBConfigurationDescription]
-  /// What didn't make sense and was left out, for people; nil when everything did.
+  /// The invalid parts that were left out, for people; nil when there were none.
   public var damage: String?
 
   /// The configuration of this value (bConfigurationValue).

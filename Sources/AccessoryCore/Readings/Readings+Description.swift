@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What `print` shows of a reading: one line, without what isn't known. Texts of the accessory's own are escaped, so that a
+// terminal or a log can take them.
+
+extension BatteryReading: CustomStringConvertible {
+  /// For people: "57 %, normal, 3.712 V, -0.25 A, discharging".
+  public var description: String {
+    var parts: [String] = []
+    if let percent { parts.append("\(percent) %") }
+    parts.append(level == .unknown ? "level unknown" : level.rawValue)
+    if let millivolts { parts.append(ReadingText.thousandths(millivolts) + " V") }
+    if let milliamperes { parts.append(ReadingText.thousandths(milliamperes) + " A") }
+    if charge != .unknown, charge.rawValue != level.rawValue {
+      parts.append(charge == .notCharging ? "not charging" : charge.rawValue)
+    }
+    if let faults, !faults.isEmpty { parts.append("faults: " + ReadingText.list(faults)) }
+    if let warnings, !warnings.isEmpty { parts.append("warnings: " + ReadingText.list(warnings)) }
+    return parts.joined(separator: ", ")
+  }
+}
+
+extension AccessoryStatus: CustomStringConvertible {
+  /// For people: "busy, 40 %", "fault 17".
+  public var description: String {
+    (state == .notInitialized ? "not initialized" : state.word)
+      + (faultCode.map { state == .fault ? " \($0)" : ", fault \($0)" } ?? "")
+      + (progress.map { ", \($0) %" } ?? "")
+  }
+}
+
+extension AccessoryIdentity: CustomStringConvertible {
+  /// For people: "Acme Thermometer, model T-1, serial 0042, firmware 1.2"; "unknown" where nothing is known.
+  public var description: String {
+    let who = [manufacturer, name].filter { !$0.isEmpty }.map { SafeText.escape($0) }.joined(separator: " ")
+    let rest = [
+      ("model", model), ("serial", serialNumber), ("firmware", firmwareRevision), ("hardware", hardwareRevision),
+    ].filter { !$1.isEmpty }.map { "\($0) \(SafeText.escape($1))" }
+    let parts = (who.isEmpty ? [] : [who]) + rest
+    return parts.isEmpty ? "unknown" : parts.joined(separator: ", ")
+  }
+}
+
+extension AccessoryValue: CustomStringConvertible {
+  /// For people: "port_4: 50 cm"; "-" stands for a value that isn't known.
+  public var description: String {
+    let unit =
+      content == nil ? "" : unit.map { " " + SafeText.escape($0.rawValue, limit: ReadingLimits.unitBytes) } ?? ""
+    return SafeText.escape(name) + ": " + ReadingText.content(content) + unit
+  }
+}
+
+extension ValuesReading: CustomStringConvertible {
+  /// For people, without the times: "voltage: 13.2 V, current: -4.5 A".
+  public var description: String { values.map(\.description).joined(separator: ", ") }
+}
+
+/// Parts of readings as people read them.
+private enum ReadingText {
+  /// "3.712", "-0.25", "4".
+  static func thousandths(_ count: Int) -> String { short(Double(count) / 1_000) }
+
+  static func short(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
+
+  static func list(_ names: [String]) -> String { names.map { SafeText.escape($0) }.joined(separator: " ") }
+
+  static func content(_ content: AccessoryValue.Content?) -> String {
+    switch content {
+    case .number(let number): short(number)
+    case .text(let text), .choice(let text, _): SafeText.escape(text, limit: ReadingLimits.textBytes)
+    case .flag(let flag): flag ? "yes" : "no"
+    case nil: "-"
+    }
+  }
+}
