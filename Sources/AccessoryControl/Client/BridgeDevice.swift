@@ -92,8 +92,8 @@ package struct BridgeDevice: Sendable {
 
   // MARK: - Its bytes
 
-  /// How long the service may take to see that this program has given the accessory back, in looks, and the pause between
-  /// these.
+  /// How often, and at which interval, opening is retried while the service hasn't noticed that this program has given
+  /// the accessory back.
   private static let looks = 200
   private static let pause = Duration.milliseconds(10)
 

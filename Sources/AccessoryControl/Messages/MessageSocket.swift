@@ -115,8 +115,8 @@ struct MessageSocket {
   /// Forgets what waits: there is nobody who would take it.
   mutating func discard() { (unsent, first, sentCount, unsentCount) = ([], 0, 0, 0) }
 
-  /// Ends the messages: from now on there are bytes, beginning with those that have come behind the last message. `line`
-  /// is told of their end.
+  /// Ends the messages and returns a transport for the bytes that follow the last message. `line` is notified when it
+  /// ends.
   mutating func transport(label: String, line: LentLine? = nil) -> DescriptorTransport {
     unwatch()
     let descriptor = descriptor

@@ -67,8 +67,8 @@ package actor ControlServer: EventHandler {
     case lost(AccessoryError)
   }
 
-  /// Serves `socket`, which belongs to the server from now on. Told on the I/O thread are `onClients` how many clients
-  /// there are, whenever that changes, and `onSocket` what became of the socket's files when somebody took them away.
+  /// Serves `socket`, which the server owns from now on. `onClients` is called with the number of clients when it
+  /// changes, and `onSocket` when somebody has removed the socket's files; both on the I/O thread.
   package init(
     _ socket: ControlSocket, handler: any BridgeHandler, limits: Limits = Limits(), io: IOThread = .shared,
     onClients: @escaping @Sendable (Int) -> Void = { _ in },

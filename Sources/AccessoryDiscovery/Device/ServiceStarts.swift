@@ -5,7 +5,7 @@ import AccessoryIO
 
 /// Reports when a service may have started: at once, and whenever a file is created in its socket's folder.
 package final class ServiceStarts: Sendable {
-  /// For one reader. Ends after the first when there is no such folder to watch.
+  /// The events, for one reader. Ends after the first one when the folder can't be watched.
   package let signals: AsyncStream<Void>
   private let watcher: FileWatcher?
 

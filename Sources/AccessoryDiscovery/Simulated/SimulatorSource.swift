@@ -21,7 +21,7 @@ public actor SimulatorSource: DeviceSource {
   /// The source's dispatch queue.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// A source whose directory is watched by `io`. The directory is the user's own unless another is given.
+  /// A source that watches `directory` on `io`; by default the user's own directory.
   public init(directory: String? = nil, io: IOThread = .shared) {
     self.directory = directory
     self.io = io

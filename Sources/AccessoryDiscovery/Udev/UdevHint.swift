@@ -3,7 +3,7 @@
 /// A hint from a message of the kernel or udev that something happened to a device. The file system tells what is there
 /// now; only removals are taken from the message itself.
 struct UdevHint: Sendable, Hashable {
-  /// What happened, as far as it makes a difference.
+  /// The kind of event.
   enum Action: Sendable, Hashable {
     case removed
     /// It has another devpath now.

@@ -96,7 +96,7 @@ enum NetworkSocket {
     return (descriptor, ConnectionListener.Place(address: place, port: port))
   }
 
-  /// Who is at the other end of a connection; nil when it is gone already.
+  /// The address of the other end of a connection; nil when it has closed already.
   static func peer(of descriptor: FileDescriptor) -> NetworkAddress? {
     var storage = sockaddr_storage()
     var count = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -119,8 +119,8 @@ struct Terminal: Sendable {
     SystemCall.close(descriptor)
   }
 
-  /// Puts the settings back, and ends a break. Discards what the driver still has: waiting for that could take for ever,
-  /// and the kernel's close would wait.
+  /// Restores the settings and ends a break. Discards the bytes that the driver still has, because the kernel's close
+  /// would wait for them, possibly for ever.
   static func putBack(_ descriptor: FileDescriptor, _ original: Original, isBreaking: Bool) {
     if isBreaking { try? descriptor.setBreak(false) }
     flush(descriptor, unsentCount(descriptor) > 0 ? TCIOFLUSH : TCIFLUSH)

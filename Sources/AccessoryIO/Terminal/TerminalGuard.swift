@@ -3,7 +3,7 @@
 import Glibc
 import Synchronization
 
-/// The settings of the guarded terminal, for signal handlers: a pointer to them as a number, 0 while there are none.
+/// The address of the guarded terminal's settings, 0 while there are none; a number, because signal handlers read it.
 private let guardedSettings = Atomic<UInt>(0)
 
 /// The terminal at which a person types, raw for a while, and put back whatever ends the program: its normal end, exit(3),
@@ -32,7 +32,7 @@ package enum TerminalGuard {
     return true
   }
 
-  /// From now on a signal that would end this program puts the terminal and all open lines back first. For a program's
+  /// From now on a signal that ends this program restores the terminal and all open lines first. For a program's
   /// beginning: signals that it handles itself later, or is to ignore, are not concerned.
   package static func restoreOnSignals() {
     handle(fatal)
@@ -69,7 +69,7 @@ package enum TerminalGuard {
     raise(number)
   }
 
-  /// Puts the terminal and all open lines back, for a program that ends now by _exit(2). May be called by a signal
+  /// Restores the terminal and all open lines, for a program that ends now by _exit(2). May be called by a signal
   /// handler, and more than once; exit(3) does it by itself.
   package static func restoreEverything() {
     restore()
@@ -86,7 +86,7 @@ package enum TerminalGuard {
     tcsetattr(descriptor, TCSANOW, &raw)
   }
 
-  /// Puts the terminal back as it was, if it is raw. May be called by a signal handler, and more than once.
+  /// Restores the terminal's settings, if it is raw. May be called by a signal handler, and more than once.
   package static func restore() {
     guard let kept = UnsafePointer<termios>(bitPattern: guardedSettings.load(ordering: .acquiring)) else { return }
     tcsetattr(descriptor, TCSANOW, kept)

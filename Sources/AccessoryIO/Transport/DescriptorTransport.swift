@@ -13,7 +13,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   public nonisolated var timing: LineTiming { line?.timing ?? fixedTiming }
   /// The line beside its bytes, where the descriptor is a terminal's.
   public nonisolated let line: (any LineControl)?
-  /// Who is at the other end, where the descriptor is a socket of the network.
+  /// The address of the other end, if the descriptor is a network socket.
   public nonisolated let peer: NetworkAddress?
   /// The bytes that have arrived.
   public nonisolated let input = InputQueue()

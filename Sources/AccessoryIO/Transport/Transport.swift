@@ -16,7 +16,7 @@ public protocol Transport: AnyObject, Sendable {
   /// The settings and modem lines of a serial line, and a break; nil where there is none. A transport that wraps
   /// another one returns the line of that one.
   var line: (any LineControl)? { get }
-  /// Who is at the other end, where that is a connection over the network.
+  /// The address of the other end, for a connection over the network.
   var peer: NetworkAddress? { get }
   /// The bytes that have arrived. Has one consumer.
   var input: InputQueue { get }

@@ -26,7 +26,7 @@ public final class TappedTransport: Transport {
   public var timing: LineTiming { base.timing }
   /// The settings and modem lines of the serial line, if it is one.
   public var line: (any LineControl)? { base.line }
-  /// Who is at the other end of a connection over the network.
+  /// The address of the other end of a network connection.
   public var peer: NetworkAddress? { base.peer }
   /// The bytes that have arrived.
   public var input: InputQueue { base.input }

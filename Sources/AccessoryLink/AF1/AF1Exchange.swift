@@ -34,7 +34,7 @@ public struct AF1Exchange: Exchange {
 
   /// Frames of the AF1 format.
   public var codec = AF1Codec(maximumPayload: Int(UInt16.max))
-  /// What has been counted so far.
+  /// The counters so far.
   public internal(set) var counters = LinkCounters()
   /// The accessory's answer to HELLO; nil before it, and for accessories that don't know HELLO.
   public internal(set) var hello: AF1HelloReply?

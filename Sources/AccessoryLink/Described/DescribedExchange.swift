@@ -22,7 +22,7 @@ public struct DescribedExchange: Exchange {
 
   /// How frames are cut.
   public var codec: DescribedCodec
-  /// What has been counted so far.
+  /// The counters so far.
   public internal(set) var counters = LinkCounters()
   /// Counts fields of replies and events that couldn't be read, because they were missing or out of range.
   public var unreadableFields: UInt64 { unreadable.values.reduce(0, &+) }

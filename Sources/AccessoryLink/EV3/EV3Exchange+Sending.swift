@@ -62,7 +62,7 @@ extension EV3Exchange {
     let number = nextNumber
     repeat { nextNumber &+= 1 } while outstanding.contains { $0.number == nextNumber }
     counters.requests += 1
-    // Its length was compared with the limit when it was submitted.
+    // The length was checked when it was submitted.
     let message = EV3Message(number: number, type: request.type, body: request.body)
     if let bytes = try? message.encoded() { effects.write(bytes) }
     return number

@@ -40,7 +40,7 @@ public struct EV3Exchange: Exchange {
 
   /// The framing.
   public var codec = EV3Limits.codec
-  /// What has been counted so far. Markers count as requests.
+  /// The counters so far. Markers count as requests.
   public internal(set) var counters = LinkCounters()
 
   let options: Options

@@ -58,7 +58,7 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
 
   /// How frames are cut.
   public var codec: Codec
-  /// What has been counted so far.
+  /// The counters so far.
   public internal(set) var counters = LinkCounters()
 
   let label: String

@@ -67,7 +67,7 @@ public struct HM10Exchange: Exchange {
 
   /// The framing.
   public var codec = HM10LineCodec()
-  /// What has been counted so far.
+  /// The counters so far.
   public internal(set) var counters = LinkCounters()
   /// Whether a connection was there when contact was made, and was ended by that.
   public internal(set) var endedConnection = false

@@ -40,7 +40,7 @@ public struct LineRequest: Sendable {
 public struct LineExchange: Exchange {
   /// The framing.
   public var codec = LineExchange.lines
-  /// What has been counted so far.
+  /// The counters so far.
   public private(set) var counters = LinkCounters()
 
   private let label: String

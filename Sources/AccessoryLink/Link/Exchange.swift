@@ -76,7 +76,7 @@ public protocol Exchange: Sendable {
 
   /// How messages are framed.
   var codec: Codec { get set }
-  /// What has been counted so far, without the codec's own.
+  /// The counters, without those of the codec.
   var counters: LinkCounters { get }
   /// When `timePassed` must be called next; nil while nothing waits for time.
   var deadline: MonotonicTime? { get }

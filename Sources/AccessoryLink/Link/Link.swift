@@ -75,7 +75,7 @@ public final class Link<Rules: Exchange>: Sendable {
   @specialized(where Rules == DescribedExchange)
   public func events() -> EventStream<Rules.Event> { core.events(of: self) }
 
-  /// What has been counted so far.
+  /// The counters so far.
   public var statistics: LinkStatistics {
     core.state.withLock { state in
       LinkStatistics(

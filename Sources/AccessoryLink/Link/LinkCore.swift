@@ -124,8 +124,9 @@ final class LinkCore<Rules: Exchange>: Sendable {
 
   // MARK: - Arrivals
 
-  /// Called on the I/O thread: has what arrived decoded on the queue, by the one task that waits for it if there is one:
-  /// it has to be woken anyway, and to wake a thread takes longer than all else that happens to a reply here.
+  /// Called on the I/O thread: lets the queue decode the bytes that have arrived, or the waiting task if there is
+  /// exactly one. That task must be woken anyway, and waking a thread takes longer than everything else that a reply
+  /// needs here.
   private func bytesArrived() {
     // Bytes may arrive while a request is queued, in this very call, where a transport answers at once.
     let task = state.withLockIfAvailable { $0.takeDecoder() } ?? nil

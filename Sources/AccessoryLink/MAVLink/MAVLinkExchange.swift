@@ -67,7 +67,7 @@ public struct MAVLinkExchange: Exchange {
 
   /// How frames are cut.
   public var codec = MAVLinkCodec()
-  /// What has been counted so far. `unexpected` are frames of others on the line.
+  /// The counters so far. `unexpected` are frames of others on the line.
   public internal(set) var counters = LinkCounters()
   /// The autopilot that is listened to; nil until one was heard.
   public internal(set) var autopilot: Autopilot?

@@ -16,7 +16,7 @@ public protocol FrameReader: Sendable {
   var isText: Bool { get }
   /// Takes bytes that passed together and returns the frames that they complete, which may be of the other direction.
   mutating func decode(_ bytes: [UInt8], _ direction: ByteDirection) -> [FrameRead]
-  /// Tells that nothing has passed this way for a while. Called once for each pause.
+  /// Call this when nothing has passed in this direction for a while. Called once for each pause.
   mutating func idle(_ direction: ByteDirection) -> [FrameRead]
   /// Gives up the unfinished frame of this direction. Call it again until nothing is unfinished, or it returns nothing.
   mutating func expire(_ direction: ByteDirection) -> [FrameRead]
@@ -138,7 +138,7 @@ public struct CodecFrameReader<Codec: FrameCodec>: FrameReader {
     change(direction) { side, words in side.decode(bytes.span.bytes, words) }
   }
 
-  /// Tells that nothing has passed this way for a while.
+  /// Call this when nothing has passed in this direction for a while.
   public mutating func idle(_ direction: ByteDirection) -> [FrameRead] {
     change(direction) { side, words in side.idle(words) }
   }

@@ -18,7 +18,7 @@ public struct FrameWords: Sendable, Hashable {
   public var number: UInt16?
   /// Whether it is complete. An incomplete frame has only the head.
   public var outcome = FrameOutcome.whole
-  /// What stands in front, in as few words as possible: "reply BATTERY #7".
+  /// The heading, in as few words as possible: "reply BATTERY #7".
   public var title: String
   /// What it says. Texts of the accessory are escaped and cut.
   public var summary: String

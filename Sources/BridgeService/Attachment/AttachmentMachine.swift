@@ -78,7 +78,7 @@ struct AttachmentMachine: Sendable, Equatable {
     isOpening = true
   }
 
-  /// As above, but not to be opened: there are too many already.
+  /// As above, for a device that isn't opened, because there are too many already.
   init(refused problem: AccessoryError, policies: AttachmentPolicies, isUnit: Bool = false, now: MonotonicTime) {
     self.init(policies: policies, isUnit: isUnit, now: now)
     isOpening = false

@@ -112,7 +112,8 @@ final class AccessoryRegistry: RunLoopWork {
     if hasNews { main.signal() }
   }
 
-  /// What a device can be opened for: by its own profile, or as a service says that holds it.
+  /// The protocols that a device can be opened for: those of its profile, or those that the service that holds it
+  /// reports.
   private static func profile(for device: Device, _ state: State) -> Profile? {
     if let own = state.profiles.profile(for: device), !own.protocolStrings.isEmpty { return own }
     return state.told.first { $0.device.isSame(as: device) }?.profile

@@ -85,7 +85,7 @@ final class AccessoryPort: Sendable {
           // service tells of, says whether it has gone.
           onLost = {}
         } else {
-          // A service has told of it, and only it knew how to open it.
+          // A device that only a service could open.
           guard !profile.rules.isEmpty else { throw .disconnected(name) }
           var opener = DeviceOpener(device, profile: profile, drivers: drivers)
           opener.asksToWrite = writes
@@ -113,8 +113,8 @@ final class AccessoryPort: Sendable {
     guard wasConnected else { return }
     guard let channel else { return body() }
     let once = Once(body)
-    // The system knows better than a terminal or an endpoint that keeps silent. A simulator hangs up by itself, and what
-    // it sent last may be on its way.
+    // If the system reports the removal, a silent terminal or endpoint is closed at once. A simulator hangs up by
+    // itself, and its last bytes may be on their way.
     if device.source == .udev { channel.deviceWasRemoved() }
     let timer = io.schedule(at: io.now + limit) {
       channel.beginClose()

@@ -31,8 +31,8 @@ final class InputCore: StreamBytes {
     }
   }
 
-  /// Bytes that are kept here for a delegate that doesn't read them; the rest stays with the transport, and then with
-  /// the accessory.
+  /// The most bytes that are buffered for a delegate that doesn't read. Further bytes stay in the transport, and then
+  /// in the accessory.
   private static let keptBytes = 65_536
 
   /// Tells the delegate.

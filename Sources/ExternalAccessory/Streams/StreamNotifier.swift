@@ -10,7 +10,7 @@ protocol StreamBytes: AnyObject, Sendable {
   var readyEvent: Stream.Event { get }
   /// Whether there is; if not, `oweReady` of the notifier is called when there is, or `finish`.
   func isReady() -> Bool
-  /// The delegate has been told that there is, and has done what it wanted. True when it is to be told again.
+  /// Called after the delegate has handled such an event. True when it needs another one.
   func wasTold() -> Bool
   /// The stream was closed.
   func wasClosed()
