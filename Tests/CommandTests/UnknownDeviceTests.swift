@@ -30,7 +30,9 @@ import Testing
     // Nobody has agreed to what it would send.
     Call(words: ["identify", "PORT"], status: EX_USAGE), Call(words: ["identify", "PORT", "--dry-run"], status: 0),
     // Its input is /dev/null.
-    Call(words: ["console", "PORT", "--linger", "10ms"], status: 0), Call(words: ["trace", "PORT"], status: nil),
+    Call(words: ["console", "PORT", "--linger", "10ms"], status: 0),
+    Call(words: ["bridge", "PORT", "--stdio"], status: 0),
+    Call(words: ["trace", "PORT"], status: nil),
     Call(words: ["trace", "PORT", "--listen"], status: nil), Call(words: ["attach", "PORT"], status: nil),
   ]
 
