@@ -49,9 +49,12 @@ public struct Page: Sendable {
   public var blocks: [Block] {
     var blocks: [Block] = []
     var rest = lines[...]
-    while let begin = rest.firstIndex(where: { $0.hasPrefix("```") }) {
-      let content = rest[(begin + 1)...].prefix { $0 != "```" }
-      blocks.append(Block(kind: String(rest[begin].dropFirst(3)), lines: Array(content)))
+    while let begin = rest.firstIndex(where: { $0.drop { $0 == " " }.hasPrefix("```") }) {
+      // In a list the whole block is indented.
+      let indent = rest[begin].prefix { $0 == " " }
+      let content = rest[(begin + 1)...].prefix { $0 != indent + "```" }
+      let kind = rest[begin].dropFirst(indent.count + 3)
+      blocks.append(Block(kind: String(kind), lines: content.map { $0.dropFirst(indent.count) }))
       rest = rest[content.endIndex...].dropFirst()
     }
     return blocks

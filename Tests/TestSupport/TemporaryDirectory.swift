@@ -29,6 +29,15 @@ public final class TemporaryDirectory: Sendable {
   /// The names in the directory, or in one below it.
   public func names(in directory: String = "") -> [String] { Directory.names(in: path + "/" + directory).sorted() }
 
+  /// Makes the folders in which a file of this name would lie.
+  public func makeFolders(of name: String) throws {
+    var folder = path
+    for part in name.split(separator: "/").dropLast() {
+      folder += "/" + part
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
+    }
+  }
+
   /// Writes a file below the directory.
   public func write(_ bytes: [UInt8], to name: String, mode: mode_t = 0o600) throws {
     let descriptor = open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)

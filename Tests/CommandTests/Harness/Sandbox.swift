@@ -108,6 +108,15 @@ final class Sandbox: Sendable {
     return program
   }
 
+  /// Has a shell run a command line at a terminal at which the test sits.
+  func sit(shell command: String, environment: [String: String], columns: Int = 100) throws -> TerminalProgram {
+    let program = try TerminalProgram(
+      ["/bin/sh", "-c", command], environment: environment, directory: directory.path, columns: columns,
+      limit: Self.longLife)
+    terminals.withLock { $0.append(program) }
+    return program
+  }
+
   /// Starts `bridge-cli` with these arguments.
   func start(_ arguments: String...) throws -> Program { try start(arguments) }
 

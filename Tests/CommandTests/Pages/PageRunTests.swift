@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// The pages are run as they are printed: files are written, command lines are given to a shell at a terminal, and what
+/// comes is compared with what the page shows.
+@Suite("Commands in the documentation", .timeLimit(.minutes(10))) struct PageRunTests {
+  @Test(arguments: PageScript.all) func thePageIsTrue(_ script: PageScript) async throws {
+    try await Sandbox.with { box in
+      var seat = PageSeat(script, box)
+      try await seat.prepare()
+      try await seat.work()
+      try await seat.leave()
+    }
+  }
+
+  /// What no test can run says so by its kind, and has its reason here.
+  @Test func everyBlockHasItsKind() throws {
+    for page in try Page.all(in: "Documentation", ".md") + [Page("README.md")] {
+      for block in page.blocks {
+        #expect(Self.kinds[block.kind] != nil, "\(page.name): \(block.kind): \(block.lines.first ?? "")")
+        if block.kind == "sh" {
+          #expect(Self.notRun[page.name] != nil, "\(page.name) has commands that are not run, and no reason is known")
+        }
+        if block.kind != "console" && block.kind != "sh" {
+          #expect(!block.lines.contains { $0.hasPrefix("$ ") }, "\(page.name): a block of commands is \"console\"")
+        }
+      }
+    }
+  }
+
+  /// The kinds of blocks, and what becomes of them.
+  private static let kinds = [
+    "console": "run here", "swift": "compiled by PageTests", "yaml": "written here, and read by the tests of profiles",
+    "sh": "not run: why, is in notRun", "text": "drawings, and what is said once more in other words", "ini": "units",
+    "c": "AF1's own tests", "mermaid": "a drawing", "json": "what a program reads",
+  ]
+
+  /// Why the `sh` blocks of a page are not run.
+  private static let notRun = [
+    "Documentation/autostart.md": "it sets up udev and systemd, as the lab's tests do",
+    "Documentation/console.md": "somebody sits at it: ConsoleInTmuxTests",
+    "Documentation/identify.md": "it is answered by a person: IdentifyTests",
+    "Documentation/power.md": "it looks at real adapters, and starts the system's service",
+    "Documentation/profiles.md": "it looks at a real adapter",
+    "Documentation/service.md": "a script, run by ServiceTests",
+    "Documentation/sharing.md": "it opens a port to the network",
+    "Documentation/units.md": "it looks at real adapters",
+    "README.md": "it builds and installs",
+  ]
+}
