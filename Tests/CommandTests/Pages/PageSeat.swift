@@ -46,8 +46,6 @@ struct PageSeat: ~Copyable {
   }
 
   private mutating func take(_ step: PageStep) async throws {
-    let began = ContinuousClock.now
-    defer { print("STEP", page.page.name, step.command, ContinuousClock.now - began) }
     if step.isInTheOtherTerminal { try await leave() }
     // exec: a signal is for the command, and not for the shell.
     let single = step.staysRunning || step.isInterrupted
