@@ -29,8 +29,11 @@ struct PageScript: Sendable, CustomTestStringConvertible {
   }
 
   /// The pages that show what commands print.
-  static let all: [PageScript] = try! (Page.all(in: "Documentation", ".md").map(\.name) + ["README.md"]).map(Self.init)
-    .filter { script in script.page.blocks.contains { $0.kind == "console" } }
+  static let all: [PageScript] = {
+    let names = (try? Page.all(in: "Documentation", ".md").map(\.name)) ?? []
+    return (names + ["README.md"]).compactMap { try? PageScript($0) }
+      .filter { script in script.page.blocks.contains { $0.kind == "console" } }
+  }()
 
   private static let stages = [
     "Documentation/af1.md": ["framed --serial A1 --link ./ttyACM0"],
@@ -80,7 +83,8 @@ struct PageScript: Sendable, CustomTestStringConvertible {
   private static func timeless(_ line: String) -> String {
     let line = line.replacing(#/\b[0-9]+\.[0-9]{6}\b/#, with: "TIME")
       .replacing(#/\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b/#, with: "TIME")
-      .replacing(#/\b[0-9]{10}\.[0-9]{1,3}\b/#, with: "TIME").replacing(#//dev/pts/[0-9]+/#, with: "TERMINAL").replacing(#/ +TIME/#, with: " TIME")
+      .replacing(#/\b[0-9]{10}\.[0-9]{1,3}\b/#, with: "TIME").replacing(#//dev/pts/[0-9]+/#, with: "TERMINAL")
+      .replacing(#/ +TIME/#, with: " TIME")
     guard isNumberedFrame(line) else { return line }
     return line.replacing(#/#[0-9]+/#, with: "#NUMBER").replacing(#/\b[0-9a-f]{6,}\b/#, with: "BYTES")
   }

@@ -45,7 +45,9 @@ struct PageStep: Sendable {
   /// The lines that stay on a terminal of what was written to it, without what the harness writes at the end.
   static func printed(_ text: String) -> [String] {
     var lines = PrintedLines.of(text)
-    if let end = lines.lastIndex(where: { $0.hasPrefix("the program has ended with ") }) { lines.removeSubrange(end...) }
+    if let end = lines.lastIndex(where: { $0.hasPrefix("the program has ended with ") }) {
+      lines.removeSubrange(end...)
+    }
     while let last = lines.last, last.isEmpty || last == "^C" { lines.removeLast() }
     return lines
   }
