@@ -128,7 +128,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   }
 
   /// How often the loop has woken up from waiting. Doesn't grow while nothing happens.
-  package var wakeUps: UInt64 { wakeUpCount.load(ordering: .relaxed) }
+  public var wakeUps: UInt64 { wakeUpCount.load(ordering: .relaxed) }
 
   /// True on the I/O thread.
   public var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
