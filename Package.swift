@@ -40,7 +40,7 @@ let package = Package(
       name: "AccessoryIO",
       dependencies: [
         "AccessoryCore",
-        "CLinuxShims", "CLibusb",
+        "AccessoryProtocols", "CLinuxShims", "CLibusb",
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),

@@ -38,10 +38,11 @@ import Testing
   @Test func everyEndpointLeadsToTheAccessory() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--link", "./acc", "--percent", "57")
-      let bridge = try await bridge(box, "./acc", "--unix", "./line.sock", "--pty", "./tty")
+      let bridge = try await bridge(box, "./acc", "--unix", "./line.sock", "--pty", "./tty", "--rfc2217", "0")
+      let port = String(try await bridge.program.line(containing: "rfc2217:127.0.0.1:").prefix { $0 != " " })
       try await bridge.program.line(containing: "./tty leads to /dev/pts/")
       try await bridge.errors(containing: "is open")
-      for name in [bridge.place, "unix:./line.sock", "./tty"] {
+      for name in [bridge.place, port, "unix:./line.sock", "./tty"] {
         let battery = try await box.run("battery", name, "--driver", "framed", "--json")
         #expect(battery.status == 0, "\(name): \(battery.errorText)")
         #expect(try battery.json()["battery"]?["percent"] == 57)

@@ -12,7 +12,7 @@ public enum DeviceAddress: Sendable, Hashable {
   case usb(String)
   /// A TCP connection whose bytes are the device's.
   case tcp(NetworkAddress)
-  /// A serial port of another machine, by RFC 2217. This version opens none.
+  /// A serial port of another machine, by RFC 2217: its bytes, settings and modem lines.
   case rfc2217(NetworkAddress)
   /// A stream socket of this machine, by its path: a connection's bytes are the device's.
   case unix(String)

@@ -90,8 +90,9 @@ public struct DeviceOpener: Sendable {
       transport = try await DescriptorTransport.open(place, label: label, io: io)
     case .unix(let path):
       transport = try await DescriptorTransport.open(unix: path, label: label, io: io)
-    case .rfc2217:
-      throw AccessoryError(.unsupported, "\(label): serial ports of other machines (RFC 2217) can't be opened yet")
+    case .rfc2217(let place):
+      transport = try await RFC2217Transport.open(
+        place, settings.terminal.configuration(path: device.address.description, label: label), io: io)
     }
     guard let tap else { return transport }
     return TappedTransport(transport, tap: tap)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+extension RFC2217Transport {
+  /// How long a server may take to agree to speak of the port.
+  private static let agreementLimit = Duration.seconds(5)
+
+  /// Connects to a serial port of another machine and sets its line as `configuration` says; its path is of no account. RS-485 and
+  /// low latency are the server's.
+  ///
+  /// Throws what connecting throws: `notFound`, `disconnected`, `timedOut`; `refused` and `timedOut` where the server doesn't
+  /// speak RFC 2217, `unsupported` where the line can't do what is wanted, `misconfigured` for what no line can do, and
+  /// `cancelled`.
+  public static func open(
+    _ address: NetworkAddress, _ configuration: TerminalConfiguration, io: IOThread = .shared
+  ) async throws(AccessoryError) -> RFC2217Transport {
+    try configuration.check()
+    let base = try await DescriptorTransport.open(address, label: configuration.label, io: io)
+    let transport = RFC2217Transport(base, label: configuration.label, io: io, clock: io)
+    // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
+    let failure: AccessoryError
+    do throws(AccessoryError) {
+      try await transport.agree(within: agreementLimit, clock: io)
+      try await transport.set(configuration)
+      if configuration.settle > .zero {
+        await io.sleep(for: configuration.settle)
+        try await transport.line?.purge(.received)
+      }
+      if Task.isCancelled { throw AccessoryError(.cancelled, "opening \(configuration.label) was cancelled") }
+      return transport
+    } catch {
+      failure = error
+    }
+    await transport.close()
+    throw failure
+  }
+
+  package func agree(within limit: Duration, clock: any TimerClock) async throws(AccessoryError) {
+    let label = label
+    let timer = Locked<TimerToken?>(nil)
+    let error = await withCheckedContinuation { (continuation: CheckedContinuation<AccessoryError?, Never>) in
+      let once = Once(continuation)
+      let token = clock.schedule(at: clock.now + limit) {
+        once.finish(
+          AccessoryError(.timedOut, "\(label) doesn't answer as an RFC 2217 server: tcp: opens it for its bytes alone"))
+      }
+      timer.withLock { $0 = token }
+      agree { once.finish($0) }
+    }
+    if let token = timer.withLock({ $0 }) { clock.cancel(token) }
+    if let error { throw error }
+  }
+
+  private nonisolated func set(_ configuration: TerminalConfiguration) async throws(AccessoryError) {
+    guard let line else { return }
+    try await line.change(
+      LineChanges(
+        baudRate: configuration.baudRate, dataBits: configuration.dataBits, parity: configuration.parity,
+        stopBits: configuration.stopBits, flowControl: configuration.flowControl))
+    for (modemLine, setting) in [(ModemLines.dtr, configuration.dtr), (.rts, configuration.rts)] where setting != .keep
+    {
+      try await line.set(modemLine, setting == .on)
+    }
+  }
+}
+
+/// Resumes once.
+private final class Once: Sendable {
+  private let continuation: Locked<CheckedContinuation<AccessoryError?, Never>?>
+
+  init(_ continuation: CheckedContinuation<AccessoryError?, Never>) { self.continuation = Locked(continuation) }
+
+  func finish(_ error: AccessoryError?) {
+    let waiting = continuation.withLock { continuation in
+      defer { continuation = nil }
+      return continuation
+    }
+    waiting?.resume(returning: error)
+  }
+}
