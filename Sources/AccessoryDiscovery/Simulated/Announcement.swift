@@ -115,7 +115,7 @@ public struct AnnouncementFile: Sendable {
       file.st_size <= sizeLimit
     else { return nil }
     if lock(descriptor, shared: true) {
-      // Not if another simulator of the same name has replaced it meanwhile.
+      // The file is left alone if another simulator of the same name has replaced it meanwhile.
       var present = stat()
       if lstat(path, &present) == 0, present.st_ino == file.st_ino { unlink(path) }
       return nil

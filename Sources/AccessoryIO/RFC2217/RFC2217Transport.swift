@@ -43,6 +43,9 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
 
   /// Answers that are waited for at a time: more requests than any program makes.
   private static let mostQuestions = 256
+  /// Bytes that may wait for the connection: written ones with their escapes, and questions, are far fewer. A server that
+  /// negotiates without end and reads no answer would fill the memory.
+  private static let mostPending = 131_072
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
@@ -161,6 +164,9 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
   private func send(_ bytes: [UInt8], count: Int = 0) {
     guard !bytes.isEmpty, !isOver else { return }
     if pending.isEmpty, !isSuspended, base.output.offer(bytes) != .full { return output.wrote(count) }
+    guard pendingCount + bytes.count <= Self.mostPending else {
+      return end(AccessoryError(.badData, "\(label) negotiates without end (RFC 2217), so the connection is closed"))
+    }
     pending.append((bytes, count))
     pendingCount += bytes.count
   }

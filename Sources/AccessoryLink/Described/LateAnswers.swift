@@ -67,7 +67,7 @@ struct LateAnswers: Sendable {
     let earlier = expected.removeValue(forKey: key)
     if let earlier, earlier.request == request.bytes, earlier.end > now { count += earlier.count }
     guard count > 0 else { return }
-    // Bounded, as a unit and a function are a byte each. Old entries are removed.
+    // Old entries are removed. There can be 65,536 at most: a key is a unit and a function, of a byte each.
     expected = expected.filter { $0.value.end > now }
     expected[key] = Expected(request: request.bytes, index: request.index, count: count, end: end)
   }

@@ -10,7 +10,7 @@ extension EV3Exchange {
     let before = batch.count
     var start = 0
     while start < message.byteCount, batch.count == before {
-      // Not before its length is known is it known how much of the report is the message.
+      // How much of the report belongs to the message is known only after its length, so that is decoded first.
       let end = min(start + (codec.missingByteCount ?? 1), message.byteCount)
       codec.decode(message.extracting(start..<end), into: &batch)
       start = end

@@ -85,8 +85,8 @@ public struct HM1XFrame: Sendable, Hashable {
     return [control, first, second, Self.colon]
   }
 
-  /// The framing: four bytes of which the last is a colon and the highest bits are clear. Behind a slip two such must
-  /// follow one another, as a colon can be among the first three, too.
+  /// The framing: four bytes of which the last is a colon and the highest bits are clear. After bytes that are
+  /// no frame, a frame counts only if another one follows: a colon can be among the first three bytes, too.
   public static var codec: WindowCodec {
     do {
       return try WindowCodec(pattern: pattern, mask: mask)

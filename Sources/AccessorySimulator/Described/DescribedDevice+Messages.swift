@@ -16,7 +16,7 @@ extension DescribedDevice {
     }
     if let asked { for echo in asked.request.echoes { elements[echo.reply] = asked.numbers[echo.request] } }
     for condition in described.conditions where condition.isNegated {
-      // A refusal says that something isn't as it should be.
+      // A condition with `not` marks a refusal: its field gets a value other than that of a good reply.
       if let number = elements[condition.element], !condition.values.contains(number) { continue }
       elements[condition.element] =
         described.refusalWords.keys.min() ?? (0...255).first { !condition.values.contains($0) }

@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// Registers: whatever is asked for of those that the description has is answered, not only what it asks for itself.
+// Answers any range of the registers that the description has, and not only the ranges that its own requests ask for.
 extension DescribedDevice {
   /// What it answers to a Modbus frame for its unit.
   mutating func answerModbus(_ header: DescribedHeader, _ content: [UInt8]) -> [SerialEffect<Self>] {

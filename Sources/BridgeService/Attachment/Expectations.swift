@@ -7,7 +7,7 @@ import AccessoryDiscovery
 struct Expectations {
   private var paths: [(path: String, end: MonotonicTime)] = []
 
-  /// How long one holds: udev gives the programs of a rule three minutes, and tells of the device behind them.
+  /// How long a path is expected: udev gives the programs of a rule three minutes, and tells of the device behind them.
   static let patience = Duration.seconds(180)
   /// Those that are kept; the oldest goes first.
   static let limit = 64

@@ -67,7 +67,9 @@ struct IdentificationPlanTests {
   /// The page shows all of the plan, and nothing else. `bridge-cli identify --dry-run` prints the same.
   @Test func thePageHasTheWholeOrder() throws {
     let page = try Page("Documentation/identify.md")
-    let table = try #require(page.blocks.first { $0.lines.first?.hasPrefix("STEP  RATE") == true }).lines.dropFirst()
+    let isHead = { (line: Substring) in line.hasPrefix("STEP  RATE") }
+    let block = try #require(page.blocks.last { $0.lines.contains(where: isHead) })
+    let table = block.lines.drop { !isHead($0) }.dropFirst().prefix { $0 != "…" }
     let rows = table.map { $0.split(separator: "  ", maxSplits: 4).map { $0.drop { $0 == " " } } }
     let plan = IdentificationPlan.test()
     let hint = "put what bridge-cli identify --dry-run prints into the page"

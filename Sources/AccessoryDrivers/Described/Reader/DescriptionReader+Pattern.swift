@@ -97,7 +97,7 @@ extension DescriptionReader {
     return withoutBlanks(pieces)
   }
 
-  /// Without blanks and line ends at both ends, which don't count in the text either.
+  /// The pattern without blanks and line ends at its beginning and end: those of a received text are ignored, too.
   private func withoutBlanks(_ pieces: [Piece]) -> [Piece] {
     var pieces = pieces
     let isBlank = { (scalar: Unicode.Scalar) in [" ", "\t", "\r", "\n", "\0"].contains(scalar) }
