@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Where somebody sits who does what a page says: a folder, a home of its own, and terminals of 100 columns.
+/// Where somebody sits who does what a page says: a folder, a home of its own, and terminals that are wide enough for every line.
 struct PageSeat: ~Copyable {
   private let box: Sandbox
   private let page: PageScript
@@ -83,7 +83,7 @@ struct PageSeat: ~Copyable {
   private var places: PagePlaces { PagePlaces(home: box.directory.path, runtime: box.runtime.path) }
 
   private func start(_ command: String) throws -> TerminalProgram {
-    try box.sit(shell: command, environment: environment)
+    try box.sit(shell: command, environment: environment, columns: 250)
   }
 
   /// As of a user who has set nothing, and has nothing plugged in.
