@@ -52,6 +52,8 @@ extension ProcessWide {
     @Test func aServerThatRefuses() async throws {
       try await connect { client, server in
         let agreed = Task { try await client.agree(within: .seconds(60), clock: IOThread.shared) }
+        // It refuses what was offered, so not before that.
+        #expect(try await InputReader(server.input).read(15).suffix(3) == Self.willComPort[...])
         try await OutputWriter(server.output).write([0xFF, 0xFE, 44])
         let error = await #expect(throws: AccessoryError.self) { try await agreed.value }
         #expect(error?.kind == .refused)
