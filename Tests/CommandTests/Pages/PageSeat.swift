@@ -47,6 +47,8 @@ struct PageSeat: ~Copyable {
 
   private mutating func take(_ step: PageStep) async throws {
     if step.isInTheOtherTerminal { try await leave() }
+    // What it prints first says that it runs, and can be told to end.
+    #expect(!step.staysRunning || !step.output.isEmpty, "\(page.page.name): what does it print? $ \(step.command)")
     // exec: a signal is for the command, and not for the shell.
     let single = step.staysRunning || step.isInterrupted
     let program = try start((single ? "exec " : "") + page.played(step.command))
