@@ -3,7 +3,7 @@
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
 BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev
 TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq valgrind binutils mandoc
-BENCH_PACKAGES = $(BUILD_PACKAGES) socat
+BENCH_PACKAGES = $(BUILD_PACKAGES) socat ser2net
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
 LAB_PACKAGES = $(TEST_PACKAGES) qemu-system-x86 busybox-static binutils kmod cpio xz-utils udev systemd usbutils picocom
@@ -27,7 +27,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall build static test start-up lab test-tsan test-asan fuzz soak lint format api bench demo completions man clean
+.PHONY: help install uninstall build static test start-up lab peers test-tsan test-asan fuzz soak lint format api wireshark recordings bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -40,7 +40,7 @@ static: ## bridge-cli as one file that needs no Swift: .build/release/bridge-cli
 	$(call install,$(BUILD_PACKAGES))
 	swift build -c release --static-swift-stdlib --product bridge-cli
 
-demo: ## Everything at work on a pretended accessory, in a minute
+demo: ## The main features on a simulated accessory, in a minute
 	$(call install,$(BUILD_PACKAGES))
 	swift build --product bridge-cli
 	"$$(swift build --show-bin-path)/bridge-cli" demo
@@ -74,15 +74,17 @@ lab: static ## The tests against a stock kernel's USB, udev and systemd, in gues
 # processors busy for long, and simulators whose rules are silences, don't run beside those with limits of time. The tests
 # of ExternalAccessory count, too, and use the one main run loop: they run one after another. So do most where $(2) says
 # so: under a sanitizer a process takes seconds to start, and hundreds of tests at once are too slow for any limit.
+# Eight tests run at once, and fewer of those that start commands (Tests/run-suite): a process is ready soon then, and no time limit
+# includes the wait for the others.
 define run-tests
 	swift build --build-tests $(1)
-	swift test --skip-build $(1) $(2) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
+	swift test --skip-build $(1) $(2) --experimental-maximum-parallelization-width 8 --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
 		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)' \
 		--skip '^BridgeServiceTests' --skip '^AccessoryBridgeTests' --skip '^CommandTests' --skip '^LabTests'
-	swift test --skip-build $(1) $(2) --filter '^CommandTests'
+	Tests/run-suite CommandTests --skip-build $(1) $(2)
 	swift test --skip-build $(1) --filter '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)'
 	swift test --skip-build $(1) --filter '^BridgeServiceTests'
-	swift test --skip-build $(1) --filter '^AccessoryBridgeTests'
+	Tests/run-suite AccessoryBridgeTests --skip-build $(1)
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
 	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'
@@ -99,6 +101,11 @@ test-asan: ## The tests under the address sanitizer
 	$(call install,$(TEST_PACKAGES))
 	$(call run-tests,--sanitize=address --scratch-path .build-asan,--no-parallel)
 
+# What it installs is from Debian and PyPI, so it isn't part of `make test`.
+peers: static ## Other programs on a bridge: pyserial's tests, picocom, tio, socat, ser2net, gensiot, C-Kermit, esptool
+	Tests/Peers/install
+	Tests/Peers/run
+
 FUZZ_SECONDS = 60
 
 fuzz: ## Every decoder, and the service as a whole, against what is made up to break it, FUZZ_SECONDS each
@@ -108,10 +115,23 @@ fuzz: ## Every decoder, and the service as a whole, against what is made up to b
 
 SOAK_SECONDS = 600
 
-soak: ## The service under floods of events, then with six kinds of accessories on bad lines, for SOAK_SECONDS each
+soak: ## The service under floods of events, then with six kinds of accessories on bad lines, for SOAK_SECONDS each; then bridge
 	$(call install,$(TEST_PACKAGES))
 	ACCESSORY_BRIDGE_SOAK_SECONDS=$(SOAK_SECONDS) swift test --filter '^CommandTests.SoakTests'
 	ACCESSORY_BRIDGE_SOAK_SECONDS=$(SOAK_SECONDS) swift test --skip-build --filter '^CommandTests.PowerSoakTests'
+	ACCESSORY_BRIDGE_SHARING_SOAK=1 swift test --skip-build --filter '^CommandTests.SharingSoakTests'
+
+wireshark: ## What Wireshark shows of captures by `trace --pcapng`, with wireshark/af1.lua
+	$(call install,tshark)
+	swift build --product bridge-cli
+	Tests/Wireshark/check
+
+recordings: ## Makes the recorded conversations of Tests/Recordings again, with foreign programs
+	$(call install,python3-venv socat picocom mbpoll nut-server)
+	swift build --product bridge-cli
+	[ -d .build/recordings ] || python3 -m venv .build/recordings
+	.build/recordings/bin/pip install -q -r Tests/Recordings/requirements.txt
+	PYTHON="$(CURDIR)/.build/recordings/bin/python" Tests/Recordings/make
 
 lint: ## Checks the form of the sources, which part imports which, and what is public (Documentation/architecture.md)
 	Tests/Rooms/check

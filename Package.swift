@@ -25,11 +25,12 @@ let package = Package(
   ],
   targets: [
     .target(name: "CLinuxShims"),
+    .target(name: "CChecksums"),
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .target(name: "AccessoryCore"),
-    .target(name: "AccessoryProtocols", dependencies: ["AccessoryCore"]),
+    .target(name: "AccessoryProtocols", dependencies: ["AccessoryCore", "CChecksums"]),
     .target(
       name: "AccessoryLink",
       dependencies: [
@@ -73,8 +74,8 @@ let package = Package(
       name: "BridgeService",
       dependencies: [
         "AccessoryCore",
-        "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessoryLink", "AccessoryIO",
-        "AccessoryProtocols", .product(name: "Logging", package: "swift-log"),
+        "AccessoryControl", "AccessoryDrivers", "AccessoryDiscovery", "AccessorySharing", "AccessoryLink",
+        "AccessoryIO", "AccessoryProtocols", .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
       name: "AccessoryBridge",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// All shims are in the header but for these, which need a place for a variable.
+// The shims for Swift's tasks. They aren't in the header because they need a variable.
 #include "CLinuxShims.h"
 
-// The runtime's hook (swift/Runtime/Concurrency.h), and how a job is run: an executor is two words, both 0 for no actor's.
+// The runtime's hook (swift/Runtime/Concurrency.h), and the function that runs a job. An executor is two words; both
+// are 0 for a job that belongs to no actor.
 typedef __attribute__((swiftcall)) void (*task_enqueuer)(void *job);
 extern __attribute__((swiftcall)) void (*swift_task_enqueueGlobal_hook)(void *job, task_enqueuer original);
 extern __attribute__((swiftcall)) void swift_job_run(void *job, void *executor, uintptr_t implementation);

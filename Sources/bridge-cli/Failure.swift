@@ -6,15 +6,15 @@ import ArgumentParser
 import CommandOutput
 import Glibc
 
-/// Tells of errors, and ends with the exit status that they have.
+/// Prints errors, and maps them to exit statuses.
 enum Failure {
-  /// Tells the error, as JSON if the command was asked for that, and returns the exit status.
+  /// Prints the error, as JSON if the command has `--json`, and returns the exit status.
   ///
-  /// Of a command that was interrupted nothing is told, unless that is not what ended it.
+  /// An interrupted command prints no error, unless the error has another cause than the interruption.
   static func report(
     _ error: any Error, of command: any ParsableCommand, isInterrupted: Bool = true
   ) -> CInt {
-    // Commands that go on until they are interrupted end so, and that is no failure.
+    // Ends commands that run until they are interrupted; that is no failure.
     if error is CancellationError { return EXIT_SUCCESS }
     if let failure = error as? RecordingFailure { return report(failure.error, of: command, isInterrupted: false) }
     if isInterrupted, let signal = Interruption.signal { return ExitStatus.of(signal: signal) }
@@ -23,7 +23,7 @@ enum Failure {
     return report.exitStatus
   }
 
-  /// Tells an error that was found before the command line was read; returns the exit status.
+  /// Prints an error that was found before the command line was parsed; returns the exit status.
   static func report(early error: any Error) -> CInt {
     guard let report = report(of: error) else { return report(parsing: error) }
     report.tell(asJSON: wantsJSON, program: BridgeCLI.name)
@@ -39,10 +39,10 @@ enum Failure {
     }
   }
 
-  /// Whether the command line asks for JSON, where there is no command to ask.
+  /// Whether the command line asks for JSON, where no parsed command is available.
   private static var wantsJSON: Bool { CommandLine.arguments.prefix { $0 != "--" }.contains("--json") }
 
-  /// Tells ArgumentParser's own errors, and shows the help that was asked for; returns the exit status.
+  /// Prints ArgumentParser's own errors, or the help that was asked for; returns the exit status.
   static func report(parsing error: any Error) -> CInt {
     let status = BridgeCLI.exitCode(for: error).rawValue
     let text = BridgeCLI.fullMessage(for: error)
@@ -60,12 +60,12 @@ enum Failure {
     return status
   }
 
-  /// How ArgumentParser begins its messages. The command's name takes its place, as in all errors.
+  /// ArgumentParser's prefix of error messages. It is replaced by the command's name, as in all our errors.
   private static let mark = "Error: "
 }
 
 extension ErrorReport {
-  /// Of a text that names no device, or several.
+  /// An error on a text that names no device, or several.
   fileprivate init(_ error: ResolutionError) {
     switch error {
     case .ambiguous, .malformed, .noDevice: self.init(UsageError(error.description))

@@ -6,13 +6,14 @@ import CommandOutput
 import Glibc
 import Synchronization
 
-/// Ctrl-C and its like: the first cancels the command, which then closes what it has open; the second ends at once.
+/// Interruption by SIGINT, SIGTERM or SIGHUP: the first signal cancels the command, which then closes what it has open;
+/// the second ends the process at once.
 enum Interruption {
   static let signals = [SIGINT, SIGTERM, SIGHUP]
 
   private static let received = Atomic<CInt>(0)
 
-  /// The signal that came, if one has.
+  /// The signal that was received, if one was.
   static var signal: CInt? {
     let signal = received.load(ordering: .relaxed)
     return signal == 0 ? nil : signal
@@ -21,8 +22,8 @@ enum Interruption {
   private static let work = Locked<Task<CInt, Never>?>(nil)
   private static let outputEnd = Locked<OutputEnd?>(nil)
 
-  /// From now on the command ends as with Ctrl-C when nobody reads its standard output any more, as in
-  /// `bridge-cli watch | head -1`: for those that go on until they are told to end.
+  /// From now on the command ends as with Ctrl-C when the reader of its standard output is gone, as in `bridge-cli
+  /// watch | head -1`. For commands that run until they are interrupted.
   static func endWithOutput() {
     guard outputEnd.withLock({ $0 == nil }) else { return }
     let end = OutputEnd {
@@ -35,12 +36,12 @@ enum Interruption {
 
   private static let hangUp = Locked<(@Sendable () -> Void)?>(nil)
 
-  /// What a command does on SIGHUP instead of ending, until `end`.
+  /// A handler of SIGHUP that keeps the command running, until `end`.
   struct HangUp: Sendable {
     func end() { hangUp.withLock { $0 = nil } }
   }
 
-  /// From now on `body` is called on SIGHUP, on the I/O thread, and the command goes on.
+  /// From now on SIGHUP calls `body` on the I/O thread, and doesn't end the command.
   static func onHangUp(_ body: @escaping @Sendable () -> Void) -> HangUp {
     hangUp.withLock { $0 = body }
     return HangUp()
@@ -48,10 +49,10 @@ enum Interruption {
 
   static func cancel(_ work: Task<CInt, Never>) {
     Self.work.withLock { $0 = work }
-    // Without a signalfd the signals stay blocked, and only SIGKILL would help: then let them have their way.
+    // Without a signalfd the blocked signals would leave only SIGKILL to end the process, so they are unblocked below.
     let handler = try? Signals(signals) { signal in
       if signal == SIGHUP, let body = hangUp.withLock({ $0 }) { return body() }
-      // The end of the output is no signal of a person's, who may still want to end it all at once with two.
+      // A closed output doesn't count as the first signal of the two, since no person has sent it.
       let before = received.exchange(signal, ordering: .relaxed)
       if before != 0, before != SIGPIPE {
         TerminalGuard.restoreEverything()

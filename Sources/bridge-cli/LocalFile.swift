@@ -4,12 +4,12 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// Files of this machine.
+/// Files on this machine.
 enum LocalFile {
-  /// What bricks can have at most, by far.
+  /// The limit of a file that is fetched from an accessory, in bytes. A brick's memory is far smaller.
   static let limit = 64 << 20
 
-  /// Writes a file that is whole or not there: under another name first.
+  /// Writes a file atomically: under a temporary name, which is then renamed or linked to `path`.
   static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws(AccessoryError) {
     let temporary = "\(path).\(getpid()).part"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
@@ -26,7 +26,7 @@ enum LocalFile {
       }
       rest = rest.dropFirst(count)
     }
-    // link(2) doesn't replace what has come there meanwhile.
+    // Unlike rename(2), link(2) fails if a file has appeared at `path` meanwhile.
     let isThere = replacing ? rename(temporary, path) == 0 : link(temporary, path) == 0
     let failure = errno
     if !replacing || !isThere { unlink(temporary) }

@@ -8,23 +8,25 @@ import Glibc
 
 @main
 enum Main {
-  /// On the main thread, so that there is no task before it.
+  /// Runs on the main thread, without a task before it.
   @MainActor static func main() async {
-    // First of all, while there is one thread: so that a device is closed properly whatever ends us.
+    // First of all, while the process has one thread: with signals blocked, a device is closed properly before a signal
+    // ends the process.
     Signals.block(Interruption.signals)
     Memory.shareOneArena()
     TerminalGuard.restoreOnSignals()
     startThreads()
     let work = Task.detached { await run() }
     Interruption.cancel(work)
-    // Not by the main thread: dispatch would start another one to go on here, and waits for as long as the system allows
-    // none.
+    // The exit isn't on the main thread: to resume there, dispatch would start another thread, and it would wait
+    // forever if the system allows none.
     Task.detached { Glibc.exit(await work.value) }
     await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
   }
 
-  /// Ends with an error where there are too few descriptors, or the system allows no thread. Dispatch traps when it finds
-  /// no descriptor for the main queue, which it makes as soon as this thread waits; and the signals need one.
+  /// Ends with an error where there are too few descriptors, or where the system allows no thread. Dispatch traps when
+  /// it finds no descriptor for the main queue, which it creates when this thread waits. The signals need a descriptor,
+  /// too.
   @MainActor private static func startThreads() {
     do throws(AccessoryError) {
       try IOThread.start(leaving: 4)
@@ -34,7 +36,7 @@ enum Main {
     }
   }
 
-  /// Runs what the command line says; returns the exit status.
+  /// Runs the command line; returns the exit status.
   private static func run() async -> CInt {
     let command: any ParsableCommand
     do {
@@ -66,7 +68,7 @@ enum Main {
 
   private static func run(_ command: any ParsableCommand) async throws {
     if let command = command as? any AsyncParsableCommand {
-      // `run` of ArgumentParser runs on another thread. Nobody else uses the command until it is back.
+      // ArgumentParser's `run` is on another thread. The command isn't used here until `run` has returned.
       nonisolated(unsafe) var command = command
       return try await command.run()
     }
@@ -78,36 +80,36 @@ enum Main {
 struct BridgeCLI: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: name,
-    abstract: "Talks to accessories on serial lines.",
+    abstract: "Talks to accessories on serial ports, USB, Bluetooth and the network.",
     discussion: """
       EXAMPLES
-        bridge-cli simulate framed --link ./acc &   pretend to be an accessory
+        bridge-cli simulate framed --link ./acc &   simulate an accessory
         bridge-cli list                             what is plugged in
-        bridge-cli battery                          of the only accessory there is
-        bridge-cli status /dev/ttyUSB0 --json       for programs
-        bridge-cli watch                            what comes and goes
+        bridge-cli battery                          the battery of the only accessory
+        bridge-cli status /dev/ttyUSB0 --json       its status as JSON, for programs
+        bridge-cli watch                            which accessories come and go
 
       DEVICE is a serial number, a name, a path, a name in /dev/serial/by-id, usb:VENDOR:PRODUCT or \
-      usb:VENDOR:PRODUCT:SERIAL (the first two in hexadecimal), or an unambiguous beginning of a name; leave it out when \
-      there is just one accessory, or one whose protocol is known.
+      usb:VENDOR:PRODUCT:SERIAL (the first two in hexadecimal), or the beginning of a name that fits one accessory \
+      only. Leave it out when there is only one accessory, or only one whose protocol is known.
 
       ENVIRONMENT
-        ACCESSORY_BRIDGE_SOURCES    where to look for accessories: simulator, udev, or simulator,udev as usual
-        ACCESSORY_BRIDGE_SOCKET     where the service answers, or none
-        ACCESSORY_BRIDGE_PROFILES   folders of profiles, with colons between them, in place of those of the system and \
+        ACCESSORY_BRIDGE_SOURCES    where to look: simulator, udev, none, or simulator,udev (the default)
+        ACCESSORY_BRIDGE_SOCKET     the path of the service's socket; none: use no service
+        ACCESSORY_BRIDGE_PROFILES   folders of profiles, separated by colons, instead of those of the system and \
       the user
-        ACCESSORY_BRIDGE_PROTOCOLS  likewise, of protocols' descriptions
+        ACCESSORY_BRIDGE_PROTOCOLS  the same for protocol descriptions
 
       EXIT STATUS
-        0   done
-        64  wrong use
-        65  senseless data from the device
+        0   success
+        64  wrong usage
+        65  invalid data from the device
         66  no such device
         69  disconnected, busy or unavailable
         70  internal error
-        73  a file is there already
+        73  a file exists already
         74  I/O error
-        75  no answer in time
+        75  no reply in time
         76  refused by the device
         77  no permission
         78  wrong configuration
@@ -116,13 +118,13 @@ struct BridgeCLI: AsyncParsableCommand {
     version: version,
     subcommands: [
       List.self, Watch.self, Info.self, Status.self, Battery.self, Values.self, Request.self, Ls.self, GetFile.self,
-      SendFile.self, Rm.self, Mkdir.self, ConsoleCommand.self, BridgeCommand.self, Scan.self, Connect.self,
-      RemoteCommand.self, Trace.self,
+      SendFile.self, Rm.self, Mkdir.self, ConsoleCommand.self, BridgeCommand.self, ShareCommand.self, Scan.self,
+      Connect.self, RemoteCommand.self, Trace.self, ReplayCommand.self,
       Identify.self, Serve.self, ServiceCommand.self, Attach.self, Detach.self,
       Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
     ])
 
-  /// What the command is called in its errors, too.
+  /// The command's name, also in its errors.
   static let name = "bridge-cli"
 
   static let version = "0.1.0"

@@ -6,17 +6,18 @@ import CommandOutput
 import Glibc
 import SystemPackage
 
-/// A recording on disk.
+/// A recording in a file.
 struct RecordingFile: Sendable {
   private let descriptor: CInt
   private let path: String
 
-  /// Opens a file, or makes one, to write a new trace behind what is there, which began at `began`, in seconds since 1970, UTC.
+  /// Opens a file for appending, and creates it if it doesn't exist. Writes the header of a trace that began at
+  /// `began`, in seconds since 1970, UTC.
   init(
     appendingTo path: String, silence: Duration, framing: TraceFraming, began: Double
   ) throws(AccessoryError) {
     self.path = path
-    // A file that may not grow is an error to tell of, not the command's death.
+    // Beyond a file size limit write(2) fails with an error, in place of a signal that ends the process.
     Glibc.signal(SIGXFSZ, SIG_IGN)
     descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
@@ -30,8 +31,8 @@ struct RecordingFile: Sendable {
     }
   }
 
-  /// Takes a record off the end that was cut off, so that it doesn't swallow the line that begins the next trace. Throws
-  /// `misconfigured` when the file is something else than a recording.
+  /// Removes an incomplete record at the end, so that it doesn't corrupt the header of the next trace. Throws
+  /// `misconfigured` when the file isn't a recording.
   private func repair() throws(AccessoryError) {
     let size = lseek(descriptor, 0, SEEK_END)
     guard size > 0 else { return }
@@ -39,7 +40,7 @@ struct RecordingFile: Sendable {
     let signature = Array(Recording.signature.utf8)
     guard pread(descriptor, &buffer, signature.count, 0) == signature.count, buffer.starts(with: signature) else {
       throw AccessoryError(
-        .misconfigured, code: .errno(EEXIST), "\(path) exists and is no recording: choose another file")
+        .misconfigured, code: .errno(EEXIST), "\(path) exists and is not a recording: choose another file")
     }
     let start = max(0, size - off_t(buffer.count))
     let count = pread(descriptor, &buffer, buffer.count, start)
@@ -47,8 +48,14 @@ struct RecordingFile: Sendable {
     _ = ftruncate(descriptor, start + off_t(end) + 1)
   }
 
-  /// Adds a record, with one call of write(2). Throws `ioFailure` when that can't be written whole.
+  /// Appends a record with one call of write(2). Throws `ioFailure` when it can't be written whole.
   func append(_ record: TraceRecord) throws(AccessoryError) { try write(Recording.line(record)) }
+
+  /// Says that the accessory was unplugged, at this time since the trace began. Throws as `append` does.
+  func unplugged(_ time: Duration) throws(AccessoryError) { try write(Recording.unplugged(time)) }
+
+  /// Says that the accessory was plugged in again, at this time since the trace began. Throws as `append` does.
+  func plugged(_ time: Duration) throws(AccessoryError) { try write(Recording.plugged(time)) }
 
   private func write(_ text: String) throws(AccessoryError) {
     var text = text
@@ -65,26 +72,44 @@ struct RecordingFile: Sendable {
       .ioFailure, code: .errno(error.rawValue), "writing to \(path): \(error): the recording ends here")
   }
 
-  /// Closes it. Throws `ioFailure` when only now it shows that something was not written.
+  /// Closes the file. Throws `ioFailure` when a write error is reported only now.
   func close() throws(AccessoryError) {
     guard Glibc.close(descriptor) == 0 || errno == EINTR else { throw failure(Errno(rawValue: errno)) }
   }
 
-  /// Whether there is an ordinary file at `path`.
+  /// Whether `path` is a regular file.
   static func isRegular(_ path: String) -> Bool {
     var file = stat()
     return stat(path, &file) == 0 && file.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Reads a recording and shows its entries, with when their trace began where it says that, in seconds since 1970, UTC; as those of `framing` where it is given, whatever the recording says. Throws
-  /// `badData` with the line that is wrong.
+  /// Decodes a recording and calls `show` with each entry. `began` is when the entry's trace began, in seconds since
+  /// 1970, UTC, where the recording contains it. `framing` replaces the one that the recording names. Throws `badData`
+  /// with the invalid line.
   static func decode(
-    _ path: String, as framing: TraceFraming? = nil, _ show: (TraceEntry, _ began: Double?) -> Void
+    _ path: String, as framing: TraceFraming? = nil, into capture: CaptureFile? = nil,
+    _ show: (TraceEntry, _ began: Double?) -> Void
   ) throws(AccessoryError) {
     var tracer: FrameTracer?
     var began: Double?
+    var pending: TraceFraming?
+    var failure: AccessoryError?
+    /// Writes what a line says into the capture. A trace begins there with what follows `#began`.
+    func keep(_ line: Recording.Line) throws(AccessoryError) {
+      guard let capture else { return }
+      if let framing = pending, line.isTimed {
+        pending = nil
+        try capture.begin(name: path, framing: framing, began: began)
+      }
+      switch line {
+      case .record(let record): try capture.add(record)
+      case .unplugged(let time): try capture.plug(false, at: time)
+      case .plugged(let time): try capture.plug(true, at: time)
+      case .start, .began, .comment: break
+      }
+    }
     func showAll(_ entries: [TraceEntry]?) { for entry in entries ?? [] { show(entry, began) } }
-    // A file may have any number of traces, of any number of drivers.
+    // A file may contain several traces, each of another driver.
     var noted: Set<TraceFraming> = []
     try read(path) { line in
       switch line {
@@ -94,16 +119,19 @@ struct RecordingFile: Sendable {
         let framing = framing ?? recorded
         if noted.insert(framing).inserted { framing.noteIfUnknown(in: path) }
         tracer = FrameTracer(silence: silence, reader: framing.reader)
+        pending = framing
       case .began(let time): began = time / .seconds(1)
       case .record(let record): showAll(tracer?.add(record))
-      case .remark: break
+      case .unplugged, .plugged, .comment: break
       }
-      return true
+      do throws(AccessoryError) { try keep(line) } catch { failure = error }
+      return failure == nil
     }
+    if let failure { throw failure }
     showAll(tracer?.finish())
   }
 
-  /// Reads a recording's lines, as long as `take` wants more. Throws `badData` with the line that is wrong.
+  /// Reads a recording's lines while `take` returns true. Throws `badData` with the invalid line.
   static func read(_ path: String, _ take: (Recording.Line) -> Bool) throws(AccessoryError) {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw AccessoryError(errno: Errno(rawValue: errno), "opening \(path)") }
@@ -123,6 +151,16 @@ struct RecordingFile: Sendable {
       for line in lines where !take(line) { return }
       lines.removeAll(keepingCapacity: true)
     }
-    if reader.isCutOff { Output.note("\(path) was cut off: its last record is not whole") }
+    if reader.isCutOff { Output.note("\(path) is cut off: its last record is incomplete") }
+  }
+}
+
+extension Recording.Line {
+  /// Whether it says what happened at some time.
+  fileprivate var isTimed: Bool {
+    switch self {
+    case .record, .unplugged, .plugged: true
+    case .start, .began, .comment: false
+    }
   }
 }

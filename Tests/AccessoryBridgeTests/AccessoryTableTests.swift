@@ -22,22 +22,22 @@ import Testing
 
   @Test func oneDeviceOfSeveralTellersIsOneAccessory() {
     var table = AccessoryTable()
-    table.hold(device("/dev/a"), "framed", at: "s1")
+    table.addServiceEntry(device("/dev/a"), "framed", at: "s1")
     table.add(device("/dev/a"), nil)
-    table.hold(device("/dev/a"), "ev3", at: "s2")
+    table.addServiceEntry(device("/dev/a"), "ev3", at: "s2")
     #expect(
       table.entries.compactMap(\.shown) == [KnownAccessory(device: device("/dev/a"), driver: "framed", service: "s1")])
-    table.release("/dev/a", at: "s1")
+    table.removeServiceEntry("/dev/a", at: "s1")
     #expect(services(table) == ["s2"])
-    table.releaseAll(at: "s2")
+    table.removeServiceEntries(at: "s2")
     #expect(services(table) == [nil])
     table.remove(device("/dev/a"))
     #expect(table.entries.isEmpty)
     // What the system says is gone is gone.
     table.add(device("/dev/a"), nil)
-    table.hold(device("/dev/a"), nil, at: "s1")
+    table.addServiceEntry(device("/dev/a"), nil, at: "s1")
     table.remove(device("/dev/a"))
-    table.release("/dev/a", at: "s1")
+    table.removeServiceEntry("/dev/a", at: "s1")
     #expect(table.entries.isEmpty)
   }
 
@@ -45,29 +45,29 @@ import Testing
     var table = AccessoryTable()
     table.add(mouse, nil)
     #expect(services(table) == [])
-    table.hold(mouse, nil, at: "s1")
+    table.addServiceEntry(mouse, nil, at: "s1")
     #expect(services(table) == ["s1"])
   }
 
   /// A service that tells of more and more.
   @Test func aServiceCantFillTheMemory() {
     var table = AccessoryTable(countLimit: 20)
-    for index in 0..<30 { table.hold(device("/dev/\(index)"), nil, at: "s1") }
+    for index in 0..<30 { table.addServiceEntry(device("/dev/\(index)"), nil, at: "s1") }
     #expect(table.entries.count == 20)
-    for _ in 0..<10 { table.hold(device("/dev/0"), nil, at: "s1") }
-    #expect(table.entries.count == 20 && table.entries.allSatisfy { $0.held.count == 1 })
+    for _ in 0..<10 { table.addServiceEntry(device("/dev/0"), nil, at: "s1") }
+    #expect(table.entries.count == 20 && table.entries.allSatisfy { $0.serviceEntries.count == 1 })
     // Another service has its own bounds, for texts, too.
     var long = device("/dev/other")
     long.name = String(repeating: "x", count: ReplyLimits.deviceBytes / 2)
     for path in ["/dev/a", "/dev/b", "/dev/c"] {
       (long.address, long.terminal) = (.terminal(path), path)
-      table.hold(long, nil, at: "s2")
+      table.addServiceEntry(long, nil, at: "s2")
     }
     #expect(services(table).count { $0 == "s2" } == 1)
-    table.release("/dev/a", at: "s2")
-    table.hold(long, nil, at: "s2")
+    table.removeServiceEntry("/dev/a", at: "s2")
+    table.addServiceEntry(long, nil, at: "s2")
     #expect(services(table).count { $0 == "s2" } == 1)
-    table.releaseAll(at: "s1")
+    table.removeServiceEntries(at: "s1")
     #expect(services(table) == ["s2"])
   }
 }
@@ -81,18 +81,20 @@ import Testing
   private static let info = #"{"accessory":{"device":\#(device),"state":"attached","tries":0,"driver":"framed"}}"#
 
   private func open(
-    _ answers: [String: [String]], patience: Duration = .seconds(60)
+    _ answers: [String: [String]], replyTimeout: Duration = .seconds(60)
   ) async throws -> (ServiceAccessory, CannedService) {
     let directory = try TemporaryDirectory()
     let service = try CannedService(at: directory.path + "/socket", ["List": [Self.list]].merging(answers) { $1 })
     let held = try #require(
-      try await HeldAccessory.find("X1", at: [directory.path + "/socket"], patience: .seconds(60)) { [] })
-    return (try await ServiceAccessory.open(held, label: "X1", patience: patience), service)
+      try await ServiceEntry.find("X1", at: [directory.path + "/socket"], replyTimeout: .seconds(60)) { [] })
+    return (try await ServiceAccessory.open(held, label: "X1", replyTimeout: replyTimeout), service)
   }
 
   @Test func aServiceThatIsNeverReady() async throws {
     for answers in [["Subscribe": []], ["Subscribe": [Self.ready.replacing("ready", with: "present")]]] {
-      let error = await #expect(throws: AccessoryError.self) { try await open(answers, patience: .milliseconds(100)) }
+      let error = await #expect(throws: AccessoryError.self) {
+        try await open(answers, replyTimeout: .milliseconds(100))
+      }
       #expect(error?.kind == .timedOut || error?.kind == .disconnected)
     }
   }

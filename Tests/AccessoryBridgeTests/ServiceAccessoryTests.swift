@@ -96,13 +96,13 @@ import Testing
     let accessory = try await place.accessories.open()
     let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
     let done = Watched<[Int]>([])
-    var transfer = try accessory.requireFiles().sending(MemoryFile(bytes), to: "picture", as: .image)
+    var transfer = try accessory.requireFiles().makeSendTransfer(MemoryFile(bytes), to: "picture", as: .image)
     try await transfer.run(on: accessory) { count, total in done.update { $0.append(total == 10_000 ? count : -1) } }
     #expect(await simulator.file(named: "picture") == bytes)
     #expect(done.value.last == 10_000 && done.value == done.value.sorted() && transfer.resumptions == 0)
     #expect(transfer.crc32 != nil && transfer.size == 10_000)
     // AF1 has no files that can be got, through the service as without it.
-    var get = try accessory.requireFiles().getting("picture", limit: 10, into: MemoryFile())
+    var get = try accessory.requireFiles().makeGetTransfer("picture", limit: 10, into: MemoryFile())
     let error = await kind { () throws(AccessoryError) in try await get.run(on: accessory, progress: nil) }
     #expect(error == .unsupported)
     await accessory.close()
@@ -184,11 +184,11 @@ import Testing
     #expect(replies.map(\.command.name) == ["battery-percent", "led"] && replies.first?.values == [.whole(57)])
     #expect(try await accessory.perform(calls, isAnswered: false).isEmpty)
     let files = try accessory.requireFiles()
-    var upload = try files.sending(MemoryFile([1, 2, 3]), to: "../prjs/a.rbf", as: nil)
+    var upload = try files.makeSendTransfer(MemoryFile([1, 2, 3]), to: "../prjs/a.rbf", as: nil)
     try await upload.run(on: accessory, progress: nil)
     #expect(try await files.entries(of: "../prjs").map(\.name).contains("a.rbf"))
     let got = MemoryFile()
-    var download = try files.getting("../prjs/a.rbf", limit: 100, into: got)
+    var download = try files.makeGetTransfer("../prjs/a.rbf", limit: 100, into: got)
     try await download.run(on: accessory, progress: nil)
     #expect(got.bytes == [1, 2, 3] && download.size == 3)
     try await files.remove("../prjs/a.rbf")

@@ -9,7 +9,7 @@ import Testing
 @Suite("The client of a service", .timeLimit(.minutes(2))) struct BridgeClientTests {
   @Test func answersAreValues() async throws {
     let sample = try await SampleServer()
-    let client = try await BridgeClient.connect(to: sample.path, patience: .seconds(60))
+    let client = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60))
     #expect(try await client.list() == [SampleBridge.accessory])
     let device = client.device("X1", label: "my robot")
     #expect(
@@ -42,7 +42,7 @@ import Testing
   /// A refusal is the accessory's error; in what the service says, the device is called as its user called it.
   @Test func errorsAreTheAccessorys() async throws {
     let sample = try await SampleServer()
-    let client = try await BridgeClient.connect(to: sample.path, patience: .seconds(60))
+    let client = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60))
     let refused = await #expect(throws: AccessoryError.self) {
       try await client.device("X1").request("nothing", payload: [])
     }
@@ -64,13 +64,13 @@ import Testing
     let path = directory.path + "/socket"
     let information = #"{"vendor":"","product":"Accessory Bridge","version":"0.1.0","url":"","interfaces":[]}"#
     let service = try CannedService(at: path, ["GetInfo": [information]])
-    let client = try await BridgeClient.connect(to: path, patience: .seconds(60))
+    let client = try await BridgeClient.connect(to: path, replyTimeout: .seconds(60))
     let error = await #expect(throws: AccessoryError.self) { try await client.device("X1").values() }
     #expect(error?.kind == .unsupported)
     #expect(
       error?.message
         == "the service at \(path) (Accessory Bridge 0.1.0) doesn't know Values: it is older than this program. "
-        + "Install the service of this program's version and start it anew: systemctl restart accessory-bridge, or end "
+        + "Install the service of this program's version and restart it: systemctl restart accessory-bridge, or end "
         + "bridge-cli serve and start it again")
     #expect(service.calls.value == ["Values", "GetInfo"])
     service.close()
@@ -90,7 +90,7 @@ import Testing
         "GetInfo": [information], "Perform write": [unknown("write")], "Perform dry_run": [unknown("dry_run")],
         "Open write": [unknown("write")], "Request write": [unknown("write")],
       ])
-    let device = try await BridgeClient.connect(to: path, patience: .seconds(60)).device("X1")
+    let device = try await BridgeClient.connect(to: path, replyTimeout: .seconds(60)).device("X1")
     func check(_ error: AccessoryError?) {
       #expect(error?.kind == .unsupported)
       #expect(error?.message.contains("(Accessory Bridge 0.1.0) doesn't know") == true, "\(error?.message ?? "")")
@@ -113,7 +113,7 @@ import Testing
     let unknown = #"!{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"values"}}"#
     let service = try CannedService(
       at: path, ["Subscribe values": [unknown], "Subscribe": [#"{"event":"ready","time":1}"#, "{}"]])
-    let client = try await BridgeClient.connect(to: path, patience: .seconds(60))
+    let client = try await BridgeClient.connect(to: path, replyTimeout: .seconds(60))
     var events = try await client.device("X1").events(values: true).makeAsyncIterator()
     #expect(try await events.next() == .ready)
     #expect(service.calls.value == ["Subscribe", "Subscribe"])
@@ -122,7 +122,7 @@ import Testing
 
   @Test func filesPassBothWays() async throws {
     let sample = try await SampleServer()
-    let device = try await BridgeClient.connect(to: sample.path, patience: .seconds(60)).device("X1")
+    let device = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60)).device("X1")
     let got = Locked<[UInt8]>([])
     let carried = try await device.get("30", limit: 1 << 20, patience: .zero) { step throws(AccessoryError) in
       if case .piece(let bytes, let offset) = step { got.withLock { $0.insert(contentsOf: bytes, at: offset) } }
@@ -159,14 +159,15 @@ import Testing
       ])
     if device == nil { await sample.server.close() }
     let error = await #expect(throws: AccessoryError.self) { try await iterator.next() }
-    #expect(error?.kind == .disconnected && error?.message.contains("tells no more") == true)
+    #expect(error?.kind == .disconnected && error?.message.contains("sends no more events") == true)
     #expect(try await iterator.next() == nil)
     await sample.server.close()
   }
 
   @Test func rawBytesAndWhoHasThem() async throws {
     let sample = try await SampleServer()
-    let device = try await BridgeClient.connect(to: sample.path, patience: .seconds(60)).device("X1", label: "my robot")
+    let device = try await BridgeClient.connect(to: sample.path, replyTimeout: .seconds(60)).device(
+      "X1", label: "my robot")
     let (facts, transport) = try await device.open()
     #expect(facts == SampleBridge.device && transport.label == "my robot")
     #expect(transport.output.offer([1, 2, 3]) == .accepted)
@@ -201,7 +202,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let answers = answers.map { $0.replacing("D", with: Self.device) }
     let service = try CannedService(at: directory.path + "/socket", [method: answers])
-    let device = try await BridgeClient.connect(to: directory.path + "/socket", patience: .seconds(60)).device("X1")
+    let device = try await BridgeClient.connect(to: directory.path + "/socket", replyTimeout: .seconds(60)).device("X1")
     let error = await #expect(throws: AccessoryError.self) {
       switch method {
       case "Request": _ = try await device.request("echo", payload: [])
@@ -224,7 +225,7 @@ import Testing
   @Test func silenceTimesOut() async throws {
     let directory = try TemporaryDirectory()
     let service = try CannedService(at: directory.path + "/socket", ["Battery": []])
-    let client = try await BridgeClient.connect(to: directory.path + "/socket", patience: .milliseconds(50))
+    let client = try await BridgeClient.connect(to: directory.path + "/socket", replyTimeout: .milliseconds(50))
     let error = await #expect(throws: AccessoryError.self) { try await client.device("X1").battery() }
     #expect(error?.kind == .timedOut)
     service.close()

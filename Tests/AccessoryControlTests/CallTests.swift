@@ -31,7 +31,7 @@ import Testing
       "SupplyFile": ["transfer": .string("t"), "offset": .int(0), "bytes_hex": .string("00ff")],
     ]
     let streams = ["Subscribe", "Trace", "GetFile", "SendFile"]
-    for (name, method) in interface.methods where !streams.contains(name) && name != "Open" {
+    for (name, method) in interface.methods where !streams.contains(name) && !["Open", "Share"].contains(name) {
       let reply = try await client.call("\(Bridge.name).\(name)", parameters[name] ?? [:])
       #expect(interface.firstProblem(in: reply, method.output) == nil, "\(name)")
       // A field that the types don't have would have got lost, one that the interface doesn't have is found above.
@@ -128,6 +128,10 @@ import Testing
     ("accessorybridge.Bridge.Request", #"{"command":"echo","timeout_ms":1e400}"#, "InvalidParameter", "timeout_ms"),
     ("accessorybridge.Bridge.Request", #"{"command":"echo","timeout_ms":1.5}"#, "InvalidParameter", "timeout_ms"),
     ("accessorybridge.Bridge.Open", "{}", "InvalidParameter", "upgrade"),
+    ("accessorybridge.Bridge.Share", #"{"access":"read"}"#, "InvalidParameter", "upgrade"),
+    ("accessorybridge.Bridge.Share", #"{"access":"all"}"#, "InvalidParameter", "access"),
+    ("accessorybridge.Bridge.Share", "{}", "InvalidParameter", "access"),
+    ("accessorybridge.Bridge.Share", #"{"access":"read","by":"words"}"#, "InvalidParameter", "by"),
     ("accessorybridge.Bridge.Subscribe", "{}", "ExpectedMore", ""),
     ("accessorybridge.Bridge.GetFile", #"{"path":"1"}"#, "ExpectedMore", ""),
     ("accessorybridge.Bridge.SendFile", #"{"path":"1","size_bytes":1}"#, "ExpectedMore", ""),

@@ -18,7 +18,7 @@ import Testing
       interface.methods.keys.sorted() == [
         "Attach", "Battery", "ChangeLine", "Commands", "Detach", "Expect", "GetFile", "Info", "LineFacts", "List",
         "ListFolder", "MakeFolder", "ModemLines", "Open", "Perform", "Purge", "Remove", "Request", "SendFile",
-        "Service", "SetBreak", "SetModemLines", "Status", "Subscribe", "SupplyFile", "Trace", "Values",
+        "Service", "SetBreak", "SetModemLines", "Share", "Status", "Subscribe", "SupplyFile", "Trace", "Values",
       ])
   }
 

@@ -74,7 +74,7 @@ import Testing
     }
     for text in ["X-1@7", "/dev/pts/9991@7"] {
       let error = #expect(throws: ResolutionError.self) { try DeviceResolver.resolve(text, among: all) }
-      #expect(error?.description == "there is no unit 7 on X-1: there are 1, 2, 5")
+      #expect(error?.description == "there is no unit 7 on X-1; its units are 1, 2, 5")
     }
     for text in ["X-1", "/dev/pts/9991"] {
       let error = #expect(throws: ResolutionError.self) {
@@ -303,7 +303,8 @@ import Testing
   @Test func errorsNameWhatThereIs() {
     let twin = Device(.node("/dev/pts/9994"), source: .simulator, serialNumber: "X-1")
     #expect(
-      "\(ResolutionError.ambiguous("X", [Self.blue, Self.red]))" == "X fits 2 accessories, say more of one: X-1, X-10")
+      "\(ResolutionError.ambiguous("X", [Self.blue, Self.red]))"
+        == "X matches 2 accessories, write more of the name: X-1, X-10")
     #expect(
       "\(ResolutionError.ambiguous(nil, [twin, Self.blue, Self.red]))"
         == "there are 3 accessories, say which: X-1 at /dev/pts/9991, X-1 at /dev/pts/9994, X-10")

@@ -34,8 +34,8 @@ import Testing
   }
 
   private func look(_ model: inout UdevModel, _ records: [UdevRecord]) -> [DeviceEvent] {
-    model.beginLook()
-    return model.endLook(records)
+    model.beginScan()
+    return model.endScan(records)
   }
 
   @Test func looksAlone() throws {
@@ -65,9 +65,9 @@ import Testing
     var model = UdevModel(onlyInitialized: false)
     _ = look(&model, records())
     let device = model.devices[0]
-    model.beginLook()
+    model.beginScan()
     #expect(model.apply(hint(.removed)) == [.removed(device)])
-    #expect(model.endLook(records()) == [])
+    #expect(model.endScan(records()) == [])
     #expect(look(&model, records()) == [])
     #expect(look(&model, []) == [])
     #expect(look(&model, records()) == [.added(device)])  // the same number again, after it was away
@@ -78,10 +78,10 @@ import Testing
     var model = UdevModel(onlyInitialized: false)
     _ = look(&model, records())
     let device = model.devices[0]
-    model.beginLook()
+    model.beginScan()
     #expect(model.apply(hint(.removed)) == [.removed(device)])
     #expect(model.apply(hint(.changed)) == [])
-    #expect(model.endLook(records()) == [])
+    #expect(model.endScan(records()) == [])
     let events = look(&model, records(instance: 21, address: 6))
     #expect(events == [.added(model.devices[0])])
     #expect(model.devices[0].usb?.address == 6)
@@ -90,9 +90,9 @@ import Testing
   /// What a look finds of other devices isn't held up by hints about one.
   @Test func othersAreToldMeanwhile() {
     var model = UdevModel(onlyInitialized: false)
-    model.beginLook()
+    model.beginScan()
     _ = model.apply(hint(.changed, "/devices/usb1/1-3"))
-    let events = model.endLook(records() + records("/devices/usb1/1-3", instance: 31, address: 7))
+    let events = model.endScan(records() + records("/devices/usb1/1-3", instance: 31, address: 7))
     #expect(events == [.added(model.devices[0])])
     #expect(look(&model, records() + records("/devices/usb1/1-3", instance: 31, address: 7)).count == 1)
   }
@@ -130,10 +130,10 @@ import Testing
   @Test func theRestOfAnAccessory() {
     var model = UdevModel(onlyInitialized: false)
     _ = look(&model, records())
-    #expect(model.takeNewlyHeld() == [])
+    #expect(model.takeNewlyUnreported() == [])
     #expect(model.apply(hint(.removed, Self.terminal)).count == 1)
-    #expect(model.takeNewlyHeld() == [Self.devpath])
-    #expect(model.takeNewlyHeld() == [])
+    #expect(model.takeNewlyUnreported() == [Self.devpath])
+    #expect(model.takeNewlyUnreported() == [])
     #expect(look(&model, records(terminal: false)) == [])
     model.release(Self.devpath)
     #expect(look(&model, records(terminal: false)).count == 1)

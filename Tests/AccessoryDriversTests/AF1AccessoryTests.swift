@@ -96,7 +96,7 @@ import Testing
     let accessory = try await open(answering: payload)
     let error = await error { () throws(AccessoryError) in _ = try await accessory.status() }
     #expect(error?.kind == .badData)
-    #expect(error?.message.contains("gadget answers STATUS") == true)
+    #expect(error?.message.contains("gadget sent an invalid reply to STATUS") == true)
     await accessory.close()
   }
 
@@ -104,7 +104,7 @@ import Testing
     let accessory = try await open(answering: [])
     let error = await error { () throws(AccessoryError) in _ = try await accessory.battery() }
     #expect(error?.kind == .badData)
-    #expect(error?.message.contains("gadget answers BATTERY") == true)
+    #expect(error?.message.contains("gadget sent an invalid reply to BATTERY") == true)
     await accessory.close()
   }
 

@@ -14,10 +14,12 @@ import Testing
       "turn", "Turns",
       [
         .init("ports", .choices(["A", "B"])), .init("speed", .whole(-100...100), unit: "%"),
-        .init("how", .choice(["fast", "slow"]), standard: .text("slow")), .init("brake", .flag, standard: .flag(false)),
+        .init("how", .choice(["fast", "slow"]), defaultValue: .text("slow")),
+        .init("brake", .flag, defaultValue: .flag(false)),
       ]),
     CommandDescription(
-      "say", "Says", [.init("text", .text(5), standard: .text("")), .init("raw", .bytes(2), standard: .bytes([]))]),
+      "say", "Says",
+      [.init("text", .text(5), defaultValue: .text("")), .init("raw", .bytes(2), defaultValue: .bytes([]))]),
   ]
 
   private func read(_ text: String) throws(CommandSyntaxError) -> [CommandCall] {
@@ -38,13 +40,14 @@ import Testing
   @Test(arguments: [
     ("", "a command was expected"), ("+", "a command was expected"),
     ("turn ports=A speed=1 +", "a command was expected"),
-    ("tur", "there is turn"), ("zzz", "--list shows all"), ("turn 5", "5 is no argument: write turn ports=A,B"),
+    ("tur", "similar commands: turn"), ("zzz", "--list shows all"),
+    ("turn 5", "5 is not an argument: write turn ports=A,B"),
     ("turn seed=5", "has no argument seed"), ("turn ports=A", "turn needs speed"),
-    ("turn ports=A speed=101", "speed is a whole number from -100 to 100, not 101"),
-    ("turn ports=A speed=1.5", "not 1.5"), ("turn ports= speed=1", "some of A,B"),
-    ("turn ports=A,A speed=1", "some of A,B"),
-    ("turn ports=A,,B speed=1", "some of A,B"), ("turn ports=C speed=1", "some of A,B"),
-    ("turn ports=A speed=1 speed=1", "speed is there twice"), ("turn ports=A speed=1 how=x", "one of fast, slow"),
+    ("turn ports=A speed=101", "speed must be a whole number from -100 to 100, not 101"),
+    ("turn ports=A speed=1.5", "not 1.5"), ("turn ports= speed=1", "one or more of A,B"),
+    ("turn ports=A,A speed=1", "one or more of A,B"),
+    ("turn ports=A,,B speed=1", "one or more of A,B"), ("turn ports=C speed=1", "one or more of A,B"),
+    ("turn ports=A speed=1 speed=1", "speed is given twice"), ("turn ports=A speed=1 how=x", "one of fast, slow"),
     ("turn ports=A speed=1 brake=on", "yes or no"), ("say text=sixsix", "at most 5 bytes"),
     ("say raw=0", "hexadecimal"),
     ("say raw=+1", "hexadecimal"), ("say raw=000000", "at most 2 bytes"),
@@ -53,7 +56,7 @@ import Testing
     #expect(error?.description.contains(expectation) == true, "\(error?.description ?? "")")
   }
 
-  /// What is shown can be typed: each name is there once, and every standard value is one that could be typed.
+  /// What is shown can be typed: each name is there once, and every default value is one that could be typed.
   @Test(arguments: DriverLibrary.builtIn.drivers.map(\.name)) func descriptions(driver: String) throws {
     let commands = try #require(DriverLibrary.builtIn.driver(named: driver)).commands
     // An autopilot is told nothing.
@@ -64,7 +67,7 @@ import Testing
       #expect(Set(command.arguments.map(\.name)).count == command.arguments.count)
       #expect(command.form.hasPrefix(command.name))
       for argument in command.arguments {
-        switch (argument.kind, argument.standard) {
+        switch (argument.kind, argument.defaultValue) {
         case (.whole(let range), .whole(let value)?): #expect(range.contains(value))
         case (.choice(let words), .text(let word)?): #expect(words.contains(word))
         case (.flag, .flag?), (.bytes, .bytes?), (.text, .text?), (_, nil): break

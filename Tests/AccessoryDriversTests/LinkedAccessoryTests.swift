@@ -27,9 +27,9 @@ private struct Bare: LinkedAccessory {
     #expect(try await accessory.identify() == AccessoryIdentity())
     #expect(try await accessory.status() == AccessoryStatus(state: .notInitialized))
     let error = await #expect(throws: AccessoryError.self) { try await accessory.battery() }
-    #expect(error == AccessoryError(.unsupported, "gadget doesn't tell its battery"))
+    #expect(error == AccessoryError(.unsupported, "gadget doesn't report its battery"))
     let none = await #expect(throws: AccessoryError.self) { try await accessory.values() }
-    #expect(none?.kind == .unsupported && none?.message.hasPrefix("gadget tells no values") == true)
+    #expect(none?.kind == .unsupported && none?.message.hasPrefix("gadget reports no values") == true)
     await accessory.close()
     #expect(transport.closeCount > 0)
   }

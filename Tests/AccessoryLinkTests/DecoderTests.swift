@@ -58,10 +58,10 @@ import Testing
     let (link, transport, asked) = try await open()
     async let reply = Self.onMain(link)
     let header = try await asked(1)
-    #expect(link.core.state.withLock { $0.elsewhere.count } == 1)
+    #expect(link.core.state.withLock { $0.nonDecodingRequests.count } == 1)
     transport.receive(PretendedAccessory.frame(.reply(to: header), [5]))
     #expect(try await reply == [5])
-    #expect(link.core.state.withLock { $0.elsewhere.isEmpty })
+    #expect(link.core.state.withLock { $0.nonDecodingRequests.isEmpty })
   }
 
   @MainActor private static func onMain(_ link: Link<AF1Exchange>) async throws -> [UInt8] {

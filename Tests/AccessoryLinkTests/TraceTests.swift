@@ -111,7 +111,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     try reader.read(Array(text.utf8), into: &lines)
     let loss = TraceRecord(time: .milliseconds(7), direction: .fromDevice, bytes: [], lostBytes: 12)
     let rest = TraceRecord(time: .milliseconds(7), direction: .toDevice, bytes: [1])
-    #expect(lines == [.start(silence: silence), .record(loss), .record(rest), .remark])
+    #expect(lines == [.start(silence: silence), .record(loss), .record(rest), .comment])
     let live = decoded([record])
     #expect(decoded([loss, rest]).map(\.content) == live.map(\.content))
     #expect(Recording.line(TraceRecord(time: .zero, direction: .toDevice, bytes: [])) == "")
@@ -207,13 +207,13 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
     }
   }
 
-  /// When a trace began; what only begins like that is a remark, as it was for older versions.
+  /// When a trace began; what only begins like that is a comment, as it was for older versions.
   @Test func theTimeOfDay() throws {
     let began = Recording.began(.milliseconds(1_795_337_583_125))
     #expect(began == "#began 1795337583.125000000\n")
     #expect(try read((Self.text + began).utf8).last == .began(.milliseconds(1_795_337_583_125)))
     for text in ["#began\n", "#began yesterday\n", "#began 1.5\n", "#began 99999999999.000000000\n", "#beganx 1.0\n"] {
-      #expect(try read((Self.text + text).utf8).last == .remark, "\(text)")
+      #expect(try read((Self.text + text).utf8).last == .comment, "\(text)")
     }
   }
 
@@ -233,7 +233,7 @@ private func decoded(_ records: [TraceRecord], lookingEvery step: Duration? = ni
 
   @Test func remarksAndFurtherTracesAreTaken() throws {
     let text = Self.text + "# a remark\n\n" + Recording.start(silence: .seconds(1))
-    #expect(try read(text.utf8).suffix(3) == [.remark, .remark, .start(silence: .seconds(1))])
+    #expect(try read(text.utf8).suffix(3) == [.comment, .comment, .start(silence: .seconds(1))])
   }
 
   @Test(arguments: [

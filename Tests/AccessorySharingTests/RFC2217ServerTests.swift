@@ -31,54 +31,10 @@ import Testing
     }
   }
 
-  /// The test's end of a client.
-  private final class Client {
-    let transport = MemoryTransport(label: "client")
-    private var decoder = TelnetDecoder()
-    private var events: [TelnetDecoder.Event] = []
-
-    init(_ hub: SharingHub) async { await hub.join(transport, name: "client", kind: .rfc2217) }
-
-    func ask(_ messages: COMPortMessage...) {
-      transport.receive(messages.flatMap { $0.bytes(fromServer: false) })
-    }
-
-    func send(_ bytes: [UInt8]) { transport.receive(bytes) }
-
-    /// The next thing that is said about the port, in order; options are passed over.
-    func message() async throws -> COMPortMessage {
-      while true {
-        while !events.isEmpty {
-          let event = events.removeFirst()
-          if case .subnegotiation(44, let payload) = event {
-            return try #require(COMPortMessage(payload, fromServer: true))
-          }
-        }
-        decoder.decode(try await transport.nextWritten(1), into: &events)
-      }
-    }
-
-    func data(_ count: Int) async throws -> [UInt8] {
-      var data: [UInt8] = []
-      while data.count < count {
-        while !events.isEmpty { if case .data(let more) = events.removeFirst() { data += more } }
-        if data.count < count { decoder.decode(try await transport.nextWritten(1), into: &events) }
-      }
-      return data
-    }
-
-    func agree() async throws {
-      send(Telnet.say(.will, 44))
-      guard case .modemState = try await message() else {
-        return #expect(Bool(false), "the first thing is how the modem lines are")
-      }
-    }
-  }
-
   @Test func everySettingIsAnsweredWithWhatIsInForce() async throws {
     let setup = Setup()
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     try await client.agree()
     let asked: [(COMPortMessage, COMPortMessage)] = [
       (.baudRate(0), .baudRate(9_600)), (.baudRate(57_600), .baudRate(57_600)), (.baudCode(14), .baudCode(14)),
@@ -109,7 +65,7 @@ import Testing
   @Test func manyAtOnceAreAnsweredInOrder() async throws {
     let setup = Setup()
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     try await client.agree()
     client.ask(.baudRate(1_200), .dataSize(7), .parity(2), .stopSize(2), .control(9), .purge(2))
     for answer: COMPortMessage in [.baudRate(1_200), .dataSize(7), .parity(2), .stopSize(2), .control(9), .purge(2)] {
@@ -121,7 +77,7 @@ import Testing
   @Test func allBytesPassBothWays() async throws {
     let setup = Setup()
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     let all = (0...255).map { UInt8($0) }
     client.send(Telnet.escaped(all))
     #expect(try await setup.device.nextWritten(256) == all)
@@ -133,7 +89,7 @@ import Testing
   @Test func whatIsSentKeepsItsOrderWithTheLines() async throws {
     let setup = Setup()
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     try await client.agree()
     setup.device.stall()
     client.send([1, 2, 3] + COMPortMessage.control(9).bytes(fromServer: false) + [4])
@@ -155,7 +111,7 @@ import Testing
 
   @Test func answersComeAlsoWhileTheDeviceIsGone() async throws {
     let setup = Setup { $0.unplug = .keep }
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     try await client.agree()
     client.ask(.baudRate(19_200), .control(9), .purge(3), .parity(0))
     for answer: COMPortMessage in [.baudRate(19_200), .control(9), .purge(3), .parity(1)] {
@@ -177,7 +133,7 @@ import Testing
   @Test func modemLinesAreToldAsTheyChange() async throws {
     let setup = Setup()
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     try await client.agree()
     await setup.settle()
     setup.line.state.update { $0.status.modemLines?.formUnion([.cts, .dsr]) }
@@ -205,7 +161,7 @@ import Testing
   @Test func aDeviceWithoutModemLinesKeepsNobodyOut() async throws {
     let setup = Setup(modemLines: nil)
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     try await client.agree()
     client.ask(.control(9), .control(8), .control(12), .control(10))
     for answer: COMPortMessage in [.control(9), .control(8), .control(12), .control(12)] {
@@ -217,7 +173,7 @@ import Testing
   @Test func readersChangeNothing() async throws {
     let setup = Setup { $0.writers = .none }
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     try await client.agree()
     client.ask(.baudRate(1_200), .control(9))
     #expect(try await client.message() == .baudRate(9_600))
@@ -229,7 +185,7 @@ import Testing
   @Test func aBreakEitherWay() async throws {
     let setup = Setup()
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     client.send([0xFF, 0xF3])
     _ = try await setup.line.state.wait { $0.isBreaking }
     for _ in 0..<10 where setup.line.state.value.isBreaking {
@@ -243,7 +199,7 @@ import Testing
   @Test func whoAsksToStopIsSentNothing() async throws {
     let setup = Setup()
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     try await client.agree()
     client.ask(.suspend)
     await setup.settle()
@@ -259,7 +215,7 @@ import Testing
   @Test func whoAsksAndTakesNoAnswersIsBounded() async throws {
     let setup = Setup { $0.bufferSize = 4_096 }
     await setup.attach()
-    let client = await Client(setup.hub)
+    let client = await TelnetTestClient(setup.hub)
     try await client.agree()
     client.transport.stall()
     let questions = (0..<500).flatMap { _ in COMPortMessage.modemState(0).bytes(fromServer: false) }

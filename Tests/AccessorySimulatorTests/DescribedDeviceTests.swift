@@ -55,7 +55,7 @@ import Testing
     guard let description = DescriptionLibrary.builtIn.described(name)?.description,
       let codec = try? DescribedCodec(description)
     else { return [] }
-    let writer = RequestWriter(codec)
+    let writer = RequestEncoder(codec)
     return description.examples.indices.compactMap { index in
       let example = description.examples[index]
       guard let request = example.request, !example.received.isEmpty, !example.isRefused else { return nil }

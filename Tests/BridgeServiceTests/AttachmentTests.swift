@@ -57,7 +57,7 @@ import Testing
       let simulator = try await harness.simulate("A1")
       try await harness.attached("A1")
       await simulator.unplug()
-      try await harness.said("A1 is no more held")
+      try await harness.said("A1 is no longer attached")
       for number in 1...3 { try await harness.said("try \(number) of 3 in 20 ms") }
       #expect(try await harness.state("A1") == nil)
       try await eventually("the status") { harness.statuses.value.last == "no accessory" }
@@ -75,11 +75,11 @@ import Testing
       let list = try await harness.client().call(Bridge.List())
       #expect(Set(list.accessories.map(\.device.path)).count == 2)
       await one.unplug()
-      try await harness.said("SAME is no more held")
+      try await harness.said("SAME is no longer attached")
       #expect(try await harness.client().call(Bridge.List()).accessories.count == 1)
       #expect(try await harness.client().call(Bridge.GetBattery(device: "SAME")).battery.percent == 100)
       await two.unplug()
-      try await harness.said("SAME is no more held", times: 2)
+      try await harness.said("SAME is no longer attached", times: 2)
     }
   }
 
@@ -95,7 +95,7 @@ import Testing
       }
       #expect(name == "TimedOut")
       file.remove()
-      try await harness.said("DEAF is no more held")
+      try await harness.said("DEAF is no longer attached")
       await deaf.transport.close()
     }
   }
@@ -175,7 +175,7 @@ import Testing
       let echo = try await client.call(Bridge.Request(device: terminal.path, command: "echo", payload: [3]))
       #expect(echo.reply.payload == [3])
       await terminal.transport.close()
-      try await harness.said("\(terminal.path) is no more held")
+      try await harness.said("\(terminal.path) is no longer attached")
       for nonsense in ["/dev/null", "/etc/passwd", "/nowhere", "nobody", "", "../../etc/passwd"] {
         let name = await errorName { () throws(ControlError) in
           _ = try await client.call(Bridge.Attach(device: nonsense))
@@ -204,7 +204,7 @@ import Testing
       // What is known of it now tells its end, too.
       file.remove()
       await terminal.transport.close()
-      try await harness.said("S1 is no more held")
+      try await harness.said("S1 is no longer attached")
     }
   }
 
@@ -300,10 +300,10 @@ import Testing
     profile.policies.idleClose = .milliseconds(50)
     try await ServiceHarness.with(profiles: [profile]) { harness in
       try await harness.simulate("A1")
-      try await harness.said("had nothing to do for 50 ms")
+      try await harness.said("was not used for 50 ms")
       try await eventually("its rest") { try await harness.state("A1") == .waiting }
       #expect(try await harness.client().call(Bridge.GetBattery()).battery.percent == 100)
-      try await harness.said("had nothing to do for 50 ms", times: 2)
+      try await harness.said("was not used for 50 ms", times: 2)
       let (_, transport) = try await harness.client().upgrade(Bridge.Open())
       #expect(try await harness.state("A1") == .lent)
       await transport.close()
@@ -366,7 +366,7 @@ import Testing
       configuration, profiles: .builtIn, log: Logger(label: "test") { _ in TestLog(lines: log) }, clock: clock)
     await service.watch([])
     clock.advance(by: .seconds(5))
-    try await log.wait { $0.contains { $0.contains("the search is over: no accessory") } }
+    try await log.wait { $0.contains { $0.contains("the search has ended: no accessory") } }
     await service.close()
   }
 

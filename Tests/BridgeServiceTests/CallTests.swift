@@ -105,10 +105,10 @@ import Testing
       let client = try await harness.client()
       let accessory = try await client.call(Bridge.Attach(device: recorder.path)).accessory
       #expect(accessory.state == .attached && accessory.driver == nil && accessory.protocols == [])
-      try await harness.said("is attached at \(recorder.path), as bytes: no driver for it is known")
+      try await harness.said("is attached at \(recorder.path) without a driver: only its bytes can be used")
       let error = await #expect(throws: ControlError.self) { try await client.call(Bridge.GetBattery()) }
       #expect(error?.accessoryError.kind == .unsupported)
-      #expect(error?.description.contains(driver ?? "nothing says which protocol") == true)
+      #expect(error?.description.contains(driver ?? "the protocol of") == true)
       var name = await errorName { () throws(ControlError) in _ = try await client.call(Bridge.GetStatus()) }
       #expect(name == "Unsupported")
       name = await errorName { () throws(ControlError) in

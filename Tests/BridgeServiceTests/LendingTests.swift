@@ -61,6 +61,6 @@ import Testing
     let error = await #expect(throws: AccessoryError.self) {
       try await loan.withLine(at: "/dev/x") { _ throws(AccessoryError) in }
     }
-    #expect(error?.kind == .unsupported && error?.message == "/dev/x is on no serial line")
+    #expect(error?.kind == .unsupported && error?.message == "/dev/x has no serial line")
   }
 }

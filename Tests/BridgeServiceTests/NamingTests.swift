@@ -47,7 +47,7 @@ import Testing
   }
 
   private static let refusal =
-    "PATH is no device that the service knows of, and only its own user may name others"
+    "the service doesn't know the device PATH; only the user who runs the service may attach other paths"
 
   /// Only a whole path names a device that the service doesn't know: any other word is a device that isn't there.
   @Test(arguments: ["nobody", "null", "ttyUSB0", "below/it", "usb:1a86:7523"]) func wordsAreNoPaths(word: String)
@@ -60,7 +60,7 @@ import Testing
           _ = try await service.attach(Bridge.Attach(device: word), from: caller)
         }
         #expect(error?.name == "accessorybridge.Bridge.NoSuchDevice")
-        #expect(error?.description == "there is no accessory \(word): bridge-cli list shows what there is")
+        #expect(error?.description == "there is no accessory \(word): bridge-cli list shows all accessories")
       }
     }
   }

@@ -17,7 +17,7 @@ struct Pack: LinkedAccessory {
     commands: [
       CommandDescription("read", "Asks for something"),
       CommandDescription(
-        "cut", "Cuts the current", [.init("seconds", .whole(1...9), standard: .whole(1))], isWrite: true),
+        "cut", "Cuts the current", [.init("seconds", .whole(1...9), defaultValue: .whole(1))], isWrite: true),
     ],
     preview: { calls, _ throws(AccessoryError) in calls.map { bytes(of: $0) } }
   ) { session, _, _ throws(AccessoryError) in

@@ -8,8 +8,8 @@ import Testing
 
 /// When an accessory is asked by itself, and how long what it says is fresh: without clock and accessory.
 @Suite struct PollScheduleTests {
-  private static let fast = AccessoryPoll("fast", every: .seconds(10), gives: [.battery])
-  private static let slow = AccessoryPoll("slow", every: .seconds(25), gives: [.status])
+  private static let fast = AccessoryPoll("fast", every: .seconds(10), parts: [.battery])
+  private static let slow = AccessoryPoll("slow", every: .seconds(25), parts: [.status])
   private static let silence = AccessoryError(.timedOut, "no answer")
 
   private static func time(_ seconds: Int) -> MonotonicTime { MonotonicTime(nanoseconds: 0) + .seconds(seconds) }
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func eachHasItsInterval() {
-    var schedule = schedule([Self.fast, Self.slow, AccessoryPoll("off", gives: [.values])])
+    var schedule = schedule([Self.fast, Self.slow, AccessoryPoll("off", parts: [.values])])
     var asked: [String] = []
     while let deadline = schedule.deadline, deadline <= Self.time(60) {
       #expect(schedule.take(now: deadline + .nanoseconds(-1)) == nil)
@@ -46,7 +46,7 @@ import Testing
 
   /// Values are asked for by nothing else at the beginning.
   @Test func valuesAreAskedForAtOnce() {
-    #expect(schedule([AccessoryPoll("v", every: .seconds(9), gives: [.values])]).deadline == Self.time(0))
+    #expect(schedule([AccessoryPoll("v", every: .seconds(9), parts: [.values])]).deadline == Self.time(0))
   }
 
   @Test func whatSleepsIsLetSleep() {
@@ -67,7 +67,7 @@ import Testing
   /// A status that was read once, and is never asked again by itself, doesn't make a battery look old that is asked every
   /// ten seconds.
   @Test func ageOfWhatIsRenewed() {
-    let pack = AccessoryPoll("pack", every: .seconds(10), gives: [.battery])
+    let pack = AccessoryPoll("pack", every: .seconds(10), parts: [.battery])
     let driver = Driver(name: "d", polls: [pack]) { _, _, _ throws(AccessoryError) in throw Self.silence }
     let freshness = Freshness(driver, interval: \.interval)
     #expect(freshness.telling([.status: .seconds(3_600), .battery: .seconds(9)]) == [.battery: .seconds(9)])

@@ -29,7 +29,7 @@ final class ServiceHarness: Sendable {
 
   private init(
     _ change: (inout ServiceConfiguration) -> Void, _ profiles: [Profile], _ limits: ControlServer.Limits,
-    _ drivers: DriverLibrary, _ clock: (any TimerClock)?
+    _ drivers: DriverLibrary, _ clock: (any TimerClock)?, _ events: AsyncStream<Bridge.Event>.Continuation?
   ) async throws {
     let (log, statuses) = (log, Watched<[String]>([]))
     self.statuses = statuses
@@ -42,9 +42,11 @@ final class ServiceHarness: Sendable {
     change(&configuration)
     var logger = Logger(label: "test") { _ in TestLog(lines: log) }
     logger.logLevel = .trace
+    var hooks = ServiceHooks(onStatus: { text in statuses.update { $0.append(text) } })
+    if let events { hooks.onEvent = { events.yield($0) } }
     let service = BridgeService(
       configuration, profiles: ProfileStore(profiles), drivers: drivers, log: logger,
-      hooks: ServiceHooks(onStatus: { text in statuses.update { $0.append(text) } }), clock: clock)
+      hooks: hooks, clock: clock)
     self.service = service
     server = try ControlServer(try ControlSocket.make(at: path), handler: service, limits: limits) {
       service.noteClients($0)
@@ -55,10 +57,11 @@ final class ServiceHarness: Sendable {
   /// Runs a test with a service, and ends it.
   static func with(
     profiles: [Profile] = [.af1], limits: ControlServer.Limits = .init(), drivers: DriverLibrary = .builtIn,
-    clock: (any TimerClock)? = nil, _ change: (inout ServiceConfiguration) -> Void = { _ in },
+    clock: (any TimerClock)? = nil, events: AsyncStream<Bridge.Event>.Continuation? = nil,
+    _ change: (inout ServiceConfiguration) -> Void = { _ in },
     _ body: (ServiceHarness) async throws -> Void
   ) async throws {
-    let harness = try await ServiceHarness(change, profiles, limits, drivers, clock)
+    let harness = try await ServiceHarness(change, profiles, limits, drivers, clock, events)
     let result: Result<Void, any Error>
     do { result = .success(try await body(harness)) } catch { result = .failure(error) }
     await harness.end()

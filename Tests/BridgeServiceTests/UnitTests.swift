@@ -155,7 +155,7 @@ import Testing
     try await ServiceHarness.with(profiles: [Self.profile("daly", .scan, every: .seconds(60))]) { harness in
       let line = try await harness.simulateLine("BUS", "daly", units: [2, 5, 9]) { $0.silent = [9] }
       for unit in [2, 5] { try await harness.attached("BUS@\(unit)") }
-      try await harness.said("BUS: all units were asked; there are: 2, 5")
+      try await harness.said("BUS: the search for units has ended; found: 2, 5")
       let client = try await harness.client()
       #expect(try await client.call(Bridge.List()).accessories.map(\.device.id) == ["BUS@2", "BUS@5"])
       // What was found stays, also when it keeps silent.
@@ -172,12 +172,12 @@ import Testing
     try await ServiceHarness.with(profiles: [profile]) { harness in
       try await harness.simulateLine("BUS", "daly", units: [1])
       try await harness.attached("BUS@1")
-      #expect(!harness.log.value.contains { $0.contains("all units were asked") })
+      #expect(!harness.log.value.contains { $0.contains("the search for units has ended") })
       let (reply, transport) = try await harness.client().upgrade(Bridge.Open(device: "BUS@1", write: true))
       #expect(reply.device.id == "BUS@1")
       await transport.close()
       try await harness.said("BUS@1 is attached at", times: 2)
-      #expect(!harness.log.value.contains { $0.contains("all units were asked") })
+      #expect(!harness.log.value.contains { $0.contains("the search for units has ended") })
     }
   }
 

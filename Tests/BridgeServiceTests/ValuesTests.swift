@@ -97,6 +97,23 @@ private struct Talker: LinkedAccessory {
     await terminal.transport.close()
   }
 
+  /// Who runs the service is told of values, too, where no client has asked for them.
+  @Test func theServiceTellsWithoutClients() async throws {
+    let terminal = try await PseudoTerminal.open()
+    let profile = Profile(name: "talker", rules: [DeviceRule(driver: "talker")], driver: "talker")
+    let (events, told) = AsyncStream<Bridge.Event>.makeStream()
+    try await ServiceHarness.with(
+      profiles: [profile], drivers: DriverLibrary([Talker.driver]), events: told
+    ) { harness in
+      _ = try harness.announce(terminal.path, serial: "T1", driver: "talker")
+      try await harness.said("T1 is attached at")
+      _ = terminal.transport.output.offer(Array("u=1\n".utf8))
+      let values = await events.first { $0.event == .values }
+      #expect(values?.values?.map(\.name) == ["u"])
+    }
+    await terminal.transport.close()
+  }
+
   /// One that tells of its own accord: subscribers who asked for values are told the latest, others nothing; and a
   /// client is told what was last heard, with its age.
   @Test func whatItTellsItself() async throws {

@@ -94,7 +94,8 @@ import Testing
       #expect(error?.kind == .permissionDenied)
       #expect(error?.message.contains("cut changes something in") == true)
       #expect(
-        error?.message.contains("its profile my-pack must say writes: allowed, and who asks must say --write") == true)
+        error?.message.contains("its profile my-pack must say writes: allowed, and the command must have --write")
+          == true)
       error = await #expect(throws: AccessoryError.self) { _ = try await device.open(write: true) }
       #expect(error?.message.hasSuffix("its profile my-pack must say writes: allowed") == true)
     }

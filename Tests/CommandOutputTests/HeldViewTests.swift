@@ -21,13 +21,19 @@ import Testing
     let awaited = held(.waiting, tries: 2, of: 3, next: 1_500)
     #expect(HeldView.state(awaited) == "waiting: try 2 of 3 in 1.5 s" && HeldView.word(awaited) == "try 2 of 3")
     let forEver = held(.waiting, tries: 7)
-    #expect(HeldView.state(forEver) == "waiting until it is there again" && HeldView.word(forEver) == "try 7")
-    #expect(HeldView.state(held(.waiting)) == "waiting until somebody asks for something")
+    #expect(HeldView.state(forEver) == "waiting until it is connected again" && HeldView.word(forEver) == "try 7")
+    #expect(HeldView.state(held(.waiting)) == "closed until a client sends a request")
     #expect(HeldView.word(held(.waiting)) == "waiting" && HeldView.word(held(.failed)) == "failed")
     var lent = held(.lent)
     #expect(HeldView.state(lent) == "lent")
     lent.holder = "a\u{1B}[2J"
     #expect(HeldView.state(lent) == "lent to a\\u{1b}[2J")
+  }
+
+  /// One that is closed for want of work can be asked; one that isn't there can't.
+  @Test func whichCanBeAsked() {
+    #expect([held(.attached), held(.lent), held(.waiting)].allSatisfy { $0.isReachable })
+    #expect(![held(.waiting, tries: 1), held(.opening), held(.failed)].contains { $0.isReachable })
   }
 
   @Test func facts() {
@@ -58,5 +64,11 @@ import Testing
           "ACCESSORY   STATE       PROFILE  PROBLEM", "/dev/ttyS0  attached    lamp     -",
           "/dev/ttyS0  try 1 of 3  lamp     gone",
         ])
+    let long = held(.waiting, tries: 1, problem: "it didn't answer within 10 s, and nobody knows why")
+    #expect(
+      ServiceView.table([long], Samples.pipe, columns: 50) == [
+        "ACCESSORY   STATE  PROBLEM", "/dev/ttyS0  try 1  it didn't answer within 10 s,",
+        "                   and nobody knows why",
+      ])
   }
 }

@@ -65,10 +65,10 @@ import Testing
         .It Fl k , Fl \-voice\-kind Ar kind
         How.
         Values: low, high.
-        Unless given: low.
+        Default: low.
         .El
         .Sh EXIT STATUS
-        0 when all went well; the others are in
+        0 on success; the others are in
         .Xr tool 1 .
         .Sh EXAMPLES
         .Bd -literal -offset indent

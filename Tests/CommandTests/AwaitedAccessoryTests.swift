@@ -31,6 +31,27 @@ import Testing
     }
   }
 
+  @Test func attachWaits() async throws {
+    try await Sandbox.with { box in
+      let attach = try box.start("attach", "SIM0001", "--wait", "60s")
+      _ = try await box.simulate()
+      try await attach.errors(containing: "SIM0001 is attached at")
+      attach.signal(SIGINT)
+      #expect(try await attach.end().status == 0)
+      let late = try await box.run("attach", "nobody", "--wait", "100ms")
+      #expect(late.status == EX_NOINPUT, "\(late.errorText)")
+    }
+  }
+
+  @Test func identifyWaits() async throws {
+    try await Sandbox.with { box in
+      let identify = try box.start("identify", "BMS1", "--wait", "60s", "--yes", "--only", "jbd")
+      _ = try await box.simulate(kind: "--profile", "jbd", "--serial", "BMS1")
+      let ended = try await identify.end()
+      #expect(ended.status == 0 && ended.outputText.contains("protocol: jbd"), "\(ended.errorText)")
+    }
+  }
+
   @Test(arguments: [[], ["nobody"], ["/dev/nowhere"], ["unix:nobody"], ["tcp:127.0.0.1:1"]])
   func nothingComes(name: [String]) async throws {
     try await Sandbox.with { box in
@@ -43,7 +64,10 @@ import Testing
   }
 
   /// A wait is no result, so its end by Ctrl-C isn't one.
-  @Test(arguments: [["battery"], ["battery", "--watch"], ["trace"], ["console"], ["status", "--json"]])
+  @Test(arguments: [
+    ["battery"], ["battery", "--watch"], ["trace"], ["console"], ["status", "--json"], ["request", "--list"],
+    ["attach"],
+  ])
   func interrupted(words: [String]) async throws {
     try await Sandbox.with { box in
       let waiting = try box.sit(words + ["--wait", "60s"])

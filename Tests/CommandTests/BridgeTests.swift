@@ -81,7 +81,7 @@ import Testing
 
   @Test func clientsMayWaitForTheAccessory() async throws {
     try await Sandbox.with { box in
-      let bridge = try await bridge(box, "./acc", "--on-unplug", "keep")
+      let bridge = try await bridge(box, "./acc", "--on-unplug", "keep", "--by", "bytes")
       try await bridge.errors(containing: "waiting for it")
       let client = try await DescriptorTransport.open(NetworkAddress(host: "127.0.0.1", port: bridge.port))
       let session = AccessorySession(client)
@@ -142,9 +142,9 @@ import Testing
       try await expect(EX_USAGE, "a network or an address", "./acc", "--tcp", "[::]:0", "--allow", "10.0.0.0/33")
       try await expect(EX_USAGE, "4K to 64M", "./acc", "--tcp", "0", "--buffer", "12")
       try box.directory.write([], to: "file")
-      try await expect(EX_CONFIG, "is no socket", "./acc", "--unix", "./file")
+      try await expect(EX_CONFIG, "is not a socket", "./acc", "--unix", "./file")
       try await expect(EX_CANTCREAT, "is not a link to a terminal", "./acc", "--pty", "./file")
-      try await expect(EX_USAGE, "is no device", "./file", "--pty", "./tty")
+      try await expect(EX_USAGE, "is not a device", "./file", "--pty", "./tty")
       #expect(!box.directory.names(in: "").contains("tty"))
     }
   }

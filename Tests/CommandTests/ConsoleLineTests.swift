@@ -31,13 +31,13 @@ import Testing
       try await console.wait(for: "--- 9600 baud, 8 data bits, no parity, 1 stop bit")
       for wrong in ["fast", "0", "99999999999"] {
         console.type("\(Self.prefix)n\(wrong)\r")
-        try await console.wait(for: "\(wrong) is no baud rate, like 9600 or 115200")
+        try await console.wait(for: "\(wrong) is not a baud rate, like 9600 or 115200")
       }
       var seen = console.state.value.output.count
       console.type("\(Self.prefix)n\r")
-      seen = try await console.wait(for: "the rate stays as it is", from: seen)
+      seen = try await console.wait(for: "the baud rate was not changed", from: seen)
       console.type("\(Self.prefix)n\u{3}")
-      seen = try await console.wait(for: "the rate stays as it is", from: seen)
+      seen = try await console.wait(for: "the baud rate was not changed", from: seen)
       console.type("\(Self.prefix)L")
       try await console.wait(for: "--- 9600 baud", from: seen)
       console.type(input == "raw" ? "0" : "30\r")
@@ -75,7 +75,7 @@ import Testing
       for key in ["b", "D", "R", "n300\r"] {
         let seen = console.state.value.output.count
         console.type("\(Self.prefix)\(key)")
-        try await console.wait(for: "so nothing is sent: for that say --write", from: seen)
+        try await console.wait(for: "so nothing is sent: use --write", from: seen)
       }
       console.type("\(Self.prefix)L")
       try await console.wait(for: "--- 9600 baud, 8 data bits, no parity, 1 stop bit; no modem lines")

@@ -95,7 +95,7 @@ import Testing
       let accessory = try openPseudoTerminal(raw: true)
       let console = try box.sit("console", accessory.path, "--keys", "--driver", "bluno", "--settle", "200ms")
       console.type("\(Self.up)\r\(Self.up)")
-      try await console.wait(for: "opening \(accessory.path), which takes 0.2 seconds to settle; keys that are typed")
+      try await console.wait(for: "opening \(accessory.path), which takes 0.2 seconds to settle; keys typed")
       try await console.wait(for: Self.ready)
       console.type(" ")
       #expect(try await text(accessory, 1) == "s")
@@ -133,7 +133,7 @@ import Testing
       console.type("0f F0:01\r")
       #expect(try await accessory.read(3) == [0x0F, 0xF0, 0x01])
       console.type("xyz\r")
-      try await console.wait(for: "that is not hexadecimal")
+      try await console.wait(for: "not hexadecimal: type two digits")
       try await accessory.write(Array("hello\u{1B}".utf8))
       try await console.wait(for: "] <  68 65 6c 6c 6f 1b")
       try await console.wait(for: "|hello.|")
@@ -143,11 +143,11 @@ import Testing
   @Test func changesByKeys() async throws {
     try await withLine { console, accessory, _, _ in
       console.type("\(Self.prefix)?")
-      try await console.wait(for: "Ctrl-T d  shows what comes as text, frames or hex")
+      try await console.wait(for: "Ctrl-T d  shows received bytes as text, frames or hex")
       console.type("\(Self.prefix)d\(Self.prefix)d")
-      try await console.wait(for: "what comes is shown as hex")
+      try await console.wait(for: "received bytes are shown as hex")
       console.type("\(Self.prefix)e")
-      try await console.wait(for: "a line that is sent ends with cr")
+      try await console.wait(for: "sent lines end with cr")
       console.type("\(Self.prefix)t")
       try await console.wait(for: "times are shown")
       console.type("\(Self.prefix)r")
@@ -155,9 +155,9 @@ import Testing
       console.type("q")
       #expect(try await text(accessory, 1) == "q")
       console.type("\(Self.prefix)j")
-      try await console.wait(for: "Ctrl-T and this key mean nothing")
+      try await console.wait(for: "Ctrl-T and this key is not a command")
       console.type("\(Self.prefix)r")
-      try await console.wait(for: "lines are typed")
+      try await console.wait(for: "Enter sends the line")
     }
   }
 

@@ -35,7 +35,7 @@ import Testing
         #expect((ended.status ?? -1) >= 0, "\(command) with \(count) descriptors: \(ended.errorText)")
         if count == 4 {
           #expect(ended.status == EX_IOERR)
-          #expect(ended.errorText.contains("too many open files: allow this program more files (ulimit -n)"))
+          #expect(ended.errorText.contains("too many open files: raise the limit of open files (ulimit -n)"))
         }
       }
     }

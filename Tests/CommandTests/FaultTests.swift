@@ -43,7 +43,9 @@ import Testing
       let result = Watched<String?>(nil)
       try await Sandbox.with { box in
         _ = try await box.simulate("--seed", seed)
-        let id = try await box.run("info", "--json").json()["protocol"]?["boot_id"]?.text
+        let info = try await box.run("info", "--json")
+        #expect(info.status == 0, "\(info.outputText)\(info.errorText)")
+        let id = try info.json()["protocol"]?["boot_id"]?.text
         result.update { $0 = id }
       }
       return result.value

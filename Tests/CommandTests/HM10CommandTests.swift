@@ -22,11 +22,11 @@ import Testing
       #expect(try await box.run("request", "./hm", "at", "command=hello").status == 64)
       // Bluno has commands of the same names, with other values.
       for (words, part) in [
-        (["./hm", "set-role", "role=ROLE_CENTRAL"], "role is one of peripheral, central, not ROLE_CENTRAL"),
-        (["set-power", "power=4"], "power is one of -23, -6, 0, 6, not 4"),
+        (["./hm", "set-role", "role=ROLE_CENTRAL"], "role must be one of peripheral, central, not ROLE_CENTRAL"),
+        (["set-power", "power=4"], "power must be one of -23, -6, 0, 6, not 4"),
         (["./hm", "st-power", "power=6"], "did you mean set-power?"),
-        (["st-power", "power=6"], "did you mean set-power?"), (["./hm", "rol"], "there is role"),
-        (["./hm", "echoo", "00"], "echoo is no command: --list shows all"),
+        (["st-power", "power=6"], "did you mean set-power?"), (["./hm", "rol"], "similar commands: role"),
+        (["./hm", "echoo", "00"], "echoo is not a command: --list shows all"),
       ] {
         let wrong = try await box.run(["request"] + words)
         #expect(wrong.status == 64 && wrong.errorText.contains(part), "\(wrong.errorText)")

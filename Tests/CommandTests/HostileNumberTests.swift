@@ -66,7 +66,7 @@ import Testing
         given.words, environment: ["ACCESSORY_BRIDGE_SOCKET": box.directory.path + "/socket"], output: .terminal)
       #expect(ended.status == EX_DATAERR, "\(ended.errorText)")
       #expect(
-        ended.errorText.contains("is not as it should be") || ended.errorText.contains("makes no sense"),
+        ended.errorText.contains("is invalid") || ended.errorText.contains("sent an invalid reply"),
         "\(ended.errorText)")
     }
   }

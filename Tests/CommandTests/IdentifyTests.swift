@@ -13,7 +13,7 @@ import Testing
   private func exchange(_ kind: String) throws -> (request: [UInt8], reply: [UInt8], rate: UInt32) {
     let described = try #require(DescriptionLibrary.builtIn.described(kind))
     let identify = try #require(described.description.plan.identify)
-    let request = try RequestWriter(try DescribedCodec(described.description)).bytes(identify).bytes
+    let request = try RequestEncoder(try DescribedCodec(described.description)).bytes(identify).bytes
     let example = try #require(
       described.description.examples.first { $0.request == identify && !$0.isRefused && !$0.received.isEmpty })
     return (request, example.received, described.line?.baudRate ?? 115_200)
@@ -98,7 +98,7 @@ import Testing
       for step in announced { #expect(device.written.contains { $0.rate == step.rate }) }
       let text = try await box.run("identify", device.path, "--yes", "--only", "jbd", "--timeout", "50ms")
       #expect(text.status == EX_UNAVAILABLE && text.outputText.isEmpty)
-      #expect(text.errorText.contains("Nothing at all was heard") && text.errorText.contains("A and B"))
+      #expect(text.errorText.contains("Nothing at all was received") && text.errorText.contains("A and B"))
     }
   }
 
@@ -109,7 +109,7 @@ import Testing
         "identify", device.path, "--yes", "--only", "jbd,vedirect,mavlink", "--timeout", "200ms")
       #expect(ended.status == EX_UNAVAILABLE && ended.outputText.isEmpty)
       #expect(
-        ended.errorText.contains("f8 80 00 e1") && ended.errorText.contains("It is no text."), "\(ended.errorText)")
+        ended.errorText.contains("f8 80 00 e1") && ended.errorText.contains("It is not text."), "\(ended.errorText)")
       let login = try RateDevice(rate: 19_200, push: Array("login: ".utf8))
       let text = try await box.run("identify", login.path, "--only", "vedirect")
       #expect(
@@ -190,9 +190,9 @@ import Testing
 
   @Test(
     arguments: [
-      (["identify"], "a port was expected"), (["identify", "/dev/null", "--only", "frob", "--yes"], "no kind frob"),
+      (["identify"], "expected a port"), (["identify", "/dev/null", "--only", "frob", "--yes"], "no kind frob"),
       (["identify", "/dev/null", "--timeout", "1ms"], "10ms"), (["identify", "x", "--dry-run", "--write"], "--write"),
-      (["identify", "/dev/null", "--only", "hm1x"], "it says nothing"),
+      (["identify", "/dev/null", "--only", "hm1x"], "it sends no replies"),
     ])
   func wrongUse(arguments: [String], text: String) async throws {
     try await Sandbox.with { box in

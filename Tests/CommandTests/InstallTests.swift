@@ -54,7 +54,9 @@ import Testing
     let files = try await files()
     let expected =
       [
-        "bin/bridge-cli", "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
+        "bin/bridge-cli", "lib/systemd/system/accessory-bridge-network.service",
+        "lib/systemd/system/accessory-bridge-network.socket", "lib/systemd/system/accessory-bridge-share@.service",
+        "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
         "lib/sysusers.d/accessory-bridge.conf", "lib/tmpfiles.d/accessory-bridge.conf",
         "lib/udev/rules.d/70-accessory-bridge.rules", "share/bash-completion/completions/bridge-cli",
         "share/fish/vendor_completions.d/bridge-cli.fish", "share/man/man1/bridge-cli-list.1",
@@ -63,6 +65,7 @@ import Testing
     #expect(files.filter { !$0.hasPrefix("/usr/local/share/doc/accessory-bridge/") } == expected)
     #expect(files.contains("/usr/local/share/doc/accessory-bridge/Documentation/profiles.md"))
     #expect(exists(destination + "/etc/accessory-bridge/profiles"))
+    #expect(exists(destination + "/etc/accessory-bridge/shares"))
     let unit = try text("/usr/local/lib/systemd/system/accessory-bridge.service")
     #expect(unit.contains("\nExecStart=/usr/local/bin/bridge-cli serve ") && !unit.contains("dir@"))
     let built = try await run([Sandbox.command, "udev-rules", "--built-in"])
@@ -111,17 +114,38 @@ import Testing
     #expect(!text.contains("\nPrivateNetwork="), "udev's events come by netlink")
   }
 
+  /// Those that have the network have no device, and are nearly as locked in.
+  @Test(arguments: ["accessory-bridge-share@", "accessory-bridge-network"])
+  func theNetworksServicesAreLockedIn(name: String) async throws {
+    #expect(try await setup("install").status == 0)
+    let text = try text("/usr/local/lib/systemd/system/\(name).service")
+    #expect(text.contains("\nPrivateDevices=yes\n") && text.contains("\nDevicePolicy=closed\n"))
+    #expect(text.contains("\nExecStart=/usr/local/bin/bridge-cli ") && !text.contains("dir@"))
+    // A template can be judged by one of its units alone.
+    let unit = directory.path + "/" + name.replacing("@", with: "@one") + ".service"
+    try directory.write(Array(text.utf8), to: name.replacing("@", with: "@one") + ".service")
+    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", unit])
+    #expect(judged.status == 0, "\(judged.errorText)")
+    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
+    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
+    #expect(try #require(figure) <= 1.2, "\(judged.outputText)")
+  }
+
   /// The user, the group and the socket's folder as systemd's own tools make them.
   @Test func userAndFolder() async throws {
     #expect(try await setup("install").status == 0)
     let users = try await run(["systemd-sysusers", "--root=" + destination, "accessory-bridge.conf"])
     #expect(users.status == 0, "\(users.errorText)")
-    for file in ["/etc/passwd", "/etc/group"] { #expect(try text(file).contains("accessory-bridge:")) }
+    for file in ["/etc/passwd", "/etc/group"] {
+      for name in ["accessory-bridge:", "accessory-bridge-network:"] { #expect(try text(file).contains(name)) }
+    }
     let folder = try await run(["systemd-tmpfiles", "--root=" + destination, "--create", "accessory-bridge.conf"])
     #expect(folder.status == 0, "\(folder.errorText)")
-    var file = stat()
-    #expect(lstat(destination + "/run/accessory-bridge", &file) == 0)
-    #expect(file.st_mode == S_IFDIR | 0o755)
-    #expect(file.st_uid != 0 && file.st_gid != 0)
+    for name in ["accessory-bridge", "accessory-bridge-network"] {
+      var file = stat()
+      #expect(lstat(destination + "/run/" + name, &file) == 0)
+      #expect(file.st_mode == S_IFDIR | 0o755)
+      #expect(file.st_uid != 0 && file.st_gid != 0)
+    }
   }
 }

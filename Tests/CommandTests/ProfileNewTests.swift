@@ -64,7 +64,7 @@ import Testing
       for answer in ["Bad Name", "pump", "binary", "AA 55", "3", "sum8", "0D"] { program.type(answer + "\n") }
       #expect(try await program.end() == 0)
       let text = program.state.value.text
-      #expect(text.contains("that is no answer to it: Bad Name"))
+      #expect(text.contains("not a valid answer: Bad Name"))
       #expect(text.contains("protocol: pump") && text.contains("- start: AA 55") && text.contains("- byte_2: u8"))
       #expect(text.contains("- length: {type: u8, of: data}") && text.contains("algorithm: sum8, over: start..data"))
       #expect(text.contains("- end: 0D"))

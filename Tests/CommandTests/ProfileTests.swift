@@ -54,7 +54,7 @@ import Testing
       let unknown = try await box.run("profile", "show", "nothing", "--json")
       #expect(unknown.status == EX_NOINPUT)
       #expect(try unknown.json()["error"]?["kind"] == "not_found")
-      #expect(try unknown.json()["error"]?["message"]?.text?.contains("there are bluno, ev3, framed") == true)
+      #expect(try unknown.json()["error"]?["message"]?.text?.contains("the profiles are bluno, ev3, framed") == true)
     }
   }
 
@@ -70,7 +70,7 @@ import Testing
       #expect(all.errorText == "")
       try #require(all.lines.count == 4)
       #expect(all.lines[1].hasPrefix("bad.yaml:4:1: unknown key \"buad\""), "\(all.lines)")
-      #expect(all.lines[0].hasPrefix("bad.yaml:3:5: this fits every FTDI FT232"))
+      #expect(all.lines[0].hasPrefix("bad.yaml:3:5: this rule matches every FTDI FT232"))
       #expect(all.lines[2] == good.lines[0])
       #expect(all.lines[3] == "none.yaml: it can't be read: no such file or directory")
       let checked = try await box.run("profile", "check", "bad.yaml", "good.yaml", "--json")

@@ -20,7 +20,7 @@ import Testing
       let status = try await box.run("status", "./robot", "--json").json()
       #expect(status["identity"]?["name"] == "Bluno" && status["status"]?["state"] == "not_initialized")
       let battery = try await box.run("battery", "./robot")
-      #expect(battery.status == 69 && battery.errorText.contains("doesn't tell its battery"))
+      #expect(battery.status == 69 && battery.errorText.contains("doesn't report its battery"))
       let nobody = try await box.run("request", "./robot", "task", "task=dance")
       #expect(nobody.status == 64 && nobody.errorText.contains("bridge-cli remote show"))
       try await robot.stop()
@@ -59,7 +59,7 @@ import Testing
       #expect(all["tasks"]?[0]?["name"] == "Status" && all["ends_lines"] == false)
       try box.directory.write(Array("{".utf8), to: "config/accessory-bridge/bluno.json")
       let broken = try await remote("show")
-      #expect(broken.status == 78 && broken.errorText.contains("mend it or remove it"))
+      #expect(broken.status == 78 && broken.errorText.contains("correct or remove the file"))
     }
   }
 

@@ -72,7 +72,7 @@ extension Sandbox {
       let service = try await box.expectTheSame(calls, serial: "SIM0001")
       #expect(service.transcript.value.status == nil)
       try await simulator.stop()
-      try await service.errors(containing: "SIM0001 is no more held")
+      try await service.errors(containing: "SIM0001 is no longer attached")
       #expect(try await box.run("battery").status == EX_NOINPUT)
       service.signal(SIGTERM)
       let ended = try await service.end()
@@ -285,7 +285,7 @@ extension Sandbox {
   @Test func saysThatTheSearchIsOver() async throws {
     try await Sandbox.with { box in
       let service = try await box.serve("--scan-timeout", "50ms")
-      try await service.errors(containing: "the search is over: no accessory")
+      try await service.errors(containing: "the search has ended: no accessory")
       _ = try await box.simulate()
       try await service.errors(containing: "SIM0001 is attached at")
     }
@@ -370,7 +370,7 @@ extension Sandbox {
       let refused = try await box.run("info", "--baud", "9600")
       #expect(refused.status == EX_UNAVAILABLE)
       #expect(refused.errorText.contains("bridge-cli detach"))
-      #expect(try await box.run("detach").outputText == "SIM0001 is let go.\n")
+      #expect(try await box.run("detach").outputText == "SIM0001 is detached.\n")
       #expect(try await box.run("info", "--baud", "9600", "--json").json()["line"]?["baud"] == 9_600)
       #expect(try await box.run("detach").status == EX_NOINPUT)
       #expect(try await box.run("attach").outputText == "SIM0001 is attached: the service has it.\n")
@@ -423,7 +423,7 @@ extension Sandbox {
         #expect(try await box.run("attach", path, "--profile", "ev3").status == 0)
         #expect(try await box.run("attach", path, "--profile", "ev3").outputText.contains("attached already"))
         let other = try await box.run("attach", path, "--profile", "framed")
-        #expect(other.status == EX_UNAVAILABLE && other.errorText.contains("is held by the profile ev3"))
+        #expect(other.status == EX_UNAVAILABLE && other.errorText.contains("is attached with the profile ev3"))
         // Profiles that are read anew leave it what it is.
         service?.signal(SIGHUP)
         #expect(try await box.run("request", path, "name").outputText == "EV3\n")

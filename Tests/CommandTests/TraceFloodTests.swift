@@ -86,7 +86,7 @@ import Testing
       trace.signal(SIGINT)
       let ended = try await trace.end()
       #expect(ended.status == 0, "\(ended.errorText)")
-      #expect(ended.errorText.contains("nobody takes the output"), "\(ended.errorText)")
+      #expect(ended.errorText.contains("nobody reads the output"), "\(ended.errorText)")
     }
     await terminal.transport.close()
   }
@@ -115,7 +115,7 @@ import Testing
       trace.signal(SIGINT)
       let ended = try await trace.end()
       #expect(ended.status == 0)
-      #expect(ended.errorText.contains("came faster than they could be shown, and were dropped"), "\(ended.errorText)")
+      #expect(ended.errorText.contains("came too fast to be shown, and were dropped"), "\(ended.errorText)")
       let again = try await box.run("trace", "session.trace", "--json")
       #expect(again.status == 0)
       let lost = try again.lines.filter { $0.contains(#""kind":"lost""#) }.map { try JSON($0) }

@@ -118,7 +118,7 @@ import Testing
       _ = try await holder.lines(1)
       let doctor = try await box.run("doctor", "./acc")
       #expect(doctor.status == EX_UNAVAILABLE)
-      #expect(doctor.outputText.contains("(pid \(holder.pid)) holds it"))
+      #expect(doctor.outputText.contains("(pid \(holder.pid)) has it open"))
     }
   }
 

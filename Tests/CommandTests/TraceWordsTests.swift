@@ -103,7 +103,9 @@ import Testing
       let ended = try await box.run("trace", "other.trace")
       #expect(ended.status == 0 && ended.lines.count == 2)
       #expect(ended.lines[0].contains("|Hi|") && ended.lines[1].contains("reply direct #42"))
-      #expect(ended.errorText.contains("other.trace is of the driver gadget, whose frames this version can't read"))
+      #expect(
+        ended.errorText.contains(
+          "other.trace was recorded with the driver gadget, whose frames this version can't decode"))
     }
   }
 

@@ -26,8 +26,8 @@ import Testing
       let preview = try await box.run("request", "BANK@2", "basic", "--dry-run")
       #expect(preview.outputText.lowercased().contains("a5 41 90"), "\(preview.outputText)")
       let mistakes: [(arguments: [String], status: Int32, text: String)] = [
-        (["BANK@99"], EX_CONFIG, "units of daly accessories are 1 to 16, not 99"),
-        (["BANK@2", "--driver", "jbd"], EX_CONFIG, "jbd accessories are alone on their line, so there is no unit 2"),
+        (["BANK@99"], EX_CONFIG, "the units of the driver daly are 1 to 16, not 99"),
+        (["BANK@2", "--driver", "jbd"], EX_CONFIG, "the driver jbd has no units, so there is no unit 2"),
         (["BANK@"], EX_NOINPUT, "there is no accessory BANK@"),
       ]
       for mistake in mistakes {
@@ -56,7 +56,7 @@ import Testing
         #expect(several.errorText.contains("say which: BANK@1, BANK@2, BANK@5"), "\(several.errorText)")
         let stranger = try await box.run("battery", bank.path + "@7")
         #expect(stranger.status == EX_NOINPUT)
-        #expect(stranger.errorText.contains("there is no unit 7 on BANK: there are 1, 2, 5"))
+        #expect(stranger.errorText.contains("there is no unit 7 on BANK; its units are 1, 2, 5"))
         #expect(try await box.run("battery", "BANK@5").status == EX_TEMPFAIL)
       }
       try await look(false)
@@ -69,7 +69,7 @@ import Testing
       let silent = try await box.run("list", "--json").json()["devices"]?[2]
       #expect(silent?["service"]?["state"] == "waiting" || silent?["service"]?["state"] == "opening")
       let gone = try await box.run("detach", "BANK")
-      #expect(gone.lines == ["BANK is let go."])
+      #expect(gone.lines == ["BANK is detached."])
       let attached = try await box.run("attach", "BANK")
       for (place, id) in ["BANK@1", "BANK@2"].enumerated() {
         #expect(attached.lines[place] == "\(id) is attached: the service has it.")
@@ -89,7 +89,7 @@ import Testing
       let found = try await box.run("list", "--scan", "--json").json()["devices"]
       #expect(found?[0]?["id"] == "BANK@2" && found?[1]?["id"] == "BANK@3")
       let several = try await box.run("battery", "BANK")
-      #expect(several.status == EX_CONFIG && several.errorText.contains("say which, like BANK@1"))
+      #expect(several.status == EX_CONFIG && several.errorText.contains("name one, like BANK@1"))
       try await bank.stop()
     }
   }

@@ -38,7 +38,8 @@ import Testing
 
   /// Commands that open no device that their user names.
   private static let others = [
-    "list", "watch", "remote", "serve", "service", "profile", "udev-rules", "simulate", "demo", "help",
+    "list", "watch", "remote", "serve", "service", "share", "profile", "udev-rules", "simulate", "replay",
+    "demo", "help",
   ]
 
   /// Every command, by the list of commands itself, so that none is forgotten.
@@ -75,7 +76,7 @@ import Testing
       if call.status == nil {
         // It has the port open, and has had time to say the first thing: it shows what comes, or says that it is held.
         if words[0] == "attach" {
-          try await program.errors(containing: "is attached at \(recorder.path), as bytes")
+          try await program.errors(containing: "is attached at \(recorder.path) without a driver")
           let battery = try await box.run("battery", recorder.path)
           #expect(battery.status == EX_CONFIG, "\(battery.errorText)")
           #expect(battery.errorText.contains("framed (AF1)"))
@@ -94,7 +95,7 @@ import Testing
       #expect(ended.status == call.status ?? 0, "\(words): \(ended.outputText)\(ended.errorText)")
       if call.status == EX_CONFIG {
         let text = ended.outputText + ended.errorText
-        #expect(text.contains("nothing says which protocol \(recorder.path) speaks"), "\(words): \(text)")
+        #expect(text.contains("the protocol of \(recorder.path) is unknown"), "\(words): \(text)")
         for driver in ["framed", "ev3", "hm10", "bluno", "hm1x"] { #expect(text.contains("\(driver) ("), "\(words)") }
       }
       #expect(recorder.received() == [], "\(words)")
@@ -105,9 +106,9 @@ import Testing
   /// has it isn't even noticed.
   @Test(
     arguments: [
-      ("battery PORT --driver bluno", "doesn't tell its battery"),
-      ("battery PORT --driver hm1x", "doesn't tell its battery"),
-      ("battery PORT --watch --driver sdm120", "tell its battery"),
+      ("battery PORT --driver bluno", "doesn't report its battery"),
+      ("battery PORT --driver hm1x", "doesn't report its battery"),
+      ("battery PORT --watch --driver sdm120", "report its battery"),
       ("ls PORT --driver hm10", "has no files"),
       ("request PORT 0x7E --driver ev3", "takes no AF1 commands"), ("values PORT --driver bluno", nil),
     ] as [(String, String?)]) func whatADriverLacks(words: String, reason: String?) async throws
@@ -134,7 +135,7 @@ import Testing
       #expect(recorder.received() == Array("AT\n".utf8))
       // Which robot it is must be known: what one takes for a stop makes another drive.
       let keys = try box.sit("console", recorder.path, "--keys")
-      try await keys.wait(for: "keys drive robots with a Bluno board (--driver bluno)")
+      try await keys.wait(for: "--keys drives robots with a Bluno board (--driver bluno)")
       keys.type(" ")
       #expect(try await keys.end() == EX_CONFIG)
       #expect(recorder.received() == [])

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Wrong use ends with 64 and says what was expected; help and version end with 0.
+/// Wrong usage ends with 64 and says what is expected; help and version end with 0.
 @Suite(.timeLimit(.minutes(10))) struct UsageTests {
   /// Swift would replace what can't be read, and answer on another socket, or open another file, than was named.
   @Test func whatIsNotUTF8() async throws {
@@ -32,25 +32,25 @@ import Testing
       (["help", "battery", "now"], "bridge-cli battery --help"),
       (["profile", "shw"], "did you mean bridge-cli profile show?"),
       (["simulate", "jbd"], "bridge-cli simulate --profile jbd"),
-      (["battery", "/etc/passwd"], "/etc/passwd is no device: it is a file"),
-      (["battery", "/"], "/ is no device: it is a folder"),
+      (["battery", "/etc/passwd"], "/etc/passwd is not a device: it is a file"),
+      (["battery", "/"], "/ is not a device: it is a folder"),
       (["battery", "a", "b"], "Unexpected argument 'b'"),
       (["battery", "--baud", "0"], "9600"),
-      (["battery", "--baud", "fast"], "Bits a second"),
+      (["battery", "--baud", "fast"], "Bits per second"),
       (["battery", "--data-bits", "9"], "5, 6, 7 or 8"),
-      (["battery", "-b", "fast"], "Bits a second"),
+      (["battery", "-b", "fast"], "Bits per second"),
       (["battery", "-d9"], "5, 6, 7 or 8"),
       (["battery", "-p", "x"], "'none', 'odd', 'even'"),
       (["battery", "-f", "rts"], "'none', 'hardware' or 'software'"),
       (["doctor", "-b", "9600"], "Unknown option '-b'"),
       (["battery", "--settle", "5"], "200ms"),
       (["request"], "identify, status, battery, echo"),
-      (["request", "./acc"], "a command was expected after ./acc"),
+      (["request", "./acc"], "expected a command after ./acc"),
       (["request", "./acc", "0x100"], "from 0x00 to 0xFF"),
       (["request", "echo", "zz"], "two digits a byte"),
       (["request", "echo", "abc"], "two digits a byte"),
-      (["request", "./acc", "echo", "00", "11"], "one payload was expected"),
-      (["request", "set-power", "power=5", "--driver", "hm10"], "hm10: power is one of -23, -6, 0, 6, not 5"),
+      (["request", "./acc", "echo", "00", "11"], "expected one payload"),
+      (["request", "set-power", "power=5", "--driver", "hm10"], "hm10: power must be one of -23, -6, 0, 6, not 5"),
       (["request", "X", "st-power", "power=6", "--driver", "bluno"], "did you mean set-power?"),
       (["simulate", "framed", "--percent", "101"], "0 to 100"),
       (["simulate", "framed", "--percent", "much"], "0 to 100"),

@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["values", "--poll", "1s"], "say --watch, too"), (["values", "--watch", "--poll", "0ms"], "at least 1ms"),
+    (["values", "--poll", "1s"], "--poll needs --watch"), (["values", "--watch", "--poll", "0ms"], "at least 1ms"),
   ]) func wrongUse(arguments: [String], expectation: String) async throws {
     try await Sandbox.with { box in
       let ended = try await box.run(arguments)

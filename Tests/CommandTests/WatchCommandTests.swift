@@ -78,7 +78,7 @@ import Testing
       watch.signal(SIGINT)
       let lines = try await watch.end().errorText.split(separator: "\n")
       #expect(lines.count { $0.contains("./nothing was not run") } == 5)
-      #expect(lines.count { $0.contains("tells of more than 4096 low batteries, or too much of them") } == 1)
+      #expect(lines.count { $0.contains("tells of more than 4096 low batteries, or too much about them") } == 1)
       #expect(lines.count == 6)
     }
   }
@@ -123,7 +123,7 @@ import Testing
     try await Sandbox.with { box in
       let over = try await box.run("list", "--wait", "0.05")
       #expect(over.status == 0 && over.outputText == "")
-      #expect(over.errorText == "The search is over: nothing came within 0.05s.\n")
+      #expect(over.errorText == "No accessory was plugged in within 0.05s.\n")
       let list = try box.start("list", "--wait", "60", "--json")
       _ = try await box.simulate("--serial", "A1")
       #expect(try await list.end().json()["devices"]?[0]?["id"] == "A1")

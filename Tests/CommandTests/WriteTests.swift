@@ -75,7 +75,8 @@ import Testing
   private func withoutBothPermissions(_ way: Way, _ writes: String) async throws {
     try await with(writes, way) { box, _, arrived in
       let write = writes == "allowed" ? [] : ["--write"]
-      let missing = writes == "allowed" ? "who asks must say --write" : "its profile my-pack must say writes: allowed"
+      let missing =
+        writes == "allowed" ? "the command must have --write" : "its profile my-pack must say writes: allowed"
       for words in [["cut"], ["cut", "seconds=2"], ["read", "+", "cut"], ["0x41", "42"]] {
         let ended = try await box.run(["request", "P1"] + words + write)
         #expect(ended.status == EX_NOPERM && ended.errorText.contains(missing), "\(words): \(ended.errorText)")
@@ -132,7 +133,7 @@ import Testing
       listening.signal(SIGINT)
       _ = try await listening.end()
       let ended = try await box.run(["console", "P1", "--linger", "10ms"], prefix: Self.typing("cut 1"))
-      #expect(ended.status == EX_NOPERM && ended.errorText.contains("say --write"), "\(ended.errorText)")
+      #expect(ended.status == EX_NOPERM && ended.errorText.contains("use --write"), "\(ended.errorText)")
       #expect(arrived.value.isEmpty)
       _ = try await box.run(["console", "P1", "--write", "--linger", "10ms"], prefix: Self.typing("cut 9"))
       #expect(String(decoding: try await arrived.wait { $0.count >= 6 }, as: UTF8.self) == "cut 9\n")
@@ -151,7 +152,7 @@ import Testing
         let console = try box.sit(["console", "P1"] + arguments, columns: 300)
         let start = try await console.wait(for: "Ctrl-T ? shows what else there is")
         console.type("cut 1\r")
-        try await console.wait(for: "so nothing is sent: for that say --write", from: start)
+        try await console.wait(for: "so nothing is sent: use --write", from: start)
         console.type("\u{1D}")
         #expect(try await console.end() == 0)
       }

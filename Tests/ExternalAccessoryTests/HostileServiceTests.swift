@@ -130,7 +130,7 @@ import Testing
       ])
     #expect(told.filter { $0.hasPrefix("came") } == (1...3).map { "came /dev/gadget\($0) " })
     #expect(told.filter { $0.hasPrefix("went") } == (1...3).map { "went /dev/gadget\($0) " })
-    #expect(told.filter { $0.contains("tells of more than 3 accessories") }.count == 1 && told.count == 7)
+    #expect(told.filter { $0.contains("reports more than 3 accessories") }.count == 1 && told.count == 7)
   }
 
   /// A program that a service tells of one twice, and that it is gone, knows nothing of it any more.

@@ -91,7 +91,7 @@ import Testing
     }
     let after = await Self.times()
     let error = await #expect(throws: ControlError.self) { try await client.call(Probe()) }
-    #expect(error?.accessoryError.kind == .badData && error?.description.contains("not asked") == true)
+    #expect(error?.accessoryError.kind == .badData && error?.description.contains("without a request") == true)
     #expect((after.ioThread - before.ioThread) * 2 < after.process - before.process)
   }
 

@@ -72,7 +72,7 @@ private func checkReply(_ body: [UInt8]) {
     let devices = try batch.add(.devices)
     let horizontal = try batch.add(.horizontalButtons)
     guard let reply = try? EV3BatchReply(decoding: body, of: batch) else {
-      precondition(body.count < batch.globals, "a reply is refused")
+      precondition(body.count < batch.globalByteCount, "a reply is refused")
       return
     }
     precondition(reply[name].unicodeScalars.count <= 32 && !reply[name].contains("\0"))

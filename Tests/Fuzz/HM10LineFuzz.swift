@@ -20,7 +20,7 @@ private func parts(of bytes: [UInt8], _ choice: Int, isSlow: Bool) -> [[UInt8]] 
   var codec = HM10LineCodec()
   if choice % 2 == 1 { codec.dialect = .clone }
   codec.isScanning = choice / 2 % 2 == 1
-  var batch = FrameBatch<HM10Part>()
+  var batch = FrameBatch<HM10PieceKind>()
   for piece in bytes.split(separator: 0xFF, omittingEmptySubsequences: false) {
     let piece = Array(piece)
     if isSlow {

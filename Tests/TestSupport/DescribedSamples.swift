@@ -46,7 +46,7 @@ public enum Samples {
     units.requests = [request]
     units.plan.gap = 20_000_000
     units.units = .init("address", 1...16)
-    units.units?.sent = 0x3F
+    units.units?.sentOffset = 0x3F
     return units
   }()
 
@@ -72,9 +72,9 @@ public enum Samples {
     var faults = field("battery.faults", u16)
     faults.flags = [0: "cell-overvoltage", 12: "mosfet-software-lock"]
     var charge = field("charge_mosfet", u8)
-    (charge.isTruth, charge.bits) = (true, .init(lowest: 0, count: 1, staysHere: true))
+    (charge.isBoolean, charge.bits) = (true, .init(lowest: 0, count: 1, staysHere: true))
     var discharge = field("discharge_mosfet", u8)
-    (discharge.isTruth, discharge.bits) = (true, .init(lowest: 1, count: 1))
+    (discharge.isBoolean, discharge.bits) = (true, .init(lowest: 1, count: 1))
     basic.body = .fields([
       .field(field("battery.voltage", u16, over: 100, unit: "V")),
       .field(field("battery.current", i16, over: 100, unit: "A")),
@@ -192,7 +192,7 @@ public enum Samples {
   public static let pi30: ProtocolDescription = {
     var pi30 = ProtocolDescription(name: "pi30")
     var check = Check(.frame(.crc(.crc16XMODEM)), covers: 0...1)
-    check.bumped = [0x28, 0x0D, 0x0A]
+    check.incrementedBytes = [0x28, 0x0D, 0x0A]
     pi30.framings = [
       Framing(
         name: "answer",
@@ -251,7 +251,7 @@ public enum Samples {
     var drive = ProtocolDescription.Message(name: "drive", framing: 0)
     func light(_ name: String, bit: Int) -> Field {
       var field = Field(name, .scattered([.init(byte: 0, lowest: bit)], sign: nil))
-      field.isTruth = true
+      field.isBoolean = true
       return field
     }
     drive.body = .fields([

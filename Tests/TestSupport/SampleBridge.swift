@@ -179,7 +179,7 @@ package final class SampleBridge: BridgeHandler {
 
   /// A file of as many pieces of a kilobyte as its path says, each of which waits for the client to read.
   package func getFile(
-    _ call: Bridge.GetFile, from caller: Caller, _ answers: Answers<Bridge.GetFile.Reply>
+    _ call: Bridge.GetFile, from caller: Caller, _ answers: ReplySender<Bridge.GetFile.Reply>
   ) async throws(CallError) -> Bridge.GetFile.Reply {
     try check(call.device, caller)
     let count = Int(call.path) ?? 0
@@ -196,7 +196,7 @@ package final class SampleBridge: BridgeHandler {
   }
 
   package func sendFile(
-    _ call: Bridge.SendFile, from caller: Caller, _ answers: Answers<Bridge.SendFile.Reply>
+    _ call: Bridge.SendFile, from caller: Caller, _ answers: ReplySender<Bridge.SendFile.Reply>
   ) async throws(CallError) -> Bridge.SendFile.Reply {
     try check(call.device, caller)
     var wanted = Bridge.SendFile.Reply(.wanted)
@@ -232,7 +232,7 @@ package final class SampleBridge: BridgeHandler {
 
   /// Tells of everything there can be, and goes on for ever; for "X1" it ends instead.
   package func subscribe(
-    _ call: Bridge.Subscribe, from caller: Caller, _ answers: Answers<Bridge.Event>
+    _ call: Bridge.Subscribe, from caller: Caller, _ answers: ReplySender<Bridge.Event>
   ) async throws(CallError) {
     try check(call.device, caller)
     seen.update { $0.subscribers += 1 }
@@ -249,7 +249,7 @@ package final class SampleBridge: BridgeHandler {
 
   /// Sends as fast as it can until nobody takes it.
   package func trace(
-    _ call: Bridge.Trace, from caller: Caller, _ answers: Answers<Bridge.TracePiece>
+    _ call: Bridge.Trace, from caller: Caller, _ answers: ReplySender<Bridge.TracePiece>
   ) async throws(CallError) {
     try check(call.device, caller)
     seen.update { $0.subscribers += 1 }
@@ -277,6 +277,10 @@ package final class SampleBridge: BridgeHandler {
   }
 
   /// Lends a loop-back, and a line in memory.
+  package func share(_ call: Bridge.Share, from caller: Caller) async throws(CallError) -> OpenResult {
+    try await open(Bridge.Open(device: call.device, write: call.write == true), from: caller)
+  }
+
   package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult {
     try check(call.device, caller)
     if seen.value.lent > seen.value.returned {

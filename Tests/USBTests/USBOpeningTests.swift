@@ -59,7 +59,7 @@ extension USB {
       let human = Descriptors.interface(1, code: 3, Self.pair)
       let none = await failure { try await open([human]) }
       #expect(none?.kind == .misconfigured)
-      #expect(none?.message.contains("name one: 1 (HID)") == true, "\(none?.message ?? "")")
+      #expect(none?.message.contains("OUT endpoint: 1 (HID)") == true, "\(none?.message ?? "")")
       let missing = await failure { try await open([human]) { $0.interface = 9 } }
       #expect(missing?.message.contains("has no interface 9") == true)
       let bare = await failure { try await open([Descriptors.interface(0)]) }

@@ -9,7 +9,7 @@ import Testing
   @Test func oneThatIsNotFullIsToldBehindItsBatch() {
     var policy = WakePolicy(limit: 100)
     policy.arrived(10, isFull: false)
-    #expect(policy.batchEnded(isPaused: false) == .tell)
+    #expect(policy.batchEnded(isPaused: false) == .notify)
     #expect(policy.batchEnded(isPaused: false) == .nothing, "once")
     #expect(policy.looked(isMoreComing: false) == .nothing)
   }
@@ -19,7 +19,7 @@ import Testing
     policy.arrived(nil, isFull: false)
     #expect(policy.batchEnded(isPaused: false) == .nothing)
     policy.arrived(0, isFull: false)
-    #expect(policy.batchEnded(isPaused: false) == .tell, "an empty message is one")
+    #expect(policy.batchEnded(isPaused: false) == .notify, "an empty message is one")
   }
 
   @Test func fullOnesWaitUntilNoMoreComes() {
@@ -29,7 +29,7 @@ import Testing
     #expect(policy.looked(isMoreComing: true) == .awaitBatch)
     policy.arrived(20, isFull: true)
     #expect(policy.batchEnded(isPaused: false) == .look)
-    #expect(policy.looked(isMoreComing: false) == .tell)
+    #expect(policy.looked(isMoreComing: false) == .notify)
     #expect(policy.looked(isMoreComing: false) == .nothing)
   }
 
@@ -38,7 +38,7 @@ import Testing
     policy.arrived(20, isFull: true)
     #expect(policy.batchEnded(isPaused: false) == .look)
     policy.arrived(20, isFull: true)
-    #expect(policy.batchEnded(isPaused: false) == .tell)
+    #expect(policy.batchEnded(isPaused: false) == .notify)
   }
 
   @Test(arguments: [true, false]) func theEndOfAStreamIsToldAtOnce(isLast: Bool) {
@@ -46,12 +46,12 @@ import Testing
     // In either order: libusb hands over both directions' transfers, and a full one may follow the message's end.
     policy.arrived(20, isFull: isLast)
     policy.arrived(20, isFull: !isLast)
-    #expect(policy.batchEnded(isPaused: false) == .tell)
+    #expect(policy.batchEnded(isPaused: false) == .notify)
   }
 
   @Test func aPauseIsToldAtOnce() {
     var policy = WakePolicy(limit: 100)
     policy.arrived(20, isFull: true)
-    #expect(policy.batchEnded(isPaused: true) == .tell)
+    #expect(policy.batchEnded(isPaused: true) == .notify)
   }
 }

@@ -16,28 +16,30 @@ import AccessoryLink
 /// await robot.close()
 /// ```
 ///
-/// An accessory that a service (`bridge-cli serve`) holds is used through the service, which other programs can use at
-/// the same time. Any other accessory is opened by this program, which has it alone until it is closed. The program
-/// needn't know which is the case.
+/// An accessory that a service (`bridge-cli serve`) has open is used through that service, which other programs can use
+/// at the same time. Any other accessory is opened by this program, for its exclusive use until it is closed. The
+/// program needn't know which is the case.
 ///
-/// Several accessories on one line are called `LINE@UNIT`, and may be open at the same time: the line is opened once.
+/// Several accessories on one line are named `LINE@UNIT`. They may be open at the same time: the line is opened once.
 public struct Accessories: Sendable {
-  /// Where devices come from.
+  /// The sources of devices.
   let sources: [any DeviceSource]
-  /// What is known of kinds of devices.
+  /// The profiles of kinds of devices.
   let profiles: ProfileStore
-  /// The drivers that profiles name.
+  /// The drivers that profiles may name.
   let drivers: DriverLibrary
-  /// Where services answer.
+  /// The sockets of services.
   let services: [String]
 
-  /// The timeout for a service's list. It is short, because the program's user doesn't see what it waits for.
-  static let lookPatience = Duration.seconds(5)
+  /// The timeout for a service's list. It is short, because the program's user doesn't see what the program waits for.
+  static let listTimeout = Duration.seconds(5)
 
-  /// Simulators and what the system knows; the profiles of this machine and this user; and the services that answer at the
-  /// usual places, or at `ACCESSORY_BRIDGE_SOCKET` alone where that is set (none where it is "none").
+  /// The accessories of this machine: simulators and the system's devices, with the profiles of this machine and this
+  /// user, and the services at the usual sockets. If `ACCESSORY_BRIDGE_SOCKET` is set, only that socket is used, or
+  /// none if it is "none".
   ///
-  /// Profiles may name the drivers in `drivers`, and the described protocols of this machine and this user. Those that can't be read are left out: `ProfileLibrary.load` tells why.
+  /// Profiles may name the drivers in `drivers`, and the described protocols of this machine and this user. Profiles
+  /// and descriptions that can't be read are left out; `ProfileLibrary.load` returns the reasons.
   public init(drivers: DriverLibrary = .builtIn) async {
     let library = await SetupQueue(label: "profiles").run { ProfileLibrary.load(drivers: drivers) }
     var drivers = drivers
@@ -45,8 +47,8 @@ public struct Accessories: Sendable {
     self.init(sources: [SimulatorSource(), UdevSource()], profiles: library.store, drivers: drivers)
   }
 
-  /// What these sources tell, with these profiles. `services` are the sockets of services, in the order in which they are
-  /// asked; nil for the usual ones, an empty array for none.
+  /// The accessories of these sources, with these profiles. `services` are the sockets of services, in the order in
+  /// which they are tried; nil for the usual ones, an empty array for none.
   public init(
     sources: [any DeviceSource], profiles: ProfileStore = .builtIn, drivers: DriverLibrary = .builtIn,
     services: [String]? = nil
@@ -57,27 +59,27 @@ public struct Accessories: Sendable {
     self.services = services ?? ServicePlace.all()
   }
 
-  // MARK: - What is there
+  // MARK: - Present accessories
 
-  /// The accessories that are there now. A service that doesn't answer is ignored. Throws when a source of devices
+  /// The accessories that are present now. A service that doesn't answer is ignored. Throws when a source of devices
   /// fails.
   public func list() async throws(AccessoryError) -> [KnownAccessory] {
     var table = AccessoryTable()
     for device in try await CombinedSource(sources).devices().flatMap(profiles.accessories) {
       table.add(device, driver(for: device))
     }
-    for held in await HeldAccessory.all(at: services, patience: Self.lookPatience).held where held.isHeld {
-      table.hold(held.device, held.accessory.driver, at: held.place)
+    for held in await ServiceEntry.all(at: services, replyTimeout: Self.listTimeout).held where held.isHeld {
+      table.addServiceEntry(held.device, held.accessory.driver, at: held.socketPath)
     }
     return table.shown.map(\.accessory)
   }
 
-  /// Follows the accessories: first those that are there, then the changes. For one consumer.
+  /// Follows the accessories: first those that are present, then the changes. For one consumer.
   ///
-  /// A slow consumer gets the present state and needs no buffer: two changes of an accessory become one, an accessory
-  /// that came and went isn't reported, and of one that went and came back both are reported. Services that start later
-  /// are followed, too. Throws when a source can't be watched; the sequence itself ends when the consumer's task is
-  /// cancelled.
+  /// A slow consumer needs no buffer, because each change is computed from the current state: two changes of an
+  /// accessory become one, an accessory that appeared and disappeared isn't reported, and one that disappeared and
+  /// appeared again is reported as both. Services that start later are followed as well. Throws when a source can't be
+  /// watched. The sequence ends when the consumer's task is cancelled.
   public func changes() async throws(AccessoryError) -> EventStream<AccessoryChange> {
     var events: [AsyncStream<DeviceEvent>] = []
     for source in sources { events.append(try await source.events()) }
@@ -87,21 +89,22 @@ public struct Accessories: Sendable {
     return EventStream(AsyncThrowingStream { await watch.next() })
   }
 
-  /// The name of the driver for a device that is opened here.
+  /// The name of the driver for a device that this program opens itself.
   private func driver(for device: Device) -> String? {
     drivers.driver(for: device, profiles.profile(for: device))?.name
   }
 
   // MARK: - Opening
 
-  /// Opens the accessory that `name` means: a serial number, a by-id name, a path, a unique prefix of one, or without a
-  /// name the only one. Through the service where one holds it, here where not.
+  /// Opens the accessory that `name` names: a serial number, a by-id name, a path, or a unique prefix of one. Without a
+  /// name, opens the only accessory. If a service has it open, it is used through that service; otherwise this program
+  /// opens it.
   ///
-  /// With `writes`, commands that change something in it (`CommandDescription.isWrite`) are carried out if its profile allows
-  /// them, too; otherwise they throw `permissionDenied`, and nothing is sent.
+  /// With `writes`, commands that change settings or state in the accessory (`CommandDescription.isWrite`) are carried
+  /// out if its profile allows them as well. Otherwise they throw `permissionDenied` without being sent.
   ///
-  /// Throws `notFound`; `misconfigured` when several fit, or no driver is known for it; `busy` when another program has
-  /// it; and what opening it and making contact throw.
+  /// Throws `notFound`; `misconfigured` when several accessories match, or no driver is known for it; `busy` when
+  /// another program has it open; and the errors of opening it and making contact.
   public func open(_ name: String? = nil, writes: Bool = false) async throws(AccessoryError) -> any Accessory {
     try await opening(name) { held throws(AccessoryError) in
       try await ServiceAccessory.open(held, label: name ?? held.device.id, writes: writes)
@@ -110,16 +113,16 @@ public struct Accessories: Sendable {
     }
   }
 
-  /// As above, of one that `list` or `changes` has told of.
+  /// Opens an accessory that `list` or `changes` has returned. See `open(_:writes:)` for names.
   public func open(_ accessory: KnownAccessory, writes: Bool = false) async throws(AccessoryError) -> any Accessory {
     try await open(accessory.device.place, writes: writes)
   }
 
-  /// Opens the accessory that `name` means as a stream of bytes in and one out, exactly as it sends and takes them; see
-  /// `open` for names and errors. A service lends it, and sends nothing of its own until the session is closed.
+  /// Opens the accessory that `name` names as two byte streams, without a protocol; see `open` for names and errors. A
+  /// service that has the accessory open passes its bytes on, and sends nothing of its own until the session is closed.
   ///
-  /// Bytes may be a command that changes something in it: where its protocol has such commands, it is opened only with
-  /// `writes`, and if its profile allows them.
+  /// Raw bytes may contain a command that changes settings or state. So if the accessory's protocol has such commands,
+  /// it is opened only with `writes`, and if its profile allows them.
   public func openSession(_ name: String? = nil, writes: Bool = false) async throws(AccessoryError) -> AccessorySession
   {
     try await opening(name) { held throws(AccessoryError) in
@@ -130,8 +133,8 @@ public struct Accessories: Sendable {
     }
   }
 
-  /// How a device is opened here. Who names a path means that, whatever the profile prefers. Throws `misconfigured` when
-  /// profiles of different protocols fit it equally well.
+  /// How this program opens a device. A name that is a path selects that path, whatever transport the profile prefers.
+  /// Throws `misconfigured` when profiles of different protocols match the device equally well.
   private func opener(for device: Device, _ name: String?, _ writes: Bool) throws(AccessoryError) -> DeviceOpener {
     if let conflict = profiles.conflict(for: device, label: name ?? device.place) { throw conflict }
     var opener = DeviceOpener(
@@ -141,9 +144,9 @@ public struct Accessories: Sendable {
     return opener
   }
 
-  /// Opens by whatever way there is.
+  /// Opens an accessory through a service if one has it open, or else in this program.
   private func opening<Opened>(
-    _ name: String?, held: (HeldAccessory) async throws(AccessoryError) -> Opened,
+    _ name: String?, held: (ServiceEntry) async throws(AccessoryError) -> Opened,
     here: (Device) async throws(AccessoryError) -> Opened
   ) async throws(AccessoryError) -> Opened {
     if let found = try await find(name) { return try await held(found) }
@@ -156,14 +159,14 @@ public struct Accessories: Sendable {
     }
     let failure: AccessoryError
     do throws(AccessoryError) { return try await here(device) } catch { failure = error }
-    // A service may have taken it meanwhile: it looks for new ones as this program does.
+    // A service that looks for new accessories may have opened it meanwhile.
     guard failure.kind == .busy, let found = try? await find(name) else { throw failure }
     return try await held(found)
   }
 
-  private func find(_ name: String?) async throws(AccessoryError) -> HeldAccessory? {
+  private func find(_ name: String?) async throws(AccessoryError) -> ServiceEntry? {
     do {
-      return try await HeldAccessory.find(name, at: services, patience: Self.lookPatience) {
+      return try await ServiceEntry.find(name, at: services, replyTimeout: Self.listTimeout) {
         try await devices(for: name)
       }
     } catch let error as ResolutionError {
@@ -175,7 +178,7 @@ public struct Accessories: Sendable {
     }
   }
 
-  /// The devices that `name` may mean. Who names a path needs no source that fails.
+  /// The devices that `name` may name. If the name is a path, sources that fail are ignored.
   private func devices(for name: String?) async throws(AccessoryError) -> [Device] {
     var devices: [Device] = []
     for source in sources {
@@ -190,7 +193,7 @@ public struct Accessories: Sendable {
 }
 
 extension AccessoryError {
-  /// Why a name is not one device.
+  /// The error for a name that doesn't name exactly one device.
   init(_ error: ResolutionError) {
     switch error {
     case .noDevices, .noMatch, .noUnit: self.init(.notFound, error.description)

@@ -5,33 +5,33 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
-/// Follows sources and services for one consumer, and returns the difference between the present state and what the
-/// consumer knows. So no events pile up.
+/// Follows sources and services for one consumer, and returns the differences between the current state and the state
+/// that the consumer knows. So no events accumulate.
 final class AccessoryWatch: Sendable {
   private struct State: Sendable {
     var table = AccessoryTable()
-    /// What the consumer knows, by the entries' numbers, in the order in which it was told.
-    var told: [(id: UInt64, accessory: KnownAccessory)] = []
+    /// The accessories that the consumer knows, by the entries' ids, in the order in which they were reported.
+    var reported: [(id: UInt64, accessory: KnownAccessory)] = []
     var tasks: [Task<Void, Never>] = []
 
-    /// Returns the next change that the consumer doesn't know.
+    /// Returns the next change that the consumer doesn't know yet.
     mutating func nextChange() -> AccessoryChange? {
       var shown: [UInt64: KnownAccessory] = [:]
       for (id, accessory) in table.shown { shown[id] = accessory }
-      if let index = told.firstIndex(where: { shown[$0.id] == nil }) {
-        return .disappeared(told.remove(at: index).accessory)
+      if let index = reported.firstIndex(where: { shown[$0.id] == nil }) {
+        return .disappeared(reported.remove(at: index).accessory)
       }
-      for index in told.indices {
-        guard let accessory = shown.removeValue(forKey: told[index].id) else { continue }
-        let old = told[index].accessory
+      for index in reported.indices {
+        guard let accessory = shown.removeValue(forKey: reported[index].id) else { continue }
+        let old = reported[index].accessory
         if accessory != old {
-          told[index].accessory = accessory
+          reported[index].accessory = accessory
           return .changed(accessory, from: old)
         }
       }
-      // The rest is new; the first that came goes first.
+      // The remaining accessories are new. The one with the lowest id appeared first.
       guard let (id, accessory) = shown.min(by: { $0.key < $1.key }) else { return nil }
-      told.append((id, accessory))
+      reported.append((id, accessory))
       return .appeared(accessory)
     }
   }
@@ -39,7 +39,7 @@ final class AccessoryWatch: Sendable {
   private let state = Locked(State())
   private let profiles: ProfileStore
   private let drivers: DriverLibrary
-  /// Something may be different.
+  /// Signals that the state may have changed.
   private let signals: AsyncStream<Void>
   private let signal: AsyncStream<Void>.Continuation
 
@@ -89,16 +89,16 @@ final class AccessoryWatch: Sendable {
 
   // MARK: - Services
 
-  /// Follows the service at a place, and those that start there later.
+  /// Follows the service at this socket, and services that start there later.
   func follow(service place: String) {
     run { [weak self] in
       let starts = ServiceStarts(at: place)
       defer { starts.stop() }
       for await _ in starts.signals {
-        // It ends with an error when the service does.
+        // The loop throws when the service ends.
         try? await Self.follow(place) { body in self?.change(body) }
         guard !Task.isCancelled, let self else { return }
-        change { $0.releaseAll(at: place) }
+        change { $0.removeServiceEntries(at: place) }
       }
     }
   }
@@ -108,35 +108,36 @@ final class AccessoryWatch: Sendable {
   ) async throws(AccessoryError) {
     var present = ReportedDevices<Device>()
     var isReady = false
-    for try await event in try await BridgeClient.events(at: place, patience: Accessories.lookPatience) {
+    for try await event in try await BridgeClient.events(at: place, replyTimeout: Accessories.listTimeout) {
       switch event {
       case .present(let facts), .connected(let facts):
         let device = Device(facts)
         if isReady {
           let driver = await drivers(at: place)[device.place]
-          change { $0.hold(device, driver, at: place) }
+          change { $0.addServiceEntry(device, driver, at: place) }
         } else {
           _ = present.keep(device, for: device.place, size: device.textByteCount)
         }
       case .ready:
         let drivers = await drivers(at: place)
         change { table in
-          for device in present.values { table.hold(device, drivers[device.place], at: place) }
+          for device in present.values { table.addServiceEntry(device, drivers[device.place], at: place) }
         }
         (isReady, present) = (true, ReportedDevices())
       case .disconnected(let facts, _):
         present.remove(facts.place)
-        change { $0.release(facts.place, at: place) }
+        change { $0.removeServiceEntry(facts.place, at: place) }
       case .battery, .status, .values, .requestFailed: break
       }
     }
   }
 
-  /// The names of the drivers of what a service has, by path.
+  /// The names of the drivers that a service uses, by the address of the device.
   ///
-  /// By a connection of its own: one made before that of the events may be to a service that was just ending.
+  /// This uses a new connection: one made before the event subscription might lead to a previous service that was about
+  /// to end.
   private static func drivers(at place: String) async -> [String: String] {
-    guard let client = try? await BridgeClient.connect(to: place, patience: Accessories.lookPatience),
+    guard let client = try? await BridgeClient.connect(to: place, replyTimeout: Accessories.listTimeout),
       let list = try? await client.list()
     else { return [:] }
     return Dictionary(list.compactMap { one in one.driver.map { (one.device.place, $0) } }) { first, _ in first }

@@ -2,16 +2,16 @@
 
 import AccessoryDiscovery
 
-/// An accessory that is present, with what is known of it without opening it.
+/// An accessory that is present, with what is known about it without opening it.
 public struct KnownAccessory: Sendable, Hashable {
-  /// The device by which it is reached.
+  /// The device through which the accessory is opened.
   public var device: Device
-  /// The name of the driver that speaks its protocol; nil when none is known, and it can be opened as bytes only.
+  /// The name of the driver for its protocol; nil when none is known, and it can only be opened as byte streams.
   public var driver: String?
-  /// The socket of the service that holds it; nil when none does, and it is opened by this program itself.
+  /// The socket of the service that has it open; nil when none has, and this program opens it itself.
   public var service: String?
 
-  /// An accessory of these parts.
+  /// An accessory with these parts.
   public init(device: Device, driver: String? = nil, service: String? = nil) {
     self.device = device
     self.driver = driver
@@ -19,12 +19,12 @@ public struct KnownAccessory: Sendable, Hashable {
   }
 }
 
-/// An accessory that came, went or changed.
+/// A change of the accessories that are present.
 public enum AccessoryChange: Sendable, Hashable {
-  /// It is there.
+  /// The accessory is present now.
   case appeared(KnownAccessory)
-  /// Its names, its driver or the service that holds it have changed.
+  /// Its names, its driver or the service that has it open have changed.
   case changed(KnownAccessory, from: KnownAccessory)
-  /// It is gone.
+  /// The accessory isn't present any more.
   case disappeared(KnownAccessory)
 }

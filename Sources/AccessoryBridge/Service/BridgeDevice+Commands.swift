@@ -4,18 +4,18 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// Commands by name through a service, in the drivers' terms.
+// Commands by name through a service, in the types of the drivers.
 
 extension BridgeDevice {
-  /// Its commands, and the driver's name.
+  /// The accessory's commands, and the driver's name.
   package func descriptions() async throws(AccessoryError) -> (driver: String, commands: [CommandDescription]) {
     let reply = try await commands()
     let commands = reply.commands.compactMap { CommandDescription($0) }
-    guard commands.count == reply.commands.count else { throw nonsense }
+    guard commands.count == reply.commands.count else { throw invalidReplyError }
     return (reply.driver, commands)
   }
 
-  /// Carries out commands; returns the device and the replies.
+  /// Carries out commands. Returns the device and the replies.
   package func perform(
     _ calls: [CommandCall], isAnswered: Bool, write: Bool = false
   ) async throws(AccessoryError) -> (device: Bridge.Device, replies: [CommandReply]) {
@@ -23,7 +23,7 @@ extension BridgeDevice {
     var replies: [CommandReply] = []
     for (call, answer) in zip(calls, reply.replies) {
       let values = answer.values.compactMap { CommandValue($0) }
-      guard values.count == answer.values.count else { throw nonsense }
+      guard values.count == answer.values.count else { throw invalidReplyError }
       replies.append(CommandReply(call.command, values))
     }
     return (reply.device, replies)
@@ -31,6 +31,6 @@ extension BridgeDevice {
 }
 
 extension Bridge.CommandCall {
-  /// A call in the interface's terms: its arguments as they would be typed.
+  /// A call in the types of the interface: its arguments as a user would type them.
   package init(_ call: CommandCall) { self.init(call.command.name, call.values.compactMapValues(\.typed)) }
 }

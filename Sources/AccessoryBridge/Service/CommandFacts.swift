@@ -4,10 +4,10 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// Commands, what they are answered, files and protocols, as a service tells of them.
+// Converts the commands, results, files and protocol details that a service reports.
 
 extension CommandDescription {
-  /// The command that a service tells of; nil when it makes no sense.
+  /// The command that a service reports; nil when it is invalid.
   package init?(_ command: Bridge.Command) {
     let arguments = command.arguments.compactMap(Argument.init)
     guard arguments.count == command.arguments.count else { return nil }
@@ -32,12 +32,12 @@ extension CommandDescription.Argument {
     }
     let standard = argument.standard.map { kind.value($0) }
     if case .some(.none) = standard { return nil }
-    self.init(argument.name, kind, unit: argument.unit, standard: standard ?? nil)
+    self.init(argument.name, kind, unit: argument.unit, defaultValue: standard ?? nil)
   }
 }
 
 extension CommandValue {
-  /// The value that a service tells of; nil when it makes no sense.
+  /// The value that a service reports; nil when it is invalid.
   package init?(_ value: Bridge.Value) {
     switch value.kind {
     case .whole:
@@ -66,14 +66,14 @@ extension CommandValue {
 }
 
 extension FileEntry {
-  /// The entry that a service tells of.
+  /// The entry that a service reports.
   package init(_ entry: Bridge.FolderEntry) {
     self.init(entry.name, entry.kind == .file ? .file : .folder, size: entry.size_bytes, md5: entry.md5)
   }
 }
 
 extension ProtocolDetails {
-  /// The details that a service tells of. A boot id that is none is left out.
+  /// The details that a service reports. An invalid boot id is left out.
   init(_ details: Bridge.ProtocolDetails) {
     self.init(
       name: details.name, bootID: details.boot_id.flatMap { UInt32($0, radix: 16) },

@@ -4,7 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-/// The files of an accessory that a service holds.
+/// The files of an accessory that a service has open.
 struct ServiceFiles: AccessoryFiles {
   let accessory: ServiceAccessory
 
@@ -21,11 +21,11 @@ struct ServiceFiles: AccessoryFiles {
     try await accessory.checked { () throws(AccessoryError) in try await accessory.calls.remove(path) }
   }
 
-  func getting(_ path: String, limit: Int, into sink: any FileSink) throws(AccessoryError) -> any FileTransfer {
+  func makeGetTransfer(_ path: String, limit: Int, into sink: any FileSink) throws(AccessoryError) -> any FileTransfer {
     ServiceDownload(path: path, limit: limit, sink: sink)
   }
 
-  func sending(
+  func makeSendTransfer(
     _ source: any FileSource, to path: String, as kind: FileKind?
   ) throws(AccessoryError) -> any FileTransfer {
     ServiceUpload(path: path, source: source, kind: kind)
@@ -33,15 +33,15 @@ struct ServiceFiles: AccessoryFiles {
 }
 
 extension FileTransfer {
-  /// The accessory as one of a service.
+  /// The accessory as a `ServiceAccessory`. Throws `unsupported` when it isn't one.
   fileprivate func ours(_ accessory: any Accessory) throws(AccessoryError) -> ServiceAccessory {
     if let accessory = accessory as? ServiceAccessory { return accessory }
     throw AccessoryError(
-      .unsupported, "the transfer of \(path) was begun through a service, which doesn't hold \(accessory.label)")
+      .unsupported, "the transfer of \(path) was begun through a service, which no longer has \(accessory.label)")
   }
 }
 
-/// A file that is got through a service. Called again, it begins anew.
+/// A download through a service. Another run starts from the beginning.
 private struct ServiceDownload: FileTransfer {
   let path: String
   let limit: Int
@@ -56,7 +56,7 @@ private struct ServiceDownload: FileTransfer {
     let accessory = try ours(accessory)
     let sink = sink
     var (size, done) = (0, 0)
-    let carried = try await accessory.checked { () throws(AccessoryError) in
+    let result = try await accessory.checked { () throws(AccessoryError) in
       try await accessory.calls.get(path, limit: limit, patience: .zero) { step throws(AccessoryError) in
         switch step {
         case .begin(let count):
@@ -71,12 +71,12 @@ private struct ServiceDownload: FileTransfer {
       }
     }
     self.size = size
-    resumptions += carried.resumptions
-    md5 = carried.md5
+    resumptions += result.resumptions
+    md5 = result.md5
   }
 }
 
-/// A file that is sent through a service. Called again, it begins anew: what had arrived, the service has removed.
+/// An upload through a service. Another run starts from the beginning, because the service removes an incomplete file.
 private struct ServiceUpload: FileTransfer {
   let path: String
   let source: any FileSource
@@ -94,7 +94,7 @@ private struct ServiceUpload: FileTransfer {
     let accessory = try ours(accessory)
     let source = source
     let checksum = try await source.checksum()
-    let carried = try await accessory.checked { () throws(AccessoryError) in
+    let result = try await accessory.checked { () throws(AccessoryError) in
       try await accessory.calls.send(
         to: path, size: source.count, kind: kind.flatMap { .init(rawValue: $0.rawValue) }, crc32: checksum,
         patience: .zero
@@ -104,7 +104,7 @@ private struct ServiceUpload: FileTransfer {
         if case .arrived(let count) = step { progress?(count, source.count) }
       }
     }
-    resumptions += carried.resumptions
-    crc32 = carried.crc32
+    resumptions += result.resumptions
+    crc32 = result.crc32
   }
 }

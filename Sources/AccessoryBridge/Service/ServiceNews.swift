@@ -5,8 +5,8 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 
-/// The events of one accessory from a service, for any number of subscribers, until the accessory is unplugged or the
-/// service ends.
+/// The events of one accessory that a service reports, for any number of subscribers, until the accessory is unplugged
+/// or the service ends.
 final class ServiceNews: Sendable {
   private typealias Subscriber = AsyncThrowingStream<AccessoryNews, any Error>.Continuation
 
@@ -21,14 +21,14 @@ final class ServiceNews: Sendable {
   private let state = Locked(State())
   private let label: String
 
-  /// News that may wait for a subscriber, as with a link.
+  /// The number of events that are buffered for a subscriber, the same as for a link.
   private static let buffer = 256
 
   private init(_ label: String) { self.label = label }
 
-  /// Begins to follow; returns when nothing is missed any more. Throws `timedOut` when the service takes longer than
-  /// `patience`, and what subscribing throws.
-  static func follow(_ device: BridgeDevice, patience: Duration) async throws(AccessoryError) -> ServiceNews {
+  /// Subscribes to the events, and returns when the subscription is complete. Throws `timedOut` when the service takes
+  /// longer than `replyTimeout`, and otherwise the errors of subscribing.
+  static func follow(_ device: BridgeDevice, replyTimeout: Duration) async throws(AccessoryError) -> ServiceNews {
     let events = try await device.events(values: true)
     let news = ServiceNews(device.label)
     let (isReady, ready) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -42,8 +42,8 @@ final class ServiceNews: Sendable {
       return state.ended != nil
     }
     if hasEnded { task.cancel() }
-    let late = AccessoryError(.timedOut, "the service at \(device.client.place) did not answer Subscribe in time")
-    let timer = IOThread.shared.schedule(at: .now + patience) {
+    let late = AccessoryError(.timedOut, "the service at \(device.client.socketPath) did not answer Subscribe in time")
+    let timer = IOThread.shared.schedule(at: .now + replyTimeout) {
       news.end(late)
       ready.finish()
     }
@@ -62,7 +62,7 @@ final class ServiceNews: Sendable {
         case .battery(_, let reading): tell(.battery(reading))
         case .status(_, let status): tell(.status(status))
         case .values(_, let values): tell(.values(values))
-        // It may be another attachment of the same accessory, or the service's way to say that it has gone.
+        // The accessory may have been attached again, or the service reports its removal like this.
         case .disconnected(_, let error): return error
         case .present, .connected, .requestFailed: break
         }
@@ -73,14 +73,14 @@ final class ServiceNews: Sendable {
     return .disconnected(label)
   }
 
-  /// The error that ended the events and calls; nil while they work.
+  /// The error that ended the events and the calls; nil while they work.
   var ended: AccessoryError? { state.withLock { $0.ended } }
 
   private func tell(_ news: AccessoryNews) {
     for subscriber in state.withLock({ Array($0.subscribers.values) }) { subscriber.yield(news) }
   }
 
-  /// Ends normally for subscribers when it was closed here.
+  /// Ends the events: normally for subscribers if `isClosed`, otherwise with `error`.
   private func end(_ error: AccessoryError, isClosed: Bool = false) {
     let (subscribers, task) = state.withLock { state -> ([UInt64: Subscriber], Task<Void, Never>?) in
       guard state.ended == nil else { return ([:], nil) }
@@ -92,10 +92,10 @@ final class ServiceNews: Sendable {
     for subscriber in subscribers.values { subscriber.finish(throwing: isClosed ? nil : error) }
   }
 
-  /// No more news; subscribers end normally.
+  /// Ends the events normally.
   func close() { end(.closed(label), isClosed: true) }
 
-  /// The news from now on. The stream keeps `owner`.
+  /// The events from now on. The stream retains `owner`.
   func subscribe(for owner: ServiceAccessory) -> EventStream<AccessoryNews> {
     let (stream, continuation) = AsyncThrowingStream<AccessoryNews, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.buffer))
@@ -111,6 +111,6 @@ final class ServiceNews: Sendable {
 
   private func forget(_ key: UInt64) {
     let subscriber = state.withLock { $0.subscribers.removeValue(forKey: key) }
-    _ = subscriber  // let go outside the lock
+    _ = subscriber  // released outside the lock
   }
 }

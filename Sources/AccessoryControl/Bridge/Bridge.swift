@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The types of the interface `accessorybridge.Bridge`, with their names on the wire. `accessorybridge.Bridge.varlink`
-/// documents them.
+/// The types of the Varlink interface `accessorybridge.Bridge`, with their names on the wire.
+/// `accessorybridge.Bridge.varlink` documents them.
 package enum Bridge {
   /// The name of the interface.
   package static let name = "accessorybridge.Bridge"
 
-  /// Its description: the checked-in file, which is built into the program.
+  /// The interface's definition: the checked-in file, which is built into the program.
   package static let text = String(decoding: PackageResources.accessorybridge_Bridge_varlink, as: UTF8.self)
 
   package struct USBEndpoint: Codable, Sendable, Hashable {
@@ -89,7 +89,7 @@ package enum Bridge {
     package var access: Access?
     package var unit: Int?
 
-    /// The unique name: the path, followed by the unit on a shared line.
+    /// The unique name: the path, followed by the unit on a line with several accessories.
     package var place: String { unit.map { "\(path)@\($0)" } ?? path }
 
     package init(

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 
-// What the service has, and what happens to it.
+// The service's accessories and their events.
 
 extension Bridge {
   package struct Line: Codable, Sendable, Hashable {
@@ -54,16 +54,16 @@ extension Bridge {
   package struct Problem: Codable, Sendable, Hashable {
     package var kind, message: String
 
-    /// What an error comes to.
+    /// The kind and the message of an error.
     package init(_ error: AccessoryError) { (kind, message) = (error.kind.errorName, error.message) }
   }
 
-  /// Where an accessory's attachment stands.
+  /// The state of an accessory's attachment.
   package enum AttachmentState: String, Codable, Sendable, Hashable, CaseIterable {
     case opening, attached, lent, waiting, failed
   }
 
-  /// Whether what changes something in an accessory is let through to who asks for that.
+  /// Whether commands that change something in an accessory are allowed.
   package enum Writes: String, Codable, Sendable, Hashable, CaseIterable {
     case allowed, refused
   }
@@ -94,9 +94,19 @@ extension Bridge {
       self.driver = driver
       self.protocols = protocols
     }
+
+    /// Whether calls can reach the accessory: the service has made contact, or has closed it because it was idle. An
+    /// accessory that is waited for has a number of tries, and can't be reached.
+    package var isReachable: Bool {
+      switch state {
+      case .attached, .lent: true
+      case .waiting: tries == 0
+      case .opening, .failed: false
+      }
+    }
   }
 
-  /// What `Subscribe` tells of.
+  /// The names of the events of `Subscribe`.
   package enum EventName: String, Codable, Sendable, Hashable, CaseIterable {
     case present, ready, connected, disconnected, battery, status
     case requestFailed = "request_failed"
@@ -139,10 +149,10 @@ extension Bridge {
       self.lost_bytes = lost_bytes
     }
 
-    /// The bytes; nil when they are none.
+    /// The bytes; nil when the text isn't hexadecimal.
     package var bytes: [UInt8]? { Hexadecimal.bytes(bytes_hex) }
 
-    /// When they passed, on the kernel's monotonic clock; nil when `time` is no such time.
+    /// When the bytes passed, on the kernel's monotonic clock; nil when `time` is out of range.
     package var moment: MonotonicTime? {
       ReplyLimits.seconds.contains(time) ? MonotonicTime(nanoseconds: Int64(time * 1e9)) : nil
     }

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-// The wire shape of a battery's reading; see `BridgeReadings.swift`.
+// The wire format of a battery reading; see `BridgeReadings.swift`.
 
 extension Bridge {
   package struct BatteryTemperature: Codable, Sendable, Hashable {
@@ -18,7 +18,7 @@ extension Bridge {
       case name, temperature_mc
     }
 
-    /// Writes both fields: null where there is nothing, in the interface and in documents.
+    /// Writes both fields, nil ones as null, in the interface as well as in JSON documents.
     package func encode(to encoder: any Encoder) throws {
       var fields = encoder.container(keyedBy: CodingKeys.self)
       try fields.encode(name, forKey: .name)
@@ -51,7 +51,7 @@ extension Bridge {
       self.current_ma = current_ma
     }
 
-    /// The shape of a reading.
+    /// Converts a reading to the wire format.
     package init(_ reading: BatteryReading) {
       self.init(
         level: reading.level.rawValue, level_origin: reading.levelOrigin.rawValue, charge: reading.charge.rawValue,
@@ -67,7 +67,7 @@ extension Bridge {
       if !reading.derived.isEmpty { derived = reading.derived.map(\.rawValue).sorted() }
     }
 
-    /// The reading. A word that this version doesn't know is `unknown`.
+    /// Converts the wire format to a reading. An unknown word becomes `unknown`.
     package var reading: BatteryReading {
       var reading = BatteryReading(
         percent: percent, level: .init(rawValue: level) ?? .unknown, millivolts: voltage_mv, milliamperes: current_ma,

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Limits for the numbers in a service's answers, so that clients can calculate and convert without further checks. An
-// answer outside of them is refused, like one that lacks a field.
+// Limits of the numbers in a service's replies, so that clients can calculate with them and convert them without
+// further checks. A reply beyond the limits is rejected, like one without a required field.
 
-/// An answer with numbers that have limits.
+/// A reply whose numbers have limits.
 package protocol CheckedReply {
-  /// Throws when a number is out of its limits.
+  /// Throws when a number is beyond its limits.
   func check() throws(ReplyNumberError)
 }
 
-/// A number in an answer that makes no sense.
+/// A number in a reply that is beyond its limits.
 package struct ReplyNumberError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the field.
   package let field: String
-  /// What is in it.
+  /// The field's value as text.
   package let value: String
 
   init<Number: Comparable>(_ field: String, _ value: Number) { (self.field, self.value) = (field, "\(value)") }
 
-  /// For people.
+  /// The error as text for people.
   package var description: String { "\(field) can't be \(value)" }
 }
 
-/// What the numbers of answers may be.
+/// The limits of numbers in replies.
 package enum ReplyLimits {
-  /// Bytes, milliseconds, and whatever is counted: what a JSON number holds exactly in every language.
+  /// Bytes, milliseconds and counts. Numbers up to 2⁵³ are exact in every language's JSON parser.
   package static let count = 0...(1 << 53)
-  /// Seconds: from 1970 until the year 2106, or since a machine was started.
+  /// Seconds since 1970, up to the year 2106, or seconds since the machine was started.
   package static let seconds = 0...Double(UInt32.max)
-  /// Megabits a second.
+  /// Megabits per second.
   package static let speed = 0...1_000_000.0
   /// Percent.
   package static let percent: ClosedRange<UInt8> = 0...100
-  /// Devices that a service has at a time, and that a client keeps of one service.
+  /// The greatest number of devices that a service has, and that a client stores for one service.
   package static let devices = 4_096
-  /// Bytes of texts that a client keeps of the devices of one service.
+  /// The most bytes of text that a client stores for the devices of one service.
   package static let deviceBytes = 16 << 20
-  /// Bits of a character, of each kind.
+  /// The numbers of data bits, and of stop bits.
   package static let bits = 0...32
 
-  /// Throws when there is a value and it is out of `limits`; so is a floating-point value that is no number.
+  /// Throws when there is a value, and it is beyond `limits` or not a number.
   static func check<Number: Comparable>(
     _ value: Number?, _ limits: ClosedRange<Number>, _ field: String
   ) throws(ReplyNumberError) {
@@ -47,7 +47,7 @@ package enum ReplyLimits {
     throw ReplyNumberError(field, value)
   }
 
-  /// Throws when there is a text and it has more bytes than `limit`.
+  /// Throws when there is a text, and it has more than `limit` bytes.
   static func check(length text: String?, _ limit: Int, _ field: String) throws(ReplyNumberError) {
     try check(text?.utf8.count, 0...limit, "the length of \(field)")
   }
@@ -165,7 +165,7 @@ extension Bridge.Event: CheckedReply {
 }
 
 extension Bridge.TracePiece: CheckedReply {
-  /// Bytes of one piece: as many as pass together at most, and more.
+  /// The greatest number of bytes in a piece. It exceeds what a transport passes at once.
   package static let longest = 1 << 18
 
   package func check() throws(ReplyNumberError) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Commands by name.
+// Named commands.
 
 extension Bridge {
   package struct CommandArgument: Codable, Sendable, Hashable {
@@ -35,7 +35,7 @@ extension Bridge {
     package var name, summary: String
     package var arguments: [CommandArgument]
     package var results: [CommandResult]
-    /// True of one that changes something in the accessory; left out otherwise.
+    /// True for a command that changes something in the accessory; otherwise left out.
     package var write: Bool?
 
     package init(name: String, summary: String, arguments: [CommandArgument] = [], results: [CommandResult] = []) {
@@ -120,7 +120,7 @@ extension Bridge {
     package var commands: [CommandCall]
     package var no_reply: Bool?
     package var timeout_ms: Int?
-    /// Left out when false: older services don't know these fields, and refuse them.
+    /// Left out when false, since older services reject unknown fields.
     package var write, dry_run: Bool?
 
     package init(

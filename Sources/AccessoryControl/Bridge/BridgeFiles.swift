@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-// Files of accessories.
+// Files on accessories.
 
 extension Bridge {
   package struct FolderEntry: Codable, Sendable, Hashable {
@@ -91,14 +91,14 @@ extension Bridge {
         self.size_bytes = size_bytes
       }
 
-      /// A piece that belongs at an offset.
+      /// A piece at `offset`.
       package init(_ bytes: [UInt8], at offset: Int) {
         event = .piece
         self.offset = offset
         bytes_hex = Hexadecimal.string(bytes)
       }
 
-      /// The bytes of a piece; nil when there are none, or no hexadecimal text.
+      /// The bytes of a piece; nil when there are none, or when the text isn't hexadecimal.
       package var bytes: [UInt8]? { bytes_hex.flatMap { Hexadecimal.bytes($0) } }
     }
 
@@ -173,7 +173,7 @@ extension Bridge {
       bytes_hex = Hexadecimal.string(bytes)
     }
 
-    /// The bytes; nil when they are no hexadecimal text, which a server's handler never sees.
+    /// The bytes; nil when the text isn't hexadecimal. The server rejects such a call before a handler sees it.
     package var bytes: [UInt8]? { Hexadecimal.bytes(bytes_hex) }
   }
 }

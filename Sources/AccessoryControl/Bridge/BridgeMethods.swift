@@ -2,10 +2,10 @@
 
 import AccessoryCore
 
-/// The parameters of a method, which know its name and what it answers.
+/// The parameters of a method, with the method's name and the type of its reply.
 package protocol ControlMethod: Codable, Sendable {
   associatedtype Reply: Codable & Sendable
-  /// With its interface.
+  /// The method's name, preceded by the interface's.
   static var method: String { get }
 }
 
@@ -90,7 +90,7 @@ extension Bridge {
       package var status: Status
       package var identity: Identity
       package var age_ms: Int?
-      /// True where it is older than its limit; left out otherwise.
+      /// True when the reading is stale; otherwise left out.
       package var stale: Bool?
 
       package init(device: Device, status: Status, identity: Identity, age_ms: Int? = nil, stale: Bool? = nil) {
@@ -113,7 +113,7 @@ extension Bridge {
       package var device: Device
       package var battery: Battery
       package var age_ms: Int?
-      /// True where it is older than its limit; left out otherwise.
+      /// True when the reading is stale; otherwise left out.
       package var stale: Bool?
 
       package init(device: Device, battery: Battery, age_ms: Int? = nil, stale: Bool? = nil) {
@@ -137,7 +137,7 @@ extension Bridge {
 
       package init(_ payload: [UInt8]) { (payload_hex, payload_bytes) = (Hexadecimal.string(payload), payload.count) }
 
-      /// The payload; nil when it is no hexadecimal text.
+      /// The payload; nil when the text isn't hexadecimal.
       package var payload: [UInt8]? { Hexadecimal.bytes(payload_hex) }
     }
 
@@ -171,7 +171,7 @@ extension Bridge {
       self.timeout_ms = timeout_ms
     }
 
-    /// The payload; nil when it is no hexadecimal text, which a server's handler never sees.
+    /// The payload; nil when the text isn't hexadecimal. The server rejects such a call before a handler sees it.
     package var payload: [UInt8]? { Hexadecimal.bytes(payload_hex ?? "") }
   }
 
@@ -180,7 +180,7 @@ extension Bridge {
     package typealias Reply = Event
 
     package var device: String?
-    /// Whether values are wanted. Left out when they aren't: services before there were values don't know it.
+    /// Whether values are subscribed to. Left out when false, since older services reject the field.
     package var values: Bool?
 
     package init(device: String? = nil, values: Bool = false) {
@@ -197,7 +197,7 @@ extension Bridge {
     package init(device: String? = nil) { self.device = device }
   }
 
-  /// The answer to methods that tell which device it was.
+  /// The reply to methods that return only the device.
   package struct DeviceReply: Codable, Sendable, Hashable {
     package var device: Device
     package init(device: Device) { self.device = device }

@@ -2,9 +2,9 @@
 
 import AccessoryCore
 
-// The wire shapes of readings, each written once: the fields that the interface and the command's JSON documents have, and
-// the way between them and the readings of `AccessoryCore`. The interface leaves out what isn't known; the documents have
-// null there, see `WithNulls`.
+// The wire formats of readings: the fields of the interface and of the command's JSON documents, and their conversion
+// to and from the readings of `AccessoryCore`. The interface leaves unknown fields out; the documents write them as
+// null, see `WithNulls`.
 
 extension Bridge {
   package struct Status: ReadingShape {
@@ -22,12 +22,12 @@ extension Bridge {
       self.progress_percent = progress_percent
     }
 
-    /// The shape of a status.
+    /// Converts a status to the wire format.
     package init(_ status: AccessoryStatus) {
       self.init(state: status.state.word, fault_code: status.faultCode, progress_percent: status.progress)
     }
 
-    /// The status. A word that this version doesn't know is `notInitialized`.
+    /// Converts the wire format to a status. An unknown word becomes `notInitialized`.
     package var reading: AccessoryStatus {
       AccessoryStatus(
         state: AccessoryState.allCases.first { $0.word == state } ?? .notInitialized, faultCode: fault_code,
@@ -53,14 +53,14 @@ extension Bridge {
       self.hardware = hardware
     }
 
-    /// The shape of an identity.
+    /// Converts an identity to the wire format.
     package init(_ identity: AccessoryIdentity) {
       self.init(
         manufacturer: identity.manufacturer, name: identity.name, model: identity.model, serial: identity.serialNumber,
         firmware: identity.firmwareRevision, hardware: identity.hardwareRevision)
     }
 
-    /// The identity.
+    /// Converts the wire format to an identity.
     package var reading: AccessoryIdentity {
       AccessoryIdentity(
         manufacturer: manufacturer, name: name, model: model, serialNumber: serial, firmwareRevision: firmware,

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-// The wire shape of an accessory's values, and the method that asks for them.
+// The wire format of an accessory's values, and the method that reads them.
 
 extension Bridge {
   package struct MeasuredValue: ReadingShape {
@@ -16,10 +16,10 @@ extension Bridge {
     package var flag, derived, stale: Bool?
     package var age_ms: Int?
 
-    /// A value of which nothing is known but its name.
+    /// A value of which only the name is known.
     package init(name: String) { (self.name, kind) = (name, "unknown") }
 
-    /// The shape of a value, which was read so long ago if that isn't now.
+    /// Converts a value to the wire format. `age_ms` is its age; nil for a value of now.
     package init(_ value: AccessoryValue, age_ms: Int? = nil) {
       self.init(name: value.name)
       (quantity, unit) = (value.quantity?.rawValue, value.unit?.rawValue)
@@ -33,7 +33,8 @@ extension Bridge {
       }
     }
 
-    /// The value. One of a kind that this version doesn't know, or that lacks what its kind has, is unknown.
+    /// Converts the wire format to a value. The content is unknown where this version doesn't know the kind, or where
+    /// the kind's field is missing.
     package var reading: AccessoryValue {
       let content: AccessoryValue.Content? =
         switch kind {
@@ -79,7 +80,7 @@ extension Bridge.MeasuredValue: CheckedReply {
     try ReplyLimits.check(length: text, ReadingLimits.textBytes, "text")
   }
 
-  /// Throws when there are too many, or one is out of its limits.
+  /// Throws when there are too many values, or when one is beyond its limits.
   static func check(_ values: [Self]) throws(ReplyNumberError) {
     try ReplyLimits.check(values.count, 0...ReadingLimits.values, "the number of values")
     for value in values { try value.check() }

@@ -3,72 +3,76 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A client of a service. The command, ExternalAccessory and Swift programs use it.
+/// A client of a service, for the command, for ExternalAccessory, and for Swift programs.
 ///
-/// Every answer is checked: its fields, its numbers (see `CheckedReply`) and its bytes. An invalid one throws
-/// `badData`. The service's own errors come as the accessory's error that they stand for; besides, every call throws
-/// `disconnected` when the service goes away, `timedOut`, and `cancelled` when the task is cancelled.
+/// Each reply is checked: its fields, its numbers (see `CheckedReply`) and its bytes. An invalid reply throws
+/// `badData`. The service's own errors are converted to `AccessoryError`. In addition every call throws `disconnected`
+/// when the service ends, `timedOut`, and `cancelled` when the task is cancelled.
 ///
-/// A service can't exhaust a client's memory: no answer is longer than 16 MiB, one is held at a time, and streams are
-/// bounded as `BridgeStream` says. Who keeps what events tell of devices bounds that by `ReportedDevices`. Calls are
-/// answered one after another; streams, loans and files have connections of their own.
+/// A service can't exhaust a client's memory: a reply has at most 16 MiB, one reply is buffered at a time, and streams
+/// are bounded as `BridgeStream` says. Code that stores devices from events limits them with `ReportedDevices`. Calls
+/// are answered one after another; streams, loans and files use connections of their own.
 package struct BridgeClient: Sendable {
-  /// Where the service answers.
-  package let place: String
-  /// How long it may take to answer a call; nil for as long as it likes.
-  package var patience: Duration?
+  /// The path of the service's socket.
+  package let socketPath: String
+  /// The time limit of a call; nil for none.
+  package var replyTimeout: Duration?
   private let connection: ControlClient
 
-  /// How long a service may take to take a client in, unless somebody says otherwise.
+  /// The default time limit for connecting.
   private static let connecting = Duration.seconds(5)
 
-  /// Connects to the service that answers at `place`. Throws `notFound` when none does, `permissionDenied`, `timedOut`
-  /// when too many wait there.
+  /// Connects to the service at the socket `place`. Throws `notFound` when no service is there, `permissionDenied`, and
+  /// `timedOut` when the queue of waiting clients is full.
   package static func connect(
-    to place: String, patience: Duration? = nil
+    to place: String, replyTimeout: Duration? = nil
   ) async throws(AccessoryError) -> BridgeClient {
-    let connection = try await ControlClient.connect(to: place, timeout: patience ?? connecting)
-    return BridgeClient(place: place, patience: patience, connection: connection)
+    let connection = try await ControlClient.connect(to: place, timeout: replyTimeout ?? connecting)
+    return BridgeClient(socketPath: place, replyTimeout: replyTimeout, connection: connection)
   }
 
-  /// Closes the connection; waiting calls end with `cancelled`. It is also closed when it is released.
+  /// Closes the connection; pending calls end with `cancelled`. The connection is also closed when this value is
+  /// released.
   package func close() { connection.close() }
 
   // MARK: - The service's accessories
 
-  /// What the service is, and how much it has.
+  /// The service's version, limits and counts.
   package func service() async throws(AccessoryError) -> Bridge.GetService.Reply { try await call(Bridge.GetService()) }
 
-  /// What the service has.
+  /// All accessories of the service.
   package func list() async throws(AccessoryError) -> [Bridge.Accessory] { try await call(Bridge.List()).accessories }
 
-  /// The accessory of this path, for calls that concern it. In errors it is called `label`.
+  /// The accessory with this path. In errors `label` takes the place of the path.
   package func device(_ path: String, label: String? = nil) -> BridgeDevice {
     BridgeDevice(client: self, path: path, label: label ?? path)
   }
 
-  /// Makes the service hold the device of this name with `profile`; see the interface. Returns when it is attached or
-  /// has failed.
+  /// Makes the service attach the device of this name with `profile`; see the interface. Returns when it is attached,
+  /// or has failed.
   package func attach(_ device: String, profile: String? = nil) async throws(AccessoryError) -> Bridge.Attach.Reply {
     try await call(Bridge.Attach(device: device, profile: profile))
   }
 
-  /// Makes the service hold the device at this path as soon as the system reports it.
+  /// Makes the service attach the device at this path as soon as the system reports it.
   package func expect(_ path: String) async throws(AccessoryError) { _ = try await call(Bridge.Expect(device: path)) }
 
-  /// The events of all accessories, on a connection of its own: first those that are there, then the changes.
-  package static func events(at place: String, patience: Duration? = nil) async throws(AccessoryError) -> BridgeEvents {
-    try await events(Bridge.Subscribe(), at: place, patience: patience) { $0.accessoryError }
+  /// The events of all accessories, on a connection of its own: first one event for each attached accessory, then the
+  /// changes.
+  package static func events(at place: String, replyTimeout: Duration? = nil) async throws(AccessoryError)
+    -> BridgeEvents
+  {
+    try await events(Bridge.Subscribe(), at: place, replyTimeout: replyTimeout) { $0.accessoryError }
   }
 
   // MARK: - Calls
 
-  /// Makes a call on this connection. `failure` makes the accessory's error of that of the call.
+  /// Makes a call on this connection. `failure` converts an error of the call.
   func call<Method: ControlMethod>(
     _ method: Method, _ failure: (ControlError) -> AccessoryError = \.accessoryError
   ) async throws(AccessoryError) -> Method.Reply {
     do throws(ControlError) {
-      return try await connection.call(method, timeout: patience)
+      return try await connection.call(method, timeout: replyTimeout)
     } catch {
       if case .answer(let answer) = error {
         let name = Method.method.split(separator: ".").last.map(String.init) ?? Method.method
@@ -81,23 +85,23 @@ package struct BridgeClient: Sendable {
     }
   }
 
-  /// The error of a method or a parameter that the service doesn't know: it is older than this program.
+  /// The error for a method or parameter that the service doesn't know because it is older than this program.
   func tooOld(for name: String) async -> AccessoryError {
-    let facts = (try? await connection.call("org.varlink.service.GetInfo", timeout: patience)) ?? [:]
+    let facts = (try? await connection.call("org.varlink.service.GetInfo", timeout: replyTimeout)) ?? [:]
     let its = ["product", "version"].compactMap { facts[$0]?.text }.filter { !$0.isEmpty }.joined(separator: " ")
     return AccessoryError(
       .unsupported,
-      "the service at \(place)\(its.isEmpty ? "" : " (\(SafeText.escape(its)))") doesn't know \(name): it is older than this "
-        + "program. Install the service of this program's version and start it anew: systemctl restart accessory-bridge, "
+      "the service at \(socketPath)\(its.isEmpty ? "" : " (\(SafeText.escape(its)))") doesn't know \(name): it is older than this "
+        + "program. Install the service of this program's version and restart it: systemctl restart accessory-bridge, "
         + "or end bridge-cli serve and start it again")
   }
 
-  /// Makes a call with many answers, on a connection of its own, which it takes for itself.
+  /// Makes a call with several replies, on a new connection that is used for this call only.
   static func stream<Method: ControlMethod>(
-    _ method: Method, at place: String, patience: Duration?,
+    _ method: Method, at place: String, replyTimeout: Duration?,
     _ failure: @escaping @Sendable (ControlError) -> AccessoryError = { $0.accessoryError }
   ) async throws(AccessoryError) -> BridgeStream<Method> {
-    let connection = try await ControlClient.connect(to: place, timeout: patience ?? connecting)
+    let connection = try await ControlClient.connect(to: place, timeout: replyTimeout ?? connecting)
     do throws(ControlError) {
       return BridgeStream(answers: try connection.stream(method), failure: failure)
     } catch {
@@ -109,20 +113,23 @@ package struct BridgeClient: Sendable {
 extension BridgeClient {
   /// The events of a subscription.
   static func events(
-    _ method: Bridge.Subscribe, at place: String, patience: Duration?,
+    _ method: Bridge.Subscribe, at place: String, replyTimeout: Duration?,
     _ failure: @escaping @Sendable (ControlError) -> AccessoryError
   ) async throws(AccessoryError) -> BridgeEvents {
     let failure: @Sendable (ControlError) -> AccessoryError = { error in
       guard case .answer(let answer) = error else { return failure(error) }
-      // A service that shuts down reports the call as cancelled, but this program hasn't cancelled it.
+      // A service that shuts down reports the call as cancelled, although this program hasn't cancelled it.
       if answer.accessoryError.kind == .cancelled { return .toldNoMore(by: place) }
-      if answer.isOfUnknownParameter("values") { return AccessoryError(.unsupported, "\(place) tells no values") }
+      if answer.isOfUnknownParameter("values") {
+        return AccessoryError(.unsupported, "the service at \(place) reports no values")
+      }
       return failure(error)
     }
-    var events = BridgeEvents(answers: try await stream(method, at: place, patience: patience, failure), place: place)
+    var events = BridgeEvents(
+      answers: try await stream(method, at: place, replyTimeout: replyTimeout, failure), place: place)
     if method.values == true {
       events.older = { () async throws(AccessoryError) in
-        try await stream(Bridge.Subscribe(device: method.device), at: place, patience: patience, failure)
+        try await stream(Bridge.Subscribe(device: method.device), at: place, replyTimeout: replyTimeout, failure)
       }
     }
     return events

@@ -2,36 +2,36 @@
 
 import AccessoryCore
 
-/// What a service answers to a call with many answers, for one consumer, on a connection of its own.
+/// The replies to a call with several replies, for one consumer, on a connection of its own.
 ///
-/// Ends normally where the service says that nothing more follows; throws `disconnected` when the service goes away,
-/// `badData` for an answer that makes no sense, and errors of the service, once. When the consumer's task is cancelled the
-/// connection is closed, and the sequence throws `cancelled`.
+/// The sequence ends normally after the last reply. It throws `disconnected` when the service ends, `badData` for an
+/// invalid reply, and the service's errors, each once. When the consumer's task is cancelled, the connection is closed,
+/// and the sequence throws `cancelled`.
 ///
-/// However fast a service sends, at most 256 answers or about a megabyte wait here; then the connection isn't read until
-/// they are taken. No answer may be longer than 16 MiB.
+/// At most 256 replies, or about 1 MiB, are buffered; while the buffer is full the connection isn't read. A reply has
+/// at most 16 MiB.
 package struct BridgeStream<Method: ControlMethod>: AsyncSequence, Sendable {
-  /// One answer.
+  /// One reply.
   package typealias Element = Method.Reply
-  /// What the sequence throws.
+  /// The type of the errors.
   package typealias Failure = AccessoryError
 
   let answers: ReplyStream<Method>
-  /// Makes the accessory's error of that of a call.
+  /// Converts an error of the call.
   let failure: @Sendable (ControlError) -> AccessoryError
 
-  /// Begins to take answers.
+  /// Begins to take replies.
   package func makeAsyncIterator() -> Iterator { Iterator(base: answers.makeAsyncIterator(), failure: failure) }
 
-  /// Takes the answers one after another.
+  /// Takes the replies one after another.
   package struct Iterator: AsyncIteratorProtocol {
     var base: ReplyStream<Method>.Iterator
     let failure: @Sendable (ControlError) -> AccessoryError
 
-    /// The next answer; nil behind the last.
+    /// The next reply; nil after the last.
     package mutating func next() async throws(AccessoryError) -> Method.Reply? { try await next(isolation: nil) }
 
-    /// The next answer; nil behind the last.
+    /// The next reply; nil after the last.
     package mutating func next(isolation actor: isolated (any Actor)?) async throws(AccessoryError) -> Method.Reply? {
       do throws(ControlError) {
         return try await base.next(isolation: actor)
@@ -42,17 +42,17 @@ package struct BridgeStream<Method: ControlMethod>: AsyncSequence, Sendable {
   }
 }
 
-/// What happens to the accessories of a service, from now on. For one consumer. Throws as `BridgeStream` does, and
-/// `disconnected` also when the service ends in good order, or tells no more for another reason.
+/// The events of a service's accessories from now on, for one consumer. Throws as `BridgeStream` does, and also
+/// `disconnected` when the service shuts down or ends the subscription.
 package struct BridgeEvents: AsyncSequence, Sendable {
   /// One event.
   package typealias Element = BridgeEvent
-  /// What the sequence throws.
+  /// The type of the errors.
   package typealias Failure = AccessoryError
 
   let answers: BridgeStream<Bridge.Subscribe>
   let place: String
-  /// Subscribes as to a service that is too old to know of values.
+  /// Subscribes without values, for a service that is too old for them.
   var older: Older?
 
   typealias Older = @Sendable () async throws(AccessoryError) -> BridgeStream<Bridge.Subscribe>
@@ -67,7 +67,7 @@ package struct BridgeEvents: AsyncSequence, Sendable {
     var base: BridgeStream<Bridge.Subscribe>.Iterator
     let place: String
     private var isOver = false
-    /// Until the first answer.
+    /// Subscribes without values, for an older service; nil after the first reply.
     private var older: Older?
 
     init(base: BridgeStream<Bridge.Subscribe>.Iterator, place: String, older: Older?) {
@@ -102,32 +102,32 @@ package struct BridgeEvents: AsyncSequence, Sendable {
 }
 
 extension AccessoryError {
-  /// The service has ended what it told.
+  /// The service has ended the subscription.
   static func toldNoMore(by place: String) -> AccessoryError {
-    AccessoryError(.disconnected, "the service at \(place) has ended, and tells no more")
+    AccessoryError(.disconnected, "the service at \(place) has ended and sends no more events")
   }
 }
 
-/// Something that happens to an accessory of a service.
+/// An event of a service's accessory.
 package enum BridgeEvent: Sendable, Hashable {
-  /// It is attached already. Comes first, once for each.
+  /// The accessory was attached before the subscription. These events come first, one for each accessory.
   case present(Bridge.Device)
-  /// All that are attached already are told; from now on nothing is missed.
+  /// All `present` events were sent; from now on every change is an event.
   case ready
-  /// It is attached.
+  /// The accessory was attached.
   case connected(Bridge.Device)
-  /// It is gone, and why.
+  /// The accessory is no longer attached, with the reason.
   case disconnected(Bridge.Device, AccessoryError)
-  /// Its battery changed.
+  /// The battery reading has changed.
   case battery(Bridge.Device, BatteryReading)
-  /// Its status changed.
+  /// The status has changed.
   case status(Bridge.Device, AccessoryStatus)
-  /// A request of some client failed.
+  /// A client's request has failed.
   case requestFailed(Bridge.Device, AccessoryError)
-  /// These of its values are so now; where they were subscribed to.
+  /// New values; only in a subscription with values.
   case values(Bridge.Device, [AccessoryValue])
 
-  /// The event that a service tells; nil when it lacks what such an event has.
+  /// Converts an event of the interface; nil when a required field is missing.
   init?(_ event: Bridge.Event) {
     if event.event == .ready {
       self = .ready
@@ -157,7 +157,7 @@ package enum BridgeEvent: Sendable, Hashable {
 }
 
 extension Bridge.Problem {
-  /// The error that it stands for; `kind` where this version doesn't know the service's.
+  /// Converts the problem. `kind` is used where this version doesn't know the service's kind.
   package func error(or kind: AccessoryError.Kind) -> AccessoryError {
     AccessoryError(AccessoryError.Kind.allCases.first { $0.errorName == self.kind } ?? kind, message)
   }

@@ -4,15 +4,15 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// A client's end of a connection, on the I/O thread. Answers come in the order of the calls; the answer to a cancelled
+/// A client's end of a connection, on the I/O thread. Replies come in the order of the calls; the reply to a cancelled
 /// call is dropped.
 actor ClientConnection: EventHandler, IOActor {
-  /// What the next message is for.
+  /// The receiver of the next message.
   private enum Receiver {
     case one(ReplySlot<[UInt8]>)
-    /// As above; what follows may not be messages, and is left alone until that is known.
+    /// Like `one`. The bytes after this reply may not be messages, so they aren't parsed until `upgrade` or `resume`.
     case upgrade(ReplySlot<[UInt8]>)
-    /// All messages from here on.
+    /// The queue of all further messages.
     case stream(MessageQueue)
   }
 
@@ -20,23 +20,23 @@ actor ClientConnection: EventHandler, IOActor {
   private nonisolated let label: String
   private var socket: MessageSocket
   private var receivers: [Receiver] = []
-  /// An answer to an upgrade was given out.
+  /// Whether the reply to an upgrade was delivered, and further bytes must not be parsed.
   private var isHeld = false
   private var isPaused = false
-  /// Something came unasked, and is being read elsewhere: then the connection ends.
+  /// Whether an unexpected message is being parsed on another queue. The connection ends after that.
   private var isEnding = false
-  /// Why there is no connection any more.
+  /// Why the connection has ended; nil while it is open.
   private var failure: AccessoryError?
 
-  /// The longest answer that is taken, in bytes.
+  /// The greatest length of a reply, in bytes.
   static let replyLimit = 16 << 20
-  /// Calls that may wait for their answers, those that were given up included.
+  /// The limit of calls without a reply, including cancelled ones.
   private static let callLimit = 1_024
 
-  /// The I/O thread.
+  /// The I/O thread, which runs this actor.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// A client's end over a connected `descriptor`.
+  /// A client's end of the connected socket `descriptor`.
   init(_ descriptor: FileDescriptor, label: String, io: IOThread) {
     self.io = io
     self.label = label
@@ -51,12 +51,12 @@ actor ClientConnection: EventHandler, IOActor {
 
   // MARK: - Calls
 
-  /// Sends a call, whose answer goes to `slot`.
+  /// Sends a call. `slot` receives the reply.
   nonisolated func call(_ message: [UInt8], upgrade: Bool, _ slot: ReplySlot<[UInt8]>) {
     io.post { self.assumeIsolated { $0.send(message, upgrade ? .upgrade(slot) : .one(slot)) } }
   }
 
-  /// Sends a call, whose answers go to `queue`, and all that comes after them.
+  /// Sends a call. `queue` receives the replies and all messages after them.
   nonisolated func stream(_ message: [UInt8], _ queue: MessageQueue) {
     io.post { self.assumeIsolated { $0.send(message, .stream(queue)) } }
   }
@@ -70,13 +70,13 @@ actor ClientConnection: EventHandler, IOActor {
     guard !isHeld, receivers.count < Self.callLimit else { return Self.fail(receiver, isTaken) }
     receivers.append(receiver)
     if isEnding { return }
-    // When the other end is gone, it may have said why: that is still to be read.
+    // A failure is ignored here: if the peer is gone, it may have sent the reason, which is still to be read.
     _ = socket.send(message)
     socket.updateInterest()
   }
 
   private var isTaken: AccessoryError {
-    AccessoryError(.busy, "the connection to \(label) is taken by a call that has not ended")
+    AccessoryError(.busy, "the connection to \(label) is in use by another call")
   }
 
   private static func fail(_ receiver: Receiver, _ error: AccessoryError) {
@@ -88,7 +88,7 @@ actor ClientConnection: EventHandler, IOActor {
 
   // MARK: - Events
 
-  /// Called by the loop.
+  /// Called on the I/O thread.
   nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.handle(readiness) } }
 
   private func handle(_ readiness: Readiness) {
@@ -96,7 +96,7 @@ actor ClientConnection: EventHandler, IOActor {
     let isGone = !readiness.isDisjoint(with: [.hangUp, .error])
     if readiness.contains(.writable) { _ = socket.flush() }
     if readiness.contains(.readable) || isGone {
-      // Gone for good only when all that it said has been taken, which may have to wait for a slow reader.
+      // The connection has ended only when everything that the peer sent was read, which may wait for a slow consumer.
       switch socket.receive(by: self) {
       case .bytes: break
       case .nothing: if isGone && !isPaused { return finishReading(.disconnected(label)) }
@@ -107,7 +107,7 @@ actor ClientConnection: EventHandler, IOActor {
     }
     deliver()
     guard failure == nil, !isEnding else { return }
-    // It would be reported again and again; what is left is read when the reader goes on.
+    // A hang-up would be reported again and again. The rest is read when the consumer continues.
     if isGone && isPaused { socket.unwatch() }
     socket.updateInterest()
   }
@@ -118,13 +118,13 @@ actor ClientConnection: EventHandler, IOActor {
     if !isEnding { end(error) }
   }
 
-  /// Gives out the messages that there are.
+  /// Delivers the complete messages.
   private func deliver(toTheEnd: Bool = false) {
     while failure == nil, !isEnding, !isHeld, !isPaused || toTheEnd {
       switch socket.nextMessage() {
       case .nothing: return
       case .tooLong:
-        return end(AccessoryError(.badData, "an answer of \(label) is longer than \(Self.replyLimit) bytes"))
+        return end(AccessoryError(.badData, "a reply of \(label) is longer than \(Self.replyLimit) bytes"))
       case .message(let message):
         switch receivers.first {
         case nil: return endUnasked(message)
@@ -161,10 +161,10 @@ actor ClientConnection: EventHandler, IOActor {
     if let json = try? JSON(message), case .failure(let error)? = ReplyMessage(json)?.outcome {
       return error.accessoryError
     }
-    return AccessoryError(.badData, "\(label) answers what was not asked")
+    return AccessoryError(.badData, "\(label) sent a reply without a request")
   }
 
-  /// A stream's reader has caught up.
+  /// The stream's consumer has caught up.
   nonisolated func resume() {
     io.post { self.assumeIsolated { $0.goOn() } }
   }
@@ -182,14 +182,15 @@ actor ClientConnection: EventHandler, IOActor {
 
   // MARK: - The end
 
-  /// Gives the connection away, for raw bytes of an accessory of this name on this line. Throws when it is gone.
+  /// Hands the connection over as a transport for the raw bytes of the accessory `name`, with the line control `line`.
+  /// Throws the error of a connection that has ended.
   func upgrade(_ name: String?, _ line: LentLine?) throws(AccessoryError) -> DescriptorTransport {
     if let failure { throw failure }
     failure = AccessoryError(.busy, "the connection to \(label) carries an accessory's bytes")
     return socket.transport(label: name ?? label, line: line)
   }
 
-  /// Closes; calls that wait end with `cancelled`.
+  /// Closes the connection; pending calls end with `cancelled`.
   nonisolated func close() {
     io.post { self.assumeIsolated { $0.end(.closed($0.label)) } }
   }

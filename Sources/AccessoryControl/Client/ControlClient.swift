@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// A connection to a service. Calls may overlap and are answered in order; a stream or an upgrade uses the connection
-/// alone. It is closed when it is released.
+/// A connection to a service. Calls may overlap, and are answered in order; a stream or an upgrade uses the connection
+/// alone. The connection is closed when this object is released.
 package final class ControlClient: Sendable {
   private let connection: ClientConnection
   private let clock: any TimerClock
@@ -19,15 +19,15 @@ package final class ControlClient: Sendable {
 
   deinit { connection.close() }
 
-  /// Connects to the service that answers at `path`. Throws `notFound` when none does, `permissionDenied`, `timedOut`
-  /// when too many wait there for longer than `timeout`.
+  /// Connects to the service at the socket `path`. Throws `notFound` when no service is there, `permissionDenied`, and
+  /// `timedOut` when the queue of waiting clients stays full for `timeout`.
   package static func connect(
     to path: String, timeout: Duration = .seconds(5), io: IOThread = .shared
   ) async throws(AccessoryError) -> ControlClient {
     try await connect(to: path, timeout: timeout, io: io, clock: io)
   }
 
-  /// As above, with another clock for the calls' time limits.
+  /// Connects like `connect(to:timeout:io:)`, and uses `clock` for the time limits of calls.
   package static func connect(
     to path: String, timeout: Duration = .seconds(5), io: IOThread, clock: any TimerClock
   ) async throws(AccessoryError) -> ControlClient {
@@ -46,15 +46,17 @@ package final class ControlClient: Sendable {
     case .noSuchFileOrDirectory, .connectionRefused, .notDirectory:
       AccessoryError(.notFound, code: .errno(errno.rawValue), "no service answers at \(path)")
     case .wouldBlock:
-      AccessoryError(.timedOut, code: .errno(errno.rawValue), "the service at \(path) takes no more clients at present")
+      AccessoryError(
+        .timedOut, code: .errno(errno.rawValue),
+        "the service at \(path) accepts no more clients at present: try again later")
     default: AccessoryError(errno: errno, "connecting to \(path)")
     }
   }
 
   // MARK: - Calls
 
-  /// Makes a call and waits for its answer. Throws `timedOut` after `timeout`, `disconnected` when the service goes
-  /// away, `cancelled` when the task is cancelled, `badData` when the answer is none, as errors of the connection.
+  /// Makes a call and waits for the reply. Throws errors of the connection: `timedOut` after `timeout`, `disconnected`
+  /// when the service ends, `cancelled` when the task is cancelled, `badData` for an invalid reply.
   package func call<Method: ControlMethod>(
     _ method: Method, timeout: Duration? = .seconds(60)
   ) async throws(ControlError) -> Method.Reply {
@@ -62,15 +64,15 @@ package final class ControlClient: Sendable {
     return try ReplyMessage.read(try await answer(to: call, timeout: timeout), to: Method.self).reply
   }
 
-  /// Makes a call of any method. Throws as `call(_:timeout:)` does.
+  /// Makes a call to any method. Throws as `call(_:timeout:)` does.
   package func call(
     _ method: String, _ parameters: [String: JSON] = [:], timeout: Duration? = .seconds(60)
   ) async throws(ControlError) -> [String: JSON] {
     try await outcome(of: CallMessage(method: method, parameters: parameters), timeout: timeout)
   }
 
-  /// Makes a call with any number of answers, which come as a sequence for one consumer. The connection is taken until
-  /// its end; when the consumer's task is cancelled, the connection is closed.
+  /// Makes a call with any number of replies, which form a sequence for one consumer. The connection is used until the
+  /// end of the sequence. When the consumer's task is cancelled, the connection is closed.
   package func stream<Method: ControlMethod>(_ method: Method) throws(ControlError) -> ReplyStream<Method> {
     let call = CallMessage(method: Method.method, parameters: try parameters(method), more: true)
     let queue = MessageQueue { [connection] in connection.resume() }
@@ -78,8 +80,8 @@ package final class ControlClient: Sendable {
     return ReplyStream(client: self, queue: queue)
   }
 
-  /// Makes a call after which the connection carries an accessory's bytes, which errors then call `label`. `line` makes
-  /// the line beside these out of the answer. Throws as `call(_:timeout:)` does.
+  /// Makes a call after which the connection carries an accessory's bytes. Errors name the accessory with `label`.
+  /// `line` creates the line control from the reply. Throws as `call(_:timeout:)` does.
   package func upgrade<Method: ControlMethod>(
     _ method: Method, label: String? = nil, timeout: Duration? = .seconds(60),
     line: (Method.Reply) -> LentLine? = { _ in nil }
@@ -99,7 +101,7 @@ package final class ControlClient: Sendable {
     }
   }
 
-  /// Closes the connection. Calls that wait end with `cancelled`.
+  /// Closes the connection; pending calls end with `cancelled`.
   package func close() { connection.close() }
 
   // MARK: - Messages
@@ -125,27 +127,27 @@ package final class ControlClient: Sendable {
 
   private func parameters(_ method: some ControlMethod) throws(ControlError) -> [String: JSON] {
     guard let fields = (try? JSON(encoding: method))?.fields else {
-      throw .connection(AccessoryError(.misconfigured, "these parameters can't be told in JSON"))
+      throw .connection(AccessoryError(.misconfigured, "these parameters can't be encoded as JSON"))
     }
     return fields
   }
 }
 
-/// The answers to one call, for one consumer. Ends normally behind the last answer; throws an error of the service, or
-/// of the connection, once.
+/// The replies to one call, for one consumer. Ends normally after the last reply; throws an error of the service or of
+/// the connection once.
 package struct ReplyStream<Method: ControlMethod>: AsyncSequence, Sendable {
-  /// One answer.
+  /// One reply.
   package typealias Element = Method.Reply
-  /// What the sequence throws.
+  /// The type of the errors.
   package typealias Failure = ControlError
 
   let client: ControlClient
   let queue: MessageQueue
 
-  /// Begins to take answers.
+  /// Begins to take replies.
   package func makeAsyncIterator() -> Iterator { Iterator(client: client, queue: queue) }
 
-  /// Takes the answers one after another.
+  /// Takes the replies one after another.
   package struct Iterator: AsyncIteratorProtocol {
     let client: ControlClient
     let queue: MessageQueue
@@ -156,10 +158,10 @@ package struct ReplyStream<Method: ControlMethod>: AsyncSequence, Sendable {
       self.queue = queue
     }
 
-    /// The next answer; nil behind the last.
+    /// The next reply; nil after the last.
     package mutating func next() async throws(ControlError) -> Method.Reply? { try await next(isolation: nil) }
 
-    /// The next answer; nil behind the last.
+    /// The next reply; nil after the last.
     package mutating func next(isolation actor: isolated (any Actor)?) async throws(ControlError) -> Method.Reply? {
       if isOver { return nil }
       isOver = true

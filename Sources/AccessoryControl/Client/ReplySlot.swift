@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// A slot for one result, which one task waits for. Only the first result counts.
+/// A slot for one result, which one task awaits. Only the first result counts.
 final class ReplySlot<Value: Sendable>: Sendable {
   private struct State {
     var result: Result<Value, AccessoryError>?
@@ -11,7 +11,7 @@ final class ReplySlot<Value: Sendable>: Sendable {
 
   private let state = Locked(State())
 
-  /// Gives the result; later ones are dropped.
+  /// Sets the result; later results are dropped.
   func finish(_ result: Result<Value, AccessoryError>) {
     let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard state.result == nil else { return nil }
@@ -22,7 +22,7 @@ final class ReplySlot<Value: Sendable>: Sendable {
     waiting?.resume()
   }
 
-  /// Waits for the result, or for the task to be cancelled.
+  /// Waits for the result, or for the cancellation of the task.
   func value(_ label: String) async throws(AccessoryError) -> Value {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -55,9 +55,9 @@ final class MessageQueue: Sendable {
   private let state = Locked(State())
   private let onResume: @Sendable () -> Void
 
-  /// Messages that may wait; the client then stops reading.
+  /// The most messages in the queue. The client stops reading when it is reached.
   private static let limit = 256
-  /// Bytes of these, the last of which may go beyond.
+  /// The most bytes in the queue. The last message may exceed it.
   private static let byteLimit = 1 << 20
 
   /// `onResume` is called when a paused producer may continue.
@@ -76,7 +76,7 @@ final class MessageQueue: Sendable {
     return goesOn
   }
 
-  /// Nothing more will come; the first error counts.
+  /// Ends the queue; the first error counts.
   func finish(_ error: AccessoryError) {
     let waiting = state.withLock { state in
       if state.error == nil { state.error = error }
@@ -86,7 +86,7 @@ final class MessageQueue: Sendable {
     waiting?.resume()
   }
 
-  /// The next message. When the task is cancelled, `onCancel` is called, and is to finish the queue.
+  /// The next message. When the task is cancelled, `onCancel` is called; it must finish the queue.
   func next(onCancel: @escaping @Sendable () -> Void) async throws(AccessoryError) -> [UInt8] {
     while true {
       let (message, error, mustResume) = state.withLock { state -> ([UInt8]?, AccessoryError?, Bool) in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A bounded dictionary of the devices that a service reports, by a unique text. A hostile service could report any
+/// A bounded dictionary of the devices that a service reports, by a unique text. A malicious service could report any
 /// number of devices, with names of any length.
 package struct ReportedDevices<Value: Sendable>: Sendable {
   private var entries: [String: (value: Value, size: Int)] = [:]
@@ -8,7 +8,7 @@ package struct ReportedDevices<Value: Sendable>: Sendable {
   private let countLimit: Int
   private let byteLimit: Int
 
-  /// Keeps at most `countLimit` devices, whose sizes are `byteLimit` bytes together at most.
+  /// A dictionary of at most `countLimit` devices with at most `byteLimit` bytes in total.
   package init(countLimit: Int = ReplyLimits.devices, byteLimit: Int = ReplyLimits.deviceBytes) {
     self.countLimit = countLimit
     self.byteLimit = byteLimit
@@ -17,11 +17,11 @@ package struct ReportedDevices<Value: Sendable>: Sendable {
   /// The value of this key.
   package subscript(key: String) -> Value? { entries[key]?.value }
 
-  /// All values, in the order of their keys.
+  /// All values in the order of their keys.
   package var values: [Value] { entries.sorted { $0.key < $1.key }.map(\.value.value) }
 
-  /// Keeps a value in place of the one of the same key. False when there is no room for it: then nothing changes.
-  /// `size` counts the bytes of its texts; those of the key are added.
+  /// Stores a value, in place of the key's old one. False when there is no room; then nothing changes. `size` is the
+  /// number of bytes in the value's texts; the key's bytes are added.
   package mutating func keep(_ value: Value, for key: String, size: Int = 0) -> Bool {
     let size = size + key.utf8.count
     let old = entries[key]
@@ -33,7 +33,7 @@ package struct ReportedDevices<Value: Sendable>: Sendable {
     return true
   }
 
-  /// Removes the value of this key, and returns it.
+  /// Removes the key's value, and returns it.
   @discardableResult
   package mutating func remove(_ key: String) -> Value? {
     guard let old = entries.removeValue(forKey: key) else { return nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a Varlink interface consists of.
+/// A Varlink interface: its types, methods and errors.
 package struct InterfaceDescription: Sendable {
   /// A field of a structure.
   package struct Field: Sendable, Hashable {
@@ -8,7 +8,7 @@ package struct InterfaceDescription: Sendable {
     package let type: FieldType
   }
 
-  /// A type of a field.
+  /// The type of a field.
   package indirect enum FieldType: Sendable, Hashable {
     case bool, int, float, string, object
     case named(String)
@@ -19,14 +19,14 @@ package struct InterfaceDescription: Sendable {
     case enumeration([String])
   }
 
-  /// What a method takes and answers.
+  /// The parameters and the reply of a method.
   package struct Method: Sendable, Hashable {
     package let input, output: [Field]
   }
 
-  /// Its name ("accessorybridge.Bridge").
+  /// The interface's name ("accessorybridge.Bridge").
   package let name: String
-  /// The text that it was read from.
+  /// The text of the definition.
   package let text: String
   package let types: [String: FieldType]
   package let methods: [String: Method]
@@ -36,8 +36,8 @@ package struct InterfaceDescription: Sendable {
 // MARK: - Checking
 
 extension InterfaceDescription {
-  /// The path of the first field of `values` that `fields` doesn't allow ("device.usb.bus"), because it is missing,
-  /// unknown or of another type; nil when all are valid.
+  /// The path of the first field in `values` that `fields` doesn't allow ("device.usb.bus"), because it is missing,
+  /// unknown or of another type; nil when all fields are valid.
   package func firstProblem(in values: [String: JSON], _ fields: [Field]) -> String? {
     for field in fields {
       if let problem = firstProblem(in: values[field.name] ?? .null, field.type) {
@@ -50,7 +50,7 @@ extension InterfaceDescription {
     return values.keys.sorted().first { name in !fields.contains { $0.name == name } }
   }
 
-  /// The path in `value` of what doesn't fit `type`; empty when the value itself doesn't.
+  /// The path in `value` of the first part that doesn't fit `type`; empty for `value` itself, nil when it fits.
   private func firstProblem(in value: JSON, _ type: FieldType) -> String? {
     switch (type, value) {
     case (.optional, .null): return nil

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no description of an interface.
+/// Why a text is not a valid interface definition.
 package struct InterfaceError: Error, Hashable, Sendable, CustomStringConvertible {
   package let problem: String
   /// The line of the text, from 1.
   package let line: Int
 
-  /// For people.
+  /// The error as text for people.
   package var description: String { "line \(line): \(problem)" }
 }
 
 extension InterfaceDescription {
-  /// The interface that `text` describes, in Varlink's definition language (https://varlink.org/Interface-Definition).
+  /// Parses an interface in Varlink's definition language (https://varlink.org/Interface-Definition).
   package init(_ text: String) throws(InterfaceError) {
     var reader = InterfaceReader(text)
     self = try reader.interface()
   }
 }
 
-/// Reads the definition language.
+/// A parser of the definition language.
 private struct InterfaceReader {
   private struct Token {
     var text: Substring
@@ -28,7 +28,7 @@ private struct InterfaceReader {
   private let text: String
   private var tokens: ArraySlice<Token>
   private var line = 1
-  /// Types that were used, and where.
+  /// The names of types that were used, with the lines of their first use.
   private var used: [String: Int] = [:]
 
   private static let depthLimit = 16
@@ -73,13 +73,13 @@ private struct InterfaceReader {
 
   private mutating func expect(_ wanted: String) throws(InterfaceError) {
     let token = try next()
-    guard token == wanted else { throw error("\(wanted) is expected, not \(token)") }
+    guard token == wanted else { throw error("\(wanted) was expected, not \(token)") }
   }
 
   private mutating func name(capital: Bool) throws(InterfaceError) -> String {
     let token = try next()
     guard let first = token.first, first.isLetter, first.isUppercase || !capital, !token.contains(".") else {
-      throw error("\(token) is no name here")
+      throw error("\(token) is not a valid name here")
     }
     return String(token)
   }
@@ -89,14 +89,14 @@ private struct InterfaceReader {
     let interface = String(try next())
     guard interface.contains("."),
       interface.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty })
-    else { throw error("\(interface) is no name of an interface") }
+    else { throw error("\(interface) is not a valid name of an interface") }
     var types: [String: InterfaceDescription.FieldType] = [:]
     var methods: [String: InterfaceDescription.Method] = [:]
     var errors: [String: [InterfaceDescription.Field]] = [:]
     while !tokens.isEmpty {
       let keyword = try next()
       let name = try name(capital: true)
-      // One name for one thing, whatever it is: other readers insist on that.
+      // Types, methods and errors share one name space, as other Varlink parsers require.
       guard types[name] == nil, methods[name] == nil, errors[name] == nil else { throw error("\(name) is there twice") }
       switch keyword {
       case "type": types[name] = try group(depth: 0)
@@ -105,7 +105,7 @@ private struct InterfaceReader {
         let input = try fields(depth: 0)
         try expect("->")
         methods[name] = .init(input: input, output: try fields(depth: 0))
-      default: throw error("type, method or error is expected, not \(keyword)")
+      default: throw error("type, method or error was expected, not \(keyword)")
       }
     }
     if let (name, line) = used.first(where: { types[$0.key] == nil }) {
@@ -119,7 +119,7 @@ private struct InterfaceReader {
     return fields
   }
 
-  /// A structure or an enumeration, with its parentheses.
+  /// A structure or an enumeration, including the parentheses.
   private mutating func group(depth: Int) throws(InterfaceError) -> InterfaceDescription.FieldType {
     guard depth < Self.depthLimit else { throw error("nested too deep") }
     try expect("(")
@@ -156,7 +156,7 @@ private struct InterfaceReader {
     case "string": return .string
     case "object": return .object
     case let name:
-      guard name.first?.isUppercase == true, !name.contains(".") else { throw error("\(name) is no type") }
+      guard name.first?.isUppercase == true, !name.contains(".") else { throw error("\(name) is not a type") }
       used[String(name)] = line
       return .named(String(name))
     }

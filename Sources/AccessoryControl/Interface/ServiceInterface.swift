@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service says of itself, for `GetInfo`.
+/// A service's reply to `GetInfo`.
 package struct ServiceInformation: Sendable, Hashable, Codable {
   package var vendor, product, version, url: String
 

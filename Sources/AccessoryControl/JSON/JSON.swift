@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value, as a message holds it.
+/// A JSON value in a message.
 package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
-  /// A number as text, which the reader converts.
+  /// A number as text. Converting it is up to the caller.
   case number(String)
   case string(String)
   case array([JSON])
   case object([String: JSON])
 
-  /// A number.
+  /// A whole number.
   package static func int(_ value: some BinaryInteger) -> JSON { .number(String(value)) }
 
   /// The fields of an object; nil for any other value.
@@ -23,7 +23,7 @@ package enum JSON: Sendable, Hashable {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// The value as JSON, on one line and with an object's fields in alphabetical order.
+  /// The value as JSON on one line, with an object's fields in alphabetical order.
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     write(into: &bytes)

@@ -2,15 +2,16 @@
 
 import FoundationEssentials
 
-// Between Swift's types and JSON. Only values of our own making and such as `JSON.init` has let pass get here.
+// Conversion between Swift's types and `JSON`. The bytes passed to Foundation's coders are our own or were checked by
+// `JSON.init`.
 
 extension JSON {
-  /// The JSON of a value of ours.
+  /// The JSON of an encodable value.
   package init(encoding value: some Encodable) throws {
     try self.init(Array(JSONEncoder().encode(value)))
   }
 
-  /// A `Value` made of this.
+  /// Decodes a `Value`.
   package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     try JSONDecoder().decode(type, from: Data(bytes))
   }

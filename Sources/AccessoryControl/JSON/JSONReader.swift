@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are not JSON that we take.
+/// Why bytes are not acceptable JSON.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong.
+  /// The problem in words.
   package let problem: String
-  /// The index of the byte at which it shows.
+  /// The index of the byte where the problem was found.
   package let offset: Int
 
-  /// For people.
+  /// The error as text for people.
   package var description: String { "\(problem) at byte \(offset)" }
 }
 
 extension JSON {
-  /// How deep arrays and objects may lie in each other.
+  /// The greatest depth of nested arrays and objects.
   package static let depthLimit = 32
 
-  /// Parses `bytes` strictly by RFC 8259. Refuses what parsers handle differently: duplicate names in an object,
-  /// unpaired surrogates, invalid UTF-8. Refuses nesting deeper than `depthLimit`, too.
+  /// Parses `bytes` strictly by RFC 8259. Rejects what parsers treat differently: duplicate names in an object,
+  /// unpaired surrogates, invalid UTF-8. Also rejects nesting deeper than `depthLimit`.
   package init(_ bytes: [UInt8]) throws(JSONError) {
     var reader = JSONReader(bytes: bytes)
     self = try reader.document()
   }
 }
 
-/// Reads one JSON text. Recursion is bounded by the depth, everything else by the bytes that there are.
+/// A parser of one JSON text. The depth bounds the recursion; the input's length bounds everything else.
 private struct JSONReader {
   let bytes: [UInt8]
   var position = 0
@@ -33,7 +33,7 @@ private struct JSONReader {
   mutating func document() throws(JSONError) -> JSON {
     let value = try value(depth: 0)
     skipSpace()
-    guard position == bytes.count else { throw error("something follows the value") }
+    guard position == bytes.count else { throw error("unexpected text after the value") }
     return value
   }
 
@@ -45,7 +45,7 @@ private struct JSONReader {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
   }
 
-  /// Steps over `byte` if it is next.
+  /// Skips `byte` if it is next.
   private mutating func take(_ byte: Unicode.Scalar) -> Bool {
     guard next == UInt8(ascii: byte) else { return false }
     position += 1
@@ -63,13 +63,13 @@ private struct JSONReader {
     case UInt8(ascii: "f"): return try word("false", .bool(false))
     case UInt8(ascii: "n"): return try word("null", .null)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
-    default: throw error("this is no value")
+    default: throw error("not a JSON value")
     }
   }
 
   private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
     for index in 0..<word.utf8CodeUnitCount {
-      guard next == word.utf8Start[index] else { throw error("this is no value") }
+      guard next == word.utf8Start[index] else { throw error("not a JSON value") }
       position += 1
     }
     return value
@@ -120,7 +120,7 @@ private struct JSONReader {
       skipSpace()
       guard take(":") else { throw error("a colon is missing") }
       guard fields.updateValue(try value(depth: depth), forKey: name) == nil else {
-        throw error("a name is there twice")
+        throw error("a name is repeated")
       }
       skipSpace()
       if take("}") { return .object(fields) }
@@ -171,7 +171,7 @@ private struct JSONReader {
       }
       guard let scalar = Unicode.Scalar(code) else { throw error("half of a surrogate pair") }
       text += Array(String(Character(scalar)).utf8)
-    default: throw error("no such escape")
+    default: throw error("unknown escape")
     }
   }
 

@@ -3,25 +3,25 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A method that asks the line of a lent accessory for something.
+/// A method for the serial line of a borrowed accessory.
 package protocol LineMethod: ControlMethod {
-  /// The secret that `Open` has told.
+  /// The loan's secret, from the reply to `Open`.
   var loan: String { get }
-  /// Does it. Throws what the line throws.
+  /// Carries out the method. Throws the errors of `line`.
   func perform(on line: any LineControl) async throws(AccessoryError) -> Reply
 }
 
-// The methods of `accessorybridge.Bridge` that concern the line of a lent accessory.
+// The methods of `accessorybridge.Bridge` for the serial line of a borrowed accessory.
 
 extension Bridge {
-  /// The answer to methods that tell the line as it is then.
+  /// The reply to methods that return the line's state.
   package struct LineReply: CheckedReply, Codable, Sendable, Hashable {
     package var line: Line
     package init(_ status: LineStatus) { line = Line(status) }
     package func check() throws(ReplyNumberError) { try line.check() }
   }
 
-  /// The answer to methods that have nothing to tell.
+  /// The reply to methods that return nothing.
   package struct Done: Codable, Sendable, Hashable {
     package init() {}
   }
@@ -57,7 +57,7 @@ extension Bridge {
     }
 
     package func perform(on line: any LineControl) async throws(AccessoryError) -> LineReply {
-      // The interface has the same words, and lets no others in.
+      // The interface has the same words, and its check rejects all others.
       let changes = LineChanges(
         baudRate: baud, dataBits: data_bits, parity: parity.flatMap { LineParity(rawValue: $0) }, stopBits: stop_bits,
         flowControl: flow_control.flatMap { LineFlowControl(rawValue: $0) })

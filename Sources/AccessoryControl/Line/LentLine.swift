@@ -4,32 +4,32 @@ import AccessoryCore
 import AccessoryIO
 import Synchronization
 
-/// The line of an accessory that a service lends.
+/// The line control of a borrowed accessory.
 ///
-/// Each request is a call of the service on a connection of its own: the one that carries the accessory's bytes carries
-/// nothing else. So requests and bytes that are on their way at the same time may overtake each other.
+/// Each request is a call on a new connection, since the loan's connection carries only the accessory's bytes. So
+/// requests may overtake bytes that are in transit, and the reverse.
 package final class LentLine: LineControl {
   private let place: String
   private let path: String
   private let label: String
-  /// Nil where the service is of an earlier version, which tells of no loans.
+  /// The loan's secret; nil where the service is older than loans.
   private let loan: String?
   private let nanosecondsPerByte: Atomic<Int64>
-  /// The error for requests after the end of the connection that carries the bytes.
+  /// The error for requests after the end of the loan's connection.
   private let ending = Locked<AccessoryError?>(nil)
 
-  /// The timeout of a request; an adapter that hangs takes seconds.
-  private static let patience = Duration.seconds(60)
+  /// The timeout of a request. An adapter that hangs takes seconds.
+  private static let replyTimeout = Duration.seconds(60)
 
-  /// The line of what `Open` has lent; nil where the accessory is on none.
+  /// The line control of the loan in `reply`; nil where the accessory has no serial line.
   init?(of device: BridgeDevice, _ reply: Bridge.Open.Reply) {
     let isTerminal = DeviceAddress(reply.device.path)?.transport == .terminal
     guard reply.loan == nil ? isTerminal : reply.line != nil else { return nil }
-    (place, path, label, loan) = (device.client.place, device.path, device.label, reply.loan)
+    (place, path, label, loan) = (device.client.socketPath, device.path, device.label, reply.loan)
     nanosecondsPerByte = Atomic((reply.line?.status?.timing ?? .instant).perByte.inNanoseconds)
   }
 
-  /// By the settings that the service told last; none of an earlier version tells them.
+  /// The timing of the settings that the service reported last; an older service reports none.
   package var timing: LineTiming {
     LineTiming(perByte: .nanoseconds(nanosecondsPerByte.load(ordering: .relaxed)))
   }
@@ -60,14 +60,14 @@ package final class LentLine: LineControl {
     _ = try await ask { Bridge.Purge(loan: $0, buffers) }
   }
 
-  /// From now on all fails with `error`.
+  /// From now on all requests throw `error`.
   func end(_ error: AccessoryError) { ending.withLock { $0 = $0 ?? error } }
 
   // MARK: - Calls
 
   private func note(_ reply: Bridge.LineReply) throws(AccessoryError) -> LineStatus {
     guard let status = reply.line.status else {
-      throw AccessoryError(.badData, "the service at \(place) tells settings of \(label) that make no sense")
+      throw AccessoryError(.badData, "the service at \(place) reports invalid settings of \(label)")
     }
     nanosecondsPerByte.store(status.timing.perByte.inNanoseconds, ordering: .relaxed)
     return status
@@ -80,13 +80,14 @@ package final class LentLine: LineControl {
     guard let loan else {
       throw AccessoryError(
         .unsupported,
-        "the service at \(place) is of an earlier version, which lends the bytes of \(label) without its line: start it anew"
+        "the service at \(place) is of an earlier version and gives access to the bytes of \(label), not to its line: "
+          + "update and restart the service"
       )
     }
     let failure: AccessoryError
     do throws(AccessoryError) {
       var client = try await BridgeClient.connect(to: place)
-      client.patience = Self.patience
+      client.replyTimeout = Self.replyTimeout
       defer { client.close() }
       return try await client.device(path, label: label).call(method(loan))
     } catch {
@@ -94,7 +95,7 @@ package final class LentLine: LineControl {
     }
     if let ended { throw ended }
     switch failure.kind {
-    // The loan has ended, or the service has: its bytes will say so, too.
+    // The loan or the service has ended; the loan's connection will end, too.
     case .notFound: throw .disconnected(label)
     case .cancelled where !Task.isCancelled: throw .disconnected(label)
     default: throw failure

@@ -4,9 +4,9 @@ import AccessoryCore
 import AccessoryIO
 
 extension Bridge.Line {
-  /// A line's settings in the interface's terms.
+  /// Converts a line's settings to the interface.
   package init(_ status: LineStatus) {
-    // The interface can't express that this is unknown; then it reports that they may be lowered.
+    // The interface can't express an unknown value, so it is reported as true.
     self.init(
       baud: status.baudRate, data_bits: status.dataBits, stop_bits: status.stopBits, parity: status.parity.rawValue,
       flow_control: status.flowControl.rawValue, lowers_lines_on_close: status.lowersLinesOnClose ?? true,
@@ -19,7 +19,7 @@ extension Bridge.Line {
     rs485_receives_while_sending = status.rs485?.receivesWhileSending
   }
 
-  /// The same in Swift's terms; nil when parity or flow control are none that this version knows.
+  /// Converts the interface's settings to Swift; nil when this version doesn't know the parity or the flow control.
   package var status: LineStatus? {
     guard let parity = LineParity(rawValue: parity), let flowControl = LineFlowControl(rawValue: flow_control) else {
       return nil
@@ -44,12 +44,12 @@ extension Bridge.Line {
 }
 
 extension ModemLines {
-  /// All lines by their names, in small letters, and whether they are raised.
+  /// All modem lines by their lower-case names; true for raised ones.
   package var words: [String: Bool] {
     Dictionary(uniqueKeysWithValues: Self.names.map { ($0.name.lowercased(), contains($0.line)) })
   }
 
-  /// Those that are raised; names that this version doesn't know are passed over.
+  /// The raised modem lines. Unknown names are skipped.
   package init(words: [String: Bool]) {
     self = Self.names.reduce(into: []) { lines, entry in
       if words[entry.name.lowercased()] == true { lines.insert(entry.line) }

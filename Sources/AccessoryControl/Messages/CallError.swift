@@ -2,20 +2,20 @@
 
 import AccessoryCore
 
-/// The error of a call: its name in an interface, and its parameters.
+/// The error of a call: its name in an interface, with its parameters.
 package struct CallError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// With its interface ("accessorybridge.Bridge.Busy").
+  /// The error's name, preceded by the interface's ("accessorybridge.Bridge.Busy").
   package let name: String
-  /// Its fields.
+  /// The error's fields.
   package let parameters: [String: JSON]
 
-  /// An error of these parts.
+  /// An error with this name and these fields.
   package init(name: String, parameters: [String: JSON] = [:]) {
     self.name = name
     self.parameters = parameters
   }
 
-  /// For people.
+  /// The error as text for people.
   package var description: String {
     if let message = parameters["message"]?.text { return message }
     let details = parameters.sorted { $0.key < $1.key }.compactMap { $0.value.text }
@@ -30,7 +30,7 @@ extension CallError {
     CallError(name: "org.varlink.service.\(name)", parameters: field.map { [$0: .string(value)] } ?? [:])
   }
 
-  /// There is no such interface.
+  /// The interface doesn't exist.
   package static func interfaceNotFound(_ interface: String) -> CallError {
     service("InterfaceNotFound", "interface", interface)
   }
@@ -38,17 +38,17 @@ extension CallError {
   /// The interface has no such method.
   package static func methodNotFound(_ method: String) -> CallError { service("MethodNotFound", "method", method) }
 
-  /// There is such a method, but not here.
+  /// The method exists in the interface, but this service doesn't implement it.
   package static func methodNotImplemented(_ method: String) -> CallError {
     service("MethodNotImplemented", "method", method)
   }
 
-  /// A parameter is missing, of another type than it should be, or unknown.
+  /// A parameter is missing, unknown or of another type.
   package static func invalidParameter(_ parameter: String) -> CallError {
     service("InvalidParameter", "parameter", parameter)
   }
 
-  /// The method has more than one answer to give, and the caller didn't say that it takes them.
+  /// The method has several replies, and the call doesn't have the flag `more`.
   package static let expectedMore = service("ExpectedMore")
 }
 
@@ -57,7 +57,8 @@ extension CallError {
 extension CallError {
   private static let prefix = "accessorybridge.Bridge."
 
-  /// What went wrong with `device`, if it concerns one; `holder` says who has it where that is known.
+  /// The error of an operation on `device`, or on no device; `holder` is the client that has borrowed it, where that is
+  /// known.
   package init(_ error: AccessoryError, device: String? = nil, holder: String? = nil) {
     var parameters: [String: JSON] = ["message": .string(error.message)]
     parameters["device"] = device.map(JSON.string)
@@ -71,7 +72,7 @@ extension CallError {
     self.init(name: Self.prefix + error.kind.errorName, parameters: parameters)
   }
 
-  /// Several devices fit what was given for `device`.
+  /// Several devices match the parameter `device`.
   package static func ambiguousDevice(_ device: String?, candidates: [String], _ message: String) -> CallError {
     var parameters: [String: JSON] = [
       "message": .string(message), "candidates": .array(candidates.map(JSON.string)),
@@ -80,12 +81,12 @@ extension CallError {
     return CallError(name: prefix + "AmbiguousDevice", parameters: parameters)
   }
 
-  /// There are `limit` of them already.
+  /// The limit is reached.
   package static func limitReached(_ limit: Int, _ message: String) -> CallError {
     CallError(name: prefix + "LimitReached", parameters: ["limit": .int(limit), "message": .string(message)])
   }
 
-  /// Several devices fit: their names.
+  /// The names of the matching devices, for `AmbiguousDevice`; otherwise nil.
   package var candidates: [String]? {
     guard name == Self.prefix + "AmbiguousDevice", case .array(let values)? = parameters["candidates"] else {
       return nil
@@ -93,20 +94,21 @@ extension CallError {
     return values.compactMap(\.text)
   }
 
-  /// Whether the service doesn't know the method, as one that is older than it.
+  /// Whether the service doesn't know the method, as a service that is older than the method.
   package var isOfUnknownMethod: Bool {
     ["MethodNotFound", "MethodNotImplemented"].contains { name == "org.varlink.service.\($0)" }
   }
 
-  /// Whether the service doesn't know this parameter, as one that is older than it.
+  /// Whether the service doesn't know this parameter, as a service that is older than the parameter.
   package func isOfUnknownParameter(_ parameter: String) -> Bool {
     name == "org.varlink.service.InvalidParameter" && parameters["parameter"]?.text == parameter
   }
 
-  /// Who has the device, where the error says so.
+  /// The client that has borrowed the device, where the error names it.
   package var holder: String? { parameters["holder"]?.text }
 
-  /// The same as an error of an accessory, as one that is not of this interface has to be read.
+  /// The error converted to an `AccessoryError`. An error of `org.varlink.service` gets the nearest kind; an unknown
+  /// error becomes `badData`.
   package var accessoryError: AccessoryError {
     let kind: AccessoryError.Kind
     if let same = AccessoryError.Kind.allCases.first(where: { name == Self.prefix + $0.errorName }) {
@@ -135,7 +137,7 @@ extension CallError {
 }
 
 extension AccessoryError.Kind {
-  /// The error of `accessorybridge.Bridge` that stands for this kind.
+  /// The name in `accessorybridge.Bridge` of the error for this kind.
   package var errorName: String {
     switch self {
     case .disconnected: "Disconnected"

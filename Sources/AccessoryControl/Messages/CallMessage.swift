@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client sends.
+/// A client's message: a call.
 package struct CallMessage: Sendable, Hashable {
-  /// With its interface ("accessorybridge.Bridge.List").
+  /// The method's name, preceded by the interface's ("accessorybridge.Bridge.List").
   package var method: String
-  /// The fields of its parameters.
+  /// The method's parameters.
   package var parameters: [String: JSON] = [:]
-  /// Nothing is to be answered.
+  /// Whether the server sends no reply.
   package var oneway = false
-  /// More than one answer is taken.
+  /// Whether the client accepts several replies.
   package var more = false
-  /// The connection is to carry raw bytes afterwards.
+  /// Whether the connection carries raw bytes after the reply.
   package var upgrade = false
 
   /// A call of `method`.
@@ -24,7 +24,7 @@ package struct CallMessage: Sendable, Hashable {
     self.upgrade = upgrade
   }
 
-  /// The call in a message. Throws `InvalidParameter` where the message is JSON but no call.
+  /// Reads a call from a message. Throws `InvalidParameter` where the message is JSON but not a call.
   package init(_ message: JSON) throws(CallError) {
     guard let fields = message.fields else { throw .invalidParameter("message") }
     guard let method = fields["method"]?.text else { throw .invalidParameter("method") }
@@ -47,7 +47,7 @@ package struct CallMessage: Sendable, Hashable {
     }
   }
 
-  /// The message, with its NUL.
+  /// The message with its terminating NUL.
   package var bytes: [UInt8] {
     var fields: [String: JSON] = ["method": .string(method), "parameters": .object(parameters)]
     for (name, value) in [("oneway", oneway), ("more", more), ("upgrade", upgrade)] where value {

@@ -2,15 +2,15 @@
 
 import AccessoryCore
 
-/// Why a call has no answer.
+/// Why a call has failed.
 package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The service said so.
+  /// The service has replied with an error.
   case answer(CallError)
-  /// An error of the connection: the service isn't there, has closed it, took too long or sent invalid data; or the
-  /// caller cancelled.
+  /// The connection has failed: the service isn't there, has closed it, took too long or has sent invalid data; or the
+  /// caller has cancelled.
   case connection(AccessoryError)
 
-  /// The same in the terms of an accessory's error.
+  /// The error converted to an `AccessoryError`.
   package var accessoryError: AccessoryError {
     switch self {
     case .answer(let error): error.accessoryError
@@ -18,6 +18,6 @@ package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// For people.
+  /// The error as text for people.
   package var description: String { accessoryError.message }
 }

@@ -3,17 +3,17 @@
 import AccessoryIO
 import SystemPackage
 
-/// One end of a connection with messages in both directions, used by servers and clients. Belongs to an actor on the
-/// I/O thread.
+/// One end of a connection with messages in both directions, for servers and clients. Belongs to an actor on the I/O
+/// thread.
 struct MessageSocket {
-  /// What a look at the descriptor came to.
+  /// The result of reading the socket.
   enum Arrived {
-    /// There may be a message now.
+    /// Bytes were read; there may be a complete message.
     case bytes
     case nothing
-    /// The other end sends no more. It may still read.
+    /// The peer sends no more, but may still read.
     case end
-    /// The other end is gone.
+    /// The connection has failed.
     case failure(Errno)
   }
 
@@ -22,25 +22,25 @@ struct MessageSocket {
   private var token: EventToken?
   private var interest: Interest = []
   private var splitter: MessageSplitter
-  /// The queued messages; joining them would copy them repeatedly. Those before `first` have been sent.
+  /// The queued messages. They aren't joined, since that would copy them repeatedly. Those before `first` were sent.
   private var unsent: [[UInt8]] = []
   private var first = 0
-  /// Bytes of the first that have been sent.
+  /// How many bytes of the first queued message were sent.
   private var sentCount = 0
-  /// The owner wants to be told of bytes.
+  /// Whether the owner wants to receive bytes.
   var wantsBytes = true
 
-  /// A connection over a non-blocking `descriptor`, which belongs to it; messages of up to `limit` bytes are taken.
+  /// A connection over a non-blocking `descriptor`, which it takes over. Messages have at most `limit` bytes.
   init(_ descriptor: FileDescriptor, limit: Int, io: IOThread) {
     self.descriptor = descriptor
     self.io = io
     splitter = MessageSplitter(limit: limit)
   }
 
-  /// Bytes that the other end has not taken.
+  /// The number of queued bytes that weren't sent.
   private(set) var unsentCount = 0
 
-  /// True while the descriptor is watched.
+  /// Whether the descriptor is watched.
   var isWatched: Bool { token != nil }
 
   mutating func watch(_ handler: any EventHandler) throws(Errno) {
@@ -53,7 +53,8 @@ struct MessageSocket {
     token = nil
   }
 
-  /// Updates what the descriptor is watched for. If this fails, the end of the connection will show it.
+  /// Updates the events for which the descriptor is watched. A failure is ignored, since the end of the connection
+  /// follows.
   mutating func updateInterest() {
     var wanted: Interest = unsentCount > 0 ? .write : []
     if wantsBytes && splitter.wantsMore { wanted.insert(.read) }
@@ -62,7 +63,7 @@ struct MessageSocket {
     try? io.change(descriptor, token, to: wanted)
   }
 
-  /// Reads once, unless enough bytes are buffered already. `owner` is the actor that this belongs to.
+  /// Reads once, unless enough bytes are buffered. `owner` is the actor that this value belongs to.
   mutating func receive(by owner: isolated some IOActor) -> Arrived {
     guard splitter.wantsMore else { return .nothing }
     do throws(Errno) {
@@ -77,7 +78,7 @@ struct MessageSocket {
 
   mutating func nextMessage() -> MessageSplitter.Next { splitter.next() }
 
-  /// Queues bytes behind those that wait, and sends what can be sent. False when the other end is gone.
+  /// Queues bytes, and sends what the socket accepts. False when the peer is gone.
   mutating func send(_ bytes: [UInt8]) -> Bool {
     guard !bytes.isEmpty else { return true }
     unsent.append(bytes)
@@ -85,7 +86,7 @@ struct MessageSocket {
     return flush()
   }
 
-  /// Sends what can be sent. False when the other end is gone.
+  /// Sends what the socket accepts. False when the peer is gone.
   mutating func flush() -> Bool {
     while first < unsent.count {
       do throws(Errno) {
@@ -103,7 +104,7 @@ struct MessageSocket {
     return true
   }
 
-  /// The first message has been sent. Now and then the sent ones are removed from the array.
+  /// Removes the first message, which was sent. The array is compacted only now and then.
   private mutating func dropFirst() {
     unsent[first] = []
     (first, sentCount) = (first + 1, 0)
@@ -112,11 +113,11 @@ struct MessageSocket {
     first = 0
   }
 
-  /// Forgets what waits: there is nobody who would take it.
+  /// Drops the queued bytes, since the peer is gone.
   mutating func discard() { (unsent, first, sentCount, unsentCount) = ([], 0, 0, 0) }
 
-  /// Ends the messages and returns a transport for the bytes that follow the last message. `line` is notified when it
-  /// ends.
+  /// Ends the messages, and returns a transport for the bytes after the last message. `line` is notified when the
+  /// transport ends.
   mutating func transport(label: String, line: LentLine? = nil) -> DescriptorTransport {
     unwatch()
     let descriptor = descriptor
@@ -127,7 +128,7 @@ struct MessageSocket {
       line?.end(error ?? .closed(label))
       Socket.close(descriptor)
     }
-    // It reads for the first time when the I/O thread has done what it is doing now.
+    // The transport starts reading after the I/O thread's current job, so these bytes come first.
     let rest = splitter.takeRest()
     if !rest.isEmpty { _ = transport.input.append(rest.span.bytes) }
     return transport

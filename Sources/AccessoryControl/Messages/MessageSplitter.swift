@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Splits a stream of bytes into messages, each of which ends with a NUL. A value without I/O.
+/// Splits a stream of bytes into messages, each of which ends with a NUL. Does no I/O.
 package struct MessageSplitter: Sendable {
-  /// What there is to take.
+  /// The result of looking for a message.
   package enum Next: Sendable, Equatable {
-    /// A message, without its NUL.
+    /// A message without its NUL.
     case message([UInt8])
-    /// No whole one yet.
+    /// No complete message yet.
     case nothing
-    /// A message that is longer than allowed. The stream can't be read any further.
+    /// A message exceeds the limit. The stream can't be split any further.
     case tooLong
   }
 
-  /// The longest message that is taken, in bytes.
+  /// The greatest length of a message, in bytes.
   package let limit: Int
   private var bytes: [UInt8] = []
   /// Where the next message begins, and up to where there is no NUL.
   private var start = 0
   private var searched = 0
 
-  /// Takes messages of up to `limit` bytes.
+  /// A splitter for messages of at most `limit` bytes.
   package init(limit: Int) { self.limit = limit }
 
-  /// Bytes that are kept.
+  /// The number of buffered bytes.
   package var count: Int { bytes.count - start }
 
-  /// False when enough is kept for the longest message: what comes then can wait where it is.
+  /// False when the buffer could hold the longest message; then the socket needn't be read.
   package var wantsMore: Bool { count <= limit }
 
-  /// Keeps `new` bytes.
+  /// Appends `new` to the buffer.
   package mutating func append(_ new: UnsafeRawBufferPointer) {
-    if start > count {  // so that a byte is moved once at most
+    if start > count {  // so that a byte is moved at most once
       bytes.removeFirst(start)
       searched -= start
       start = 0
@@ -38,7 +38,7 @@ package struct MessageSplitter: Sendable {
     bytes.append(contentsOf: new)
   }
 
-  /// Takes out the next message. Looks at each byte once.
+  /// Removes the next message from the buffer. Each byte is examined once.
   package mutating func next() -> Next {
     let end = bytes[searched...].firstIndex(of: 0)
     guard let end else {
@@ -52,7 +52,7 @@ package struct MessageSplitter: Sendable {
     return .message(message)
   }
 
-  /// Takes out all that is kept, which is no longer to be cut.
+  /// Removes all buffered bytes, which are no longer messages.
   package mutating func takeRest() -> [UInt8] {
     defer { (bytes, start, searched) = ([], 0, 0) }
     return Array(bytes[start...])

@@ -2,11 +2,11 @@
 
 import AccessoryCore
 
-// What a client makes of a service's bytes. Pure: no I/O.
+// Parsing a service's replies. Does no I/O.
 
 extension ReplyMessage {
-  /// The answer to `method` in a message without its NUL, and whether more will follow. Throws an error of the service
-  /// as `answer`; `badData` when the message is no answer, or one that no service can mean: see `CheckedReply`.
+  /// The reply to `method` in a message without its NUL, and whether more replies follow. Throws an error of the
+  /// service as `answer`, and `badData` for an invalid reply or one beyond its limits, see `CheckedReply`.
   package static func read<Method: ControlMethod>(
     _ message: [UInt8], to method: Method.Type
   ) throws(ControlError) -> (reply: Method.Reply, continues: Bool) {
@@ -16,20 +16,20 @@ extension ReplyMessage {
       if let checked = reply as? any CheckedReply { try checked.check() }
       return (reply, continues)
     } catch {
-      throw .connection(AccessoryError(.badData, "the answer to \(Method.method) is not as it should be: \(error)"))
+      throw .connection(AccessoryError(.badData, "the reply to \(Method.method) is invalid: \(error)"))
     }
   }
 
-  /// The fields of an answer of any method, and whether more will follow. Throws as above.
+  /// The fields of a reply to any method, and whether more replies follow. Throws as `read(_:to:)` does.
   package static func read(
     _ message: [UInt8]
   ) throws(ControlError) -> (parameters: [String: JSON], continues: Bool) {
     let json: JSON
     do throws(JSONError) { json = try JSON(message) } catch {
-      throw .connection(AccessoryError(.badData, "an answer is not JSON: \(error)"))
+      throw .connection(AccessoryError(.badData, "a reply is not JSON: \(error)"))
     }
     guard let reply = ReplyMessage(json) else {
-      throw .connection(AccessoryError(.badData, "an answer is JSON, but no answer"))
+      throw .connection(AccessoryError(.badData, "a reply is JSON, but not a Varlink reply"))
     }
     switch reply.outcome {
     case .success(let parameters): return (parameters, reply.continues)

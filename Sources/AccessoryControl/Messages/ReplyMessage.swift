@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server answers.
+/// A server's message: a reply.
 package struct ReplyMessage: Sendable, Hashable {
-  /// The fields of the answer, or the error.
+  /// The reply's fields, or the error.
   package var outcome: Result<[String: JSON], CallError>
-  /// More answers to the same call will follow.
+  /// Whether more replies to the same call follow.
   package var continues = false
 
-  /// An answer.
+  /// A reply with these fields.
   package init(_ parameters: [String: JSON], continues: Bool = false) {
     outcome = .success(parameters)
     self.continues = continues
   }
 
-  /// The end of a call by an error.
+  /// An error, which ends the call.
   package init(_ error: CallError) { outcome = .failure(error) }
 
-  /// The answer in a message; nil where it is none.
+  /// Reads a reply from a message; nil where the message is not a reply.
   package init?(_ message: JSON) {
     guard let fields = message.fields else { return nil }
     let parameters: [String: JSON]
@@ -37,7 +37,7 @@ package struct ReplyMessage: Sendable, Hashable {
     }
   }
 
-  /// The message, with its NUL.
+  /// The message with its terminating NUL.
   package var bytes: [UInt8] {
     var fields: [String: JSON] = [:]
     switch outcome {

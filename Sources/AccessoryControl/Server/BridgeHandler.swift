@@ -2,30 +2,32 @@
 
 import AccessoryIO
 
-/// The caller of a method. Its user may use the socket: root, the server's user, or a member of the socket's group.
+/// The caller of a method: a user who may use the socket, which is root, the server's user, or a member of the socket's
+/// group.
 package struct Caller: Sendable {
   /// The process that connected.
   package let peer: SocketPeer
 }
 
-/// Takes the answers to a call with more than one. Throws when the client is gone, or reads so slowly that it was
-/// disconnected; then there is nobody left to answer.
-package struct Answers<Reply: Codable & Sendable>: Sendable {
+/// Sends the replies to a call with several replies. Throws when the client is gone, or was disconnected because it
+/// reads too slowly.
+package struct ReplySender<Reply: Codable & Sendable>: Sendable {
   let body: @Sendable (Reply, _ waits: Bool) async throws(CallError) -> Void
 
-  /// Sends one answer. Doesn't wait for the client to read it.
+  /// Sends one reply. Doesn't wait until the client reads it.
   package func send(_ reply: Reply) async throws(CallError) { try await body(reply, false) }
 
-  /// Sends one answer, and waits while the client has much to read: for what can wait.
+  /// Sends one reply; waits first while the client has many unread bytes. For replies that may be delayed.
   package func sendWhenRead(_ reply: Reply) async throws(CallError) { try await body(reply, true) }
 }
 
-/// The result of `Open`.
+/// The result of `open` and `share`.
 package struct OpenResult: Sendable {
-  /// Which device it is, and what belongs to the loan.
+  /// The reply, with the device and the loan.
   package let reply: Bridge.Open.Reply
-  /// Copies bytes between the accessory and the client, both ways. The client's channel is closed when this returns;
-  /// when the client goes, its input ends with `disconnected`. The task is cancelled when the server closes.
+  /// Copies bytes between the accessory and the client, in both directions. The client's transport is closed when this
+  /// returns. When the client disconnects, the transport's input ends with `disconnected`. The task is cancelled when
+  /// the server closes.
   package let serve: @Sendable (any Transport) async -> Void
 
   package init(_ reply: Bridge.Open.Reply, serve: @escaping @Sendable (any Transport) async -> Void) {
@@ -34,13 +36,13 @@ package struct OpenResult: Sendable {
   }
 }
 
-/// Answers the calls of `accessorybridge.Bridge`.
+/// Carries out the calls of `accessorybridge.Bridge`.
 ///
-/// Each call is a task of its own, which is cancelled when its client goes or the server closes; one connection's calls
-/// come one after another. Parameters have the types that the interface defines, but their contents must not be
-/// trusted.
+/// Each call runs in a task of its own, which is cancelled when its client disconnects or the server closes. The calls
+/// of one connection run one after another. Parameters have the types that the interface defines, but their contents
+/// are untrusted.
 package protocol BridgeHandler: Sendable {
-  /// Who the service is.
+  /// The product and the version of the service.
   var information: ServiceInformation { get }
 
   func service(_ call: Bridge.GetService, from caller: Caller) async throws(CallError) -> Bridge.GetService.Reply
@@ -60,21 +62,24 @@ package protocol BridgeHandler: Sendable {
   func expect(_ call: Bridge.Expect, from caller: Caller) async throws(CallError) -> Bridge.Expect.Reply
   func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply
 
-  /// Sends events until the task is cancelled. An ordinary return tells the client `Cancelled`.
+  /// Sends events until the task is cancelled. A normal return sends the client `Cancelled`.
   func subscribe(
-    _ call: Bridge.Subscribe, from caller: Caller, _ answers: Answers<Bridge.Event>) async throws(CallError)
-  /// Sends what passes until the task is cancelled. An ordinary return tells the client `Cancelled`.
-  func trace(_ call: Bridge.Trace, from caller: Caller, _ answers: Answers<Bridge.TracePiece>) async throws(CallError)
-  /// Sends the pieces of a file. The returned value is the last answer.
+    _ call: Bridge.Subscribe, from caller: Caller, _ answers: ReplySender<Bridge.Event>) async throws(CallError)
+  /// Sends the device's traffic until the task is cancelled. A normal return sends the client `Cancelled`.
+  func trace(_ call: Bridge.Trace, from caller: Caller, _ answers: ReplySender<Bridge.TracePiece>)
+    async throws(CallError)
+  /// Sends the pieces of a file. The returned value is the last reply.
   func getFile(
-    _ call: Bridge.GetFile, from caller: Caller, _ answers: Answers<Bridge.GetFile.Reply>
+    _ call: Bridge.GetFile, from caller: Caller, _ answers: ReplySender<Bridge.GetFile.Reply>
   ) async throws(CallError) -> Bridge.GetFile.Reply
-  /// Sends the ranges of a file that are wanted. The returned value is the last answer.
+  /// Sends requests for the pieces of a file. The returned value is the last reply.
   func sendFile(
-    _ call: Bridge.SendFile, from caller: Caller, _ answers: Answers<Bridge.SendFile.Reply>
+    _ call: Bridge.SendFile, from caller: Caller, _ answers: ReplySender<Bridge.SendFile.Reply>
   ) async throws(CallError) -> Bridge.SendFile.Reply
-  /// Takes the accessory for the client alone.
+  /// Lends the accessory to the client.
   func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult
+  /// Shares the accessory's bytes with the client.
+  func share(_ call: Bridge.Share, from caller: Caller) async throws(CallError) -> OpenResult
   /// Carries out `call` on the line of the caller's loan.
   func onLine<Method: LineMethod>(_ call: Method, from caller: Caller) async throws(CallError) -> Method.Reply
 }

@@ -5,24 +5,26 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-/// The server of a socket. Descriptors are served on the I/O thread; each call is a task.
+/// The server of a control socket. Descriptors are served on the I/O thread; each call runs in a task.
 package actor ControlServer: EventHandler {
-  /// What clients may cost.
+  /// The limits of clients.
   package struct Limits: Sendable, Hashable {
-    /// The most clients at a time. When there are that many, an idle one is disconnected for the next.
+    /// The greatest number of clients. When it is reached, an idle client is disconnected for a new one.
     package var clients = 128
-    /// The most clients at a time of one user, except root and the server's own user, so that there is room for others.
+    /// The greatest number of clients of one user, other than root and the server's user, so that one user can't
+    /// exclude others.
     package var clientsOfOneUser = 64
-    /// This many more for root and the server's own user, so that others can't lock them out.
+    /// The number of additional clients for root and the server's user, so that other users can't exclude them.
     package var reservedClients = 16
-    /// The most bytes of a received message, and of unread answers when a client's next call begins.
+    /// The greatest length of a received message in bytes, and the most unread bytes with which a client's next call is
+    /// started.
     package var messageBytes = 65_536
-    /// Bytes that a client with a stream of answers may leave unread. Beyond, it is disconnected.
+    /// The most unread bytes of a client that receives several replies. Beyond it the client is disconnected.
     package var unsentBytes = 1 << 20
-    /// Bytes that all clients together may leave unread. Beyond, the one that leaves most is disconnected.
+    /// The most unread bytes of all clients together. Beyond it the client with the most is disconnected.
     package var allUnsentBytes = 16 << 20
 
-    /// As said.
+    /// The default limits.
     package init() {}
   }
 
@@ -35,40 +37,40 @@ package actor ControlServer: EventHandler {
   private var token: EventToken?
   private var pause: TimerToken?
   private var connections: [ObjectIdentifier: ServerConnection] = [:]
-  /// Bytes that wait for clients.
+  /// The number of unread bytes of all clients.
   private var unsentBytes = 0
   private var lastNumber: UInt64 = 0
-  /// Watches the socket's files; nil for a passed socket, and while they can't be watched.
+  /// Watches the socket's files; nil for a passed socket, and where they can't be watched.
   private var watcher: DirectoryWatcher?
   private var isMending = false
-  /// Something happened to the files while they were being mended.
+  /// Whether the files have changed while they were being restored.
   private var mustLookAgain = false
   private var mendPause = ControlServer.shortestMendPause
   private var isClosing = false
   private var isReleased = false
   private var closers: [CheckedContinuation<Void, Never>] = []
 
-  /// Clients accepted for one event, so that others have their turn.
+  /// The most clients accepted per event, so that other descriptors get their turn.
   private static let acceptsPerEvent = 16
-  /// How long no client is accepted after the system had no descriptor left.
+  /// How long no client is accepted after the system has run out of descriptors.
   private static let exhaustionPause = Duration.seconds(1)
 
-  /// The I/O thread.
+  /// The I/O thread, which runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// How long it is until a socket that could not be mended is tried again, first and at most.
+  /// The pause before the next try to restore the socket's files: the first one and the longest.
   private static let (shortestMendPause, longestMendPause) = (Duration.seconds(1), Duration.seconds(60))
 
-  /// The result of restoring the socket's files, which somebody has removed.
+  /// The result of restoring the socket's files after another program has removed them.
   package enum SocketNews: Sendable {
-    /// They are there again: clients find the server.
+    /// The files are restored: clients can connect.
     case mended
-    /// They are not, and clients don't find the server; it is tried again.
+    /// The files can't be restored, so clients can't connect. The server tries again later.
     case lost(AccessoryError)
   }
 
-  /// Serves `socket`, which the server owns from now on. `onClients` is called with the number of clients when it
-  /// changes, and `onSocket` when somebody has removed the socket's files; both on the I/O thread.
+  /// Serves `socket`, which the server takes over. `onClients` is called with the number of clients when it changes,
+  /// and `onSocket` when the socket's files were removed; both on the I/O thread.
   package init(
     _ socket: ControlSocket, handler: any BridgeHandler, limits: Limits = Limits(), io: IOThread = .shared,
     onClients: @escaping @Sendable (Int) -> Void = { _ in },
@@ -83,22 +85,22 @@ package actor ControlServer: EventHandler {
     do throws(InterfaceError) {
       dispatcher = try Dispatcher(handler)
     } catch {
-      throw AccessoryError(.misconfigured, "the interface that is built in: \(error)")
+      throw AccessoryError(.misconfigured, "the built-in interface is invalid: \(error)")
     }
     io.post {
       self.assumeIsolated { server in
         server.accept(true)
         server.watchFiles()
-        // What happened since they were made was told to nobody.
+        // Changes between the creation of the files and the start of the watcher weren't reported.
         server.lookAtFiles()
       }
     }
   }
 
-  /// The path that it answers on; nil for a passed socket without one.
+  /// The socket's path; nil for a passed socket without one.
   package nonisolated let path: String?
 
-  /// Clients that there are.
+  /// The number of clients.
   package var clientCount: Int { connections.count }
 
   // MARK: - Accepting
@@ -116,7 +118,7 @@ package actor ControlServer: EventHandler {
     pause = io.schedule(at: io.now + Self.exhaustionPause) { self.assumeIsolated { $0.accept(true) } }
   }
 
-  /// Called by the loop.
+  /// Called on the I/O thread.
   package nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.acceptWaiting() } }
 
   private func acceptWaiting() {
@@ -128,7 +130,7 @@ package actor ControlServer: EventHandler {
       } catch .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .noBufferSpace {
         return accept(false)
       } catch {
-        // The client's own trouble (ECONNABORTED): on to the next.
+        // An error of one client (ECONNABORTED): go on with the next.
       }
     }
   }
@@ -141,13 +143,15 @@ package actor ControlServer: EventHandler {
     }
     let theirs = isOwn ? 0 : connections.values.count { $0.caller.peer.user == peer.user }
     guard isOwn || theirs < limits.clientsOfOneUser || makeRoom(of: peer.user) else {
-      let message = "\(theirs) clients of user \(peer.user) are connected already, all of them busy"
+      let message =
+        "\(theirs) clients of user \(peer.user) are connected, which is the limit, and all of them are in use"
       return refuse(descriptor, .limitReached(limits.clientsOfOneUser, message))
     }
     guard connections.count < (isOwn ? limits.clients + limits.reservedClients : limits.clients) || makeRoom() else {
       return refuse(
         descriptor,
-        .limitReached(limits.clients, "\(connections.count) clients are connected already, all of them busy"))
+        .limitReached(
+          limits.clients, "\(connections.count) clients are connected, which is the limit, and all of them are in use"))
     }
     let connection = ServerConnection(
       descriptor, caller: Caller(peer: peer), dispatcher: dispatcher, limits: limits, io: io,
@@ -164,8 +168,8 @@ package actor ControlServer: EventHandler {
     return lastNumber
   }
 
-  /// Ends a connection that asks for nothing: of this user, or else of the user who has most of them; that which has
-  /// been quiet for longest. False when there is none.
+  /// Disconnects the connection that has been idle for longest: one of `user`, or else one of the user with the most
+  /// connections. False when no connection is idle.
   private func makeRoom(of user: UInt32? = nil) -> Bool {
     var counts: [UInt32: Int] = [:]
     for connection in connections.values { counts[connection.caller.peer.user, default: 0] += 1 }
@@ -180,7 +184,7 @@ package actor ControlServer: EventHandler {
     return true
   }
 
-  /// Counts unread bytes; there is one limit for all clients together.
+  /// Counts unread bytes, and enforces the limit for all clients together.
   private func noteUnsent(_ change: Int) {
     unsentBytes += change
     guard change > 0 else { return }
@@ -195,7 +199,7 @@ package actor ControlServer: EventHandler {
     "user \(peer.user) is neither root, nor the service's own, nor a member of the socket's group"
   }
 
-  /// Sends the reason before any call, and closes. A new socket has space for that.
+  /// Sends the reason before any call, and closes. The send buffer of a new socket has room for it.
   private func refuse(_ descriptor: FileDescriptor, _ error: CallError) {
     _ = try? Socket.send(ReplyMessage(error).bytes[...], to: descriptor)
     Socket.close(descriptor)
@@ -213,7 +217,7 @@ package actor ControlServer: EventHandler {
     watcher?.stop()
     watcher = nil
     guard !isClosing, let folder = socket.folder else { return }
-    // Where they can't be watched, as before they were: nobody notices when they are taken away.
+    // If the files can't be watched, their removal goes unnoticed.
     watcher = try? DirectoryWatcher(folder, levels: 2, for: [.deleted, .movedOut, .movedIn], io: io) {
       [weak self] news in
       self?.assumeIsolated { server in
@@ -228,7 +232,7 @@ package actor ControlServer: EventHandler {
     }
   }
 
-  /// Looks whether the socket's files are what they were, and makes them again if not; on a queue, since that may block.
+  /// Checks whether the socket's files are unchanged, and restores them if not; on a queue, since that may block.
   private func lookAtFiles() {
     guard !isClosing else { return }
     mustLookAgain = isMending
@@ -247,7 +251,7 @@ package actor ControlServer: EventHandler {
     }
   }
 
-  /// The socket is where it was, or a new one is there.
+  /// The socket is unchanged, or `new` replaces it.
   private func replaceSocket(by new: ControlSocket?) {
     isMending = false
     mendPause = Self.shortestMendPause
@@ -266,7 +270,7 @@ package actor ControlServer: EventHandler {
     if isClosing { return finishClosing() }
     let wasWatched = watcher != nil
     if !wasWatched { watchFiles() }
-    // What happened in between was told to nobody.
+    // Changes while the files were being restored weren't reported.
     if mustLookAgain || !wasWatched && watcher != nil { lookAtFiles() }
   }
 
@@ -280,8 +284,8 @@ package actor ControlServer: EventHandler {
 
   // MARK: - The end
 
-  /// Takes no more clients, cancels all calls, and returns when the last is over and the socket's file is gone. A call
-  /// that is cancelled may still answer.
+  /// Accepts no more clients, cancels all calls, and returns when the last call has ended and the socket's file is
+  /// removed. A cancelled call may still send its reply.
   package func close() async {
     if !isClosing {
       isClosing = true

@@ -5,24 +5,24 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-/// The socket that a server listens on: made at a path, or passed by systemd.
+/// The socket that a server listens on: created at a path, or passed by systemd.
 package final class ControlSocket: Sendable {
   let descriptor: FileDescriptor
   /// The path, for people; nil for a passed socket without one.
   package let path: String?
-  /// Whose members may connect.
+  /// The group whose members may connect.
   let group: UInt32?
   private let made: Made?
-  /// Closed, or another's.
+  /// Whether the socket was closed, or was handed over to its replacement.
   private let isOver = Locked(false)
 
-  /// What there is to clear away.
+  /// What is to be removed at the end.
   private struct Made: Sendable {
     let lock: FileDescriptor
-    /// The group as it was asked for.
+    /// The group that was asked for.
     let group: UInt32?
     let file: FileIdentity?
-    /// What a folder that goes away is made again with.
+    /// The mode for creating the folder again when it was removed.
     let folderMode: mode_t
   }
 
@@ -33,25 +33,25 @@ package final class ControlSocket: Sendable {
     self.made = made
   }
 
-  /// One that no server has taken is cleared away, too.
+  /// Also removes the files of a socket that no server has taken over.
   deinit { release() }
 
-  /// Connections that wait to be accepted.
+  /// The limit of connections that wait to be accepted.
   private static let backlog: CInt = 128
   /// The first descriptor that systemd passes: sd_listen_fds(3).
   private static let firstPassed: CInt = 3
 
   // MARK: - At a path
 
-  /// Listens at `path`, for the owner and the members of `group`, by name; without one, of the folder's or the
-  /// process' group, as the system has it. Calls that may block; not on the I/O thread.
+  /// Listens at `path`, for the owner and the members of `group`, a name; without it, of the group that the system
+  /// assigns: the folder's or the process's. May block, so not for the I/O thread.
   ///
-  /// What a killed server left behind is replaced. Throws `busy` when a server is there, `misconfigured` when something
-  /// else than a socket is, or the path is too long or the group unknown, and what the system says otherwise.
+  /// Replaces the files of a server that was killed. Throws `busy` when a server is running there; `misconfigured` when
+  /// another kind of file is there, the path is too long or the group is unknown; and the errors of the system calls.
   package static func make(at path: String, group: String? = nil) throws(AccessoryError) -> ControlSocket {
     guard path.utf8.count <= UnixSocket.longestPath else {
       throw AccessoryError(
-        .misconfigured, "the path of a socket has at most \(UnixSocket.longestPath) bytes, this one has more: \(path)")
+        .misconfigured, "the path of the socket is longer than \(UnixSocket.longestPath) bytes: \(path)")
     }
     let identifier = try group.map { name throws(AccessoryError) in try Self.identifier(ofGroup: name) }
     let lock = try takeLock(for: path)
@@ -84,23 +84,23 @@ package final class ControlSocket: Sendable {
         Socket.close(lock)
         throw error == .wouldBlock ? isServed(path) : AccessoryError(errno: error, "locking \(path).lock")
       }
-      // If the file was removed meanwhile, another server may lock a new one.
+      // If the file was removed meanwhile, another server may have locked a new one.
       if let locked = FileIdentity(lock), locked == FileIdentity(path + ".lock") { return lock }
       Socket.close(lock)
     }
   }
 
   private static func isServed(_ path: String) -> AccessoryError {
-    AccessoryError(.busy, "a server is running already: it answers on \(path)")
+    AccessoryError(.busy, "a service is already running: it answers on \(path)")
   }
 
   private static func removeLeftover(at path: String) throws(AccessoryError) {
     var file = stat()
     guard lstat(path, &file) == 0 else { return }
     guard file.st_mode & S_IFMT == S_IFSOCK else {
-      throw AccessoryError(.misconfigured, "\(path) is there and is no socket; it is left alone")
+      throw AccessoryError(.misconfigured, "\(path) exists and is not a socket: remove it, or choose another path")
     }
-    // A server that knows nothing of our lock.
+    // A server of another program may be listening without our lock.
     do throws(Errno) {
       let probe = try UnixSocket.create()
       defer { Socket.close(probe) }
@@ -114,7 +114,7 @@ package final class ControlSocket: Sendable {
     } catch .wouldBlock {
       throw isServed(path)
     } catch {
-      throw AccessoryError(errno: error, "looking who answers on \(path)")
+      throw AccessoryError(errno: error, "checking for a service on \(path)")
     }
   }
 
@@ -128,7 +128,7 @@ package final class ControlSocket: Sendable {
       socket = descriptor
       try UnixSocket.bind(descriptor, to: path)
       bound = true
-      // Nobody can connect before it listens.
+      // Nobody can connect before `listen`, so the owner and the mode are set in time.
       if let group, lchown(path, uid_t.max, group) != 0 { throw Errno(rawValue: errno) }
       if chmod(path, 0o660) != 0 { throw Errno(rawValue: errno) }
       var file = stat()
@@ -147,12 +147,12 @@ package final class ControlSocket: Sendable {
     }
   }
 
-  // MARK: - Files that are taken away
+  // MARK: - Restoring removed files
 
-  /// The folder of the socket that was made; nil for one that was passed.
+  /// The folder of a created socket; nil for a passed one.
   var folder: String? { made == nil ? nil : path.map(Self.folder) }
 
-  /// The names of the files there.
+  /// The names of the files in that folder.
   var names: Set<String> {
     let name = path.flatMap { $0.split(separator: "/").last }.map(String.init) ?? ""
     return [name, name + ".lock"]
@@ -163,9 +163,9 @@ package final class ControlSocket: Sendable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Looks whether the files are those that were made, and makes again what is missing, the folder, too. Returns nil when
-  /// all is as it was. Otherwise what it returns takes this one's place, and this one is to be retired. Throws as `make`
-  /// does: `busy` when another server has taken the place. May block.
+  /// Checks the files, and creates missing ones again, the folder included. Returns nil when nothing has changed.
+  /// Otherwise the returned socket replaces this one, which is to be retired. Throws as `make` does: `busy` when
+  /// another server listens there now. May block.
   func mended() throws(AccessoryError) -> ControlSocket? {
     guard let made, let path else { return nil }
     let (hasLock, hasFile) = (
@@ -187,7 +187,7 @@ package final class ControlSocket: Sendable {
     }
   }
 
-  /// Closes everything that `other`, which replaces this one, doesn't reuse.
+  /// Closes what the replacement `other` doesn't reuse.
   func retire(for other: ControlSocket) {
     isOver.withLock { $0 = true }
     if descriptor != other.descriptor { Socket.close(descriptor) }
@@ -197,24 +197,25 @@ package final class ControlSocket: Sendable {
     }
   }
 
-  // MARK: - Passed
+  // MARK: - Passed sockets
 
-  /// The socket that systemd made for this process (sd_listen_fds(3)); nil when there is none. Throws `misconfigured`
-  /// when it is more than one, or not a stream socket of the kind with a path that listens. To be called once.
+  /// The socket that systemd passes to this process (sd_listen_fds(3)); nil when there is none. Throws `misconfigured`
+  /// when there are several, or when it isn't a listening stream socket of the family AF_UNIX. To be called once.
   package static func passed() throws(AccessoryError) -> ControlSocket? {
     func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
     guard number("LISTEN_PID") == Int(getpid()), let count = number("LISTEN_FDS"), count > 0 else { return nil }
     guard count == 1 else {
-      throw AccessoryError(.misconfigured, "one socket is expected from systemd, not \(count): see the .socket unit")
+      throw AccessoryError(
+        .misconfigured, "systemd passed \(count) sockets, and one was expected: check the .socket unit")
     }
     return try adopt(FileDescriptor(rawValue: firstPassed))
   }
 
-  /// Listens on a socket that somebody else has made, and will clear away.
+  /// Takes over a listening socket that another program has created, and will remove.
   package static func adopt(_ descriptor: FileDescriptor) throws(AccessoryError) -> ControlSocket {
     guard UnixSocket.isListening(descriptor) else {
       throw AccessoryError(
-        .misconfigured, "the descriptor that was passed is no listening stream socket: see the .socket unit")
+        .misconfigured, "the descriptor that systemd passed is not a listening stream socket: check the .socket unit")
     }
     Socket.adopt(descriptor)
     let path = UnixSocket.path(of: descriptor)
@@ -223,7 +224,8 @@ package final class ControlSocket: Sendable {
     return ControlSocket(descriptor, path: path, group: group)
   }
 
-  /// Closes, and removes what was made, unless somebody has put something else there. Not to be used after that.
+  /// Closes the socket, and removes the files that were created, unless another program has replaced them. The socket
+  /// can't be used afterwards.
   func release() {
     let wasOver = isOver.withLock { isOver in
       defer { isOver = true }

@@ -3,14 +3,14 @@
 import AccessoryCore
 import AccessoryIO
 
-/// Decodes calls and passes them to handlers. Parameters are checked against the interfaces' descriptions first. Runs
-/// on tasks, never on the I/O thread.
+/// Decodes calls and passes them to the handler, after checking the parameters against the interface's definition. Runs
+/// in tasks, never on the I/O thread.
 struct Dispatcher: Sendable {
-  /// What a message comes to.
+  /// The result of a message.
   enum Outcome: Sendable {
-    /// An answer; none for a call that wants none.
+    /// A reply; nil for a call that wants none.
     case reply(ReplyMessage?)
-    /// An answer, behind which the connection is `serve`'s.
+    /// A reply, after which `serve` takes the connection over.
     case upgrade(ReplyMessage, serve: @Sendable (any Transport) async -> Void)
     /// The message is invalid, so nothing after it can be trusted.
     case close(ReplyMessage)
@@ -20,17 +20,17 @@ struct Dispatcher: Sendable {
   let bridge: InterfaceDescription
   let service: InterfaceDescription
 
-  /// Throws when a description built into the program has a mistake.
+  /// Throws when a definition that is built into the program has an error.
   init(_ handler: any BridgeHandler) throws(InterfaceError) {
     self.handler = handler
     bridge = try InterfaceDescription(Bridge.text)
     service = try InterfaceDescription(ServiceInterface.text)
   }
 
-  /// Sends an answer that isn't the last; if it is to, waits while the client has much to read.
+  /// Sends a reply that isn't the last. With `waits` it first waits while the client has many unread bytes.
   typealias Sender = @Sendable (_ reply: ReplyMessage, _ waits: Bool) async throws(CallError) -> Void
 
-  /// Answers one message. `isGone` tells whether there is still somebody to answer.
+  /// Handles one message. `isGone` returns whether the client has disconnected.
   func perform(
     _ message: [UInt8], from caller: Caller, isGone: () async -> Bool,
     send: @escaping Sender
@@ -95,6 +95,10 @@ struct Dispatcher: Sendable {
       guard call.upgrade, !call.oneway else { throw .invalidParameter("upgrade") }
       let opened = try await handler.open(Self.parameters(call), from: caller)
       return .upgrade(try Self.message(opened.reply), serve: opened.serve)
+    case Bridge.Share.method:
+      guard call.upgrade, !call.oneway else { throw .invalidParameter("upgrade") }
+      let shared = try await handler.share(Self.parameters(call), from: caller)
+      return .upgrade(try Self.message(shared.reply), serve: shared.serve)
     default:
       guard let method = Self.lineMethods[call.method] else { throw .methodNotImplemented(call.method) }
       return try await onLine(method, call, caller)
@@ -115,7 +119,7 @@ struct Dispatcher: Sendable {
     }
   }
 
-  /// Throws unless there is such a method and the parameters are as its interface has them.
+  /// Throws unless the method exists, and the parameters match its definition.
   private func check(_ call: CallMessage) throws(CallError) {
     guard let dot = call.method.lastIndex(of: ".") else { throw .interfaceNotFound(call.method) }
     let name = String(call.method[..<dot])
@@ -144,27 +148,27 @@ struct Dispatcher: Sendable {
     .reply(try Self.message(try await body(try Self.parameters(call), caller)))
   }
 
-  /// Answers that go on until the client goes.
+  /// A call whose replies go on until the client disconnects.
   private func stream<Method: ControlMethod>(
     _ call: CallMessage, _ caller: Caller, _ send: @escaping Sender,
-    _ body: (Method, Caller, Answers<Method.Reply>) async throws(CallError) -> Void
+    _ body: (Method, Caller, ReplySender<Method.Reply>) async throws(CallError) -> Void
   ) async throws(CallError) -> Outcome {
     guard call.more, !call.oneway else { throw .expectedMore }
     try await body(try Self.parameters(call), caller, Self.answers(send))
-    throw CallError(AccessoryError(.cancelled, "the service has nothing more to tell"))
+    throw CallError(AccessoryError(.cancelled, "the service has ended this stream of replies"))
   }
 
-  /// Answers of which the last is returned.
+  /// A call with several replies, the last of which is returned.
   private func many<Method: ControlMethod>(
     _ call: CallMessage, _ caller: Caller, _ send: @escaping Sender,
-    _ body: (Method, Caller, Answers<Method.Reply>) async throws(CallError) -> Method.Reply
+    _ body: (Method, Caller, ReplySender<Method.Reply>) async throws(CallError) -> Method.Reply
   ) async throws(CallError) -> Outcome {
     guard call.more, !call.oneway else { throw .expectedMore }
     return .reply(try Self.message(try await body(try Self.parameters(call), caller, Self.answers(send))))
   }
 
-  private static func answers<Reply>(_ send: @escaping Sender) -> Answers<Reply> {
-    Answers { reply, waits throws(CallError) in
+  private static func answers<Reply>(_ send: @escaping Sender) -> ReplySender<Reply> {
+    ReplySender { reply, waits throws(CallError) in
       var message = try Self.message(reply)
       message.continues = true
       try await send(message, waits)
@@ -183,14 +187,14 @@ struct Dispatcher: Sendable {
 
   private static func message(_ reply: some Encodable) throws(CallError) -> ReplyMessage {
     guard let fields = (try? JSON(encoding: reply))?.fields else {
-      throw CallError(AccessoryError(.badData, "there is an answer, but it can't be told in JSON"))
+      throw CallError(AccessoryError(.badData, "the reply can't be encoded as JSON"))
     }
     return ReplyMessage(fields)
   }
 }
 
 extension DecodingError {
-  /// The field that could not be read ("usb.bus").
+  /// The field that could not be decoded ("usb.bus").
   fileprivate var field: String {
     let context: Context
     switch self {

@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// One client of a server. Its calls are answered one after another, each by a task. Bytes that arrive meanwhile are
-/// buffered undecoded, up to a limit, since after an upgrade they aren't messages.
+/// A server's connection to one client. Its calls run one after another, each in a task. Bytes that arrive meanwhile
+/// are buffered undecoded, up to a limit, since after an upgrade they aren't messages.
 actor ServerConnection: EventHandler, IOActor {
   package nonisolated let io: IOThread
   nonisolated let caller: Caller
@@ -17,28 +17,28 @@ actor ServerConnection: EventHandler, IOActor {
   private var running: Task<Void, Never>?
   /// The client sends no more, but may still read.
   private var hasEnded = false
-  /// The client neither sends nor reads any more. Only calls without an answer are still carried out.
+  /// The client neither sends nor reads any more. Only calls without a reply are still carried out.
   private var isGone = false
-  /// No further message is handled. Queued bytes are sent, then the connection closes.
+  /// No further message is handled. The connection closes after the queued bytes are sent.
   private var isClosing = false
-  /// The server closes.
+  /// The server is closing.
   private var isStopping = false
-  /// What the connection is to carry as soon as the answer is sent.
+  /// Takes the connection over as soon as the reply is sent.
   private var upgrade: (@Sendable (any Transport) async -> Void)?
   private var isOver = false
-  /// When it became idle: a growing number from the server.
+  /// When the connection became idle: an increasing number from the server.
   private(set) var quietSince: UInt64
   private let nextNumber: @Sendable () -> UInt64
-  /// What the server knows of the bytes that the client has not taken.
+  /// The number of unread bytes that was last reported to the server.
   private var toldUnsent = 0
   /// The call that waits until the client has read.
   private var reading: CheckedContinuation<Void, Never>?
 
-  /// The I/O thread.
+  /// The I/O thread, which runs this actor.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// All are called on the I/O thread: `onUnsent` with how many more bytes wait for the client (or how many fewer),
-  /// `nextNumber` for a number that is greater than all before, `onEnd` once, when the connection and its tasks are over.
+  /// All closures are called on the I/O thread: `onUnsent` with the change in the number of unread bytes, `nextNumber`
+  /// for a number greater than all before, and `onEnd` once, when the connection and its tasks have ended.
   init(
     _ descriptor: FileDescriptor, caller: Caller, dispatcher: Dispatcher, limits: ControlServer.Limits, io: IOThread,
     nextNumber: @escaping @Sendable () -> UInt64, onUnsent: @escaping @Sendable (Int) -> Void,
@@ -61,7 +61,7 @@ actor ServerConnection: EventHandler, IOActor {
 
   // MARK: - Events
 
-  /// Called by the loop.
+  /// Called on the I/O thread.
   nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.handle(readiness) } }
 
   private func handle(_ readiness: Readiness) {
@@ -89,7 +89,7 @@ actor ServerConnection: EventHandler, IOActor {
     }
   }
 
-  /// The client is gone. A call with an answer is cancelled; one without is still carried out.
+  /// The client is gone. A call with a reply is cancelled; one without is still carried out.
   private func leave() {
     guard !isGone else { return }
     isGone = true
@@ -107,18 +107,18 @@ actor ServerConnection: EventHandler, IOActor {
     onUnsent(change)
   }
 
-  // MARK: - Making room
+  // MARK: - Limits
 
-  /// No call is pending, and the connection carries no accessory's bytes.
+  /// Whether no call is running, and the connection carries no accessory's bytes.
   var isQuiet: Bool { running == nil && !isOver && upgrade == nil }
 
-  /// Bytes that wait for the client.
+  /// The number of bytes that the client hasn't read.
   var unsentCount: Int { isOver ? 0 : socket.unsentCount }
 
-  /// Ends an idle connection, because others need its place. The client gets a message, if it reads.
+  /// Ends an idle connection in favour of a new client. The client receives an error, if it reads.
   func makeRoom() {
     guard isQuiet else { return }
-    let message = "this connection asked for nothing, and its place was needed: connect again"
+    let message = "this idle connection was closed to make room for another client: connect again"
     _ = socket.send(ReplyMessage(.limitReached(limits.clients, message)).bytes)
     leave()
     end()
@@ -142,10 +142,10 @@ actor ServerConnection: EventHandler, IOActor {
     if isStopping, socket.unsentCount > 0 { leave() }
     if isClosing || upgrade != nil {
       guard isGone || socket.unsentCount == 0 else { return }
-      // The upgrade starts even if the client is gone: the accessory was lent, and must be taken back.
+      // The upgrade starts even if the client is gone: the accessory was lent, and `serve` returns it.
       return upgrade == nil ? end() : beginUpgrade()
     }
-    // A client that doesn't read its answers gets no more of them.
+    // A client that doesn't read its replies gets no further call started.
     guard isGone || socket.unsentCount <= limits.messageBytes else { return }
     while true {
       switch socket.nextMessage() {
@@ -197,18 +197,19 @@ actor ServerConnection: EventHandler, IOActor {
     tellUnsent()
   }
 
-  /// An answer that isn't the last. A client that leaves too many unread is disconnected, so that it costs no more.
+  /// Sends a reply that isn't the last. A client that leaves too many bytes unread is disconnected, which bounds the
+  /// memory.
   private func sendMore(_ bytes: [UInt8]) throws(CallError) {
     if !isGone, !isOver, socket.unsentCount > limits.unsentBytes { leave() }
     send(bytes)
     guard !isGone, !isOver else {
       proceed()
-      throw CallError(AccessoryError(.cancelled, "the client is gone"))
+      throw CallError(AccessoryError(.cancelled, "the client has disconnected"))
     }
     socket.updateInterest()
   }
 
-  /// Waits while the client has more to read than a message, or until there is no use in it.
+  /// Waits while the client has more than a message's bytes unread, until the connection ends.
   private func waitForReading() async {
     guard !isGone, !isOver, !isStopping, socket.unsentCount > limits.messageBytes else { return }
     await withCheckedContinuation { reading = $0 }

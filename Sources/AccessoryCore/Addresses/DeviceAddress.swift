@@ -10,15 +10,17 @@ public enum DeviceAddress: Sendable, Hashable {
   case terminal(String)
   /// A device's USB endpoints: the path of its usbfs node.
   case usb(String)
-  /// A TCP connection whose bytes are the device's.
+  /// A device behind a TCP connection, which carries the device's bytes unchanged.
   case tcp(NetworkAddress)
   /// A serial port of another machine, by RFC 2217: its bytes, settings and modem lines.
   case rfc2217(NetworkAddress)
-  /// A stream socket of this machine, by its path: a connection's bytes are the device's.
+  /// A device behind a stream socket of this machine, by the socket's path. A connection carries the device's bytes
+  /// unchanged.
   case unix(String)
 
-  /// The address that a text writes out: an absolute path, or a scheme with its place. Nil for anything else, such as a
-  /// serial number or a relative path. `folder` is where a socket's relative path begins; without it there are none.
+  /// Parses an address: an absolute path, or a scheme and a place. Returns nil for anything else, such as a serial
+  /// number or a relative path. A socket's relative path is resolved against `folder`; without `folder` it isn't
+  /// accepted.
   public init?(_ text: String, in folder: String? = nil) {
     if text.hasPrefix("/") {
       self = .node(text)
@@ -33,7 +35,7 @@ public enum DeviceAddress: Sendable, Hashable {
     }
   }
 
-  /// The address of a device node at `path`: endpoints where it is one of usbfs, otherwise a terminal.
+  /// The address of the device node at `path`: USB endpoints if the path is one of usbfs, otherwise a terminal.
   public static func node(_ path: String) -> DeviceAddress {
     path.hasPrefix(usbNodes) ? .usb(path) : .terminal(path)
   }
@@ -49,7 +51,7 @@ public enum DeviceAddress: Sendable, Hashable {
     }
   }
 
-  /// The path of the device's node, which is opened; nil where there is none on this machine.
+  /// The path of the device node that is opened; nil for addresses that have no node on this machine.
   public var node: String? {
     switch self {
     case .terminal(let path), .usb(let path): path
@@ -57,7 +59,8 @@ public enum DeviceAddress: Sendable, Hashable {
     }
   }
 
-  /// The path of the file that is opened, which says who may: a node, or a socket. Nil for a place on the network.
+  /// The path of the file that is opened: a node or a socket. The file's permissions decide who may open it. Nil for a
+  /// place on the network.
   public var file: String? {
     if case .unix(let path) = self { path } else { node }
   }
@@ -82,7 +85,7 @@ public enum DeviceAddress: Sendable, Hashable {
 }
 
 extension DeviceAddress: Comparable, CustomStringConvertible {
-  /// The order of their texts, for lists.
+  /// Orders addresses by their descriptions, for lists.
   public static func < (a: DeviceAddress, b: DeviceAddress) -> Bool { a.description < b.description }
 
   /// The path of the node, or a scheme and a place, like `tcp:HOST:PORT`.
@@ -95,9 +98,9 @@ extension DeviceAddress: Comparable, CustomStringConvertible {
   }
 }
 
-/// A kind of transport, under the name that commands, profiles and JSON have for it.
+/// A kind of transport. The raw value is its name in commands, profiles and JSON.
 public enum TransportKind: String, Sendable, Hashable, CaseIterable {
-  /// A terminal of the kernel.
+  /// A serial port or another terminal.
   case terminal = "tty"
   /// A pair of USB endpoints.
   case usb

@@ -2,7 +2,7 @@
 
 /// A TCP port of a host: `HOST:PORT`, with an IPv6 address in brackets.
 public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
-  /// A name or an address.
+  /// A host name or an IP address.
   public let host: String
   /// The TCP port.
   public let port: UInt16

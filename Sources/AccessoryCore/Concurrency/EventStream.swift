@@ -3,15 +3,15 @@
 /// Events as an asynchronous sequence that throws `AccessoryError`, for one consumer. The function that returns a
 /// stream documents when it ends and how many events it buffers.
 public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
-  /// What the sequence throws.
+  /// The error type of the sequence.
   public typealias Failure = AccessoryError
 
   private let base: AsyncThrowingStream<Element, any Error>
 
-  /// The elements of a stream that throws an `AccessoryError` or nothing.
+  /// Wraps a stream that finishes with an `AccessoryError` or without an error.
   public init(_ base: AsyncThrowingStream<Element, any Error>) { self.base = base }
 
-  /// The same events, each converted by `meaning`; those for which it returns nil are left out.
+  /// The same events, each converted by `meaning`. Events for which it returns nil are left out.
   public func converted<Other: Sendable>(
     _ meaning: @escaping @Sendable (Element) -> Other?
   ) -> EventStream<Other> {
@@ -26,10 +26,10 @@ public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
       })
   }
 
-  /// Begins to take events.
+  /// Returns an iterator over the events.
   public func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
 
-  /// Takes the events one after another.
+  /// Returns the events one after another.
   public struct Iterator: AsyncIteratorProtocol {
     var base: AsyncThrowingStream<Element, any Error>.Iterator
 

@@ -3,10 +3,11 @@
 #if THREAD_SANITIZER
   import Glibc
 
-  /// A value behind a lock of pthreads, which the thread sanitizer knows; it doesn't see what `Mutex` does.
+  /// A value behind a pthread mutex. The thread sanitizer understands pthread mutexes, but not `Mutex`.
   package struct Locked<Value>: ~Copyable, @unchecked Sendable {
-    // Sendable: the value is only reached through `withLock`, and the mutex sees to it that one thread is there.
-    // Raw memory, as the sanitizer takes an access to a class's property for one to the whole object.
+    // Sendable is sound: the value is only reached through `withLock`, and the mutex admits one thread at a time.
+    // The value lies in raw memory because the sanitizer takes an access to one property of a class for an access to
+    // the whole object.
     private let value: UnsafeMutablePointer<Value>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

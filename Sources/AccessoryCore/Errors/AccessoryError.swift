@@ -6,21 +6,21 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The accessory is gone, or restarted and lost what it was doing.
     case disconnected
-    /// Another program is using it, or too many requests are waiting already.
+    /// Another program is using the device, or too many requests are waiting already.
     case busy
-    /// The system doesn't allow this user to open it.
+    /// The system doesn't allow this user to open the device.
     case permissionDenied = "permission_denied"
     /// There is no such device.
     case notFound = "not_found"
-    /// No answer in time.
+    /// No reply came in time.
     case timedOut = "timed_out"
     /// The caller cancelled, or closed the link.
     case cancelled
     /// The accessory refused the request.
     case refused
-    /// The accessory, or a file, sent data that makes no sense.
+    /// The accessory sent data that makes no sense, or a file contains such data.
     case badData = "bad_data"
-    /// The device or the system can't do this.
+    /// The device or the system can't do what was asked.
     case unsupported
     /// A setting is wrong.
     case misconfigured
@@ -28,24 +28,24 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
     case ioFailure = "io_failure"
   }
 
-  /// The code that another layer gave for the error.
+  /// The error code of the layer that failed.
   public enum Code: Hashable, Sendable {
-    /// The kernel's errno.
+    /// An errno of the kernel.
     case errno(CInt)
     /// The reason byte of an accessory's refusal.
     case refusal(UInt8)
-    /// An error of libusb, negative.
+    /// An error code of libusb; negative.
     case libusb(CInt)
   }
 
   /// The kind of the error, for programs that act on it.
   public var kind: Kind
-  /// The code of the layer that failed: an errno, libusb's error or the accessory's reason; nil where there is none.
+  /// The error code of the layer that failed; nil where there is none.
   public var code: Code?
   /// What happened, to which device, and what to do; for people.
   public var message: String
 
-  /// An error of these parts.
+  /// An error with this kind, code and message.
   public init(_ kind: Kind, code: Code? = nil, _ message: String) {
     self.kind = kind
     self.code = code
@@ -60,7 +60,7 @@ public struct AccessoryError: Error, Hashable, Sendable, CustomStringConvertible
     AccessoryError(.disconnected, code: code, "\(label) was disconnected")
   }
 
-  /// The error of an operation whose link was closed by this program meanwhile.
+  /// The error of an operation that was going on when this program closed the link.
   public static func closed(_ label: String) -> AccessoryError {
     AccessoryError(.cancelled, "\(label) was closed")
   }

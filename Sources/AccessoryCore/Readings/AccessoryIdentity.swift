@@ -4,18 +4,18 @@
 public struct AccessoryIdentity: Sendable, Hashable {
   /// The manufacturer's name.
   public var manufacturer: String
-  /// The name that its user gave it.
+  /// The name that the user gave the accessory.
   public var name: String
   /// The name of the product.
   public var model: String
   /// The serial number.
   public var serialNumber: String
-  /// Version of its software.
+  /// The version of the accessory's software.
   public var firmwareRevision: String
-  /// Version of its hardware.
+  /// The version of the accessory's hardware.
   public var hardwareRevision: String
 
-  /// An identity of these parts; empty where it isn't known.
+  /// An identity of these parts; a part that isn't known is empty.
   public init(
     manufacturer: String = "", name: String = "", model: String = "", serialNumber: String = "",
     firmwareRevision: String = "", hardwareRevision: String = ""

@@ -4,13 +4,13 @@
 public enum AccessoryState: UInt8, Sendable, Hashable, CaseIterable {
   /// Ready and doing nothing.
   case idle = 0x00
-  /// At work.
+  /// Working.
   case busy = 0x01
-  /// Work is interrupted and can go on.
+  /// Work is interrupted and can be resumed.
   case paused = 0x02
   /// Something failed; a fault code says what.
   case fault = 0x03
-  /// The accessory does not know its state yet, or sent a value that is not known here.
+  /// The accessory does not know its state yet, or sent an unknown value.
   case notInitialized = 0xFF
 
   /// Reads a byte from the wire: any value without a meaning is `notInitialized`.

@@ -2,7 +2,7 @@
 
 /// What an accessory is doing, in the same terms for every kind.
 public struct AccessoryStatus: Sendable, Hashable {
-  /// What it is doing; `notInitialized` when it doesn't know or say.
+  /// What the accessory is doing; `notInitialized` when it doesn't know or doesn't say.
   public var state: AccessoryState
   /// The number of the fault, which each kind of accessory defines for itself; nil when there is none.
   public var faultCode: UInt16?

@@ -3,7 +3,7 @@
 extension BatteryReading {
   /// The fields of a reading, by the names that they have in the service's interface and in JSON documents.
   public enum Field: String, Sendable, Hashable, CaseIterable {
-    /// In the order of the properties of `BatteryReading`.
+    /// The cases are in the order of the properties of `BatteryReading`.
     case percent, level
     case voltage = "voltage_mv"
     case current = "current_ma"
@@ -31,8 +31,8 @@ extension BatteryReading {
     }
   }
 
-  /// The value of a field that is one whole number, in the unit that its property names; nil for other fields, and
-  /// where it is unknown. Setting a number outside of the field's range makes it unknown.
+  /// The value of a field that is one whole number, in the unit that its property names; nil for other fields and for
+  /// unknown values. Setting a number outside of the field's range makes the field unknown.
   public subscript(field: Field) -> Int? {
     get {
       switch field {
@@ -65,7 +65,7 @@ extension BatteryReading {
     }
   }
 
-  /// The reading within `ReadingLimits`: numbers outside of their range become unknown, lists and names are cut.
+  /// The reading within `ReadingLimits`: a number outside of its range becomes unknown; long lists and names are cut.
   public var bounded: BatteryReading {
     var reading = self
     for field in Field.allCases where field.range != nil { reading[field] = self[field] }

@@ -10,7 +10,7 @@ public struct BatteryReading: Sendable, Hashable {
     case critical
     /// Should be charged.
     case low
-    /// Neither low nor high.
+    /// Between low and high.
     case normal
     /// Nearly full.
     case high
@@ -22,11 +22,11 @@ public struct BatteryReading: Sendable, Hashable {
   public enum Charge: String, Sendable, Hashable, CaseIterable {
     /// The accessory doesn't say.
     case unknown
-    /// It is being charged.
+    /// The battery is being charged.
     case charging
-    /// It supplies power.
+    /// The battery supplies power.
     case discharging
-    /// External power is there, but it isn't being charged.
+    /// External power is connected, but the battery isn't being charged.
     case notCharging = "not_charging"
     /// Charging is done.
     case full
@@ -34,9 +34,9 @@ public struct BatteryReading: Sendable, Hashable {
 
   /// How the value of a field was obtained.
   public enum Origin: String, Sendable, Hashable {
-    /// The accessory said so.
+    /// The accessory reported the value.
     case reported
-    /// Calculated from something that the accessory said.
+    /// The value was calculated from something that the accessory reported.
     case derived
   }
 
@@ -54,36 +54,36 @@ public struct BatteryReading: Sendable, Hashable {
     }
   }
 
-  /// Percent, 0…100; nil when the accessory doesn't say. Never guessed from the level.
+  /// The charge in percent, 0…100; nil when the accessory doesn't say. Never guessed from the level.
   public var percent: UInt8?
-  /// The level; `unknown` when nothing tells.
+  /// The level; `unknown` when the accessory reported neither a level nor a percentage.
   public var level: Level
-  /// Millivolts; nil when the accessory doesn't say.
+  /// The voltage in millivolts; nil when the accessory doesn't say.
   public var millivolts: Int?
-  /// Milliamperes, negative while discharging; nil when the accessory doesn't say.
+  /// The current in milliamperes, negative while discharging; nil when the accessory doesn't say.
   public var milliamperes: Int?
   /// What the battery is doing.
   public var charge: Charge
 
-  /// Seconds until it is empty, at the present load; nil when the accessory doesn't say.
+  /// Seconds until the battery is empty, at the present load; nil when the accessory doesn't say.
   public var secondsToEmpty: Int?
-  /// Seconds until it is full, at the present rate; nil when the accessory doesn't say.
+  /// Seconds until the battery is full, at the present rate; nil when the accessory doesn't say.
   public var secondsToFull: Int?
-  /// Its temperatures; empty when the accessory doesn't say.
+  /// The battery's temperatures; empty when the accessory doesn't say.
   public var temperatures: [Temperature] = []
-  /// Millivolts of its cells, in their order, nil for one that isn't known; empty when the accessory doesn't say.
+  /// Millivolts of each cell, in their order, nil for a cell that isn't known; empty when the accessory doesn't say.
   public var cellMillivolts: [Int?] = []
-  /// Remaining charge in milliampere hours; nil when the accessory doesn't say.
+  /// The remaining charge in milliampere hours; nil when the accessory doesn't say.
   public var remainingMilliampereHours: Int?
-  /// Charge of the full battery in milliampere hours; nil when the accessory doesn't say.
+  /// The charge of the full battery in milliampere hours; nil when the accessory doesn't say.
   public var fullMilliampereHours: Int?
   /// Charging cycles so far; nil when the accessory doesn't say.
   public var cycles: Int?
-  /// Its health: the charge it can hold, in percent of a new one, 0…100; nil when the accessory doesn't say.
+  /// The charge of the full battery in percent of a new one's, 0…100; nil when the accessory doesn't say.
   public var healthPercent: UInt8?
-  /// What is wrong with it, by name; empty when nothing is, nil when the accessory doesn't say.
+  /// Names of the battery's faults; empty when there are none, nil when the accessory doesn't say.
   public var faults: [String]?
-  /// What it warns of, by name; empty when of nothing, nil when the accessory doesn't say.
+  /// Names of the battery's warnings; empty when there are none, nil when the accessory doesn't say.
   public var warnings: [String]?
 
   /// The fields that were calculated from others, and not reported by the accessory.
@@ -97,7 +97,7 @@ public struct BatteryReading: Sendable, Hashable {
     }
   }
 
-  /// A reading. When the level is unknown and the percent isn't, the level is derived from it.
+  /// A reading. If the level is unknown and the percentage is known, the level is derived from it.
   public init(
     percent: UInt8? = nil, level: Level = .unknown, millivolts: Int? = nil, milliamperes: Int? = nil,
     charge: Charge = .unknown
@@ -110,7 +110,7 @@ public struct BatteryReading: Sendable, Hashable {
     deriveLevel()
   }
 
-  /// Derives the level from the percentage, if the level is unknown and the percentage isn't.
+  /// Derives the level from the percentage, if the level is unknown and the percentage is known.
   public mutating func deriveLevel() {
     guard level == .unknown, let percent else { return }
     level = Level(percent: percent)
@@ -119,7 +119,7 @@ public struct BatteryReading: Sendable, Hashable {
 }
 
 extension BatteryReading.Level {
-  /// The level that a percent stands for, by UPower's default limits for low (20) and critical (5).
+  /// The level for a percentage. Up to 20 is low and up to 5 critical, as by UPower's default limits.
   public init(percent: UInt8) {
     switch percent {
     case ...5: self = .critical

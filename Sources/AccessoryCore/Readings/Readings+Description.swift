@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What `print` shows of a reading: one line, without what isn't known. Texts of the accessory's own are escaped, so that a
-// terminal or a log can take them.
+// Descriptions of readings, as `print` shows them: one line each. Unknown fields are left out. Texts that came from an
+// accessory are escaped for a terminal or a log.
 
 extension BatteryReading: CustomStringConvertible {
   /// For people: "57 %, normal, 3.712 V, -0.25 A, discharging".
@@ -55,9 +55,9 @@ extension ValuesReading: CustomStringConvertible {
   public var description: String { values.map(\.description).joined(separator: ", ") }
 }
 
-/// Parts of readings as people read them.
+/// Formats parts of readings for people.
 private enum ReadingText {
-  /// "3.712", "-0.25", "4".
+  /// A count of thousandths as a decimal number: "3.712", "-0.25", "4".
   static func thousandths(_ count: Int) -> String { short(Double(count) / 1_000) }
 
   static func short(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes and numbers as hexadecimal text, small letters.
+/// Converts bytes and numbers to hexadecimal text in lower case, and text to bytes.
 package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Two digits a byte, nothing between them.
+  /// Two digits for each byte, without separators.
   package static func string(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(2 * bytes.underestimatedCount)
@@ -15,13 +15,13 @@ package enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A number with all its digits.
+  /// A number with its leading zeros.
   package static func string(_ number: some FixedWidthInteger & UnsignedInteger) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: number.bitWidth / 4 - digits.count) + digits
   }
 
-  /// The bytes of a text of nothing but digits, two each; nil when it is anything else.
+  /// Parses a text that consists of hexadecimal digits, two for each byte. Returns nil for any other text.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8
     guard digits.count.isMultiple(of: 2) else { return nil }

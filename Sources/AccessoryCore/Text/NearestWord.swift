@@ -2,14 +2,16 @@
 
 /// Finds the known word that a mistyped word probably means.
 package struct NearestWord: Sendable, Hashable {
-  /// The word.
+  /// The known word.
   package let word: String
   /// How many letters differ.
   package let distance: Int
-  /// Whether it is near enough to be what was meant: a third of the letters may be wrong, and a beginning is as good.
+  /// Whether the known word is probably meant: at most two letters or a third of them differ, or the mistyped word is
+  /// its beginning.
   package let isLikely: Bool
 
-  /// The word with the fewest changes; of several the first. Nil where none is known.
+  /// Finds the known word with the fewest differing letters, the first one if there are several. Returns nil if `words`
+  /// is empty.
   package static func find(_ text: String, among words: [String]) -> NearestWord? {
     let all = words.map { (word: $0, distance: distance(text, $0)) }
     guard let nearest = all.min(by: { $0.distance < $1.distance }) else { return nil }
@@ -17,8 +19,8 @@ package struct NearestWord: Sendable, Hashable {
     return NearestWord(word: nearest.word, distance: nearest.distance, isLikely: isLikely)
   }
 
-  /// Letters to insert, remove, replace, or swap with their neighbour, to make one word of the other. Of long words the
-  /// first 64 letters count.
+  /// The number of letters to insert, remove, replace, or swap with their neighbour to turn one word into the other.
+  /// Only the first 64 letters of each word count.
   package static func distance(_ first: String, _ second: String) -> Int {
     let (first, second) = (Array(first.unicodeScalars.prefix(64)), Array(second.unicodeScalars.prefix(64)))
     var beforeLast: [Int] = []

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes text that a device sent harmless for a terminal and for a log.
+/// Escapes text that a device sent, for a terminal or a log.
 package enum SafeText {
-  /// The text with everything that a terminal would act on made visible, and cut after `limit` characters.
+  /// The text with characters that a terminal would act on written as `\u{…}`, cut after `limit` Unicode scalars.
   package static func escape(_ text: String, limit: Int = 64) -> String {
     var escaped = ""
-    // Scalars, not characters: a character may have any number of them.
+    // Scalars are counted, not characters: one character may have any number of scalars.
     var count = 0
     for scalar in text.unicodeScalars {
       if count == limit { return escaped + "…" }
@@ -19,7 +19,8 @@ package enum SafeText {
     return escaped
   }
 
-  /// JSON with the same scalars, which can only stand within its strings, as escapes: the meaning stays.
+  /// The JSON document with the same scalars escaped. They can only occur within JSON strings, so its meaning doesn't
+  /// change.
   package static func escapeJSON(_ json: String) -> String {
     if json.unicodeScalars.allSatisfy(isHarmless) { return json }
     var escaped = ""
@@ -36,8 +37,8 @@ package enum SafeText {
     return escaped
   }
 
-  /// False for control characters, and for those that reorder or hide what stands beside them, or aren't seen
-  /// themselves. The selectors of a character's variant (emoji have them) are harmless.
+  /// False for control characters, invisible characters, and characters that reorder or hide their neighbours.
+  /// Variation selectors, which emoji use, are harmless.
   package static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }
     let properties = scalar.properties

@@ -6,7 +6,7 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
   /// Nanoseconds since the clock's start.
   public var nanoseconds: Int64
 
-  /// The moment so many nanoseconds after the clock's start.
+  /// The time this many nanoseconds after the clock's start.
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// True when `a` is earlier than `b`.

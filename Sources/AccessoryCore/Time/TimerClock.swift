@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A clock with timers: the I/O thread's in production, a clock moved by hand in tests.
+/// A clock with timers. In production it is the clock of the I/O thread, in tests one that is moved by hand.
 public protocol TimerClock: Sendable {
-  /// The present.
+  /// The current time.
   var now: MonotonicTime { get }
-  /// The present on a clock that goes on while the machine sleeps (the kernel's `CLOCK_BOOTTIME`): for the ages of what was
-  /// read. Not comparable with `now`.
+  /// The current time on a clock that continues while the machine is suspended (the kernel's `CLOCK_BOOTTIME`), for the
+  /// ages of readings. Not comparable with `now`.
   var bootTime: MonotonicTime { get }
-  /// Runs `action` once, at `deadline` or soon after, on the I/O thread; it must not block. Callable from any thread.
+  /// Runs `action` once, at `deadline` or soon after, on the clock's thread (the I/O thread in production). `action`
+  /// must not block. May be called from any thread.
   func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken
-  /// Cancels a scheduled action. The action may already be running, or have run; then this does nothing.
+  /// Cancels a scheduled action. Does nothing if the action has run or is running.
   func cancel(_ token: TimerToken)
 }
 
 extension TimerClock {
-  /// Returns `now`, for clocks that don't know of the machine's sleep.
+  /// Returns `now`, for clocks that don't notice when the machine is suspended.
   public var bootTime: MonotonicTime { now }
 
-  /// Suspends the task until `duration` has passed, on the I/O thread's timer. Returns early when it is cancelled.
+  /// Suspends the task until `duration` has passed on this clock. Returns early when the task is cancelled.
   public func sleep(for duration: Duration) async {
     let sleeper = Sleeper()
     let token = schedule(at: now + duration) { sleeper.finish() }

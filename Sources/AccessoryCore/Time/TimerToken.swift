@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names a scheduled action, to cancel it.
+/// Identifies a scheduled action, so that it can be cancelled.
 public struct TimerToken: Hashable, Sendable {
-  /// The number that a clock knows the action by.
+  /// The clock's number for the action.
   public let rawValue: UInt64
-  /// The token of the action that a clock knows by this number.
+  /// The token for the action with this number.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 }

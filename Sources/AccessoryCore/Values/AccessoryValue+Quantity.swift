@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AccessoryValue {
-  /// What a value measures, so that programs can interpret it. The constants below are the ones that programs should
-  /// know; any other word is possible. Where Home Assistant has a device class for a quantity, the word is the same.
+  /// What a value measures, so that programs can interpret it. Programs should know the constants below; any other word
+  /// is possible. Where Home Assistant has a device class for a quantity, the word is the same.
   public struct Quantity: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The word: lower case, with underscores.
     public var rawValue: String
@@ -10,14 +10,14 @@ extension AccessoryValue {
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The quantity with this word.
     public init(stringLiteral word: String) { rawValue = word }
-    /// The word. Escape one that isn't of this program before showing it.
+    /// The word. Escape it before showing it if it came from an accessory.
     public var description: String { rawValue }
 
     /// Voltage.
     public static let voltage: Quantity = "voltage"
     /// Electric current.
     public static let current: Quantity = "current"
-    /// Power; real power where there are several.
+    /// Power; real power where there are several kinds.
     public static let power: Quantity = "power"
     /// Apparent power.
     public static let apparentPower: Quantity = "apparent_power"
@@ -53,7 +53,7 @@ extension AccessoryValue {
     public static let carbonDioxide: Quantity = "carbon_dioxide"
     /// Speed.
     public static let speed: Quantity = "speed"
-    /// Speed of rotation.
+    /// Rotational speed.
     public static let rotation: Quantity = "rotation"
     /// An angle.
     public static let angle: Quantity = "angle"
@@ -73,17 +73,17 @@ extension AccessoryValue {
     public static let signalStrength: Quantity = "signal_strength"
     /// An amount of data.
     public static let dataSize: Quantity = "data_size"
-    /// Data in a time.
+    /// An amount of data per time.
     public static let dataRate: Quantity = "data_rate"
-    /// A part of something, or how far something is turned up.
+    /// A part of a whole, such as a duty cycle, or a setting between none and all, such as a volume.
     public static let ratio: Quantity = "ratio"
-    /// How often, or how many.
+    /// How many things there are, or how often something happened.
     public static let count: Quantity = "count"
     /// What something is doing, or how it is set.
     public static let state: Quantity = "state"
-    /// That something is wrong.
+    /// Whether something is wrong.
     public static let problem: Quantity = "problem"
-    /// Who or which something is.
+    /// What identifies something, such as a name or a number.
     public static let identity: Quantity = "identity"
 
     /// All constants of this type.

@@ -2,7 +2,7 @@
 
 /// A value that an accessory measures or reports, besides its status and battery.
 public struct AccessoryValue: Sendable, Hashable {
-  /// What a value is.
+  /// The content of a value.
   public enum Content: Sendable, Hashable {
     /// A number, in the value's unit.
     case number(Double)
@@ -10,13 +10,13 @@ public struct AccessoryValue: Sendable, Hashable {
     case text(String)
     /// Yes or no.
     case flag(Bool)
-    /// One of several words, with the number by which the accessory knows it.
+    /// One of several words, with the number that the accessory uses for it.
     case choice(word: String, number: Int)
 
-    /// The number `digits` divided by ten `places` times, with no more digits than it needs: what is measured in steps of
-    /// 0.1 is 3.3 and not 3.3000000000000003.
+    /// The number `digits` divided by ten `places` times, rounded once: with steps of 0.1 this gives 3.3 and not
+    /// 3.3000000000000003.
     public static func decimal(_ digits: Int, places: Int) -> Content {
-      // Powers of ten up to the 22nd are exact, and division rounds once.
+      // A `Double` holds powers of ten up to 10²² exactly, so only the division rounds.
       var power = 1.0
       for _ in 0..<min(places.magnitude, 22) { power *= 10 }
       return .number(places < 0 ? Double(digits) * power : Double(digits) / power)
@@ -25,14 +25,14 @@ public struct AccessoryValue: Sendable, Hashable {
 
   /// The name, unique among the accessory's values. By convention lower-case letters, digits and underscores.
   public var name: String
-  /// The quantity that it measures; nil where it measures none.
+  /// The quantity that the value measures; nil where it measures none.
   public var quantity: Quantity?
   /// The unit of a number; nil where there is none.
   public var unit: MeasurementUnit?
   /// The value itself; nil where it is unknown.
   public var content: Content?
-  /// Whether it was calculated, or is a setting that was sent to the accessory, and not something that the accessory
-  /// reported.
+  /// Whether the value was calculated, or is a setting that was sent to the accessory. False if the accessory reported
+  /// it.
   public var isDerived: Bool
 
   /// A value of these parts.
@@ -56,7 +56,7 @@ public struct AccessoryValue: Sendable, Hashable {
     self.init(name, quantity, unit, content, isDerived: isDerived)
   }
 
-  /// The number, or the number that stands for a choice; nil for other values, and where it is unknown.
+  /// The number, or the number of a choice; nil for other values and for unknown ones.
   public var number: Double? {
     switch content {
     case .number(let number): number

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The unit of a number, by its symbol, which is also used in JSON documents. The constants below are the ones that
-/// programs should know; any other symbol is possible.
+/// The unit of a number. The raw value is its symbol, which is also used in JSON documents. Programs should know the
+/// constants below; any other symbol is possible.
 public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral,
   CustomStringConvertible
 {
@@ -11,7 +11,7 @@ public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, Expressible
   public init(rawValue: String) { self.rawValue = rawValue }
   /// The unit with this symbol.
   public init(stringLiteral symbol: String) { rawValue = symbol }
-  /// The symbol. Escape one that isn't of this program before showing it.
+  /// The symbol. Escape it before showing it if it came from an accessory.
   public var description: String { rawValue }
 
   // MARK: - Electricity
@@ -28,15 +28,15 @@ public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, Expressible
   public static let watt: MeasurementUnit = "W"
   /// Kilowatts.
   public static let kilowatt: MeasurementUnit = "kW"
-  /// Volt-amperes: of apparent power.
+  /// Volt-amperes, of apparent power.
   public static let voltAmpere: MeasurementUnit = "VA"
-  /// Volt-amperes reactive: of reactive power.
+  /// Volt-amperes reactive, of reactive power.
   public static let voltAmpereReactive: MeasurementUnit = "var"
   /// Watt hours.
   public static let wattHour: MeasurementUnit = "Wh"
   /// Kilowatt hours.
   public static let kilowattHour: MeasurementUnit = "kWh"
-  /// Volt-ampere-reactive hours, a thousand of them.
+  /// Kilovolt-ampere-reactive hours.
   public static let kilovoltAmpereReactiveHour: MeasurementUnit = "kvarh"
   /// Ampere hours.
   public static let ampereHour: MeasurementUnit = "Ah"
@@ -76,7 +76,7 @@ public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, Expressible
   public static let metrePerSecond: MeasurementUnit = "m/s"
   /// Kilometres an hour.
   public static let kilometrePerHour: MeasurementUnit = "km/h"
-  /// Degrees of an angle.
+  /// Degrees, of an angle.
   public static let degree: MeasurementUnit = "°"
   /// Degrees a second.
   public static let degreePerSecond: MeasurementUnit = "°/s"
@@ -87,7 +87,7 @@ public struct MeasurementUnit: RawRepresentable, Sendable, Hashable, Expressible
 
   /// Degrees Celsius.
   public static let celsius: MeasurementUnit = "°C"
-  /// Kelvins: of differences of temperature.
+  /// Kelvins, of a temperature difference.
   public static let kelvin: MeasurementUnit = "K"
   /// Percent.
   public static let percent: MeasurementUnit = "%"

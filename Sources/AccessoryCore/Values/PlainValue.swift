@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A plain value, for arguments and results of commands and for fields of frames. Every output format can show it.
+/// A plain value: an argument or a result of a command, or a field of a frame. Every output format can show it.
 public enum PlainValue: Sendable, Hashable {
   /// A whole number.
   case whole(Int)

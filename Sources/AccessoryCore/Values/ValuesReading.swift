@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The values of an accessory, each with the time at which it was read. At most `ReadingLimits.values`, each within the
-/// limits, no two of one name.
+/// The values of an accessory, each with the time at which it was read. There are at most `ReadingLimits.values`, each
+/// within the limits, and each name occurs once.
 public struct ValuesReading: Sendable, Hashable {
   /// A value that was read.
   public struct Entry: Sendable, Hashable {
@@ -16,28 +16,28 @@ public struct ValuesReading: Sendable, Hashable {
       self.time = time
     }
 
-    /// How old it is; never negative.
+    /// The entry's age at the time `now`; never negative.
     public func age(_ now: MonotonicTime) -> Duration { max(.zero, now - time) }
   }
 
-  /// The values, in the order in which they were first told.
+  /// The values, in the order in which they were first added.
   public private(set) var entries: [Entry] = []
   private var places: [String: Int] = [:]
 
-  /// No values.
+  /// A reading without values.
   public init() {}
 
   /// Values that were read at one time.
   public init(_ values: [AccessoryValue], at time: MonotonicTime) { take(values, at: time) }
 
-  /// The values alone.
+  /// The values without their times.
   public var values: [AccessoryValue] { entries.map(\.value) }
 
-  /// The value of this name; nil where there is none.
+  /// The value with this name; nil where there is none.
   public subscript(name: String) -> Entry? { places[name].map { entries[$0] } }
 
-  /// Replaces the earlier values of the same names and keeps the others. Returns the values that are new or have
-  /// changed. Values beyond the limit are dropped.
+  /// Adds values. They replace earlier values of the same names; the others stay. Returns the values that are new or
+  /// have changed. Values beyond the limit are dropped.
   @discardableResult
   public mutating func take(_ values: [AccessoryValue], at time: MonotonicTime) -> [AccessoryValue] {
     var changed: [AccessoryValue] = []

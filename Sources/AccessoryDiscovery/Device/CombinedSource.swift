@@ -2,21 +2,21 @@
 
 import AccessoryCore
 
-/// Several sources as one.
+/// A source that combines several sources.
 public struct CombinedSource: DeviceSource {
   private let sources: [any DeviceSource]
 
-  /// What these sources tell.
+  /// A source with the devices and events of these sources.
   public init(_ sources: [any DeviceSource]) { self.sources = sources }
 
-  /// The devices of all, in the order of the sources. Throws when one of them can't be asked.
+  /// The devices of all sources, in the order of the sources. Throws when one of them can't be queried.
   public func devices() async throws(AccessoryError) -> [Device] {
     var devices: [Device] = []
     for source in sources { devices += try await source.devices() }
     return devices
   }
 
-  /// The events of all sources as they come; those of each source are in order. Throws when one of them can't be
+  /// The events of all sources as they come; those of each source are in order. Throws when one of the sources can't be
   /// watched.
   public func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
     var streams: [AsyncStream<DeviceEvent>] = []

@@ -2,36 +2,39 @@
 
 import AccessoryCore
 
-/// A device that can be opened as an accessory, with what is known of it without opening it.
+/// A device that can be opened as an accessory, with what is known about it without opening it.
 ///
-/// An accessory on USB may have two addresses: a terminal that a driver of the kernel makes of it, and its endpoints. Both
-/// lead to one device. One that has several terminals (an FT2232, a composite CDC device) is several devices, one
-/// a terminal, each with those of its interfaces that belong to that terminal; so every endpoint is one device's.
+/// An accessory on USB may have two addresses: a terminal that a kernel driver provides, and its USB endpoints. Both
+/// belong to one device. An accessory with several terminals (an FT2232, a composite CDC device) is several devices,
+/// one for each terminal, each with the interfaces that belong to its terminal. So every endpoint belongs to exactly
+/// one device.
 ///
-/// All strings but the addresses may come from the accessory itself: show them escaped, and build nothing from them.
+/// All strings except the addresses may come from the accessory itself: escape them before showing them, and don't
+/// build commands or paths from them.
 public struct Device: Sendable, Hashable {
-  /// Who told of the device.
+  /// The kind of source that reported the device.
   public enum Source: String, Sendable, Hashable {
     /// A simulator that announced itself.
     case simulator
-    /// The user named its path.
+    /// The user, who gave its path or address.
     case named
-    /// The system: the kernel, and udev where it runs.
+    /// The system: the kernel, and udev if it runs.
     case udev
   }
 
-  /// Where it is opened, with links resolved: its terminal where it has one, otherwise its endpoints, or the
-  /// address that its user named.
+  /// The address at which the device is opened, with links resolved: its terminal if it has one, otherwise its USB
+  /// endpoints, or the address that the user gave.
   public var address: DeviceAddress
-  /// Which of the accessories on a shared line it is; nil where it is alone on its line, and for the line itself.
+  /// The unit number of an accessory that shares its line with others; nil when it is alone on its line, and for the
+  /// line itself.
   public var unit: Int?
-  /// A link that its owner keeps to the node.
+  /// A symbolic link that leads to the device's node.
   public var link: String?
-  /// Who told of it.
+  /// The kind of source that reported the device.
   public var source: Source
-  /// The driver that speaks its protocol; nil when that isn't known.
+  /// The name of the driver for the device's protocol; nil when that isn't known.
   public var driver: String?
-  /// What its user calls it, or else what it calls itself.
+  /// The name that the user gave the device, otherwise the name that the device reports.
   public var name: String?
   /// The manufacturer's name.
   public var manufacturer: String?
@@ -39,19 +42,19 @@ public struct Device: Sendable, Hashable {
   public var model: String?
   /// The serial number.
   public var serialNumber: String?
-  /// Version of its software.
+  /// The version of its firmware.
   public var firmwareRevision: String?
-  /// Version of its hardware.
+  /// The version of its hardware.
   public var hardwareRevision: String?
-  /// The node of its terminal; nil when it has none.
+  /// The node of the device's terminal; nil when it has none.
   public var terminal: String?
-  /// What it is on USB; nil when it is not there.
+  /// The device's identity on USB; nil when it isn't a USB device.
   public var usb: USBIdentity?
-  /// The links below /dev that udev keeps to its terminal, by its name (by-id) and its place (by-path), sorted; to its
-  /// usbfs node when it has no terminal.
+  /// The links below /dev that udev maintains for the terminal, by name (by-id) and by place (by-path), sorted. For a
+  /// device without a terminal, the links to its usbfs node.
   public var links: [String] = []
-  /// Whether udev's rules have been applied to it, so that its permissions and names are final. Where no udev runs they
-  /// are so from the start, and this is true.
+  /// Whether udev's rules have been applied to the device, so that its permissions and names are final. Always true
+  /// when udev doesn't run, because then they are final from the start.
   public var isInitialized = true
 
   /// A device at `address`.
@@ -72,9 +75,9 @@ public struct Device: Sendable, Hashable {
     self.usb = usb
   }
 
-  /// Stays the same when the accessory is unplugged and comes back: the serial number; without one, for USB, product and
-  /// port ("2341:0043@1-1.4"); otherwise the address. Where one accessory is several devices, the interface follows:
-  /// "FT4X1-if01". One of several on a line has its unit behind that: "FT4X1-if01@2".
+  /// Identifies the accessory, also after it was unplugged and plugged in again. It is the serial number; without one,
+  /// the product and the port for a USB device ("2341:0043@1-1.4"); otherwise the address. If one accessory is several
+  /// devices, the interface follows: "FT4X1-if01". A unit on a shared line is appended: "FT4X1-if01@2".
   public var id: String { lineID + unitSuffix }
 
   private var lineID: String {
@@ -84,24 +87,24 @@ public struct Device: Sendable, Hashable {
     return address.description
   }
 
-  /// Where it is, which no other accessory is at the same time: the address, and on a shared line the unit behind it,
-  /// "/dev/ttyUSB0@2".
+  /// Identifies the place of the accessory, where no other accessory can be at the same time: the address, and the unit
+  /// on a shared line, as in "/dev/ttyUSB0@2".
   public var place: String { address.description + unitSuffix }
 
-  /// What stands behind its line's name, "@2"; empty where it is alone on its line.
+  /// The suffix for the unit, such as "@2"; empty when the accessory is alone on its line.
   public var unitSuffix: String { unit.map { "@\($0)" } ?? "" }
 
-  /// The line that it is on: what is known of it, without the unit.
+  /// The same device without its unit, which stands for the whole line.
   public var line: Device { onLine(unit: nil) }
 
-  /// The accessory with this number on the same line.
+  /// The accessory with this unit number on the same line.
   public func onLine(unit: Int?) -> Device {
     var device = self
     device.unit = unit
     return device
   }
 
-  /// Where it can be opened: by each transport that leads to it, the usual one first.
+  /// All addresses at which the device can be opened, the usual one first.
   public var addresses: [DeviceAddress] {
     var addresses = terminal.map { [DeviceAddress.terminal($0)] } ?? []
     if let usb {
@@ -112,10 +115,10 @@ public struct Device: Sendable, Hashable {
     return addresses
   }
 
-  /// The transports by which it can be opened, the usual one first.
+  /// The transports by which the device can be opened, the usual one first.
   public var transports: [TransportKind] { addresses.map(\.transport) }
 
-  /// The same device with another of its transports as the one to open; nil when it doesn't have that one.
+  /// The same device, to be opened by another of its transports; nil when it doesn't have that transport.
   public func choosing(_ transport: TransportKind) -> Device? {
     guard let other = addresses.first(where: { $0.transport == transport }) else { return nil }
     var device = self
@@ -123,47 +126,48 @@ public struct Device: Sendable, Hashable {
     return device
   }
 
-  /// Whether both are the same device, by any transport, as far as the addresses tell. Both are there at the same time:
-  /// an address may be another device's later. Units of one line are different devices.
+  /// Whether both are the same device, by any of its transports, as far as the addresses show. Compare only devices
+  /// that are present at the same time: an address may belong to another device later. Units of one line are different
+  /// devices.
   public func isSame(as other: Device) -> Bool { unit == other.unit && isOnLine(of: other) }
 
-  /// Whether both are on the same line, as far as the addresses tell, even if they are different units of it.
+  /// Whether both are on the same line, as far as the addresses show, even if they are different units.
   public func isOnLine(of other: Device) -> Bool {
     if address == other.address || terminal != nil && terminal == other.terminal { return true }
     guard usb != nil || other.usb != nil, usb?.node ?? address.node == other.usb?.node ?? other.address.node else {
       return false
     }
-    // One that has several terminals is several devices.
+    // An accessory with several terminals is several devices.
     return terminal == nil || other.terminal == nil
   }
 
-  /// False for what is on USB and is something else: hubs, keyboards, discs, and what the kernel uses itself.
+  /// False for USB devices that aren't accessories: hubs, keyboards, discs, and devices that the kernel uses itself.
   public var mayBeAccessory: Bool { terminal != nil || (usb?.mayBeAccessory ?? true) }
 }
 
-/// A device that came, went or changed.
+/// A device that was added, removed or changed.
 public enum DeviceEvent: Sendable, Hashable {
-  /// It can be opened now.
+  /// The device can be opened now.
   case added(Device)
-  /// A device that is still there, with the same `id`, has changed: it has got a terminal, a driver or a name.
+  /// A device that is still present, with the same `id`, has changed: it has got a terminal, a driver or a name.
   case changed(Device, from: Device)
   /// The device was removed. The value is the one that was last reported.
   case removed(Device)
 }
 
-/// Where devices come from.
+/// A source of devices.
 public protocol DeviceSource: Sendable {
-  /// The devices that are there now. Throws when the source can't be asked.
+  /// The devices that are present now. Throws when the source can't be queried.
   func devices() async throws(AccessoryError) -> [Device]
-  /// Whether a device is there now, by its identity and its path. Throws when the source can't be asked.
+  /// Whether a device is present now, by its identity and its address. Throws when the source can't be queried.
   func isPresent(_ device: Device) async throws(AccessoryError) -> Bool
-  /// The devices that are there now, as `added`, then what changes; until the task that reads it is cancelled.
-  /// Every subscriber has a sequence of its own. Throws when the source can't be watched.
+  /// The devices that are present now, as `added` events, and then the changes, until the task that reads the stream is
+  /// cancelled. Every subscriber gets its own stream. Throws when the source can't be watched.
   func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent>
 }
 
 extension DeviceSource {
-  /// Looks among all devices.
+  /// Searches all devices.
   public func isPresent(_ device: Device) async throws(AccessoryError) -> Bool {
     try await devices().contains { $0.id == device.id && $0.address == device.address }
   }

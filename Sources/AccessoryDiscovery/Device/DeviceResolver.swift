@@ -3,56 +3,56 @@
 import AccessoryCore
 import Glibc
 
-/// Why what a user typed is not one device.
+/// The reason why a text that a user typed doesn't name exactly one device.
 public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Nothing was typed, and no accessory is there.
+  /// No text was given, and no accessory is present.
   case noDevices
-  /// No accessory has this name, and no file either.
+  /// Neither an accessory nor a file has this name.
   case noMatch(String)
-  /// It begins like the numbers of a USB device and goes on otherwise.
+  /// The text begins with `usb:`, and isn't a valid USB name.
   case malformed(String)
-  /// What is at this path can be no device: it is a file or a folder.
+  /// The path leads to a regular file or a folder, which can't be a device.
   case noDevice(String, kind: String)
-  /// The line has no such unit, but these.
+  /// The line has no such unit; the devices are the units that it has.
   case noUnit(Int, [Device])
-  /// More than one fits.
+  /// Several devices match; the text is nil when none was given.
   case ambiguous(String?, [Device])
 
-  /// What happened and what to do.
+  /// What happened, and what to do.
   public var description: String {
     switch self {
     case .noDevices:
-      "no accessory found: plug one in, name its port (/dev/ttyUSB0), or try a pretended one: bridge-cli simulate framed"
+      "no accessory found: plug one in, name its port (/dev/ttyUSB0), or start a simulator: bridge-cli simulate framed"
     case .noMatch(let text):
-      "there is no accessory \(text): bridge-cli list shows what there is"
+      "there is no accessory \(text): bridge-cli list shows all accessories"
     case .malformed(let text):
-      "\(text) is no USB device: write usb:VENDOR:PRODUCT or usb:VENDOR:PRODUCT:SERIAL, the first two in hexadecimal, "
-        + "like usb:2341:0043"
+      "\(text) is not a USB device name: write usb:VENDOR:PRODUCT or usb:VENDOR:PRODUCT:SERIAL, with hexadecimal "
+        + "numbers for vendor and product, like usb:2341:0043"
     case .noUnit(let unit, let devices):
-      "there is no unit \(unit) on \(devices.first?.line.id ?? "the line"): there are "
+      "there is no unit \(unit) on \(devices.first?.line.id ?? "the line"); its units are "
         + devices.compactMap(\.unit).sorted().map(String.init).joined(separator: ", ")
     case .noDevice(let text, let kind):
-      "\(text) is no device: it is a \(kind). bridge-cli list shows what there is"
+      "\(text) is not a device: it is a \(kind). bridge-cli list shows all accessories"
     case .ambiguous(let text, let devices) where Self.areUnits(devices):
       "there are several accessories on \(text ?? "the line"), say which: \(Self.names(devices))"
     case .ambiguous(nil, let devices):
       "there are \(devices.count) accessories, say which: \(Self.names(devices))"
     case .ambiguous(let text?, let devices):
-      "\(text) fits \(devices.count) accessories, say more of one: \(Self.names(devices))"
+      "\(text) matches \(devices.count) accessories, write more of the name: \(Self.names(devices))"
     }
   }
 
-  /// The accessories that fit, where all of them are on one line.
+  /// The matching accessories, if all of them are on one line.
   package var unitsOfALine: [Device]? {
     if case .ambiguous(_, let devices) = self, Self.areUnits(devices) { devices } else { nil }
   }
 
-  /// Whether all are on one line.
+  /// Whether all devices are units of one line.
   private static func areUnits(_ devices: [Device]) -> Bool {
     devices.allSatisfy { $0.unit != nil && $0.line == devices.first?.line }
   }
 
-  /// Their identities, with the paths of those that have the same.
+  /// The ids of the devices. Where several have the same id, the address follows.
   private static func names(_ devices: [Device]) -> String {
     let namesakes = Dictionary(grouping: devices, by: \.id)
     let sorted = devices.sorted {
@@ -65,27 +65,29 @@ public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible 
   }
 }
 
-/// Turns what a user typed into one device.
+/// Finds the device that a user's text names.
 public enum DeviceResolver {
-  /// Finds the one of `devices` that `text` means:
-  /// - a path: of its terminal, of its usbfs node (which chooses that way in), or of a link to one of them,
-  /// - `tcp:HOST:PORT` or `unix:PATH`, which need not be known,
-  /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, the numbers in hexadecimal,
+  /// Finds the one of `devices` that `text` names. The text may be:
+  /// - a path: of its terminal, of its usbfs node (which selects the USB transport), or of a link to one of them,
+  /// - `tcp:HOST:PORT` or `unix:PATH`, which needn't be among `devices`,
+  /// - `usb:VENDOR:PRODUCT` or `usb:VENDOR:PRODUCT:SERIAL`, with the ids in hexadecimal,
   /// - a serial number, a name, a name below /dev, a link's name (by-id, by-path) with or without its directory,
-  /// - a beginning of one of these names that no other has,
-  /// - one of these with `@UNIT` behind it: that accessory on the line.
+  /// - the beginning of one of these names, if no other name begins like that,
+  /// - one of these followed by `@UNIT`, for an accessory on a shared line.
   ///
-  /// What can't be an accessory is found only when nothing else fits. With nil, the only one there is, or the only one
-  /// whose protocol is known.
+  /// Devices that can't be accessories match only when nothing else does. With nil, returns the only accessory, or the
+  /// only one whose protocol is known.
   ///
-  /// A path that none of them has is a device that the user names; its protocol is then not known.
+  /// An existing path that belongs to none of `devices` gives a device with the source `named`, whose protocol isn't
+  /// known.
   public static func resolve(_ text: String?, among devices: [Device]) throws(ResolutionError) -> Device {
     try resolve(text, among: devices, lookingAtFiles: true)
   }
 
-  /// As above. Without `lookingAtFiles` the file system isn't accessed, for callers that must not wait for it or reveal
-  /// what is there. A path is then matched with the paths and links of the devices; an absolute path that doesn't match
-  /// is a device that the user names. A word that is no device's name isn't looked up in `/dev`.
+  /// Like `resolve(_:among:)`. Without `lookingAtFiles`, the file system isn't accessed, for callers that must not
+  /// block or reveal what it contains. A path is then compared with the paths and links of the devices; an absolute
+  /// path that doesn't match gives a device with the source `named`. A word that is no device's name isn't looked up in
+  /// `/dev`.
   package static func resolve(
     _ text: String?, among devices: [Device], lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device {
@@ -108,7 +110,7 @@ public enum DeviceResolver {
       return try only(text, devices) { $0.address == address } ?? Device(address, source: .named)
     }
     if text.contains("/") {
-      // A device's name may look like a path; a real path takes precedence.
+      // A device's name may look like a path; an existing path takes precedence.
       let paths = lookingAtFiles || !text.hasPrefix("/") ? [text, "/dev/" + text] : [text]
       if let device = try byPath(paths, devices, lookingAtFiles) { return device }
       if !lookingAtFiles, text.hasPrefix("/") { return Device(.node(text), source: .named) }
@@ -157,22 +159,24 @@ public enum DeviceResolver {
     return found.onLine(unit: name.unit)
   }
 
-  /// Where a file of this name would be.
+  /// The path that the text would mean as the name of a file.
   private static func filePath(_ text: String) -> String {
     text.hasPrefix(TransportKind.unix.rawValue + ":") ? String(text.dropFirst(5)) : text
   }
 
-  /// As above, where some accessories are there and others are awaited; nil when none of them is meant. What comes first:
-  /// - who is named in full by serial number or identity, there or not, when nobody else has that name; but not a path,
-  /// - what is there: what is awaited may have left its path to another,
-  /// - what is awaited.
+  /// Like `resolve`, when some accessories are present (`there`) and others are expected to return (`awaited`). Returns
+  /// nil when the text names none of them. In order of precedence, the result is:
+  /// - the accessory whose serial number or id is exactly `text`, present or not, if no other has that name (not for a
+  ///   path),
+  /// - a present accessory, because an awaited one may have left its path to another device,
+  /// - an awaited accessory.
   public static func choose(
     _ text: String?, there: [Device], awaited: [Device]
   ) throws(ResolutionError) -> Device? {
     try choose(text, there: there, awaited: awaited, lookingAtFiles: true)
   }
 
-  /// As above; `lookingAtFiles` as for `resolve`.
+  /// Like `choose(_:there:awaited:)`; for `lookingAtFiles`, see `resolve`.
   package static func choose(
     _ text: String?, there: [Device], awaited: [Device], lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device? {
@@ -184,7 +188,7 @@ public enum DeviceResolver {
     do throws(ResolutionError) {
       if let device = try known(text, among: there, lookingAtFiles) { return device }
     } catch {
-      // A unit that doesn't answer counts as awaited, while the other units of its line are there.
+      // A unit that doesn't answer counts as awaited, even while other units of its line are present.
       let isOfLine = if case .noUnit = error { true } else { error.unitsOfALine != nil }
       guard isOfLine, !awaited.isEmpty else { throw error }
     }
@@ -203,11 +207,11 @@ public enum DeviceResolver {
       case .noUnit, .ambiguous, .malformed, .noDevice: throw error
       }
     }
-    // A path is found even if it is in neither list.
+    // `resolve` also returns paths that are in neither list.
     return devices.contains { $0.isSame(as: device) } ? device : nil
   }
 
-  /// The only one of the accessories that fits, or else of the other devices; nil when none does.
+  /// The only accessory that matches, otherwise the only other device that does; nil when none does.
   private static func only(
     _ text: String, _ isMatch: (Device) -> Bool, _ accessories: [Device], _ devices: [Device]
   ) throws(ResolutionError) -> Device? {
@@ -231,12 +235,12 @@ public enum DeviceResolver {
 
   private static func exact(_ text: String, _ device: Device) -> Bool { names(device).contains(text) }
 
-  /// A path's beginning means nothing.
+  /// The beginning of a path never matches.
   private static func prefix(_ text: String, _ device: Device) -> Bool {
     !text.contains("/") && names(device).contains { $0.hasPrefix(text) }
   }
 
-  /// The device at the first of these paths where there is something.
+  /// The device at the first of these paths that leads to one.
   private static func byPath(
     _ paths: [String], _ devices: [Device], _ lookingAtFiles: Bool
   ) throws(ResolutionError) -> Device? {
@@ -246,7 +250,7 @@ public enum DeviceResolver {
     return nil
   }
 
-  /// The first device that fits; throws when there are several units on its line.
+  /// The first device that matches; throws `ambiguous` when several units on its line match.
   private static func only(
     _ text: String, _ devices: [Device], _ isMatch: (Device) -> Bool
   ) throws(ResolutionError) -> Device? {
@@ -256,7 +260,7 @@ public enum DeviceResolver {
     return first
   }
 
-  /// The device that lists this path or link.
+  /// The device that has this path or link, without access to the file system.
   private static func byName(_ path: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
     if let device = try only(path, devices, { $0.address.node == path || $0.terminal == path }) { return device }
     let onUSB = devices.filter { $0.usb?.node == path }
@@ -268,8 +272,8 @@ public enum DeviceResolver {
   }
 
   private static func byPath(_ text: String, _ devices: [Device]) throws(ResolutionError) -> Device? {
-    // Two devices may list the same link; the file system tells whose it is. A link that doesn't exist yet belongs to
-    // the device that lists it. An unplugged device has no node, and is found by its path.
+    // Two devices may list the same link; the file system shows which device it leads to. A link that doesn't exist
+    // belongs to the device that lists it. An unplugged device has no node, and is found by its path.
     let path = resolved(text) ?? devices.first { $0.isKnown(at: absolute(text)) }?.address.node
     guard let path else { return nil }
     if let device = try only(text, devices, { $0.address.node == path || $0.terminal == path }) { return device }
@@ -280,7 +284,7 @@ public enum DeviceResolver {
     return Device(.node(path), link: text == path ? nil : text, source: .named)
   }
 
-  /// The kind of file at a path that is no device: an ordinary file or a folder.
+  /// The kind of file, if the path leads to a regular file or a folder; otherwise nil.
   private static func kindOfFile(_ path: String) -> String? {
     var file = stat()
     guard stat(path, &file) == 0 else { return nil }
@@ -291,7 +295,7 @@ public enum DeviceResolver {
     }
   }
 
-  /// The path from the root on, without following links.
+  /// The absolute path, without resolving links.
   private static func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/"), let folder = workingFolder else { return path }
     return folder + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
@@ -303,7 +307,7 @@ public enum DeviceResolver {
     return String(cString: folder)
   }
 
-  /// The path with all links followed; nil when nothing is there. May block.
+  /// The path with all links resolved; nil when nothing is there. May block.
   package static func resolved(_ path: String) -> String? {
     guard let real = realpath(path, nil) else {
       // A directory may be unreadable or a link broken; opening the path will report that.
@@ -315,23 +319,23 @@ public enum DeviceResolver {
 }
 
 extension Device {
-  /// Whether this is the path of one of its nodes or links, even if no such file exists.
+  /// Whether this is the path of one of the device's nodes or links, even if no such file exists.
   fileprivate func isKnown(at path: String) -> Bool {
     [address.node, terminal, usb?.node, link].contains(path) || links.contains(path)
   }
 }
 
-/// A device on USB by its numbers, as a user types it.
+/// The name of a USB device by its ids, as a user types it.
 struct USBName {
   private let vendor: UInt16
   private let product: UInt16
   private let serialNumber: String?
 
-  /// Reads `usb:VENDOR:PRODUCT[:SERIAL]`. Nil when it doesn't begin with `usb:`; throws `malformed` when it does and the
-  /// rest is something else.
+  /// Reads `usb:VENDOR:PRODUCT[:SERIAL]`. Nil when the text doesn't begin with `usb:`; throws `malformed` when the rest
+  /// is invalid.
   init?(_ text: String) throws(ResolutionError) {
     guard text.prefix(4).lowercased() == "usb:" else { return nil }
-    // What is behind the second colon is the serial number, colons and all.
+    // Everything after the second colon is the serial number, which may contain colons.
     let parts = text.dropFirst(4).split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count >= 2, let vendor = Self.number(parts[0]), let product = Self.number(parts[1]) else {
       throw .malformed(text)
@@ -351,13 +355,13 @@ struct USBName {
   }
 }
 
-/// One of several accessories on a line, as a user types it: `LINE@UNIT`.
+/// The name of an accessory on a shared line, as a user types it: `LINE@UNIT`.
 package struct UnitName {
-  /// What is in front of the last `@`.
+  /// The text before the last `@`.
   let line: String
   let unit: Int
 
-  /// Nil when there is no whole number behind the last `@`.
+  /// Nil when the text after the last `@` isn't a unit number.
   init?(_ text: String) {
     guard let at = text.lastIndex(of: "@"), at > text.startIndex else { return nil }
     let digits = text[text.index(after: at)...]

@@ -2,10 +2,10 @@
 
 import AccessoryIO
 
-/// The serial ports that have hardware behind them.
+/// The plugged-in serial ports of this machine.
 public enum SerialPorts {
-  /// The device nodes of USB, Bluetooth and other plugged-in ports, sorted. Built-in UARTs (ttyS0, …) are left out: the
-  /// kernel has nodes for them whether or not they exist.
+  /// The device nodes of USB, Bluetooth and other plugged-in ports, sorted. Built-in UARTs (ttyS0, …) are left out,
+  /// because the kernel has nodes for them whether or not the hardware exists.
   public static func paths() -> [String] {
     Directory.names(in: "/dev")
       .filter { name in

@@ -5,14 +5,14 @@ import AccessoryIO
 
 /// Reports when a service may have started: at once, and whenever a file is created in its socket's folder.
 package final class ServiceStarts: Sendable {
-  /// The events, for one reader. Ends after the first one when the folder can't be watched.
+  /// The events, for one reader. The stream ends after the first event if the folder can't be watched.
   package let signals: AsyncStream<Void>
   private let watcher: FileWatcher?
 
   /// The socket's file exists a moment before the service listens.
   private static let pause = Duration.milliseconds(100)
 
-  /// Watches from now on.
+  /// Starts to watch the folder of the socket at `place`.
   package init(at place: String) {
     let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     self.signals = signals
@@ -24,6 +24,6 @@ package final class ServiceStarts: Sendable {
     if watcher == nil { continuation.finish() }
   }
 
-  /// Watches no more. To be called in the end.
+  /// Stops watching. Must be called in the end.
   package func stop() { watcher?.stop() }
 }

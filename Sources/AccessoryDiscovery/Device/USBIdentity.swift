@@ -3,40 +3,40 @@
 import AccessoryCore
 import AccessoryIO
 
-/// What a device is on USB, and where.
+/// The identity of a USB device, and its place on the bus.
 public struct USBIdentity: Sendable, Hashable {
-  /// The vendor's number (idVendor).
+  /// The vendor id (idVendor).
   public var vendorID: UInt16
-  /// The vendor's number of the product (idProduct).
+  /// The product id, which the vendor assigns (idProduct).
   public var productID: UInt16
-  /// The release of the device, in binary-coded decimal; nil when the system doesn't say.
+  /// The release of the device, in binary-coded decimal; nil when the system doesn't report it.
   public var release: UInt16?
-  /// The number of its bus.
+  /// The number of the bus.
   public var bus: Int
-  /// Its address on the bus, which changes each time it is plugged in.
+  /// The device's address on the bus, which changes each time the device is plugged in.
   public var address: Int
-  /// Its node of usbfs ("/dev/bus/usb/001/005").
+  /// The usbfs node ("/dev/bus/usb/001/005").
   public var node: String
-  /// The port it is plugged into, as the kernel names it ("1-1.4"): the bus, then the port of each hub.
+  /// The port that the device is plugged into, as the kernel names it ("1-1.4"): the bus, then the port of each hub.
   public var port: String
-  /// Its directory below /sys ("/devices/…/usb1/1-1/1-1.4").
+  /// The device's directory below /sys ("/devices/…/usb1/1-1/1-1.4").
   public var devpath: String
-  /// Megabits a second: 1.5, 12, 480, 5000, 10000, 20000; nil when the system doesn't say.
+  /// The speed in megabits per second: 1.5, 12, 480, 5000, 10000, 20000; nil when the system doesn't report it.
   public var speed: Double?
-  /// What kind of device it is; class 0 leaves that to its interfaces.
+  /// The device's class; class 0 means that each interface has a class of its own.
   public var function: USBClass
-  /// The value of the configuration that is in force; nil when it has none, or none of its interfaces is known.
+  /// The value of the active configuration; nil when there is none, or none of its interfaces is known.
   public var configuration: UInt8?
-  /// Its interfaces in their present settings, by number; of a device with several terminals those that belong to this
-  /// one.
+  /// The interfaces with their current alternate settings, by number. If the accessory has several terminals, only the
+  /// interfaces that belong to this one.
   public var interfaces: [USBInterface] = []
-  /// The interface of the terminal, where the accessory has several pairs of endpoints and so may have several
+  /// The number of the terminal's interface, if the accessory has several pairs of endpoints and so may have several
   /// terminals; otherwise nil.
   public var terminalInterface: UInt8?
-  /// Defects of its descriptors, for people; nil when there are none.
+  /// Defects of the descriptors, for people; nil when there are none.
   public var damage: String?
 
-  /// An identity of these parts, without interfaces.
+  /// An identity with these parts, without interfaces.
   package init(
     vendorID: UInt16, productID: UInt16, release: UInt16? = nil, bus: Int, address: Int, node: String, port: String,
     devpath: String, speed: Double? = nil, function: USBClass, damage: String? = nil
@@ -54,35 +54,34 @@ public struct USBIdentity: Sendable, Hashable {
     self.damage = damage
   }
 
-  /// Vendor and product, as lsusb writes them: "2341:0043".
+  /// The vendor id and the product id, as lsusb prints them: "2341:0043".
   public var product: String { Hexadecimal.string(vendorID) + ":" + Hexadecimal.string(productID) }
 
-  /// Whether one of its interfaces could be that of an accessory.
+  /// Whether one of the interfaces could be that of an accessory.
   var mayBeAccessory: Bool { function.code != USBClass.hub && interfaces.contains(where: \.mayBeAccessory) }
 }
 
-/// An interface of a device, in its present setting.
+/// An interface of a device, with its current alternate setting.
 public struct USBInterface: Sendable, Hashable {
-  /// Its numbers and endpoints.
+  /// The numbers and endpoints of the interface.
   public var description: USBInterfaceDescription
-  /// The kernel driver that is bound to it; nil when there is none.
+  /// The kernel driver that is bound to the interface; nil when there is none.
   public var driver: String?
 
-  /// An interface of these parts.
+  /// An interface with these parts.
   package init(description: USBInterfaceDescription, driver: String? = nil) {
     self.description = description
     self.driver = driver
   }
 
-  /// Drivers that don't make an interface unusable: libusb can detach `usbhid`, and `usbfs` is libusb itself.
+  /// Drivers that leave the interface usable: libusb can detach `usbhid`, and `usbfs` is libusb itself.
   private static let yieldingDrivers = ["usbhid", "usbfs"]
-  /// Classes of devices that aren't accessories, even where the kernel has no driver for them: audio, image, mass
-  /// storage, hub, smart card, content security, video, audio and video, wireless
-  /// (https://www.usb.org/defined-class-codes).
+  /// Classes of devices that aren't accessories, even if the kernel has no driver for them: audio, image, mass storage,
+  /// hub, smart card, content security, video, audio and video, wireless (https://www.usb.org/defined-class-codes).
   private static let systemClasses: [UInt8] = [0x01, 0x06, 0x08, 0x09, 0x0B, 0x0D, 0x0E, 0x10, 0xE0]
 
-  /// Whether it could be that of an accessory: it has an IN and an OUT endpoint, isn't a keyboard or a mouse, isn't of
-  /// a class with another use, and isn't bound to a kernel driver with another use.
+  /// Whether the interface could be that of an accessory: it has an IN and an OUT endpoint, isn't a keyboard or a
+  /// mouse, and neither its class nor its kernel driver has another use.
   var mayBeAccessory: Bool {
     let function = description.function
     let isKeyboardOrMouse =

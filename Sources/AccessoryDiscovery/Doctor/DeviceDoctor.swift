@@ -4,13 +4,14 @@ import AccessoryCore
 import AccessoryIO
 import Glibc
 
-/// Finds out why a device can't be opened or may not work well, and how to fix that, with commands to copy.
+/// Finds out why a device can't be opened or may not work well. Its advice contains commands to copy.
 ///
-/// The commands are made of numbers and of names that the kernel gives; nothing that a device says of itself is in them.
+/// The commands consist of numbers and of names that the kernel provides; they contain no text from the device.
 public enum DeviceDoctor {
-  /// Looks at a device, at its `address`. Changes nothing. May block: call it where that is allowed.
+  /// Checks a device at its `address`. Changes nothing. May block: call it on a thread that may wait.
   ///
-  /// `service` says who has the device open for others, where a service has: that is in nobody's way.
+  /// `service` is the finding about the service that has the device open, nil when no service has. A service isn't a
+  /// problem, because it shares the device.
   public static func report(on device: Device, heldBy service: String? = nil) -> PortReport {
     var report = PortReport(device.address, isSimulated: device.source == .simulator)
     if let service { report.replaceHolder(service) }
@@ -25,14 +26,15 @@ public enum DeviceDoctor {
     return report
   }
 
-  /// For a node of usbfs a group isn't the way: a udev rule gives access to the user at the seat.
+  /// Replaces the advice to join a group, which doesn't help with usbfs nodes: a udev rule gives access to the user who
+  /// is logged in locally.
   private static func replacePermission(
     _ report: inout PortReport, _ usb: USBIdentity, _ address: DeviceAddress
   ) {
     guard let index = report.findings.firstIndex(where: { $0.subject == "permission" && $0.severity == .problem })
     else { return }
     if case .terminal(let path) = address {
-      // Where there is a group that may open it, who joins that needs no rule.
+      // If a group may open the terminal, joining that group is enough, and no rule is needed.
       var file = stat()
       guard stat(path, &file) == 0, file.st_gid == 0 || file.st_mode & (S_IRGRP | S_IWGRP) != S_IRGRP | S_IWGRP else {
         return
@@ -55,11 +57,11 @@ public enum DeviceDoctor {
     if !UdevLibrary.isRunning {
       report.add(
         "udev", .warning,
-        "udev doesn't run here: there are no names by-id, permissions are the kernel's, and rules have no effect")
+        "udev isn't running: there are no names in /dev/serial/by-id, and udev rules have no effect")
     } else if !device.isInitialized {
-      report.add("udev", .warning, "udev hasn't finished with it: udevadm settle waits until it has")
+      report.add("udev", .warning, "udev is still setting up this device: udevadm settle waits until that is done")
     } else {
-      report.add("udev", .ok, "its rules have been applied")
+      report.add("udev", .ok, "the udev rules have been applied")
     }
   }
 
@@ -74,21 +76,22 @@ public enum DeviceDoctor {
       case nil where isSerial(interface.description):
         report.add(
           "driver", device.address.transport == .terminal ? .ok : .warning,
-          "no driver has interface \(number), which is a serial port by its class: sudo modprobe cdc_acm")
+          "interface \(number) is a serial port (CDC ACM) without a driver: sudo modprobe cdc_acm")
       case nil:
         if device.address.transport == .usb { report.add("driver", .ok, "interface \(number) is free") }
       case "usbfs" where service != nil:
-        report.add("driver", .ok, "the service has interface \(number) through usbfs")
+        report.add("driver", .ok, "the service uses interface \(number) through usbfs")
       case "usbfs":
         report.add(
-          "driver", .warning, "a program has interface \(number) through usbfs: end it (sudo fuser -v \(usb.node))")
+          "driver", .warning,
+          "another program uses interface \(number) through usbfs: end it (sudo fuser -v \(usb.node) shows it)")
       case let driver?:
         report.add("driver", severity(driver, device), message(driver, interface, device, usb))
       }
     }
   }
 
-  /// CDC's abstract control model, which cdc_acm makes a terminal of (USB CDC PSTN 1.2, table 1).
+  /// CDC's abstract control model, for which cdc_acm provides a terminal (USB CDC PSTN 1.2, table 1).
   private static func isSerial(_ interface: USBInterfaceDescription) -> Bool {
     interface.function.code == 2 && interface.function.subclass == 2
   }
@@ -101,17 +104,20 @@ public enum DeviceDoctor {
     _ driver: String, _ interface: USBInterface, _ device: Device, _ usb: USBIdentity
   ) -> String {
     let number = interface.description.number
-    guard device.address.transport == .usb else { return "\(driver) has interface \(number)" }
+    guard device.address.transport == .usb else { return "the kernel's driver \(driver) uses interface \(number)" }
     if driver == "usbhid" {
-      return "usbhid has interface \(number): it is taken from it while the device is open, and given back"
+      return
+        "the kernel's driver usbhid uses interface \(number): it is detached while the device is open, and attached "
+        + "again afterwards"
     }
-    let terminal = device.terminal.map { ", and \($0) is gone meanwhile" } ?? ""
+    let terminal = device.terminal.map { "; \($0) doesn't exist meanwhile" } ?? ""
     var text =
-      "\(driver) has interface \(number): it is taken from it while the device is open, and given back\(terminal)"
+      "the kernel's driver \(driver) uses interface \(number): it is detached while the device is open, and attached "
+      + "again afterwards\(terminal)"
     let configuration = usb.configuration.map { "\(usb.port):\($0).\(number)" }
     if let configuration, isPlain(driver), isPlain(configuration) {
       text +=
-        "; to take it away for good until it is plugged in again: "
+        ". To detach the driver until the device is plugged in again: "
         + "echo \(configuration) | sudo tee /sys/bus/usb/drivers/\(driver)/unbind"
     }
     return text
@@ -130,16 +136,16 @@ public enum DeviceDoctor {
     case "auto":
       let delay = read("autosuspend_delay_ms").flatMap { Int($0) }
       if let delay, delay < 0 {
-        return report.add("autosuspend", .ok, "the kernel doesn't suspend it")
+        return report.add("autosuspend", .ok, "the kernel doesn't suspend this device")
       }
       let after = delay.map { " after \($0) ms" } ?? ""
       let now =
         isPlain(usb.devpath) ? "echo on | sudo tee \(directory)/control; for good: " : ""
       report.add(
         "autosuspend", .warning,
-        "the kernel may suspend it when it is quiet\(after), and some accessories don't wake up well: \(now)"
+        "the kernel may suspend this device when it is idle\(after), and some accessories don't resume well: \(now)"
           + rule(usb, "power", 70, #"ATTR{power/control}="on""#))
-    case "on": report.add("autosuspend", .ok, "the kernel doesn't suspend it")
+    case "on": report.add("autosuspend", .ok, "the kernel doesn't suspend this device")
     default: break
     }
   }
@@ -153,16 +159,16 @@ public enum DeviceDoctor {
         properties["ID_MM_DEVICE_IGNORE"] == "1" || properties["ID_MM_PORT_IGNORE"] == "1"
         || device.usb.map { UdevLibrary.properties(ofDevice: $0.devpath)["ID_MM_DEVICE_IGNORE"] == "1" } ?? false
       if isIgnored {
-        report.add("ModemManager", .ok, "it is told to leave this alone")
+        report.add("ModemManager", .ok, "a udev rule tells it to ignore this device")
       } else if PortReport.isRunning("ModemManager") {
         let cure =
           device.usb.map { ": " + rule($0, "no-modem", 70, #"ENV{ID_MM_DEVICE_IGNORE}="1""#) }
           ?? ": sudo systemctl mask --now ModemManager"
         report.add(
           "ModemManager", .warning,
-          "it runs, and may take this for a modem and talk to it for some seconds after it is plugged in\(cure)")
+          "it is running, and may send modem commands to this device for some seconds after it is plugged in\(cure)")
       } else {
-        report.add("ModemManager", .ok, "it doesn't run")
+        report.add("ModemManager", .ok, "it isn't running")
       }
     }
     guard let usb = device.usb else { return }
@@ -170,16 +176,17 @@ public enum DeviceDoctor {
     if isClaimed || (!isHeld && PortReport.isRunning("brltty") && usb.interfaces.contains { $0.driver == "usbfs" }) {
       report.add(
         "brltty", .warning,
-        "it takes devices with these numbers for Braille displays, and their terminals away. If you use none: "
+        "it treats devices with this vendor and product number as Braille displays, and removes their serial ports. "
+          + "If you have no Braille display: "
           + "sudo systemctl mask --now brltty.service brltty-udev.service, then plug it in again")
     } else {
-      report.add("brltty", .ok, "it doesn't claim this")
+      report.add("brltty", .ok, "it doesn't use this device")
     }
   }
 
   // MARK: - Commands
 
-  /// The commands that add a rule for devices of these numbers, and apply it.
+  /// The commands that add and apply a udev rule for devices with these ids.
   private static func rule(
     _ usb: USBIdentity, _ name: String, _ order: Int, _ action: String,
     match: (subsystem: String, attributes: String) = (#"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device""#, "ATTR")
@@ -191,7 +198,7 @@ public enum DeviceDoctor {
       + " --attr-match=idProduct=\(product)"
   }
 
-  /// Whether a name can stand in a command as it is.
+  /// Whether a name is safe in a command without quoting.
   private static func isPlain(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count < 512
       && name.utf8.allSatisfy {

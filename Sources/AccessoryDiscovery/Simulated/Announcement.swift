@@ -6,30 +6,30 @@ import FoundationEssentials
 import Glibc
 import SystemPackage
 
-/// What a simulator announces: the contents of its file, as JSON.
+/// The data that a simulator announces: the contents of its file, as JSON.
 public struct Announcement: Codable, Sendable, Hashable {
   /// The device node to open.
   public var path: String
-  /// A link that the simulator keeps to it.
+  /// A symbolic link that the simulator maintains to the node.
   public var link: String?
-  /// The driver that speaks its protocol.
+  /// The driver for its protocol; empty if there is none.
   public var driver: String
-  /// What it calls itself.
+  /// The name that the simulated accessory reports.
   public var name: String?
-  /// Who it says makes it.
+  /// The manufacturer that it reports.
   public var manufacturer: String?
-  /// Which product it says it is.
+  /// The product name that it reports.
   public var model: String?
-  /// Which one of these.
+  /// The serial number that it reports.
   public var serial: String?
-  /// Version of its software.
+  /// The firmware version that it reports.
   public var firmware: String?
-  /// Version of its hardware.
+  /// The hardware version that it reports.
   public var hardware: String?
-  /// A new number for each announcement, so that a simulator that restarted is told from the one before.
+  /// A random number for each announcement, which distinguishes a restarted simulator from the previous one.
   var instance: UInt64?
 
-  /// An announcement of these facts.
+  /// An announcement with these values.
   public init(
     path: String, link: String? = nil, driver: String, name: String? = nil, manufacturer: String? = nil,
     model: String? = nil, serial: String? = nil
@@ -43,10 +43,11 @@ public struct Announcement: Codable, Sendable, Hashable {
     self.serial = serial
   }
 
-  /// The device announced.
+  /// The announced device.
   public var device: Device {
     var device = Device(
-      DeviceAddress(path) ?? .node(path), link: link, source: .simulator, driver: driver, name: name,
+      DeviceAddress(path) ?? .node(path), link: link, source: .simulator, driver: driver.isEmpty ? nil : driver,
+      name: name,
       manufacturer: manufacturer,
       model: model, serialNumber: serial)
     device.firmwareRevision = firmware
@@ -55,18 +56,20 @@ public struct Announcement: Codable, Sendable, Hashable {
   }
 }
 
-/// A simulator's announcement: a file in a directory that other programs watch. It lasts as long as this process.
+/// The announcement file of a simulator, in a directory that other programs watch. The announcement lasts as long as
+/// this process.
 ///
-/// The file is locked while its owner runs. So the file of a killed simulator is recognized by its free lock, and
-/// watchers are notified when it is closed.
+/// The file is locked while its owner runs. So the file of a killed simulator is recognized by its free lock; watchers
+/// are notified when the kernel closes the file.
 public struct AnnouncementFile: Sendable {
   private let path: String
   private let descriptor: FileDescriptor
 
-  /// Bytes of the largest file that is read.
+  /// The largest file that is read, in bytes.
   static let sizeLimit = 16_384
 
-  /// Announces, in the user's own directory unless another is given. The file appears complete and locked.
+  /// Creates the announcement file, in the user's own directory unless another one is given. The file appears complete
+  /// and locked. Throws the error of creating or writing it.
   public init(_ announcement: Announcement, name: String, directory: String? = nil) throws(AccessoryError) {
     let directory = if let directory { directory } else { try RuntimeDirectory.simulated() }
     var announcement = announcement
@@ -92,20 +95,21 @@ public struct AnnouncementFile: Sendable {
     return data.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
   }
 
-  /// Takes the announcement back.
+  /// Removes the announcement.
   public func remove() {
     unlink(path)
     close(descriptor.rawValue)
   }
 
-  /// The announcement of that name, if its owner still runs. The directory is the user's own unless given.
+  /// The announcement with that name, if its owner still runs. The directory is the user's own unless another one is
+  /// given.
   public static func living(_ name: String, directory: String? = nil) -> Announcement? {
     guard let directory = directory ?? (try? RuntimeDirectory.simulated()) else { return nil }
     return read("\(directory)/\(name).json")
   }
 
-  /// Reads the announcement in a file of the directory; nil when its owner is dead (the file is then removed), when it
-  /// isn't ours, or makes no sense.
+  /// Reads an announcement file. Returns nil when its owner has ended (the file is then removed), when the file belongs
+  /// to another user, or when its contents are invalid.
   static func read(_ path: String) -> Announcement? {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -4,12 +4,13 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// The simulators that announce themselves in the user's runtime directory. Watches it; never polls.
+/// The simulators that announce themselves in the user's runtime directory. The source watches the directory and never
+/// polls.
 public actor SimulatorSource: DeviceSource {
   private nonisolated let executor = DispatchExecutor(label: "accessory.discovery.simulated")
   private nonisolated let io: IOThread
   private nonisolated let directory: String?
-  /// What is announced, by file name.
+  /// The current announcements, by file name.
   private var known: [String: Announcement] = [:]
   private var watcher: DirectoryWatcher?
   private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
@@ -29,13 +30,13 @@ public actor SimulatorSource: DeviceSource {
 
   deinit { watcher?.stop() }
 
-  /// The simulators that run now, by path. Throws `misconfigured` when there is no directory of the user's own.
+  /// The simulators that run now, sorted by path. Throws `misconfigured` when the user's own directory can't be used.
   public func devices() throws(AccessoryError) -> [Device] {
     let directory = try watchedDirectory()
     return Self.devices(Self.scan(directory))
   }
 
-  /// Whether this simulator runs now; one file is looked at where it is known which.
+  /// Whether this simulator runs now. Reads only one file if the file is known.
   public func isPresent(_ device: Device) throws(AccessoryError) -> Bool {
     let directory = try watchedDirectory()
     func isMeant(_ announcement: Announcement) -> Bool {
@@ -51,7 +52,7 @@ public actor SimulatorSource: DeviceSource {
     if let directory { directory } else { try RuntimeDirectory.simulated() }
   }
 
-  /// The simulators that run now, then those that come and go.
+  /// The simulators that run now, and then the changes.
   public func events() throws(AccessoryError) -> AsyncStream<DeviceEvent> {
     let directory = try watchedDirectory()
     if watcher == nil {
@@ -65,14 +66,14 @@ public actor SimulatorSource: DeviceSource {
     let key = nextSubscriber
     nextSubscriber += 1
     subscribers[key] = continuation
-    // Keeps the source for as long as somebody reads.
+    // The handler retains the source for as long as the stream is read.
     continuation.onTermination = { _ in self.post { $0.unsubscribe(key) } }
     return stream
   }
 
   private func watch(_ directory: String) throws(AccessoryError) {
     do throws(Errno) {
-      // The user's own is two directories that are made below one that isn't.
+      // This package creates the user's own directory and the one above it; either may be removed.
       watcher = try DirectoryWatcher(
         directory, levels: self.directory == nil ? 2 : 1, for: [.movedIn, .movedOut, .deleted, .closedAfterWriting],
         io: io
@@ -90,8 +91,9 @@ public actor SimulatorSource: DeviceSource {
     }
   }
 
-  /// The directory was removed or renamed, and simulators that start will make another: better one that is watched.
-  /// Where that can't be had, the streams end: nobody is to wait for what can't come.
+  /// Watches again after the directory was removed or renamed. The user's own directory is created again for that,
+  /// because simulators that start later would create it as well. If watching fails, the streams end, because no more
+  /// events could come.
   private func watchAgain() {
     watcher?.stop()
     watcher = nil
@@ -101,7 +103,7 @@ public actor SimulatorSource: DeviceSource {
       try watch(directory)
       rescan(directory)
     } catch {
-      tell(known, [:])
+      report(known, [:])
       for subscriber in subscribers.values { subscriber.finish() }
     }
   }
@@ -117,21 +119,21 @@ public actor SimulatorSource: DeviceSource {
     watcher = nil
   }
 
-  /// Looks at all of the directory again.
-  private func rescan(_ directory: String) { tell(known, Self.scan(directory)) }
+  /// Reads the whole directory again.
+  private func rescan(_ directory: String) { report(known, Self.scan(directory)) }
 
-  /// Reads the files that have changed, and no others, so that the work doesn't grow with their number.
+  /// Reads only the files that have changed, so that the work doesn't grow with the number of files.
   private func look(at names: Set<String>, in directory: String) {
     let names = names.filter(Self.isAnnouncement)
     let found = names.compactMap { name in
       known[name] != nil || known.count < Self.fileLimit
         ? AnnouncementFile.read("\(directory)/\(name)").map { (name, $0) } : nil
     }
-    tell(known.filter { names.contains($0.key) }, Dictionary(found) { first, _ in first })
+    report(known.filter { names.contains($0.key) }, Dictionary(found) { first, _ in first })
   }
 
-  /// Reports the changes: removed simulators first, so that one that came back under another path is never there twice.
-  private func tell(_ before: [String: Announcement], _ found: [String: Announcement]) {
+  /// Reports the changes, removals first, so that a simulator that returned under another path is never present twice.
+  private func report(_ before: [String: Announcement], _ found: [String: Announcement]) {
     let gone = before.filter { found[$0.key] != $0.value }
     let new = found.filter { before[$0.key] != $0.value }
     for name in gone.keys { known[name] = nil }
@@ -143,7 +145,7 @@ public actor SimulatorSource: DeviceSource {
     }
   }
 
-  /// The announcements by file name.
+  /// The announcements in a directory, by file name.
   private static func scan(_ directory: String) -> [String: Announcement] {
     var found: [String: Announcement] = [:]
     for name in Directory.names(in: directory).filter(isAnnouncement).prefix(fileLimit) {

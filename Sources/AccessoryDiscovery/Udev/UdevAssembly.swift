@@ -5,17 +5,18 @@ import AccessoryIO
 /// Builds the list of accessories from the kernel's devices: each terminal with its USB device, and each USB device
 /// without a terminal. A pure function of the records.
 enum UdevAssembly {
-  /// An accessory with the kernel devices that it consists of, so that a replugged one isn't taken for the same.
+  /// An accessory with the instances of the kernel devices that it consists of, which distinguish a replugged device
+  /// from the previous one.
   struct Entry: Sendable, Hashable {
     var device: Device
     var instances: [UInt64]
   }
 
-  /// The accessories in these records by devpath: the terminal's, or without one that of the device on USB. Hubs and
-  /// devices that have no interface (not yet, or no longer) are none.
+  /// The accessories in these records, by the devpath of the terminal, or of the USB device if there is no terminal.
+  /// Hubs, and USB devices that have no interface (not yet, or no longer), are left out.
   ///
-  /// With `onlyInitialized`, what udev's rules have not been applied to is left out, and so is a device on USB while one of its
-  /// terminals is not ready.
+  /// With `onlyInitialized`, devices to which udev's rules haven't been applied yet are left out, and so is a USB
+  /// device while one of its terminals isn't initialized.
   static func entries(_ records: some Sequence<UdevRecord>, onlyInitialized: Bool) -> [String: Entry] {
     var tree = Tree(records)
     var entries: [String: Entry] = [:]
@@ -36,16 +37,16 @@ enum UdevAssembly {
     return entries
   }
 
-  /// The records by the device on USB that they belong to.
+  /// The records, grouped by the USB device that they belong to.
   private struct Tree {
     var groups: [String: Group] = [:]
-    /// Terminals that are on no USB.
+    /// Terminals that don't belong to a USB device.
     var loose: [UdevRecord] = []
 
     init(_ records: some Sequence<UdevRecord>) {
       for record in records where record.kind == .device { groups[record.devpath] = Group(device: record) }
       for record in records where record.kind != .device {
-        // The nearest one above: a hub is above what is plugged into it.
+        // The nearest USB device above in the path: a hub is above the devices that are plugged into it.
         var path = record.devpath[...]
         while groups[String(path)] == nil, let slash = path.lastIndex(of: "/") { path = path[..<slash] }
         switch record.kind {
@@ -57,7 +58,7 @@ enum UdevAssembly {
     }
   }
 
-  /// A device on USB and what it consists of.
+  /// A USB device with its interfaces and terminals.
   private struct Group {
     var device: UdevRecord
     var interfaces: [UdevRecord] = []
@@ -81,7 +82,8 @@ enum UdevAssembly {
       var entries: [String: Entry] = [:]
       for (index, port) in ports.enumerated() {
         var own = identity
-        // Its own interface and those that follow, up to the next terminal's; the first has those before it too.
+        // The terminal's own interface and those after it, up to the next terminal's. The first terminal also gets
+        // those before its own.
         let start = index == 0 ? Int.min : port.interface
         let end = index + 1 < ports.count ? ports[index + 1].interface : Int.max
         own.interfaces = identity.interfaces.filter {
@@ -108,8 +110,8 @@ enum UdevAssembly {
       return Entry(device: made, instances: [device.instance] + (terminal.map { [$0.instance] } ?? []))
     }
 
-    /// What the device says of itself, as sysfs has it or udev wrote it down; otherwise what udev's database says of its
-    /// numbers.
+    /// A text that the device reports, from sysfs or from udev's database; otherwise the text that udev's database has
+    /// for the device's ids.
     private func text(_ attribute: String, _ property: String, _ database: String?) -> String? {
       UdevText.clean(device.attributes[attribute]) ?? UdevText.clean(device.properties.decoded(property))
         ?? database.flatMap { UdevText.clean(device.properties[$0]) }
@@ -118,7 +120,7 @@ enum UdevAssembly {
 }
 
 extension Device {
-  /// Adds what udev knows of the node to be opened.
+  /// Adds the links and the state that udev has for the node to be opened.
   fileprivate mutating func complete(from record: UdevRecord, _ hasUdev: Bool) {
     links = record.properties.links
     isInitialized = record.isInitialized || !hasUdev
@@ -126,7 +128,7 @@ extension Device {
 }
 
 extension USBIdentity {
-  /// What a record and its descriptors say; nil when it has no numbers.
+  /// The identity from a record and its descriptors; nil when ids, bus or address are missing.
   fileprivate init?(_ record: UdevRecord, _ description: USBDeviceDescription?) {
     let vendor = description?.vendorID ?? record.number("idVendor", radix: 16).flatMap(UInt16.init(exactly:))
     let product = description?.productID ?? record.number("idProduct", radix: 16).flatMap(UInt16.init(exactly:))
@@ -149,14 +151,14 @@ extension USBIdentity {
 }
 
 extension UdevRecord {
-  /// Of an interface, the value of its configuration, which stands before the point: "1-1.4:1.0".
+  /// The value of an interface's configuration, which is the number before the point in its name: "1-1.4:1.0".
   fileprivate var configuration: UInt8? {
     name.split(separator: ":").last?.split(separator: ".").first.flatMap { UInt8($0) }
   }
 }
 
 extension USBInterface {
-  /// The interface in its present setting. Nil when the descriptors don't have it: then nothing can be said of it.
+  /// The interface with its current alternate setting; nil when the descriptors don't contain it.
   fileprivate init?(_ record: UdevRecord, _ device: USBDeviceDescription?) {
     let number = record.number("bInterfaceNumber", radix: 16)
     let setting = record.number("bAlternateSetting") ?? 0

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A hint from a message of the kernel or udev that something happened to a device. The file system tells what is there
-/// now; only removals are taken from the message itself.
+/// A hint from a message of the kernel or udev that something happened to a device. A scan of the file system finds out
+/// what is present now; only removals are taken from the message itself.
 struct UdevHint: Sendable, Hashable {
   /// The kind of event.
   enum Action: Sendable, Hashable {
     case removed
-    /// It has another devpath now.
+    /// The device has another devpath now.
     case moved(from: String)
-    /// It was added, a driver was bound or unbound, or a property changed.
+    /// The device was added, a driver was bound or unbound, or a property changed.
     case changed
   }
 
   var action: Action
   var devpath: String
-  /// Address on the bus, of a device on USB.
+  /// The address on the bus, for a USB device.
   var address: Int?
-  /// What udev knows of it; nil when the message is the kernel's.
+  /// The properties that udev has for the device; nil when the message is from the kernel.
   var properties: UdevProperties?
 }
 
-/// What comes from a monitor.
+/// A message from a monitor.
 enum UdevMessage: Sendable, Hashable {
   case hint(UdevHint)
-  /// More happened than was kept: look for yourself.
+  /// The kernel dropped messages, so the devices must be scanned.
   case overflow
 }

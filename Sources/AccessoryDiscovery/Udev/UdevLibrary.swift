@@ -5,17 +5,17 @@ import CLibudev
 import Glibc
 import SystemPackage
 
-/// Queries libudev. Every call creates its own context, because libudev's objects must not be used by two threads. So
-/// the functions may be called on any thread. They read sysfs, which can block.
+/// Queries libudev. Every call creates its own context, because two threads must not use the same libudev objects. So
+/// any thread may call the functions. They read sysfs, which can block.
 enum UdevLibrary {
   /// The most devices that are read.
   private static let limit = 8_192
 
-  /// Whether udev's daemon runs, so that messages come from it and its rules are applied.
+  /// Whether udev's daemon runs, so that it sends messages and applies its rules.
   static var isRunning: Bool { access("/run/udev/control", F_OK) == 0 }
 
-  /// The devices on USB, their interfaces, and the terminals that are theirs or a Bluetooth accessory's. None where there
-  /// is no such bus.
+  /// The USB devices, their interfaces, and the terminals of USB and Bluetooth accessories. Empty when the system has
+  /// no USB.
   static func records() -> [UdevRecord] {
     guard let udev = udev_new() else { return [] }
     defer { udev_unref(udev) }
@@ -27,11 +27,11 @@ enum UdevLibrary {
     return records
   }
 
-  /// The directories of the terminals. libudev would open each, and all directories on the way to it: some fifty system
-  /// calls for every one of the screen's, of which the kernel has 64.
+  /// The directories of the terminals. libudev isn't used for this, because it would open each directory and all
+  /// directories on the way to it: some fifty system calls for each of the kernel's 64 virtual consoles.
   private static func terminalPaths() -> [String] {
     Directory.names(in: "/sys/class/tty").prefix(limit).compactMap { name in
-      // All of them are links like ../../devices/pci0000:00/…/tty/ttyUSB0.
+      // Every entry is a link like ../../devices/pci0000:00/…/tty/ttyUSB0.
       guard let target = SymbolicLink.target(of: "/sys/class/tty/\(name)"), target.hasPrefix("../../") else {
         return nil
       }
@@ -39,7 +39,8 @@ enum UdevLibrary {
     }
   }
 
-  /// Most terminals are the screen's and built-in ones, which the kernel has whether they exist or not.
+  /// Leaves out virtual consoles and built-in UARTs, which are most terminals and for which the kernel has nodes
+  /// whether or not the hardware exists.
   private static func isWanted(_ path: String, _ devices: Set<String>) -> Bool {
     let devpath = path.dropFirst("/sys".count)
     if devpath.split(separator: "/").last?.hasPrefix("rfcomm") == true { return true }
@@ -56,7 +57,7 @@ enum UdevLibrary {
     guard let enumerate = udev_enumerate_new(udev) else { return [] }
     defer { udev_enumerate_unref(enumerate) }
     udev_enumerate_add_match_subsystem(enumerate, subsystem)
-    // Fails where there is no such bus; then there is no entry either.
+    // Fails when the system has no such bus; then there is no entry either.
     udev_enumerate_scan_devices(enumerate)
     var paths: [String] = []
     var entry = udev_enumerate_get_list_entry(enumerate)
@@ -67,7 +68,7 @@ enum UdevLibrary {
     return paths
   }
 
-  /// What is told of the device in this directory; nil when it is gone meanwhile, or of no kind that is looked at.
+  /// The record of the device in this directory; nil when the device is gone or of another kind.
   private static func record(_ udev: OpaquePointer, _ path: String) -> UdevRecord? {
     guard let device = udev_device_new_from_syspath(udev, path) else { return nil }
     defer { udev_device_unref(device) }
@@ -82,8 +83,9 @@ enum UdevLibrary {
     for name in kind.attributes { record.attributes[name] = attribute(path, name) }
     if kind == .device {
       record.descriptors = (try? SmallFile.read(path + "/descriptors", limit: USBDescriptorReader.sizeLimit)) ?? []
-      // Reading these waits for the device's lock in the kernel, which may take seconds. So they are read only if
-      // udev's database doesn't have them, or has them cut.
+      // Reading these attributes waits for the device's lock in the kernel, which may take seconds. So they are read
+      // only if udev's database doesn't contain them, or may contain a changed serial number (udev replaces some
+      // characters with `_`).
       let serial = record.properties["ID_SERIAL_SHORT"]
       if record.properties["ID_VENDOR_ENC"] == nil {
         for name in ["manufacturer", "product", "serial"] { record.attributes[name] = attribute(path, name) }
@@ -112,13 +114,13 @@ enum UdevLibrary {
     return String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
   }
 
-  /// The properties of the terminal with this node that are kept; none when it is not there.
+  /// The properties that are kept of the terminal with this node; none when it doesn't exist.
   static func properties(ofTerminal node: String) -> UdevProperties {
     let name = node.split(separator: "/").last.map(String.init) ?? ""
     return properties { udev_device_new_from_subsystem_sysname($0, "tty", name) }
   }
 
-  /// The properties of the device at this place below /sys that are kept; none when it is not there.
+  /// The properties that are kept of the device at this path below /sys; none when it doesn't exist.
   static func properties(ofDevice devpath: String) -> UdevProperties {
     properties { udev_device_new_from_syspath($0, "/sys" + devpath) }
   }
@@ -131,7 +133,7 @@ enum UdevLibrary {
     return properties(device)
   }
 
-  /// The properties of a device that are kept.
+  /// The properties that are kept of a device.
   static func properties(_ device: OpaquePointer) -> UdevProperties {
     var properties = UdevProperties()
     for name in UdevProperties.names {
@@ -144,7 +146,7 @@ enum UdevLibrary {
 }
 
 extension UdevRecord.Kind {
-  /// The attributes that are read. None of them makes the kernel wait for the device.
+  /// The attributes to read. None of them makes the kernel wait for the device.
   fileprivate var attributes: [String] {
     switch self {
     case .device: ["idVendor", "idProduct", "bcdDevice", "busnum", "devnum", "speed", "bDeviceClass"]

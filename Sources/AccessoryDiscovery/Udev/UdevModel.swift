@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The known devices, kept up to date by scans of sysfs and by hints. A value without I/O and clock.
+/// The known devices, kept up to date by scans of sysfs and by hints. A value type without I/O or clock.
 ///
-/// A hint says that something happened; a scan of the file system tells what is there now. So a scan corrects lost,
-/// repeated and late hints. Four cases need care:
-/// - A device that is gone is told so at once, though the kernel may show its directory a little longer: the directory
-///   is passed over until it is gone too, or the device is told to have come again.
-/// - A look takes time. What a hint touches meanwhile stays as it is, and is looked at again.
-/// - A device that went and came between two looks is another one: its directory and its address are new.
-/// - When a terminal goes, mostly all of the accessory goes, a part after the other. What is left of it is not told as an
-///   accessory without a terminal until some time has passed; the owner of the model measures that.
+/// A hint says that something happened; a scan of the file system finds out what is present now. So a scan corrects
+/// lost, repeated and late hints. Four cases need care:
+/// - A device that was removed is reported at once, though the kernel may show its directory a little longer. The
+///   directory is ignored until it is gone, or until a hint says that the device was added again.
+/// - A scan takes time. Devices that a hint concerns meanwhile keep their state, and are scanned again.
+/// - A device that was removed and added between two scans is a new one: its directory and its address are new.
+/// - When a terminal is removed, usually the whole accessory is, one part after another. The remaining parts aren't
+///   reported as an accessory without a terminal until some time has passed. The owner of the model measures that time.
 struct UdevModel: Sendable {
   /// Whether a device is reported only after udev has processed it.
   private let onlyInitialized: Bool
   private var records: [String: UdevRecord] = [:]
-  /// What messages told of devices that udev has nothing written down of.
-  private var told: [String: UdevProperties] = [:]
-  /// The instances that are gone, by devpath, whose directories may still be there.
+  /// Properties from messages about devices that udev's database doesn't contain yet.
+  private var messageProperties: [String: UdevProperties] = [:]
+  /// The removed instances, by devpath, whose directories may still exist.
   private var gone: [String: UInt64] = [:]
-  /// The devpaths of the hints that came since the look began that is under way.
+  /// The devpaths of the hints that came since the current scan began.
   private var touched: Set<String> = []
   private var entries: [String: UdevAssembly.Entry] = [:]
-  /// The devices on USB that have lost a terminal, and how often, until `release`.
-  private var held: [String: Int] = [:]
-  /// Those of them that are new since this was last emptied.
-  private var newlyHeld: [String] = []
+  /// USB devices that have lost terminals, with the number of calls of `release` that must follow. Until then, their
+  /// remaining parts aren't reported.
+  private var unreported: [String: Int] = [:]
+  /// The USB devices that were added to `unreported` since `takeNewlyUnreported` was called.
+  private var newlyUnreported: [String] = []
 
   init(onlyInitialized: Bool) { self.onlyInitialized = onlyInitialized }
 
-  /// The accessories that are there, sorted by path.
+  /// The accessories that are present, sorted by path.
   var devices: [Device] { entries.values.map(\.device).sorted { ($0.address, $0.id) < ($1.address, $1.id) } }
 
   /// Handles a hint and returns the changes that are certain at once. Every hint must be followed by a scan.
@@ -36,7 +37,7 @@ struct UdevModel: Sendable {
     touched.insert(hint.devpath)
     switch hint.action {
     case .removed:
-      // Of one that was there before this one.
+      // The hint concerns an earlier device at the same devpath.
       if let address = hint.address, let known = records[hint.devpath]?.number("devnum"), known != address { return [] }
       return remove(hint.devpath)
     case .moved(let old):
@@ -46,29 +47,29 @@ struct UdevModel: Sendable {
     }
     gone[hint.devpath] = nil
     if let properties = hint.properties {
-      told[hint.devpath] = properties
+      messageProperties[hint.devpath] = properties
       records[hint.devpath]?.isInitialized = true
       records[hint.devpath]?.properties = properties
     }
     return []
   }
 
-  /// Returns the devices whose remaining parts are to be reported later, by `release`.
-  mutating func takeNewlyHeld() -> [String] {
-    defer { newlyHeld = [] }
-    return newlyHeld
+  /// Returns the USB devices whose remaining parts must be reported later. The owner calls `release` for them.
+  mutating func takeNewlyUnreported() -> [String] {
+    defer { newlyUnreported = [] }
+    return newlyUnreported
   }
 
   /// Call this some time after this USB device lost a terminal. A scan must follow.
   mutating func release(_ devpath: String) {
-    guard let count = held[devpath] else { return }
-    held[devpath] = count > 1 ? count - 1 : nil
+    guard let count = unreported[devpath] else { return }
+    unreported[devpath] = count > 1 ? count - 1 : nil
   }
 
-  /// Call this when hints were lost.
+  /// Call this when messages were lost.
   mutating func overflow() {
     gone = [:]
-    told = [:]
+    messageProperties = [:]
   }
 
   private mutating func remove(_ path: String) -> [DeviceEvent] {
@@ -76,16 +77,16 @@ struct UdevModel: Sendable {
       gone[record.devpath] = record.instance
       records[record.devpath] = nil
     }
-    told = told.filter { $0.key != path && !$0.key.hasPrefix(path + "/") }
+    messageProperties = messageProperties.filter { $0.key != path && !$0.key.hasPrefix(path + "/") }
     let lost = entries.filter { $0.key == path || $0.key.hasPrefix(path + "/") }
     for (key, entry) in lost {
       entries[key] = nil
-      held[key] = nil
+      unreported[key] = nil
       if entry.device.terminal != nil, let device = entry.device.usb?.devpath, lost[device] == nil, device != path,
         records[device] != nil
       {
-        held[device, default: 0] += 1
-        newlyHeld.append(device)
+        unreported[device, default: 0] += 1
+        newlyUnreported.append(device)
       }
     }
     return lost.values.map(\.device).sorted { $0.address < $1.address }.map { .removed($0) }
@@ -108,17 +109,17 @@ struct UdevModel: Sendable {
     }
   }
 
-  // MARK: - Looking
+  // MARK: - Scans
 
-  /// A look at sysfs begins.
-  mutating func beginLook() { touched = [] }
+  /// Call this before a scan of sysfs.
+  mutating func beginScan() { touched = [] }
 
   /// Handles the result of a scan, and returns the changes.
-  mutating func endLook(_ found: [UdevRecord]) -> [DeviceEvent] {
+  mutating func endScan(_ found: [UdevRecord]) -> [DeviceEvent] {
     var next: [String: UdevRecord] = [:]
     for var record in found {
       if gone[record.devpath] == record.instance { continue }
-      if let properties = told[record.devpath], !record.isInitialized {
+      if let properties = messageProperties[record.devpath], !record.isInitialized {
         record.isInitialized = true
         record.properties = properties
       }
@@ -127,23 +128,23 @@ struct UdevModel: Sendable {
     let instances = Dictionary(found.map { ($0.devpath, $0.instance) }) { $1 }
     if touched.isEmpty {
       gone = gone.filter { instances[$0.key] == $0.value }
-      told = told.filter { next[$0.key] != nil }
+      messageProperties = messageProperties.filter { next[$0.key] != nil }
     } else {
       next = next.filter { !isTouched($0.value) }
       next.merge(records.filter { isTouched($0.value) }) { $1 }
     }
     records = next
-    return tell(
+    return report(
       UdevAssembly.entries(next.values, onlyInitialized: onlyInitialized).filter {
-        // Where there is a terminal, the key is the terminal's.
-        held[$0.key] == nil
+        // If the accessory has a terminal, the key is the terminal's devpath.
+        unreported[$0.key] == nil
       })
   }
 
   private func isTouched(_ record: UdevRecord) -> Bool { touched.contains { record.isAtOrBelow($0) } }
 
-  /// The changes, removals first, so that a device that came back under another path is never there twice.
-  private mutating func tell(_ new: [String: UdevAssembly.Entry]) -> [DeviceEvent] {
+  /// Returns the changes, removals first, so that a device that returned under another path is never present twice.
+  private mutating func report(_ new: [String: UdevAssembly.Entry]) -> [DeviceEvent] {
     var removed: [Device] = []
     var changed: [DeviceEvent] = []
     var added = new.filter { entries[$0.key] == nil }
@@ -151,7 +152,7 @@ struct UdevModel: Sendable {
       if let entry = new[key], entry.isSame(as: old) {
         if entry.device != old.device { changed.append(.changed(entry.device, from: old.device)) }
       } else if let (key, successor) = added.filter({ $0.value.continues(old, at: key) }).min(by: { $0.key < $1.key }) {
-        // A terminal has come to what had none.
+        // A device that had no terminal has got one.
         changed.append(.changed(successor.device, from: old.device))
         added[key] = nil
       } else {
@@ -171,7 +172,7 @@ extension UdevAssembly.Entry {
     instances == other.instances && device.id == other.device.id && device.usb?.address == other.device.usb?.address
   }
 
-  /// Whether this is a terminal of the device on USB that the other, at this devpath, was without one.
+  /// Whether this is a terminal of the USB device that the other entry, at this devpath, described without a terminal.
   fileprivate func continues(_ other: Self, at devpath: String) -> Bool {
     other.device.terminal == nil && device.terminal != nil && device.usb?.devpath == devpath
       && device.id == other.device.id && device.usb?.address == other.device.usb?.address

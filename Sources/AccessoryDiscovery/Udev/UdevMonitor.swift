@@ -7,10 +7,10 @@ import SystemPackage
 
 /// Receives messages about USB devices and terminals.
 ///
-/// They are udev's where it runs: then its rules have been applied, and the links and permissions are there. Where it
-/// doesn't, they are the kernel's own. libudev ignores what neither the kernel nor root has sent.
+/// If udev runs, the messages come from udev, which has then applied its rules and created links and permissions.
+/// Otherwise they come from the kernel. libudev ignores messages that neither the kernel nor root has sent.
 actor UdevMonitor: EventHandler {
-  /// Whose messages.
+  /// The sender of the messages.
   enum Group: String, Sendable { case udev, kernel }
 
   private nonisolated let io: IOThread
@@ -19,20 +19,20 @@ actor UdevMonitor: EventHandler {
   private var monitor: OpaquePointer?
   private var token: EventToken?
 
-  /// Messages that are handled at a time, so that a flood of them doesn't block the I/O thread.
+  /// The most messages that are handled at a time, so that a flood of them doesn't block the I/O thread.
   private static let batch = 64
-  /// Bytes that the kernel keeps for us at most. A message needs 2 to 4 KiB of it.
+  /// The size in bytes of the kernel's buffer for our messages. A message takes 2 to 4 KiB of it.
   private static let bufferSize: CInt = 8 << 20
 
   /// The I/O thread.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Starts to listen, and calls `body` on the I/O thread with each message. Call `stop` when done.
+  /// Starts to receive messages. Calls `body` with them on the I/O thread after `start`. Call `stop` when done.
   init(
     io: IOThread, group: Group? = nil, bufferSize: CInt = UdevMonitor.bufferSize,
     _ body: @escaping @Sendable ([UdevMessage]) -> Void
   ) throws(Errno) {
-    // libudev gives back errors as negative numbers, and where it gives back a pointer in errno.
+    // libudev returns errors as negative numbers, or in errno when it returns a pointer.
     guard let udev = udev_new() else { throw Errno(rawValue: errno) }
     defer { udev_unref(udev) }
     let group = group ?? (UdevLibrary.isRunning ? .udev : .kernel)
@@ -54,13 +54,13 @@ actor UdevMonitor: EventHandler {
     descriptor = FileDescriptor(rawValue: udev_monitor_get_fd(monitor))
   }
 
-  /// Begins to serve the descriptor.
+  /// Starts to read the descriptor.
   nonisolated func start() throws(Errno) {
     let token = try io.watch(descriptor, for: .read, handler: self)
     io.post { self.assumeIsolated { $0.token = token } }
   }
 
-  /// Stops listening; `body` isn't called afterwards. Must be called even if it was never started.
+  /// Stops the monitor; `body` isn't called afterwards. Must be called even if `start` wasn't.
   nonisolated func stop() {
     io.post { self.assumeIsolated { $0.end() } }
   }
@@ -72,13 +72,13 @@ actor UdevMonitor: EventHandler {
     monitor = nil
   }
 
-  /// Called by the loop.
+  /// The I/O thread calls this when the descriptor is readable.
   nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.receive() } }
 
   private func receive() {
     guard let monitor else { return }
     var messages: [UdevMessage] = []
-    // The messages are taken apart by libudev as they are received; nothing is read from the file system for that.
+    // libudev parses the messages as it receives them; that reads nothing from the file system.
     loop: for _ in 0..<Self.batch {
       errno = 0
       if let device = udev_monitor_receive_device(monitor) {
@@ -89,7 +89,7 @@ actor UdevMonitor: EventHandler {
       switch errno {
       case ENOBUFS: messages.append(.overflow)
       case EAGAIN: break loop
-      default: continue  // one that makes no sense
+      default: continue  // an invalid message
       }
     }
     if !messages.isEmpty { body(messages) }
@@ -97,7 +97,7 @@ actor UdevMonitor: EventHandler {
 }
 
 extension UdevHint {
-  /// The meaning of a message; nil when it concerns no device of interest.
+  /// The meaning of a message; nil when it lacks a devpath or an action.
   fileprivate init?(_ device: OpaquePointer) {
     guard let path = udev_device_get_devpath(device), let action = udev_device_get_action(device) else { return nil }
     devpath = String(cString: path)

@@ -2,38 +2,39 @@
 
 /// The data of one kernel device in sysfs and udev's database.
 struct UdevRecord: Sendable, Hashable {
-  /// The kinds that are looked at.
+  /// The kinds of devices that are read.
   enum Kind: Sendable, Hashable {
-    /// A device on USB.
+    /// A USB device.
     case device
-    /// An interface of one.
+    /// An interface of a USB device.
     case interface
     /// A terminal.
     case terminal
   }
 
   var kind: Kind
-  /// Its directory below /sys; what it is known by.
+  /// The device's directory below /sys, which identifies it.
   var devpath: String
-  /// Another for one that took its place under the same devpath: the inode of its directory, which the kernel makes anew.
+  /// Distinguishes devices that have the same devpath one after another: the inode of the directory, which the kernel
+  /// creates anew.
   var instance: UInt64
-  /// Its node below /dev.
+  /// The node below /dev.
   var node: String?
-  /// The driver that has it.
+  /// The driver that is bound to the device.
   var driver: String?
-  /// Whether udev's rules have been applied to it.
+  /// Whether udev's rules have been applied to the device.
   var isInitialized = false
-  /// What udev knows of it, of what is used here.
+  /// The properties in udev's database, of those that are used here.
   var properties = UdevProperties()
-  /// Small files of its directory, of those that are used here, without the newline in the end.
+  /// The contents of small files in the device's directory, of those that are used here, without the final newline.
   var attributes: [String: String] = [:]
-  /// Its descriptors, of a device on USB.
+  /// The descriptors of a USB device.
   var descriptors: [UInt8] = []
 
   /// The last part of the devpath.
   var name: Substring { devpath.split(separator: "/").last ?? "" }
 
-  /// Whether this is `path` or lies below it.
+  /// Whether this device's directory is `path` or lies below it.
   func isAtOrBelow(_ path: String) -> Bool { devpath == path || devpath.hasPrefix(path + "/") }
 
   /// An attribute as a number.
@@ -42,15 +43,16 @@ struct UdevRecord: Sendable, Hashable {
   }
 }
 
-/// Properties that udev gives to a device, of those that are used here. The texts come from the device: they are cut to
-/// a length, and say nothing that is relied on.
+/// The properties that udev gives to a device, of those that are used here. The texts come from the device: they are
+/// cut to a length, and nothing relies on their contents.
 struct UdevProperties: Sendable, Hashable {
   /// The names of the properties that are kept.
   static let names = [
     "DEVLINKS", "ID_VENDOR_ENC", "ID_MODEL_ENC", "ID_SERIAL_SHORT", "ID_VENDOR_FROM_DATABASE", "ID_MODEL_FROM_DATABASE",
     "ID_MM_CANDIDATE", "ID_MM_DEVICE_IGNORE", "ID_MM_PORT_IGNORE", "BRLTTY_BRAILLE_DRIVER",
   ]
-  /// Bytes that are kept of one: a string of USB has at most 126 UTF-16 units, of which udev writes each byte as four.
+  /// The most bytes that are kept of a property: a USB string has at most 126 UTF-16 units, and udev writes each byte
+  /// as four.
   static let limit = 2_048
 
   private var values: [String: String] = [:]
@@ -60,22 +62,22 @@ struct UdevProperties: Sendable, Hashable {
     set { values[name] = newValue }
   }
 
-  /// The links to the node, sorted; not more than 32.
+  /// The links to the node, sorted; at most 32.
   var links: [String] {
     (values["DEVLINKS"] ?? "").split(separator: " ").map(String.init).filter { $0.hasPrefix("/dev/") }.prefix(32)
       .sorted()
   }
 
-  /// A text in which udev has written bytes as `\x20`.
+  /// A property in which udev has escaped bytes, like `\x20`.
   func decoded(_ name: String) -> String? { values[name].map(UdevText.decode) }
 }
 
-/// Texts of devices as udev and sysfs hand them on.
+/// Texts of devices as udev and sysfs provide them.
 enum UdevText {
-  /// Characters of a text that are kept; a string of USB has no more UTF-16 units.
+  /// The most characters that are kept of a text; a USB string has no more UTF-16 units.
   static let limit = 126
 
-  /// Undoes `\x20`, and cuts. What is no UTF-8 becomes U+FFFD.
+  /// Decodes escapes like `\x20`, and cuts the text. Invalid UTF-8 becomes U+FFFD.
   static func decode(_ text: String) -> String {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
@@ -93,7 +95,7 @@ enum UdevText {
     return cut(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// The text without blanks around it, and no more of it than a device can have said; nil for an empty one.
+  /// The text without surrounding blanks, cut to the length that a device can report; nil when it is empty.
   static func clean(_ text: String?) -> String? {
     guard let text else { return nil }
     let cut = cut(text.drop { $0 == " " || $0 == "\n" })
@@ -101,7 +103,7 @@ enum UdevText {
     return trimmed.isEmpty ? nil : String(trimmed)
   }
 
-  /// Scalars are counted: a character may have any number of them.
+  /// Counts scalars, because a character may consist of any number of them.
   private static func cut(_ text: some StringProtocol) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit)))
   }

@@ -5,31 +5,31 @@ import AccessoryIO
 import SystemPackage
 
 /// The devices of the system: USB devices, and the terminals of USB and Bluetooth accessories. Follows the messages of
-/// udev, or of the kernel where no udev runs; never polls.
+/// udev, or of the kernel if udev doesn't run; never polls.
 ///
-/// All devices on USB are told but hubs; `Device.mayBeAccessory` says which are worth showing. Where the system has no
-/// USB there are none, and that is no error.
+/// All USB devices except hubs are reported; `Device.mayBeAccessory` says which may be accessories. On a system without
+/// USB there are none, which isn't an error.
 public actor UdevSource: DeviceSource {
   private nonisolated let executor = DispatchExecutor(label: "accessory.discovery.udev")
   private nonisolated let io: IOThread
-  /// Where sysfs is read, which may block.
+  /// The queue on which sysfs is read, which may block.
   private nonisolated let reader = SetupQueue(label: "udev")
   private var model = UdevModel(onlyInitialized: false)
   private var monitor: UdevMonitor?
   private var subscribers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
   private var nextSubscriber = 0
-  /// Subscribers and those who are about to be.
+  /// The number of subscribers, including those whose `events()` call is still waiting.
   private var users = 0
   private var isLooking = false
   private var mustLookAgain = false
   /// A new number for each monitor, so that late messages of an earlier one are ignored.
   private var generation = 0
-  /// Those who wait for the first look.
+  /// Calls of `events()` that wait for the first scan.
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var hasLooked = false
 
-  /// How long what is left of an accessory that lost its terminal may take to go too. The kernel takes the parts away
-  /// within some ten milliseconds.
+  /// How long the remaining parts of an accessory that lost its terminal may take to be removed as well. The kernel
+  /// usually removes all parts within about ten milliseconds.
   private static let partingTime = Duration.milliseconds(500)
 
   /// The source's dispatch queue.
@@ -40,7 +40,8 @@ public actor UdevSource: DeviceSource {
 
   deinit { monitor?.stop() }
 
-  /// The devices that are there now, by path; also those that udev's rules have not been applied to yet. Throws nothing.
+  /// The devices that are present now, sorted by path, including those to which udev's rules haven't been applied yet.
+  /// Doesn't throw.
   public func devices() async throws(AccessoryError) -> [Device] {
     await reader.run {
       UdevAssembly.entries(UdevLibrary.records(), onlyInitialized: false).values.map(\.device)
@@ -48,8 +49,8 @@ public actor UdevSource: DeviceSource {
     }
   }
 
-  /// The devices that are there now, then those that come, change and go. Where udev runs, a device is told when its
-  /// rules have been applied.
+  /// The devices that are present now, and then the changes. If udev runs, a device is reported when its rules have
+  /// been applied. Throws `ioFailure` or another error of listening to udev.
   public func events() async throws(AccessoryError) -> AsyncStream<DeviceEvent> {
     if monitor == nil { try listen() }
     let key = nextSubscriber
@@ -59,7 +60,7 @@ public actor UdevSource: DeviceSource {
     await withCheckedContinuation { if hasLooked { $0.resume() } else { waiting.append($0) } }
     for device in model.devices { continuation.yield(.added(device)) }
     subscribers[key] = continuation
-    // Keeps the source for as long as somebody reads.
+    // The handler retains the source for as long as the stream is read.
     continuation.onTermination = { _ in self.post { $0.unsubscribe(key) } }
     return stream
   }
@@ -86,7 +87,7 @@ public actor UdevSource: DeviceSource {
     } catch {
       throw AccessoryError(errno: error, "listening to udev")
     }
-    // After listening began, so that nothing falls between.
+    // Scans after it has started to listen, so that no change is missed.
     look()
   }
 
@@ -100,16 +101,16 @@ public actor UdevSource: DeviceSource {
     generation += 1
   }
 
-  /// Takes in what the monitor of this generation, the first being 1, has received.
+  /// Handles the messages of the monitor of this generation; the first generation is 1.
   func take(_ messages: [UdevMessage], _ generation: Int) {
     guard generation == self.generation else { return }
     for message in messages {
       switch message {
-      case .hint(let hint): tell(model.apply(hint))
+      case .hint(let hint): report(model.apply(hint))
       case .overflow: model.overflow()
       }
     }
-    for devpath in model.takeNewlyHeld() {
+    for devpath in model.takeNewlyUnreported() {
       _ = io.schedule(at: io.now + Self.partingTime) { [weak self] in
         self?.post { $0.release(devpath, generation) }
       }
@@ -123,7 +124,7 @@ public actor UdevSource: DeviceSource {
     look()
   }
 
-  /// Scans the devices, or, while a scan is running, scans once more afterwards.
+  /// Scans the devices. While a scan is running, schedules another one after it.
   private func look() {
     guard !isLooking else {
       mustLookAgain = true
@@ -131,7 +132,7 @@ public actor UdevSource: DeviceSource {
     }
     isLooking = true
     mustLookAgain = false
-    model.beginLook()
+    model.beginScan()
     let generation = generation
     reader.post { [weak self] in
       let records = UdevLibrary.records()
@@ -145,14 +146,14 @@ public actor UdevSource: DeviceSource {
       if monitor != nil { look() }
       return
     }
-    tell(model.endLook(records))
+    report(model.endScan(records))
     hasLooked = true
     waiting.forEach { $0.resume() }
     waiting = []
     if mustLookAgain { look() }
   }
 
-  private func tell(_ events: [DeviceEvent]) {
+  private func report(_ events: [DeviceEvent]) {
     for event in events {
       for subscriber in subscribers.values { subscriber.yield(event) }
     }

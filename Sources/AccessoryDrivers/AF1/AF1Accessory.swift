@@ -7,28 +7,28 @@ import AccessoryProtocols
 
 /// An accessory that speaks the AF1 reference command set: the `framed` driver.
 public struct AF1Accessory: Sendable {
-  /// The name by which profiles and announcements ask for this driver.
+  /// The driver's name in profiles and in the announcements of simulators.
   public static let driverName = "framed"
 
-  /// What the accessory tells of its own accord.
+  /// A message that the accessory sends without a request.
   public enum Event: Sendable, Hashable {
     /// Its battery changed.
     case battery(BatteryReading)
     /// Its status changed.
     case status(AccessoryStatus)
-    /// Something this driver doesn't know, or can't read.
+    /// An event that this driver doesn't know, or can't decode.
     case other(AF1Message)
   }
 
-  /// The link, for what goes beyond this driver.
+  /// The link, for requests and events that this driver has no function for.
   public let link: Link<AF1Exchange>
 
-  /// The accessory's name for people.
+  /// The accessory's name in messages to the user.
   public var label: String { link.label }
 
-  /// Makes contact with the accessory at the other end of `session`, which belongs to it from now on.
+  /// Makes contact with the accessory at the other end of `session`. The accessory owns the session from now on.
   ///
-  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported`.
+  /// Throws `timedOut` when there is no answer, `disconnected`, `refused` or `unsupported`.
   public static func open(
     _ session: AccessorySession, options: AF1Exchange.Options = .init(), clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> AF1Accessory {
@@ -36,12 +36,12 @@ public struct AF1Accessory: Sendable {
     return AF1Accessory(link: try await Link.open(session, rules: rules, clock: clock))
   }
 
-  /// Asks who it is. Throws what `request` throws, and `badData`.
+  /// Asks for its identity. Throws what `request` throws, and `badData`.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     AccessoryIdentity(try await ask(.identify, as: AF1Identity.self))
   }
 
-  /// Asks what it is doing. Throws what `request` throws, and `badData`.
+  /// Asks for its status. Throws what `request` throws, and `badData`.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
     AccessoryStatus(try await ask(.status, as: AF1StatusReply.self, largestReply: 16))
   }
@@ -51,8 +51,8 @@ public struct AF1Accessory: Sendable {
     BatteryReading(try await ask(.battery, as: AF1BatteryReply.self, largestReply: 16))
   }
 
-  /// Asks for its battery, and gives with the answer what the accessory tells behind it, as `events` does: nothing that
-  /// is older than the answer. Throws what `battery` throws.
+  /// Asks for its battery. Returns the reading and the events that come after it, as `events` does: no event is older
+  /// than the reading. Throws what `battery` throws.
   public func batteryAndEvents() async throws(AccessoryError) -> (
     reading: BatteryReading, events: EventStream<Event>
   ) {
@@ -64,24 +64,27 @@ public struct AF1Accessory: Sendable {
   /// Sends bytes and gets them back. Throws what `request` throws, and `badData` when other bytes come back.
   public func echo(_ bytes: [UInt8]) async throws(AccessoryError) -> [UInt8] {
     let reply = try await link.request(AF1Request(.echo, payload: bytes, largestReply: bytes.count)).payload
-    guard reply == bytes else { throw AccessoryError(.badData, "\(label) did not echo what it was sent") }
+    guard reply == bytes else {
+      throw AccessoryError(.badData, "the echo of \(label) differs from the bytes that were sent")
+    }
     return reply
   }
 
-  /// Sends any command; commands that the specification doesn't know are not repeated unless that is safe.
+  /// Sends any command. A command that the specification doesn't define is repeated only if the accessory certainly
+  /// hasn't restarted, because otherwise it could run twice.
   ///
   /// Throws `timedOut`, `refused`, `disconnected`, `cancelled`, `busy`.
   public func request(_ command: AF1Command, payload: [UInt8] = []) async throws(AccessoryError) -> [UInt8] {
     try await link.request(AF1Request(command, payload: payload)).payload
   }
 
-  /// What the accessory tells of its own accord, from now on. Throws the link's error when the accessory goes, and
-  /// ends normally when it is closed here.
+  /// The accessory's unsolicited messages from now on. The stream throws the link's error when the accessory goes, and
+  /// ends normally when the link is closed.
   public func events() -> EventStream<Event> {
     link.events().converted { Self.event($0) }
   }
 
-  /// Closes the link; returns when the device is free for others.
+  /// Closes the link. Returns when the device is free for others.
   public func close() async { await link.close() }
 
   func ask<Reply: AF1Payload>(
@@ -96,7 +99,7 @@ public struct AF1Accessory: Sendable {
   ) async throws(AccessoryError) -> Reply {
     let payload: [UInt8]
     do throws(AF1PayloadError) { payload = try arguments.encoded() } catch {
-      throw AccessoryError(.misconfigured, "\(label) can't be told this: \(error)")
+      throw AccessoryError(.misconfigured, "the request can't be sent to \(label): \(error)")
     }
     let request = AF1Request(command, payload: payload, largestReply: largestReply)
     return try decode(try await link.request(request), of: command, as: type)
@@ -108,7 +111,7 @@ public struct AF1Accessory: Sendable {
     do throws(AF1PayloadError) {
       return try Reply(decoding: message.payload)
     } catch {
-      throw AccessoryError(.badData, "\(label) answers \(command.name) with something else: \(error)")
+      throw AccessoryError(.badData, "\(label) sent an invalid reply to \(command.name): \(error)")
     }
   }
 

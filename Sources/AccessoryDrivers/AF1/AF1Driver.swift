@@ -5,11 +5,12 @@ import AccessoryLink
 import AccessoryProtocols
 
 extension Driver {
-  /// Accessories that speak the AF1 reference command set.
+  /// The driver of accessories that speak the AF1 reference command set.
   public static let af1 = Driver(
     name: AF1Accessory.driverName, summary: "AF1", commands: AF1Accessory.commands,
     preview: { calls, _ throws(AccessoryError) in try AF1Accessory.preview(of: calls) },
-    previewRemark: AF1Accessory.previewRemark, frames: { AF1Words.reader }
+    previewRemark: AF1Accessory.previewRemark, frames: { AF1Words.reader },
+    routing: { transport, profile, _ in .af1(label: transport.label, options: .init(profile)) }
   ) {
     session, profile, clock throws(AccessoryError) in
     try await AF1Accessory.open(session, options: .init(profile), clock: clock)
@@ -17,7 +18,7 @@ extension Driver {
 }
 
 extension AF1Accessory: Accessory {
-  /// What its reply to HELLO has told.
+  /// What the accessory's reply to HELLO said: boot id, largest payload and window.
   public var protocolDetails: ProtocolDetails? {
     let exchange = link.exchange
     return ProtocolDetails(
@@ -25,12 +26,13 @@ extension AF1Accessory: Accessory {
       window: Int(exchange.hello?.window ?? 1))
   }
 
-  /// Sends any command, by its number. Throws what `request(_:payload:)` of a command throws.
+  /// Sends any command by its number. Throws what `request(_:payload:)` with an `AF1Command` throws.
   public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
     try await request(AF1Command(rawValue: code), payload: payload)
   }
 
-  /// Asks for its battery; none of the news is older than the answer. Throws what `battery` throws.
+  /// Asks for its battery. Returns the reading and the news after it; no news is older than the reading. Throws what
+  /// `battery` throws.
   public func batteryAndNews() async throws(AccessoryError) -> (
     reading: BatteryReading, news: EventStream<AccessoryNews>
   ) {
@@ -38,7 +40,7 @@ extension AF1Accessory: Accessory {
     return (reading, events.converted { AccessoryNews($0) })
   }
 
-  /// What the accessory tells of its own accord, from now on: `events` in the terms that all kinds share.
+  /// The accessory's unsolicited messages from now on: `events`, in the terms that all drivers share.
   public func news() -> EventStream<AccessoryNews> { link.news { AccessoryNews(Self.event($0)) } }
 }
 
@@ -53,7 +55,7 @@ extension AccessoryNews {
 }
 
 extension AF1Exchange.Options {
-  /// The protocol's defaults, with what a profile says of pacing.
+  /// The protocol's defaults, with the pacing of the profile, if there is one.
   public init(_ profile: Profile?) {
     self.init()
     if let profile { pacing = profile.pacing }

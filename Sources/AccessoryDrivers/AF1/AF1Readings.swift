@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// What AF1 accessories tell, in the terms that all accessories share.
+// Conversions of AF1 messages to the types that all drivers share.
 
 extension AccessoryStatus {
-  /// The status in an AF1 accessory's reply or event. A fault code of 0 is none.
+  /// The status in an AF1 accessory's reply or event. Fault code 0 means no fault.
   public init(_ reply: AF1StatusReply) {
     self.init(state: reply.state, faultCode: reply.faultCode == 0 ? nil : reply.faultCode, progress: reply.progress)
   }
@@ -43,7 +43,7 @@ extension BatteryReading {
 }
 
 extension AF1Accessory {
-  /// Asks for its status, in which a number is a value; and tells what HELLO has told. Throws what `status` throws.
+  /// Asks for its status and returns its numbers as values, together with those from the reply to HELLO. Throws what `status` throws.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     let reply = try await ask(.status, as: AF1StatusReply.self, largestReply: 16)
     let state: AccessoryValue.Content? =

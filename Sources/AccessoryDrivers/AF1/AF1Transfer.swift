@@ -4,50 +4,50 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-/// A file on its way to an accessory, which may go on after an interruption.
+/// Sends a file to an accessory, and can be resumed after an interruption.
 ///
-/// The accessory says where it goes on: it is told size, checksum and name, and answers with how much it has of just that
-/// file. So a transfer goes on after an unplug, after a restart of the accessory, and in another process. In the end the
-/// accessory compares the checksum of what has arrived with that of the file.
+/// The host announces the file's size, checksum and name, and the accessory answers with the number of bytes that it
+/// already has of exactly this file. So a transfer resumes after an unplug, after a restart of the accessory, and in
+/// another process. At the end the accessory compares the checksum of what has arrived with the announced one.
 public struct AF1Transfer: FileTransfer {
-  /// What is sent.
+  /// The file's contents.
   public let source: any FileSource
-  /// What the file is for.
+  /// The file's purpose.
   public let kind: FileKind
-  /// The name that the accessory is told.
+  /// The file's name in the announcement.
   public let path: String
-  /// What the accessory is told of it; nil before it begins.
+  /// The announcement to the accessory; nil before the first `run`.
   public private(set) var announcement: AF1TransferBeginRequest?
-  /// Bytes that the accessory is known to have.
+  /// The number of bytes that the accessory has acknowledged.
   public private(set) var done = 0
-  /// Whether all of it is stored.
+  /// Whether the accessory has stored the whole file.
   public private(set) var isComplete = false
-  /// Times that it went on in the middle of the file.
+  /// How many times the transfer resumed in the middle of the file.
   public private(set) var resumptions = 0
 
-  /// Bytes of it.
+  /// The file's size, in bytes.
   public var size: Int? { source.count }
-  /// The checksum is compared in the end; see `crc32`.
+  /// Always nil: AF1 compares `crc32` instead.
   public var md5: String? { nil }
-  /// The checksum of the file; nil before it begins.
+  /// The CRC-32 of the file; nil before the first `run`.
   public var crc32: UInt32? { announcement?.checksum }
 
-  /// Times that the accessory is told of the file without anything of it getting there, before that is an error.
+  /// The transfer fails after this many attempts in a row without progress.
   private static let fruitlessLimit = 4
 
-  /// Pieces under way at most, whatever the accessory allows: when others ask it something meanwhile, they wait in the
-  /// link's queue, which has place for twice as many.
-  private static let mostUnderWay = 32
+  /// The most pieces in flight, whatever the accessory allows. The link's queue has room for twice as many, so requests
+  /// of others can still wait there.
+  private static let inFlightLimit = 32
 
-  /// A file to be sent under this name, of at most 256 bytes.
+  /// A file to be sent under this name, of at most 256 bytes in UTF-8.
   public init(_ source: any FileSource, kind: FileKind = .other, name: String) {
     self.source = source
     self.kind = kind
     path = name
   }
 
-  /// What the accessory is told. Throws `misconfigured` for a name that can't be told, or a file beyond 4 GiB, before the
-  /// file is read.
+  /// Makes the announcement. Throws `misconfigured`, before the file is read, when the name can't be encoded or the
+  /// file is larger than 4 GiB; and what reading the file throws.
   private func announce() async throws(AccessoryError) -> AF1TransferBeginRequest {
     guard let size = UInt32(exactly: source.count) else {
       throw AccessoryError(.misconfigured, "a file for an AF1 accessory has at most 4 GiB")
@@ -60,24 +60,24 @@ public struct AF1Transfer: FileTransfer {
       }
     var announcement = AF1TransferBeginRequest(kind: wireKind, size: size, checksum: 0, name: path)
     do throws(AF1PayloadError) { _ = try announcement.encoded() } catch {
-      throw AccessoryError(.misconfigured, "the accessory can't be told this name of a file: \(error)")
+      throw AccessoryError(.misconfigured, "the name of the file can't be sent to the accessory: \(error)")
     }
     announcement.checksum = try await source.checksum()
     return announcement
   }
 
-  /// Sends what is missing. When this throws, it can be called again, also with an accessory that was opened anew.
+  /// Sends the missing bytes. After an error it can be called again, also with an accessory that was opened anew.
   ///
-  /// As many pieces are under way as the link's pacing and the accessory allow. When the task is cancelled, the accessory
-  /// is told to forget the file, for which it has the usual time limit. Throws `refused`, `disconnected`, `timedOut`,
-  /// `cancelled` (the task was cancelled, or the accessory closed), and `badData` when the accessory finds that the
-  /// checksum differs.
+  /// As many pieces are in flight as the link's pacing and the accessory allow. When the task is cancelled, this asks
+  /// the accessory to forget the file, and waits for the reply within the usual timeout. Throws `refused`,
+  /// `disconnected`, `timedOut`, `cancelled` (the task was cancelled, or the accessory closed), and `badData` when the
+  /// accessory finds another checksum or size.
   public mutating func run(
     on accessory: any Accessory, progress: FileProgress? = nil
   ) async throws(AccessoryError) {
     if isComplete { return }
     guard let accessory = accessory as? AF1Accessory else {
-      throw AccessoryError(.unsupported, "\(accessory.label) doesn't speak AF1, and can't go on with the file")
+      throw AccessoryError(.unsupported, "\(accessory.label) doesn't speak AF1, so the file transfer can't continue")
     }
     let announcement: AF1TransferBeginRequest
     if let known = self.announcement { announcement = known } else { announcement = try await announce() }
@@ -90,11 +90,13 @@ public struct AF1Transfer: FileTransfer {
       switch outcome {
       case .stored: isComplete = true
       case .wrong(let what):
-        // A part from an earlier time may have been another file's, or be damaged: once more, all of it.
+        // The resumed part may belong to another file, or be damaged: sends the whole file once more.
         guard resumptions > 0, !isAnew else {
           throw AccessoryError(
             .badData,
-            "\(accessory.label) finds that the file's \(what) differs: it has changed meanwhile, or was damaged")
+            "\(accessory.label) received a file with another \(what): the file changed during the transfer, or was "
+              + "damaged"
+          )
         }
         isAnew = true
         _ = try await accessory.link.request(AF1Request(.transferAbort, largestReply: 0))
@@ -103,16 +105,16 @@ public struct AF1Transfer: FileTransfer {
           await Self.abort(on: accessory)
           throw error
         }
-        // It may have restarted, and doesn't know what the pieces belong to.
+        // The accessory may have restarted and lost the announcement: announces the file again.
         fruitless = done > before ? 0 : fruitless + 1
-        guard error.isPassing, fruitless < Self.fruitlessLimit else { throw error }
+        guard error.isTransient, fruitless < Self.fruitlessLimit else { throw error }
       }
     }
   }
 
   private enum Outcome {
     case stored
-    /// "checksum" or "size".
+    /// The accessory found another "checksum" or "size".
     case wrong(String)
     case failed(AccessoryError)
   }
@@ -126,14 +128,14 @@ public struct AF1Transfer: FileTransfer {
       let exchange = accessory.link.exchange
       let pieceSize = min(Int(beginning.chunkSize), exchange.largestPayload - 4)
       guard pieceSize > 0, beginning.resumeOffset <= announcement.size else {
-        throw AccessoryError(.badData, "\(accessory.label) answers TRANSFER_BEGIN with something senseless")
+        throw AccessoryError(.badData, "\(accessory.label) sent an invalid reply to TRANSFER_BEGIN")
       }
       done = Int(beginning.resumeOffset)
       if done > 0 { resumptions += 1 }
       progress?(done, source.count)
       let window = TransferWindow(
         size: source.count, from: done, pieceSize: pieceSize,
-        window: min(Self.mostUnderWay, exchange.window(overlapping: true)))
+        window: min(Self.inFlightLimit, exchange.window(overlapping: true)))
       let flight = TransferFlight(link: accessory.link, source: source, window: window)
       try await flight.run { acknowledged in
         done = acknowledged
@@ -153,7 +155,7 @@ public struct AF1Transfer: FileTransfer {
     }
   }
 
-  /// Has the accessory forget the file, in a task that isn't cancelled.
+  /// Asks the accessory to forget the file, in a task of its own, because a cancelled task can't send.
   private static func abort(on accessory: AF1Accessory) async {
     let link = accessory.link
     _ = await Task { try? await link.request(AF1Request(.transferAbort, largestReply: 0)) }.value
@@ -161,19 +163,19 @@ public struct AF1Transfer: FileTransfer {
 }
 
 extension AF1Accessory {
-  /// The files that it can be sent.
+  /// The files that the accessory accepts.
   public var files: (any AccessoryFiles)? { AF1Files() }
 }
 
 private struct AF1Files: AccessoryFiles {
-  func sending(
+  func makeSendTransfer(
     _ source: any FileSource, to path: String, as kind: FileKind?
   ) throws(AccessoryError) -> any FileTransfer { AF1Transfer(source, kind: kind ?? .other, name: path) }
 }
 
 extension AccessoryError {
-  /// Whether to tell the accessory of the file once more may help.
-  fileprivate var isPassing: Bool {
+  /// Whether announcing the file once more may help.
+  fileprivate var isTransient: Bool {
     switch kind {
     case .timedOut: true
     case .refused:

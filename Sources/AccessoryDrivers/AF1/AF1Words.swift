@@ -5,9 +5,9 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// The messages of AF1 in words.
+/// Describes AF1 frames in words, for a trace.
 enum AF1Words {
-  /// A reader of AF1's frames, however long.
+  /// A reader of AF1 frames with payloads of any length.
   static var reader: CodecFrameReader<AF1Codec> {
     CodecFrameReader(AF1Codec(maximumPayload: Int(UInt16.max))) { header, outcome, payload, _ in
       words(header, outcome, payload)
@@ -28,7 +28,7 @@ enum AF1Words {
     return words
   }
 
-  /// What a reply to a command says; nil where nothing is known of its form, or it isn't of that.
+  /// Describes the reply to a command. Returns nil when the reply's format isn't known, or the payload doesn't have it.
   static func reply(_ payload: [UInt8], to command: AF1Command) -> (summary: String, fields: [FrameField])? {
     let said = message(command, .reply, payload)
     return said.fields.isEmpty ? nil : said

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-/// Sends the pieces of a file, several at a time, until the accessory has all of them.
+/// Sends the pieces of a file, several at a time, until the accessory has acknowledged all of them.
 final class TransferFlight {
   private struct Landing: Sendable {
     var piece: TransferWindow.Piece
@@ -17,24 +17,25 @@ final class TransferFlight {
   private var tasks: [TransferWindow.Piece: Task<Void, Never>] = [:]
   private let landings: AsyncStream<Landing>
   private let landed: AsyncStream<Landing>.Continuation
-  /// What was read ahead.
+  /// Bytes that were read from the source before they are sent, and the offset of the first.
   private var ahead: (start: Int, bytes: [UInt8]) = (0, [])
 
-  /// Bytes that are read at a time. A source that has to ask somebody tells how far it is when it asks.
+  /// How many bytes are read at a time. A source that is fetched piece by piece, from another process for example,
+  /// learns the progress from the offsets that are read, so this isn't larger.
   private static let readAhead = 1 << 14
 
   init(link: Link<AF1Exchange>, source: any FileSource, window: TransferWindow) {
     self.link = link
     self.source = source
     self.window = window
-    // No more than the pieces under way, which the window bounds.
+    // Unbounded, but holds at most one result for each piece in flight, which the window bounds.
     (landings, landed) = AsyncStream<Landing>.makeStream()
   }
 
   deinit { for task in tasks.values { task.cancel() } }
 
-  /// Sends, and calls `acknowledged` with how much the accessory has whenever that changes. Throws what the link throws,
-  /// `cancelled` also when the task is cancelled, and what `TransferWindow` throws.
+  /// Sends the pieces, and calls `acknowledged` with the number of acknowledged bytes whenever it changes. Throws what
+  /// the link and `TransferWindow` throw, and `cancelled` when the task is cancelled.
   func run(_ acknowledged: (Int) -> Void) async throws(AccessoryError) {
     var iterator = landings.makeAsyncIterator()
     var known = window.acknowledged
@@ -51,8 +52,8 @@ final class TransferFlight {
     }
   }
 
-  /// A piece that is no longer awaited was cancelled here. One that is awaited, yet cancelled, was given up by the link,
-  /// which was closed: no answer will come.
+  /// Handles the result of a piece's request. When `isAwaited` is false, the request was cancelled here. A request that
+  /// was cancelled although it is awaited was cancelled by the closing of the link: no answer will come.
   private func take(
     _ piece: TransferWindow.Piece, _ result: Result<Int, AccessoryError>, isAwaited: Bool
   ) throws(AccessoryError) {
@@ -97,7 +98,7 @@ final class TransferFlight {
     do throws(AF1PayloadError) {
       return .success(Int(try AF1TransferDataReply(decoding: reply.payload).nextOffset))
     } catch {
-      throw AccessoryError(.badData, "\(label) answers TRANSFER_DATA with something else: \(error)")
+      throw AccessoryError(.badData, "\(label) sent an invalid reply to TRANSFER_DATA: \(error)")
     }
   }
 

@@ -2,39 +2,40 @@
 
 import AccessoryCore
 
-/// Which pieces of a file are to be sent, and how much of it the accessory has: no I/O and no clock.
+/// A sliding window over a file: decides which piece is sent next, and how much the accessory has acknowledged. Has no
+/// I/O and no clock.
 ///
-/// Up to `window` pieces are under way. Each answer says where the accessory wants to go on, so that one answer stands
-/// for those before it that were lost. When it says that a piece was not taken, one before it was lost: sending goes on
-/// there. What was sent behind that place is not given up but waited for, as it is still on the line, and sending it
-/// again at once would exceed the window.
+/// Up to `window` pieces are in flight. Each answer holds the offset that the accessory expects next, so one answer
+/// also acknowledges earlier pieces whose answers were lost. When an answer shows that its piece was not taken, an
+/// earlier piece was lost, and sending goes back to the expected offset. The pieces behind that offset stay in flight
+/// until they are answered: they are still on the line, and sending them again at once would exceed the window.
 struct TransferWindow: Sendable {
-  /// Bytes that are sent together.
+  /// A range of bytes that is sent in one request.
   struct Piece: Sendable, Hashable {
     var range: Range<Int>
-    /// Tells it from the same bytes sent earlier.
+    /// Distinguishes this piece from an earlier one with the same bytes.
     var number: Int
-    /// How often sending had gone back when it was sent.
+    /// The number of setbacks before the piece was sent.
     var round: Int
   }
 
   let size: Int
   let pieceSize: Int
   let window: Int
-  /// All bytes before this are with the accessory.
+  /// The accessory has all bytes before this offset.
   private(set) var acknowledged: Int
   private(set) var pieces: [Piece] = []
   private var position: Int
   private var round = 0
   private var number = 0
-  /// The most that was ever acknowledged, and the setbacks since then.
+  /// The highest offset that was ever acknowledged, and the weight of the setbacks since then.
   private var furthest: Int
   private var setbacks = 0
 
-  /// Setbacks without a step forward, after which there is no sense in going on.
+  /// The weight of setbacks without progress after which the transfer fails.
   static let setbackLimit = 16
 
-  /// A transfer that goes on at `start`. All numbers of bytes are at least 0, and `pieceSize` and `window` at least 1.
+  /// A transfer that starts at offset `start`. Offsets and sizes are at least 0; `pieceSize` and `window` are at least 1.
   init(size: Int, from start: Int, pieceSize: Int, window: Int) {
     self.size = size
     self.pieceSize = max(1, pieceSize)
@@ -42,10 +43,10 @@ struct TransferWindow: Sendable {
     (acknowledged, position, furthest) = (start, start, start)
   }
 
-  /// Whether the accessory has all.
+  /// Whether the accessory has acknowledged the whole file, and no piece is in flight.
   var isComplete: Bool { acknowledged == size && pieces.isEmpty }
 
-  /// The next piece to be sent; nil while none may be.
+  /// The next piece to send; nil while the window is full, or when the whole file was sent.
   mutating func next() -> Piece? {
     guard pieces.count < window, position < size else { return nil }
     let end = min(size, position + pieceSize)
@@ -56,20 +57,20 @@ struct TransferWindow: Sendable {
     return piece
   }
 
-  /// The accessory has answered a piece: it wants to go on at `offset`. Returns the pieces that need no longer be waited
-  /// for. Throws `badData` when it wants what there isn't, or nothing of what it is sent.
+  /// Handles the answer to a piece: the accessory expects the byte at `offset` next. Returns the pieces whose answers need no longer
+  /// be awaited. Throws `badData` when the offset is outside the file, and `timedOut` after too many setbacks.
   mutating func answered(_ piece: Piece, _ offset: Int) throws(AccessoryError) -> [Piece] {
     guard let index = pieces.firstIndex(of: piece) else { return [] }
     pieces.remove(at: index)
     guard (0...size).contains(offset) else {
-      throw AccessoryError(.badData, "the accessory asks for byte \(offset) of a file that has \(size)")
+      throw AccessoryError(.badData, "the accessory asks for byte \(offset) of a file of \(size) bytes")
     }
-    // Answers may get here in another order than they were given. An accessory that really has less than before says so
-    // when it is told of the file once more, which follows too many setbacks.
+    // Answers may arrive out of order, so the offset never goes down. If the accessory really has less than before, it
+    // says so when the file is announced again, which happens after too many setbacks.
     acknowledged = max(acknowledged, offset)
     if piece.round == round, offset < piece.range.upperBound, acknowledged < piece.range.upperBound {
       try setBack()
-      // The lost one would only be sent again where it is; it has its place in the new order.
+      // The lost piece will be sent again at `acknowledged`, so neither it nor an earlier one is awaited any longer.
       let place = acknowledged
       return forget { $0.range.lowerBound <= place }
     }
@@ -79,12 +80,11 @@ struct TransferWindow: Sendable {
     return forget { $0.range.upperBound <= done }
   }
 
-  /// Nobody has answered a piece: sending goes on where the accessory was last. Throws `timedOut` when that has
-  /// happened too often.
+  /// Handles a piece without an answer: sending goes back to the last acknowledged offset. Throws `timedOut` after too many setbacks.
   mutating func unanswered(_ piece: Piece) throws(AccessoryError) {
     guard let index = pieces.firstIndex(of: piece) else { return }
     pieces.remove(at: index)
-    // Each has been tried several times by the link: the third says that nobody is there.
+    // The link has already tried each piece several times, so this counts for half the limit: the third one is too many.
     if piece.round == round { try setBack(by: Self.setbackLimit / 2) }
   }
 
@@ -92,7 +92,7 @@ struct TransferWindow: Sendable {
     setbacks += weight
     guard setbacks <= Self.setbackLimit else {
       throw AccessoryError(
-        .timedOut, "the file doesn't get on: the accessory has not taken byte \(furthest) in many tries")
+        .timedOut, "the file transfer is stuck: the accessory did not accept byte \(furthest) after many tries")
     }
     round += 1
     position = acknowledged

@@ -5,7 +5,7 @@ import AccessoryLink
 import AccessoryProtocols
 
 extension Driver {
-  /// Robots with a Bluno board.
+  /// The driver of robots with a Bluno board.
   public static let bluno = Driver(
     name: BlunoRobot.driverName, summary: "robots with a Bluno board", commands: BlunoRobot.commands,
     polls: [], lacks: [.battery, .files, .requests],
@@ -18,7 +18,7 @@ extension Driver {
 }
 
 extension BlunoRobot: Accessory {
-  /// Asks the radio for its name, address and version; where it doesn't answer, nothing of that is known.
+  /// Asks the radio for its name, address and version. Fields that the radio doesn't answer stay empty.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     var identity = AccessoryIdentity(
       manufacturer: "", name: "", model: "Bluno", serialNumber: "", firmwareRevision: "", hardwareRevision: "")
@@ -33,16 +33,16 @@ extension BlunoRobot: Accessory {
     return identity
   }
 
-  /// A robot doesn't say what it is doing.
+  /// Returns an unknown status: a robot doesn't report one.
   public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus(state: .notInitialized) }
 
-  /// A Bluno knows nothing of its battery.
+  /// Throws `unsupported`: a Bluno doesn't report its battery.
   public func battery() async throws(AccessoryError) -> BatteryReading {
-    throw AccessoryError(.unsupported, "\(label) is a Bluno, which doesn't tell its battery")
+    throw AccessoryError(.unsupported, "\(label) is a Bluno, which doesn't report its battery")
   }
 
-  /// Asks the radio, in AT mode, how strong its connection is and how strongly it sends; where it doesn't answer, neither
-  /// is known.
+  /// Asks the radio, in AT mode, for the signal strength of its connection and for its transmit power, both in dBm. A
+  /// value that the radio doesn't answer is nil.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     var (strength, power): (Int?, Int?)
     do throws(AccessoryError) {
@@ -53,13 +53,13 @@ extension BlunoRobot: Accessory {
       guard error.kind == .timedOut else { throw error }
     }
     return [
-      // It says 0 where there is no connection.
+      // The radio reports 0 when it has no connection.
       AccessoryValue(
         "signal_strength", .signalStrength, .decibelMilliwatt, number: strength.flatMap { $0 == 0 ? nil : Double($0) }),
       AccessoryValue("transmit_power", .signalStrength, .decibelMilliwatt, number: power.map(Double.init)),
     ]
   }
 
-  /// Everything that it says is something that only this driver knows.
+  /// Texts of the robot, all as `other`: their meaning isn't known.
   public nonisolated func news() -> EventStream<AccessoryNews> { texts().converted { _ in .other } }
 }

@@ -5,17 +5,17 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// Reads what passes between a remote control and a Bluno: messages for the robot, which only silence ends unless they are
-/// lines; commands for the radio in AT mode; and what both say, in lines.
+/// Decodes the traffic between a host and a Bluno, for a trace: messages to the robot, which end with a line feed or
+/// with silence; AT commands to the radio; and lines from the board.
 struct BlunoFrameReader: FrameReader {
   private static let name = "Bluno"
 
   private var lines = FrameSide(.fromDevice, LineExchange.lines)
-  /// Bytes to the robot that nothing has ended yet.
+  /// Bytes to the robot whose message hasn't ended yet.
   private var message: [UInt8] = []
-  /// What the radio was asked last, and has not answered.
+  /// The last AT command, until its reply.
   private var asked: BlunoCommand?
-  /// As far as can be seen.
+  /// Whether the radio seems to be in AT mode, judging by the traffic.
   private var isInATMode = false
 
   var silenceEndsFrames: Bool { true }
@@ -52,15 +52,15 @@ struct BlunoFrameReader: FrameReader {
     if let command = try? BlunoCommand(decoding: bytes) { return [sent(self.command(command, bytes), bytes)] }
     let whole = BlunoMessage(line: bytes)
     if case .text = whole {
-      // Keys that follow each other quickly?
+      // The bytes may be several keys that were pressed in quick succession.
       let parts = Self.parts(of: bytes)
       if !parts.isEmpty { return parts.map { sent(Self.words(of: $0.message), $0.bytes) } }
     }
     return [sent(Self.words(of: whole), bytes)]
   }
 
-  /// The messages that bytes consist of, as a robot reads them that takes character by character; none if one of them
-  /// would be a text.
+  /// Splits bytes into messages as a robot does that reads character by character. Returns nothing if one of the
+  /// messages would be a text.
   private static func parts(of bytes: [UInt8]) -> [(message: BlunoMessage, bytes: [UInt8])] {
     var decoder = BlunoDecoder()
     var parts: [(message: BlunoMessage, bytes: [UInt8])] = []
@@ -83,7 +83,7 @@ struct BlunoFrameReader: FrameReader {
     return FrameRead(.toDevice, .frame(words))
   }
 
-  /// The words of a message for the robot.
+  /// Describes a message to the robot.
   private static func words(of message: BlunoMessage) -> FrameWords {
     var words = FrameWords(name, "request", title: "request")
     switch message {
@@ -105,7 +105,7 @@ struct BlunoFrameReader: FrameReader {
     return words
   }
 
-  /// The words of a command for the radio.
+  /// Describes an AT command to the radio.
   private mutating func command(_ command: BlunoCommand, _ bytes: [UInt8]) -> FrameWords {
     let wire = String(decoding: bytes.withoutLineEnd, as: UTF8.self)
     var words = FrameWords(

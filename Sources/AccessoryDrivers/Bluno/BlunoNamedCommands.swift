@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// A command of a robot, or of its board's radio, under the name that a person types.
+/// A command of a robot, or of its board's radio, under the name that the user types.
 struct BlunoNamedCommand: Sendable {
   typealias Run = @Sendable (BlunoRobot, BlunoRemote, CommandCall) async throws(AccessoryError) -> [CommandValue]
 
@@ -23,12 +23,12 @@ struct BlunoNamedCommand: Sendable {
 
   private static let robot: [BlunoNamedCommand] = [
     BlunoNamedCommand(
-      "task", "Begins a task, by its number or its name", [.init("task", .text(BlunoRemoteFile.nameLimit))]
+      "task", "Starts a task, by its number or its name", [.init("task", .text(BlunoRemoteFile.nameLimit))]
     ) { robot, remote, call throws(AccessoryError) in
       let text = call.text("task")
-      // A number needs no task of that number: a robot may know more than its remote control.
+      // The number needn't be in the remote control's list: a robot may have more tasks.
       guard let number = remote.task(text)?.number ?? Int(text) else {
-        throw AccessoryError(.misconfigured, "there is no task \(text): bridge-cli remote show shows all")
+        throw AccessoryError(.misconfigured, "there is no task \(text): bridge-cli remote show lists all tasks")
       }
       try await robot.send(.task(number), by: remote)
       return []
@@ -38,7 +38,7 @@ struct BlunoNamedCommand: Sendable {
       try await robot.send(.key(BlunoKey(rawValue: call.text("key")) ?? .stop), by: remote)
       return []
     },
-    BlunoNamedCommand("drive-speed", "Tells how fast to go", [.init("speed", .whole(BlunoMessage.speeds))]) {
+    BlunoNamedCommand("drive-speed", "Sets the driving speed", [.init("speed", .whole(BlunoMessage.speeds))]) {
       robot, remote, call throws(AccessoryError) in
       try await robot.send(.speed(call.whole("speed")), by: remote)
       return []
@@ -50,7 +50,7 @@ struct BlunoNamedCommand: Sendable {
     },
   ]
 
-  /// "name" asks, "set-name" sets.
+  /// The commands for a parameter: one with its name that asks for it, and "set-" plus its name, which sets it.
   private static func radio(_ parameter: BlunoParameter) -> [BlunoNamedCommand] {
     let name = parameter.name
     var commands = [
@@ -83,13 +83,13 @@ struct BlunoNamedCommand: Sendable {
   }
 
   private static let others: [BlunoNamedCommand] = [
-    BlunoNamedCommand("restart", "Starts the radio anew, so that what was set takes effect") {
+    BlunoNamedCommand("restart", "Restarts the radio, so that new settings take effect") {
       robot, _, _ throws(AccessoryError) in
       try await robot.ask(.restart)
       return []
     },
     BlunoNamedCommand(
-      "at", "Sends the radio any command, as it is written here", [.init("command", .text(BlunoLimits.value))],
+      "at", "Sends any AT command to the radio", [.init("command", .text(BlunoLimits.value))],
       results: [.init("reply")]
     ) { robot, _, call throws(AccessoryError) in
       let command: BlunoCommand
@@ -106,11 +106,11 @@ struct BlunoNamedCommand: Sendable {
 extension BlunoRobot {
   private static let table = Dictionary(uniqueKeysWithValues: BlunoNamedCommand.all.map { ($0.description.name, $0) })
 
-  /// All that a robot and its radio can be told and asked by name.
+  /// The commands of a robot and its radio.
   public static let commands = BlunoNamedCommand.all.map(\.description)
 
-  /// Carries out commands one after another, with the user's tasks and keys. Those of the radio need AT mode, which is
-  /// left in the end.
+  /// Carries out commands one after another, with the user's tasks and keys. Commands of the radio enter AT mode; this
+  /// leaves it at the end. Throws what `send`, `ask` and `BlunoRemoteFile.load` throw.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     let file = BlunoRemoteFile.usual
     let remote = try await SetupQueue(label: "remote").run { () throws(AccessoryError) in
@@ -119,7 +119,7 @@ extension BlunoRobot {
     return try await perform(calls, isAnswered: isAnswered, by: remote)
   }
 
-  /// As above, with these tasks and keys.
+  /// Carries out commands one after another, with the tasks and keys of `remote`.
   public func perform(
     _ calls: [CommandCall], isAnswered: Bool, by remote: BlunoRemote
   ) async throws(AccessoryError) -> [CommandReply] {
@@ -142,7 +142,7 @@ extension BlunoRobot {
 }
 
 extension BlunoParameter {
-  /// What people type.
+  /// The parameter's name on the command line.
   var name: String {
     switch self {
     case .function: "function"
@@ -167,32 +167,32 @@ extension BlunoParameter {
     }
   }
 
-  /// What it is, within a sentence.
+  /// The parameter's meaning, as a part of a sentence.
   var summary: String {
     switch self {
     case .function: "function"
     case .role: "role in a connection"
     case .minimumInterval: "shortest time between two transmissions"
     case .maximumInterval: "longest time between two transmissions"
-    case .speed: "line's speed"
-    case .bind: "address to which it connects"
-    case .connectMode: "readiness to connect to others than that"
+    case .speed: "baud rate of the serial line"
+    case .bind: "address of the device to connect to"
+    case .connectMode: "permission to connect to other devices"
     case .address: "own address"
     case .name: "name"
-    case .setting: "settings as a whole"
-    case .blunoDebug: "telling on USB what the processor sends"
-    case .usbDebug: "telling on USB what comes by radio"
-    case .power: "strength of sending"
-    case .beacons: "sending as an iBeacon"
+    case .setting: "settings as one value"
+    case .blunoDebug: "copy to USB of what the processor sends"
+    case .usbDebug: "copy to USB of what the radio receives"
+    case .power: "transmission power"
+    case .beacons: "transmission as an iBeacon"
     case .major: "iBeacon's major number"
     case .minor: "iBeacon's minor number"
-    case .version: "firmware's version"
-    case .signalStrength: "connection's strength"
+    case .version: "firmware version"
+    case .signalStrength: "signal strength of the connection"
     case .key: "key presses, as a keyboard (firmware 1.6 and later)"
     }
   }
 
-  /// In what a number is counted.
+  /// The unit of a numeric value.
   var unit: String? {
     switch self {
     case .minimumInterval, .maximumInterval: "ms"

@@ -7,30 +7,30 @@ import FoundationEssentials
 import Glibc
 import SystemPackage
 
-/// The file that keeps a user's remote control: JSON, `accessory-bridge/bluno.json` in `$XDG_CONFIG_HOME`, or in
+/// The file that stores a user's remote control: JSON, `accessory-bridge/bluno.json` in `$XDG_CONFIG_HOME`, or in
 /// `~/.config` where that isn't set.
 ///
-/// Its functions block: they are for a `SetupQueue`, or for programs that do nothing else meanwhile.
+/// Its functions block. Call them on a `SetupQueue`, or in a program that does nothing else meanwhile.
 public struct BlunoRemoteFile: Sendable, Hashable {
-  /// Where it is.
+  /// The file's path.
   public let path: String
 
   /// The file at this path.
   public init(_ path: String) { self.path = path }
 
-  /// The user's own; nil where neither `XDG_CONFIG_HOME` nor `HOME` says where that is.
+  /// The current user's file; nil when neither `XDG_CONFIG_HOME` nor `HOME` is set.
   public static var usual: BlunoRemoteFile? {
     ConfigurationFolder.user.map { BlunoRemoteFile($0 + "/bluno.json") }
   }
 
-  /// Bytes of the largest file that is read.
+  /// The size of the largest file that is read, in bytes.
   static let sizeLimit = 65_536
-  /// Tasks that are kept at most.
+  /// The most tasks in a file.
   public static let taskLimit = 256
-  /// Bytes of a task's name.
+  /// The length of the longest task name, in bytes.
   public static let nameLimit = 64
 
-  /// The file's contents.
+  /// The JSON document.
   private struct Contents: Codable {
     struct Task: Codable {
       var number: Int
@@ -41,9 +41,9 @@ public struct BlunoRemoteFile: Sendable, Hashable {
     var ends_lines: Bool?
   }
 
-  /// Reads it; where there is none, it is a remote control as it comes. What the file doesn't say is so, too.
+  /// Reads the file. A file that doesn't exist, or a key that is missing in it, means the default.
   ///
-  /// Throws `misconfigured` for a file that makes no sense, and as reading does.
+  /// Throws `misconfigured` for a file that isn't valid, and the error of the system call when reading fails.
   public func load() throws(AccessoryError) -> BlunoRemote {
     let bytes: [UInt8]
     do throws(Errno) {
@@ -56,11 +56,11 @@ public struct BlunoRemoteFile: Sendable, Hashable {
     return try read(bytes)
   }
 
-  /// The remote control in a file's bytes. Throws `misconfigured`.
+  /// Decodes a file's bytes. Throws `misconfigured`.
   func read(_ bytes: [UInt8]) throws(AccessoryError) -> BlunoRemote {
     guard bytes.count <= Self.sizeLimit else { throw wrong("it has more than \(Self.sizeLimit) bytes") }
     guard let contents = try? JSONDecoder().decode(Contents.self, from: Data(bytes)) else {
-      throw wrong("it is not the JSON of a remote control")
+      throw wrong("it is not a file of a remote control (JSON)")
     }
     var remote = BlunoRemote()
     do throws(BlunoError) {
@@ -91,16 +91,17 @@ public struct BlunoRemoteFile: Sendable, Hashable {
   private func check(_ remote: BlunoRemote) throws(AccessoryError) {
     guard remote.tasks.tasks.count <= Self.taskLimit else { throw wrong("there are more than \(Self.taskLimit) tasks") }
     for task in remote.tasks.tasks where task.name.isEmpty || task.name.utf8.count > Self.nameLimit {
-      throw wrong("the name of task \(task.number) has 1 to \(Self.nameLimit) bytes")
+      throw wrong("the name of task \(task.number) must have 1 to \(Self.nameLimit) bytes")
     }
   }
 
   private func wrong(_ reason: String) -> AccessoryError {
-    AccessoryError(.misconfigured, "\(path): \(reason): mend it or remove it")
+    AccessoryError(.misconfigured, "\(path): \(reason): correct or remove the file")
   }
 
-  /// Writes it, in place of the old one, and makes its folder if need be. Either all of it is there afterwards or the
-  /// old one. Throws `misconfigured` when there are too many tasks or a name is too long, and as writing does.
+  /// Replaces the file, and creates its folder if need be. The replacement is atomic: the file is either the new one or
+  /// the old one. Throws `misconfigured` when there are too many tasks or a name is empty or too long, and the error of
+  /// the system call when writing fails.
   public func save(_ remote: BlunoRemote) throws(AccessoryError) {
     try check(remote)
     let keys = BlunoKey.allCases.map { ($0.rawValue, String(remote.keys[$0])) }

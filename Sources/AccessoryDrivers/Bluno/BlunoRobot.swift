@@ -5,25 +5,25 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// A robot with a Bluno board, by its USB port: the `bluno` driver.
+/// A robot with a Bluno board, at its USB port: the `bluno` driver.
 ///
-/// It is told tasks, keys, speeds and texts, and answers none of them; what it says by itself are `texts`. The board's
-/// radio has commands of its own, in AT mode, in which the robot hears nothing.
+/// The robot accepts tasks, keys, speeds and texts, and answers none of them; `texts` has what it sends by itself. The
+/// board's radio has AT commands of its own. In AT mode nothing reaches the robot.
 public actor BlunoRobot {
-  /// The name by which profiles and announcements ask for this driver.
+  /// The driver's name in profiles and in the announcements of simulators.
   public static let driverName = "bluno"
 
-  /// The link, for what goes beyond this driver.
+  /// The link, for requests and events that this driver has no function for.
   public nonisolated let link: Link<LineExchange>
   private nonisolated let clock: any TimerClock
-  /// Time for an answer in AT mode.
+  /// How long an answer in AT mode may take.
   private let timeout: Duration
   private var isInATMode = false
 
-  /// The robot's name for people.
+  /// The robot's name in messages to the user.
   public nonisolated var label: String { link.label }
 
-  /// How often AT is tried until the radio answers.
+  /// How often the command AT is sent until the radio answers.
   private static let tries = 3
 
   private init(_ link: Link<LineExchange>, timeout: Duration, clock: any TimerClock) {
@@ -32,8 +32,8 @@ public actor BlunoRobot {
     self.clock = clock
   }
 
-  /// Takes the robot at the other end of `session`, which belongs to it from now on. Nothing is sent: whether somebody is
-  /// there isn't known. `timeout` is the time for an answer in AT mode.
+  /// Opens the robot at the other end of `session`. The robot owns the session from now on. Nothing is sent, so this
+  /// succeeds even if no robot is there. `timeout` is how long an answer in AT mode may take.
   ///
   /// Throws `disconnected`.
   public static func open(
@@ -45,33 +45,34 @@ public actor BlunoRobot {
 
   // MARK: - The robot
 
-  /// Sends a message as the user's remote control does; returns when it is on its way. Leaves AT mode first.
+  /// Sends a message, encoded as in the user's remote control. Returns when it was written. Leaves AT mode first.
   ///
-  /// Throws `misconfigured` for what can't be sent, `busy`, `disconnected`.
+  /// Throws `misconfigured` for a message that can't be encoded, `busy`, `disconnected`.
   public func send(_ message: BlunoMessage, by remote: BlunoRemote = BlunoRemote()) async throws(AccessoryError) {
     let bytes = try checking { () throws(BlunoError) in try remote.bytes(of: message) }
     try await leaveATMode()
     _ = try await link.request(LineRequest(bytes, name: "a message"))
   }
 
-  /// What the robot says from now on, a line or what comes without a pause; what is empty or a line feed alone is left
-  /// out. Escape it before showing it. Throws the link's error when it goes, and ends normally when it is closed here.
+  /// The texts that the robot sends from now on: a line, or bytes that came without a pause. Empty texts and lone line
+  /// feeds are left out. Escape a text before you show it. The stream throws the link's error when the robot goes, and
+  /// ends normally when the link is closed.
   public nonisolated func texts() -> EventStream<[UInt8]> {
     link.events().converted { BlunoMessage.isShown($0) ? $0 : nil }
   }
 
   // MARK: - The radio
 
-  /// Sends a command to the board's radio and gives its answer. Enters AT mode first, and stays in it until the robot is
-  /// sent something, or `leaveATMode`.
+  /// Sends an AT command to the board's radio and returns its reply. Enters AT mode first. The radio stays in AT mode
+  /// until `send` or `leaveATMode`.
   ///
-  /// Throws `timedOut` when the radio doesn't answer, `misconfigured` for an argument that can't be, `busy`,
-  /// `disconnected`.
+  /// Throws `timedOut` when the radio doesn't answer, `misconfigured` for an argument that isn't valid, `busy`, `disconnected`.
   @discardableResult
   public func ask(_ command: BlunoCommand) async throws(AccessoryError) -> BlunoReply {
     let bytes = try checking { () throws(BlunoError) in try command.encoded() }
     switch command {
-    case .toggle: throw AccessoryError(.misconfigured, "+++ is no command: AT mode is entered and left by itself")
+    case .toggle:
+      throw AccessoryError(.misconfigured, "+++ is not a command: AT mode is entered and left automatically")
     case .exit:
       try await leaveATMode()
       return .ok
@@ -84,15 +85,15 @@ public actor BlunoRobot {
     return BlunoReply(decoding: answer)
   }
 
-  /// The value of a parameter of the radio. Throws what `ask` throws, and `badData`.
+  /// The value of a radio parameter. Throws what `ask` throws, and `badData`.
   public func text(of parameter: BlunoParameter) async throws(AccessoryError) -> String {
     guard case .value(let text) = try await ask(.ask(parameter)) else {
-      throw AccessoryError(.badData, "\(label) answers AT+\(parameter.rawValue)=? with something else")
+      throw AccessoryError(.badData, "\(label) sent an invalid reply to AT+\(parameter.rawValue)=?")
     }
     return text
   }
 
-  /// Changes a parameter of the radio. Throws what `ask` throws, and `refused`.
+  /// Changes a parameter of the radio. Throws what `ask` throws, and `refused` when the radio doesn't accept the value.
   public func set(_ parameter: BlunoParameter, to value: String) async throws(AccessoryError) {
     let reply = try await ask(.set(parameter, value))
     guard reply == .ok else { throw AccessoryError(.refused, "\(label) refuses AT+\(parameter.rawValue)=") }
@@ -107,7 +108,7 @@ public actor BlunoRobot {
       _ = try await link.request(
         LineRequest(toggle, name: "+++", timeout: timeout) { BlunoReply(decoding: $0) == .enteredATMode })
     } catch {
-      // Some say nothing to that; and who was in AT mode has left it now.
+      // Some radios don't answer this command; and a radio that already was in AT mode has left it now.
       guard error.kind == .timedOut else { throw error }
     }
     for count in 1...Self.tries where !isThere {
@@ -126,7 +127,7 @@ public actor BlunoRobot {
     isInATMode = true
   }
 
-  /// Leaves AT mode, unless it isn't in it: the robot hears what is sent again. Throws what `ask` throws.
+  /// Leaves AT mode, if the radio is in it, so that the robot receives what is sent. Throws what `ask` throws.
   public func leaveATMode() async throws(AccessoryError) {
     guard isInATMode else { return }
     isInATMode = false
@@ -146,13 +147,13 @@ public actor BlunoRobot {
     do throws(BlunoError) {
       return try body()
     } catch {
-      throw AccessoryError(.misconfigured, "that can't be sent to \(label): \(error)")
+      throw AccessoryError(.misconfigured, "the command can't be sent to \(label): \(error)")
     }
   }
 
-  /// Leaves AT mode, as far as that is possible, and closes the link; returns when the device is free for others.
+  /// Leaves AT mode, if possible, and closes the link. Returns when the device is free for others.
   public func close() async {
-    // By a task of its own: one that is cancelled sends nothing any more.
+    // In a task of its own, because a cancelled task can't send.
     await Task { try? await leaveATMode() }.value
     await link.close()
   }

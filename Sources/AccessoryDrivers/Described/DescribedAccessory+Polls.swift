@@ -5,19 +5,19 @@ import AccessoryLink
 import AccessoryProtocols
 
 extension ProtocolDescription {
-  /// What the plan asks again and again, as a service does it: each of its polls under the names of its requests.
+  /// The plan's polls, which the service repeats. Each is named after its requests.
   var accessoryPolls: [AccessoryPoll] {
     plan.polls.map { poll in
       AccessoryPoll(
         name(of: poll), every: poll.interval.map { .nanoseconds($0) },
-        gives: parts(of: namesAnswered(by: poll.requests)))
+        parts: parts(of: namesAnswered(by: poll.requests)))
     }
   }
 
-  /// `basic`, or `basic-cells` of several requests.
+  /// A poll's name: the names of its requests, as in `basic`, or joined by a hyphen, as in `basic-cells`.
   func name(of poll: Poll) -> String { poll.requests.map { requests[$0].name }.joined(separator: "-") }
 
-  /// The names of the values that the replies to these requests have, and of those that follow from them.
+  /// The names of the values in the replies to these requests, and of the values derived from them.
   func namesAnswered(by asked: [Int]) -> Set<String> {
     let names = Set(
       asked.compactMap { requests[$0].reply }.flatMap { messages[$0].fields.filter { !$0.isHidden }.map(\.name) })
@@ -41,8 +41,8 @@ extension ProtocolDescription {
 }
 
 extension DescribedAccessory {
-  /// Makes the requests of one of the plan's polls, and gives what is known of each part then. What is refused is left out.
-  /// Throws `timedOut` when one isn't answered, `disconnected`, and `refused` when all are.
+  /// Makes the requests of one of the plan's polls. Returns the status, battery and values that their replies concern; refused
+  /// requests are left out. Throws `timedOut` when a request isn't answered, `disconnected`, and `refused` when all are refused.
   public func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] {
     let description = description
     guard let planned = description.plan.polls.first(where: { description.name(of: $0) == poll.name }) else {
@@ -61,7 +61,7 @@ extension DescribedAccessory {
       }
     }
     if let refusal, answered.isEmpty { throw refusal }
-    let (reported, derived) = picture.values(now: clock.bootTime)
+    let (reported, derived) = latestValues.values(now: clock.bootTime)
     let names = description.namesAnswered(by: answered)
     var news: [AccessoryNews] = []
     if names.contains(where: DescribedPart.isStatus) {

@@ -5,14 +5,14 @@ import AccessoryLink
 import AccessoryProtocols
 
 extension DescribedAccessory {
-  /// How long is waited for what the accessory sends by itself, unless the description has a longer time limit.
-  public static let patience = Duration.seconds(3)
+  /// How long readings wait for messages that the accessory sends by itself, unless the description's timeout is longer.
+  public static let messageTimeout = Duration.seconds(3)
 
-  /// What contact has told of it.
+  /// What is known of the protocol and the connection.
   public var protocolDetails: ProtocolDetails? {
     ProtocolDetails(
       name: description.name, largestPayload: description.framings.map(\.limit).max() ?? 0, window: 1,
-      unreadableFields: unreadableFields &+ picture.impossibleValues)
+      unreadableFields: unreadableFields &+ latestValues.impossibleValues)
   }
 
   private var unreadableFields: UInt64 {
@@ -20,11 +20,12 @@ extension DescribedAccessory {
     return unit.map { rules.unreadableFields(of: $0) } ?? rules.unreadableFields
   }
 
-  /// Asks who it is, as far as its protocol says that.
+  /// Asks for its identity. Fields that the protocol doesn't have stay empty.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     guard description.tells(DescribedPart.isIdentity) else { return AccessoryIdentity() }
     try await refresh(DescribedPart.isIdentity)
-    // What its plan doesn't ask, as it never changes. Not every model answers, and then it isn't asked for more.
+    // Requests for data that never changes, which the plan doesn't poll. Some models don't answer them; after the first
+    // timeout the rest isn't asked.
     for request in description.requestsForIdentity where !isNotKnown(request) {
       do throws(AccessoryError) {
         try await ask(request)
@@ -34,46 +35,48 @@ extension DescribedAccessory {
         break
       }
     }
-    let (reported, derived) = picture.values(now: clock.bootTime)
+    let (reported, derived) = latestValues.values(now: clock.bootTime)
     return AccessoryIdentity(described: reported + derived)
   }
 
-  /// Asks what it is doing, as far as its protocol says that.
+  /// Asks for its status. Returns an unknown status when the protocol has none.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
     guard description.tells(DescribedPart.isStatus) else { return AccessoryStatus(state: .notInitialized) }
     try await refresh(DescribedPart.isStatus)
-    let (reported, derived) = picture.values(now: clock.bootTime)
+    let (reported, derived) = latestValues.values(now: clock.bootTime)
     return AccessoryStatus(described: reported + derived)
   }
 
-  /// Asks for its battery. Throws `unsupported` when its protocol says nothing of one.
+  /// Asks for its battery. Throws `unsupported` when the protocol doesn't report one.
   public func battery() async throws(AccessoryError) -> BatteryReading {
     guard description.tells(DescribedPart.isBattery) else {
-      throw AccessoryError(.unsupported, "\(label) speaks \(description.name), which tells nothing of a battery")
+      throw AccessoryError(.unsupported, "\(label) speaks \(description.name), which reports no battery")
     }
     try await refresh(DescribedPart.isBattery)
-    let (reported, derived) = picture.values(now: clock.bootTime)
+    let (reported, derived) = latestValues.values(now: clock.bootTime)
     return BatteryReading(described: reported, derived: derived)
   }
 
-  /// Asks for everything that its plan asks, and gives what is neither status nor battery nor identity.
+  /// Makes the plan's requests that have values, and returns all values except those of status, battery and identity.
+  /// Throws `unsupported` when the protocol has none.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     guard description.tells(DescribedPart.isValue) else {
-      throw AccessoryError(.unsupported, "\(label) tells no values: only what status and battery show")
+      throw AccessoryError(.unsupported, "\(label) reports no values beside its status and battery")
     }
     try await refresh(DescribedPart.isValue)
-    let (reported, derived) = picture.values(now: clock.bootTime)
+    let (reported, derived) = latestValues.values(now: clock.bootTime)
     return AccessoryValue.all(described: reported, derived: derived)
   }
 
-  /// What the accessory sends by itself: its battery or its status when the message has something of it, else its values.
+  /// The messages that the accessory sends by itself. A message with battery fields gives the battery, else one with
+  /// status fields the status, else its values.
   public func news() -> EventStream<AccessoryNews> {
-    let (picture, clock, description, unit) = (picture, clock, description, unit)
+    let (latestValues, clock, description, unit) = (latestValues, clock, description, unit)
     let events = link.events()
     let news = events.converted { (message: DecodedMessage) -> AccessoryNews? in
       guard message.isFrom(unit) else { return nil }
-      picture.take(message, at: clock.bootTime, isFirst: false)
-      let (reported, derived) = picture.values(now: clock.bootTime)
+      latestValues.take(message, at: clock.bootTime, isFirst: false)
+      let (reported, derived) = latestValues.values(now: clock.bootTime)
       let names = message.values.map(\.name) + description.names(derivedFrom: Set(message.values.map(\.name)))
       if names.contains(where: DescribedPart.isBattery) {
         return .battery(BatteryReading(described: reported, derived: derived))
@@ -87,14 +90,14 @@ extension DescribedAccessory {
     return share?.ending(news) ?? news
   }
 
-  // MARK: - What is asked for
+  // MARK: - Requests
 
-  /// Makes the requests of the plan whose replies have something of this, in the plan's order; where there are none, waits
-  /// for what the accessory sends by itself.
+  /// Makes the plan's requests whose replies have a wanted field, in the plan's order. Where there are none, or the
+  /// field is still unknown, waits for messages that the accessory sends by itself.
   private func refresh(_ isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
     let wanted = description.sources(of: isWanted)
     var asked: Set<Int> = []
-    // Not every model has everything: what is refused is unknown, unless all is.
+    // Not every model has every value: a refused request is an error only if all are refused.
     var refusal: AccessoryError?
     var isAnswered = false
     for request in description.plannedRequests where asked.insert(request).inserted {
@@ -110,29 +113,30 @@ extension DescribedAccessory {
       }
     }
     if let refusal, !isAnswered { throw refusal }
-    if asked.isEmpty || !picture.knows(isWanted, now: clock.bootTime) { try await awaitNews(of: isWanted) }
+    if asked.isEmpty || !latestValues.knows(isWanted, now: clock.bootTime) { try await awaitNews(of: isWanted) }
   }
 
-  /// Waits until something of this is known. Nothing comes of it when the accessory doesn't know it itself.
+  /// Waits until a wanted value is known, or until the timeout. Returns normally when other values are known by then:
+  /// the accessory may not know the wanted one. Throws `timedOut` when the accessory sent nothing at all.
   private func awaitNews(of isWanted: @escaping @Sendable (String) -> Bool) async throws(AccessoryError) {
     guard description.messages.contains(where: \.isPushed) else { return }
-    let (picture, clock, unit) = (picture, clock, unit)
+    let (latestValues, clock, unit) = (latestValues, clock, unit)
     let events = link.events()
-    guard !picture.knows(isWanted, now: clock.bootTime) else { return }
+    guard !latestValues.knows(isWanted, now: clock.bootTime) else { return }
     let waiter = Task { () -> AccessoryError? in
       do throws(AccessoryError) {
         var iterator = events.makeAsyncIterator()
         while let message = try await iterator.next() {
           guard message.isFrom(unit) else { continue }
-          picture.take(message, at: clock.bootTime, isFirst: false)
-          if picture.knows(isWanted, now: clock.bootTime) { break }
+          latestValues.take(message, at: clock.bootTime, isFirst: false)
+          if latestValues.knows(isWanted, now: clock.bootTime) { break }
         }
         return nil
       } catch {
         return error
       }
     }
-    let limit = max(Self.patience, .nanoseconds(description.plan.timeout))
+    let limit = max(Self.messageTimeout, .nanoseconds(description.plan.timeout))
     let token = clock.schedule(at: clock.now + limit) { waiter.cancel() }
     let failure = await withTaskCancellationHandler {
       await waiter.value
@@ -142,18 +146,19 @@ extension DescribedAccessory {
     clock.cancel(token)
     if let failure { throw failure }
     if Task.isCancelled { throw AccessoryError(.cancelled, "a request to \(label) was cancelled") }
-    guard picture.knows({ _ in true }, now: clock.bootTime) else {
+    guard latestValues.knows({ _ in true }, now: clock.bootTime) else {
       throw AccessoryError(
-        .timedOut, "\(label) sent nothing that \(description.name) accessories send by themselves for \(limit)")
+        .timedOut,
+        "\(label) sent none of the messages that \(description.name) accessories send by themselves for \(limit)")
     }
   }
 }
 
 extension ProtocolDescription {
-  /// The requests that the plan makes for readings, in its order.
+  /// The plan's requests for readings, in its order.
   var plannedRequests: [Int] { plan.polls.flatMap(\.requests) + (plan.identify.map { [$0] } ?? []) }
 
-  /// Requests without arguments that aren't planned and tell who the accessory is.
+  /// Requests without arguments whose replies have fields of the identity, and which aren't in the plan.
   var requestsForIdentity: [Int] {
     let planned = Set(plannedRequests)
     return requests.indices.filter { index in
@@ -165,25 +170,25 @@ extension ProtocolDescription {
     }
   }
 
-  /// The names of fields that a reply has, hidden ones too.
+  /// The names of all fields of a message, including hidden ones.
   func needed(_ message: Int) -> [String] { messages[message].fields.map(\.name) }
 
-  /// The names of fields from which the wanted values come, directly or by derivation.
+  /// The names of the fields that the wanted values come from, directly or by derivation.
   func sources(of isWanted: (String) -> Bool) -> Set<String> {
     var names: Set<String> = []
     for message in messages { for field in message.fields where isWanted(field.name) { names.insert(field.name) } }
-    // Derived values come in order, so what a later one needs is found from the last on.
+    // A derivation uses only earlier ones, so their sources are collected from the last to the first.
     for derivation in derived.reversed() where isWanted(derivation.name) || names.contains(derivation.name) {
       names.formUnion(derivation.rule.sources)
     }
-    // Counts of a reply's pieces come from other replies.
+    // The count of pieces in a reply comes from another reply's field.
     for message in messages where message.fields.contains(where: { names.contains($0.name) }) {
       if let count = message.pieces?.count { names.insert(count) }
     }
     return names
   }
 
-  /// The names of values that follow from these.
+  /// The names of the values that are derived from these.
   func names(derivedFrom names: Set<String>) -> [String] {
     var known = names
     for derivation in derived where derivation.rule.sources.contains(where: known.contains) {
@@ -194,13 +199,13 @@ extension ProtocolDescription {
 }
 
 extension ProtocolDescription {
-  /// Whether something of this is told at all.
+  /// Whether the protocol has a wanted value at all.
   fileprivate func tells(_ isWanted: (String) -> Bool) -> Bool {
     derived.contains { isWanted($0.name) }
       || messages.contains { $0.fields.contains { !$0.isHidden && isWanted($0.name) } }
   }
 
-  /// What no accessory that speaks this has.
+  /// The abilities that no accessory with this protocol has.
   var lacks: Set<DriverAbility> {
     var lacks: Set<DriverAbility> = [.files, .requests]
     if !tells(DescribedPart.isBattery) { lacks.insert(.battery) }

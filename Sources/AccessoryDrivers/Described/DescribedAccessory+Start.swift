@@ -5,9 +5,10 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-// What is done once, before an accessory is anybody's.
+// What is done once, when an accessory is opened.
 extension DescribedAccessory {
-  /// Does what the plan begins with, and sees whether the accessory is of this kind. `line` is its serial line, if it has one.
+  /// Carries out the plan's start, and checks that the accessory speaks this protocol. `line` is its serial line, if it
+  /// has one. Throws `unsupported` when a reply isn't as expected.
   func begin(_ line: (any LineControl)?) async throws(AccessoryError) {
     for step in description.plan.start {
       switch step {
@@ -15,7 +16,7 @@ extension DescribedAccessory {
       case .wait(let pause): await clock.sleep(for: .nanoseconds(pause))
       case .baud(let rate): try await change(line, to: rate)
       }
-      guard !Task.isCancelled else { throw AccessoryError(.cancelled, "the opening of \(label) was cancelled") }
+      guard !Task.isCancelled else { throw AccessoryError(.cancelled, "opening \(label) was cancelled") }
     }
     guard let identify = description.plan.identify else { return }
     try check(
@@ -34,12 +35,13 @@ extension DescribedAccessory {
     }
   }
 
-  /// Changes the line's rate when a request without a reply has left the line: after the time that the longest one takes.
+  /// Changes the line's baud rate. Waits first until a request without a reply has left the line, for which it allows
+  /// the time that the longest such request takes.
   private func change(_ line: (any LineControl)?, to rate: UInt32) async throws(AccessoryError) {
     guard let line else {
       throw AccessoryError(
         .unsupported,
-        "\(label) is on no serial line of which the rate can be changed, and \(description.name) goes on at \(rate) baud: "
+        "\(label) has no serial line whose baud rate can be changed, and \(description.name) needs \(rate) baud: "
           + "connect it to a serial port of this machine")
     }
     await clock.sleep(for: line.timing.time(of: longestStartRequest))

@@ -5,29 +5,30 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// An accessory whose protocol a file describes.
+/// An accessory whose protocol a description file defines.
 ///
-/// `battery`, `status`, `identify` and `values` ask what the description's plan says, and only those of its requests whose
-/// replies have something of it. What the accessory sends by itself is remembered, and is unknown again when it stops.
+/// `battery`, `status`, `identify` and `values` make the requests of the description's plan, but only those whose replies have fields
+/// that are needed. Values that the accessory sends by itself are stored; they become unknown when it stops sending them.
 public final class DescribedAccessory: LinkedAccessory {
-  /// The link, for what goes beyond this driver.
+  /// The link, for requests and events that this driver has no function for.
   public let link: Link<DescribedExchange>
-  /// What is known of its protocol.
+  /// The description of its protocol.
   public let description: ProtocolDescription
 
-  /// Which unit of its line it is; nil where it is alone there, and is meant by whatever the description has for that.
+  /// The accessory's unit number on the line; nil when it is alone there, and the description's default unit is used.
   public let unit: Int?
-  /// The accessory's name for people.
+  /// The accessory's name in messages to the user.
   public let label: String
 
-  let picture: SharedPicture
-  /// Of optional requests whether they were answered, or else refused: then only who asks for them makes them again.
+  let latestValues: SharedLatestValues
+  /// For each optional request that was tried: whether the accessory answered it. A request that wasn't answered is
+  /// skipped from then on, except in `perform`.
   private let answers = Locked<[Int: Bool]>([:])
   let clock: any TimerClock
-  let writer: RequestWriter
-  /// Its part of a line that it shares; nil where the line is its own.
+  let writer: RequestEncoder
+  /// Its share of a line with several units; nil when the line is its own.
   let share: LineShare?
-  /// Remembers what the accessory sends by itself.
+  /// Stores what the accessory sends by itself.
   private let follower: Task<Void, Never>?
 
   private init(
@@ -39,9 +40,9 @@ public final class DescribedAccessory: LinkedAccessory {
     (self.unit, self.label, self.share) = (unit, label, share)
     self.description = description
     self.clock = clock
-    writer = RequestWriter(link.exchange.codec)
-    let picture = SharedPicture(description)
-    self.picture = picture
+    writer = RequestEncoder(link.exchange.codec)
+    let latestValues = SharedLatestValues(description)
+    self.latestValues = latestValues
     guard description.messages.contains(where: \.isPushed) else {
       follower = nil
       return
@@ -51,22 +52,22 @@ public final class DescribedAccessory: LinkedAccessory {
       do throws(AccessoryError) {
         var iterator = events.makeAsyncIterator()
         while let message = try await iterator.next() {
-          if message.isFrom(unit) { picture.take(message, at: clock.bootTime, isFirst: true) }
+          if message.isFrom(unit) { latestValues.take(message, at: clock.bootTime, isFirst: true) }
         }
       } catch {
-        // The link is down: whoever asks is told by it.
+        // The link is down. Requests throw its error.
       }
     }
   }
 
   deinit { follower?.cancel() }
 
-  /// Makes contact with the accessory at the other end of `session`, which belongs to it from now on and is closed if that
-  /// fails: wakes it, makes the requests that the plan begins with, and sees whether it is of this kind, all if the
-  /// description says so. `unit` is the one that is meant on the line; nil: the standard one.
+  /// Makes contact with the accessory at the other end of `session`. The accessory owns the session from now on, and closes it if
+  /// this fails. As far as the description says so, this wakes the accessory, makes the requests of the plan's start, and checks that
+  /// the accessory speaks this protocol. `unit` is its unit number on the line; nil means the description's default.
   ///
-  /// Throws `timedOut` when nobody answers, `unsupported` when the answer isn't that of an accessory of this kind,
-  /// `disconnected`, `refused`, `misconfigured` when there can be no such frames, or no such unit.
+  /// Throws `timedOut` when there is no answer, `unsupported` when an answer isn't that of an accessory with this protocol,
+  /// `disconnected`, `refused`, and `misconfigured` when the description's frames or the unit aren't possible.
   public static func open(
     _ session: AccessorySession, _ description: ProtocolDescription, unit: Int? = nil,
     clock: any TimerClock = IOThread.shared
@@ -77,7 +78,7 @@ public final class DescribedAccessory: LinkedAccessory {
       DescribedAccessory(link, description, unit: unit, label: session.label, clock: clock, share: nil), session.line)
   }
 
-  /// The same for a unit of a line that was opened before. Where it fails, its share of the line is given back.
+  /// Opens a unit of a line that is open already. If this fails, the share of the line is given back.
   static func open(_ line: DescribedLine, unit: Int, share: LineShare) async throws(AccessoryError)
     -> DescribedAccessory
   {
@@ -86,7 +87,8 @@ public final class DescribedAccessory: LinkedAccessory {
         line.link, line.description, unit: unit, label: line.label(of: unit), clock: line.clock, share: share), nil)
   }
 
-  /// `line` is the serial line, where it is the accessory's alone: nobody changes the rate of one that others speak on.
+  /// Makes contact, and closes the accessory if that fails. `line` is the serial line, or nil when other units use it,
+  /// too: then its baud rate can't be changed.
   private static func contact(
     _ accessory: DescribedAccessory, _ line: (any LineControl)?
   ) async throws(AccessoryError) -> DescribedAccessory {
@@ -101,13 +103,13 @@ public final class DescribedAccessory: LinkedAccessory {
     throw failure
   }
 
-  /// What is answered to the first of these requests that is answered. Throws what the first one failed with.
+  /// The reply to the first of these requests that is answered. Throws the error of the first request when none is.
   func firstAnswer(to requests: [Int]) async throws(AccessoryError) -> DecodedMessage? {
     var failure: AccessoryError?
     for request in requests {
       do throws(AccessoryError) {
         let reply = try await ask(request)
-        // Others tell the same, and to see that they aren't known may take long.
+        // The other requests ask for the same, and waiting for their timeouts may take long.
         answers.withLock { answers in
           for other in requests where other != request && description.requests[other].isOptional {
             answers[other] = false
@@ -122,22 +124,22 @@ public final class DescribedAccessory: LinkedAccessory {
     throw failure ?? AccessoryError(.timedOut, "\(label) does not answer")
   }
 
-  /// Makes a request, with raw numbers as its arguments, and remembers what is answered.
+  /// Makes a request, with raw numbers as its arguments, and stores the values of its reply.
   @discardableResult
   func ask(_ index: Int, _ arguments: [String: Int] = [:]) async throws(AccessoryError) -> DecodedMessage? {
     if share?.isEnded == true { throw .closed(label) }
     let request = try DescribedRequest(index, arguments, unit: unit, of: description, by: writer)
     let reply = try await link.request(request)
-    if let reply { picture.take(reply, at: clock.bootTime, isFirst: true) }
+    if let reply { latestValues.take(reply, at: clock.bootTime, isFirst: true) }
     if description.requests[index].isOptional { answers.withLock { $0[index] = true } }
     return reply
   }
 
-  /// Whether it was refused, and not every accessory knows it.
+  /// Whether the request is optional and this accessory didn't answer it.
   func isNotKnown(_ request: Int) -> Bool { answers.withLock { $0[request] } == false }
 
-  /// Whether an error means that the accessory doesn't know the request: it refuses it, or keeps silent where not every
-  /// accessory knows it and this one has never answered it.
+  /// Whether an error means that the accessory doesn't know the request: it refused the request, or the request is
+  /// optional, was never answered, and timed out.
   func isRefusal(_ error: AccessoryError, of request: Int) -> Bool {
     guard description.requests[request].isOptional else { return error.kind == .refused }
     guard error.kind == .refused || error.kind == .timedOut else { return false }
@@ -148,8 +150,8 @@ public final class DescribedAccessory: LinkedAccessory {
     }
   }
 
-  /// Closes the link; returns when the device is free for others. On a line that it shares with others it only gives back its
-  /// part: the last one closes the link.
+  /// Closes the link. Returns when the device is free for others. On a line with several units this only gives back its
+  /// share; the last share closes the link.
   public func close() async {
     follower?.cancel()
     if let share { await share.end() } else { await link.close() }
@@ -157,15 +159,18 @@ public final class DescribedAccessory: LinkedAccessory {
 }
 
 extension ProtocolDescription {
-  /// How frames travel in a session where they are Modbus: with the header of Modbus TCP where there is a network and no
-  /// line behind it.
-  func wire(of session: AccessorySession) -> ModbusWire {
-    let isNetwork = session.transport.peer != nil && session.transport.line == nil
+  /// How Modbus frames are encoded in a session: as Modbus TCP when the session is a network connection without a
+  /// serial line, unless the description says that it carries serial frames.
+  func wire(of session: AccessorySession) -> ModbusWire { wire(of: session.transport) }
+
+  /// How Modbus frames are encoded on a transport, by the same rules.
+  func wire(of transport: any Transport) -> ModbusWire {
+    let isNetwork = transport.peer != nil && transport.line == nil
     return isNetwork && modbus?.isSerialOverNetwork == false ? .network : .serial
   }
 }
 
 extension DecodedMessage {
-  /// Whether a unit has sent it; with nil, whoever it was.
+  /// Whether the message is from this unit, or from an unknown one. Always true when `unit` is nil.
   func isFrom(_ unit: Int?) -> Bool { unit == nil || self.unit == nil || self.unit == unit }
 }

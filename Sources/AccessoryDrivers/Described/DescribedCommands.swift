@@ -15,7 +15,7 @@ extension ProtocolDescription {
     }
   }
 
-  /// The values that answer a request, in the order of their fields; none twice.
+  /// The fields of a request's reply, in order and without duplicates.
   func results(of request: Request) -> [Field] {
     guard let reply = request.reply else { return [] }
     var fields: [Field] = []
@@ -27,16 +27,16 @@ extension ProtocolDescription {
 }
 
 extension ProtocolDescription.Argument {
-  /// The argument as a person types it.
+  /// The argument as the user types it.
   var described: CommandDescription.Argument {
     if !words.isEmpty {
-      let word = standard.flatMap { number in words.first { $0.value == number }?.key }
-      return .init(name, .choice(words.keys.sorted()), standard: word.map { .text($0) })
+      let word = defaultValue.flatMap { number in words.first { $0.value == number }?.key }
+      return .init(name, .choice(words.keys.sorted()), defaultValue: word.map { .text($0) })
     }
-    return .init(name, .whole(range), unit: unit, standard: standard.map { .whole($0) })
+    return .init(name, .whole(range), unit: unit, defaultValue: defaultValue.map { .whole($0) })
   }
 
-  /// The raw number of what was typed.
+  /// The raw number of the argument in a call.
   func raw(_ call: CommandCall) -> Int {
     words.isEmpty ? call.whole(name) : words[call.text(name)] ?? 0
   }

@@ -5,7 +5,7 @@ import AccessoryLink
 import AccessoryProtocols
 
 extension Driver {
-  /// The driver of accessories whose protocol a file describes, under the protocol's name.
+  /// The driver of a described protocol. It has the protocol's name.
   public init(_ description: ProtocolDescription) {
     self.init(
       name: description.name, summary: description.summary, commands: description.commands,
@@ -16,7 +16,7 @@ extension Driver {
       preview: { calls, unit throws(AccessoryError) in try description.preview(of: calls, unit: unit) },
       frames: {
         (DescribedFrameReader(description) as (any FrameReader)?) ?? DescribedFrameReader.none(description.name)
-      }
+      }, routing: description.router
     ) { session, profile, clock throws(AccessoryError) in
       try await DescribedAccessory.open(session, description, clock: clock)
     }
@@ -24,7 +24,7 @@ extension Driver {
 }
 
 extension LineUnits {
-  /// The units of a described protocol; nil where it has none.
+  /// The units of a described protocol; nil when it has none.
   fileprivate init?(_ description: ProtocolDescription) {
     guard let units = description.units else { return nil }
     self.init(units.range, scan: units.scan) { session, profile, isShared, clock throws(AccessoryError) in
@@ -34,14 +34,14 @@ extension LineUnits {
 }
 
 extension DescribedAccessory {
-  /// Carries out requests of the description, one after another. Throws `permissionDenied` for one that changes something
-  /// in the accessory unless the call is permitted, and then nothing is sent.
+  /// Carries out requests of the description, one after another. Throws `permissionDenied` before anything is sent when
+  /// a request changes something in the accessory and its call isn't permitted.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     let requests = try description.requests(of: calls)
     for call in calls where call.command.isWrite || description.isWrite(call.command.name) {
       guard !call.isPermitted else { continue }
       throw AccessoryError(
-        .permissionDenied, "\(call.command.name) changes something in \(label), and writes to it aren't allowed")
+        .permissionDenied, "\(call.command.name) changes something in \(label), and writes to it are not allowed")
     }
     var replies: [CommandReply] = []
     for (call, request) in zip(calls, requests) {
@@ -56,23 +56,31 @@ extension DescribedAccessory {
 }
 
 extension ProtocolDescription {
-  /// Whether something can be sent that changes the accessory. What speaks Modbus can be written to, whatever is described
-  /// of it.
+  /// Makes the routing of this protocol's frames; nil if some requests are bytes without a frame.
+  fileprivate var router: Driver.Router? {
+    if requests.contains(where: { if case .bytes = $0.sends { true } else { false } }) { return nil }
+    return { transport, _, allowsWrites throws(AccessoryError) in
+      try .described(self, label: transport.label, wire: self.wire(of: transport), allowsWrites: allowsWrites)
+    }
+  }
+
+  /// Whether a request can change something in the accessory. Always true for Modbus, whose registers can be written
+  /// whether they are described or not.
   fileprivate var hasWrites: Bool {
     modbus != nil || requests.contains(where: \.isWrite) || examples.contains(where: \.isWrite)
   }
 
-  /// Whether the request of this name changes something in the accessory.
+  /// Whether the request with this name changes something in the accessory.
   fileprivate func isWrite(_ name: String) -> Bool { request(named: name).map { requests[$0].isWrite } ?? false }
 
-  /// The requests of these calls, by their places, with raw numbers as their arguments. Throws `unsupported`.
+  /// The requests of these calls, as indices with raw numbers as arguments. Throws `unsupported` for an unknown command.
   fileprivate func requests(
     of calls: [CommandCall]
   ) throws(AccessoryError) -> [(index: Int, arguments: [String: Int])] {
     var found: [(index: Int, arguments: [String: Int])] = []
     for call in calls {
       guard let index = request(named: call.command.name) else {
-        throw AccessoryError(.unsupported, "\(name) accessories have no command \(call.command.name)")
+        throw AccessoryError(.unsupported, "the protocol \(name) has no command \(call.command.name)")
       }
       let arguments = requests[index].arguments
       found.append((index, Dictionary(uniqueKeysWithValues: arguments.map { ($0.name, $0.raw(call)) })))
@@ -80,15 +88,15 @@ extension ProtocolDescription {
     return found
   }
 
-  /// The bytes of these calls, a frame each. Throws `misconfigured` where there is no such frame.
+  /// The frames that these calls send, one for each call. Throws `misconfigured` when one can't be encoded.
   fileprivate func preview(of calls: [CommandCall], unit: Int?) throws(AccessoryError) -> [[UInt8]] {
-    let writer = RequestWriter(try DescribedExchange(self, label: name).codec)
+    let writer = RequestEncoder(try DescribedExchange(self, label: name).codec)
     var frames: [[UInt8]] = []
     for (call, request) in zip(calls, try requests(of: calls)) {
       do throws(FrameEncodingError) {
         frames.append(try writer.bytes(request.index, request.arguments, unit: unit).bytes)
       } catch {
-        throw AccessoryError(.misconfigured, "\(call.command.name) can't be sent like this: \(error)")
+        throw AccessoryError(.misconfigured, "\(call.command.name) can't be sent: \(error)")
       }
     }
     return frames

@@ -5,16 +5,16 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// Reads the frames of a described protocol both ways, with their fields by name.
+/// Decodes the frames of a described protocol in both directions, with their fields by name.
 struct DescribedFrameReader: FrameReader {
   private var fromDevice, toDevice: FrameSide<DescribedCodec>
   private let words: DescribedWords
-  /// Raw numbers that were read, by their fields: counts in replies refer to earlier ones.
+  /// The latest raw number of each field. A reply can take a count from a field of an earlier reply.
   private var known: [String: Int] = [:]
-  /// The request that was sent last: of several messages that a frame can be, it is the one that answers that.
+  /// The last request. When a frame fits several messages, the reply to this request is chosen.
   private var asked: Int?
 
-  /// Nil if there can be no such frames, which a description that was read from a file never has.
+  /// Returns nil when the description's frames aren't possible. Descriptions that were read from a file are always possible.
   init?(_ description: ProtocolDescription) {
     guard let codec = try? DescribedCodec(description, wire: .either),
       let other = try? DescribedCodec(description, side: .accessory, wire: .either)
@@ -23,7 +23,7 @@ struct DescribedFrameReader: FrameReader {
     words = DescribedWords(codec)
   }
 
-  /// A reader that finds no frames, only bytes.
+  /// A reader that decodes no frames and shows bytes.
   static func none(_ name: String) -> any FrameReader { CodecFrameReader(LineExchange.lines, name: name) }
 
   mutating func decode(_ bytes: [UInt8], _ direction: ByteDirection) -> [FrameRead] {
@@ -54,7 +54,7 @@ struct DescribedFrameReader: FrameReader {
     direction == .fromDevice ? fromDevice.codec.hasUnfinishedFrame : toDevice.codec.hasUnfinishedFrame
   }
 
-  /// Remembers the counts that were read. There are as many names as the description has fields.
+  /// Stores the raw numbers and the last request. Bounded by the number of fields in the description.
   private mutating func settled(_ reads: [FrameRead]) -> [FrameRead] {
     for read in reads {
       guard case .frame(let words) = read.content else { continue }
@@ -65,18 +65,18 @@ struct DescribedFrameReader: FrameReader {
   }
 }
 
-/// The words of a described protocol's frames.
+/// Describes the frames of a described protocol in words.
 struct DescribedWords: Sendable {
   private let description: ProtocolDescription
   private let decoder: MessageDecoder
-  /// Literal requests by their bytes.
+  /// The requests whose bytes never change, by these bytes.
   private let literals: [[UInt8]: Int]
   private let codec: DescribedCodec
 
   init(_ codec: DescribedCodec) {
     (self.codec, description) = (codec, codec.description)
     decoder = MessageDecoder(codec)
-    let writer = RequestWriter(codec)
+    let writer = RequestEncoder(codec)
     var literals: [[UInt8]: Int] = [:]
     for index in description.requests.indices {
       if let bytes = try? writer.bytes(index).bytes, literals[bytes] == nil { literals[bytes] = index }
@@ -110,12 +110,12 @@ struct DescribedWords: Sendable {
     return words
   }
 
-  /// The request that these words are of, by its place; nil where they aren't a request's.
+  /// The index of the request that these words describe; nil when they describe something else.
   func request(named words: FrameWords) -> Int? {
     words.kind == "request" ? words.command.flatMap { description.request(named: $0) } : nil
   }
 
-  /// A request that the line has given back, as adapters for RS-485 do.
+  /// Describes a request that was received back: adapters for RS-485 echo what is sent.
   private func echo(_ header: DescribedHeader, _ payload: [UInt8]) -> FrameWords? {
     guard let name = request(header, payload).command else { return nil }
     return FrameWords(description.name, "echo", title: "echo of \(name)", command: name)
@@ -130,17 +130,17 @@ struct DescribedWords: Sendable {
     let request = description.requests[index]
     let unit = description.unitElement(of: header.framing).flatMap {
       decoder.number($0, header, payload.span.bytes)
-    }.map { $0 &- (description.units?.sent ?? 0) }
+    }.map { $0 &- (description.units?.sentOffset ?? 0) }
     return FrameWords(
       description.name, "request", title: "request \(request.name)\(self.unit(unit, "to"))", command: request.name)
   }
 
-  /// " from unit 2"; nothing where the protocol has no units.
+  /// A unit for a title, as in " from unit 2"; empty when the protocol has no units.
   private func unit(_ unit: Int?, _ preposition: String) -> String {
     unit.map { " \(preposition) unit \($0)" } ?? ""
   }
 
-  /// The request of this framing whose fixed elements are those of the frame; of several the one that has its body, too.
+  /// The request with this framing whose fixed elements equal the frame's. Among several, the one whose body is also equal.
   private func likeliest(_ header: DescribedHeader, _ payload: [UInt8]) -> Int? {
     let fitting = description.requests.indices.filter { index in
       guard case .frame(header.framing, let elements, _) = description.requests[index].sends else { return false }

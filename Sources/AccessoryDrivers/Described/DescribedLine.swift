@@ -5,7 +5,7 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// A line on which several accessories of one described protocol are: one link, over which requests to all of them go.
+/// A line with several accessories of one described protocol. They share one link.
 final class DescribedLine: AccessoryLine {
   let link: Link<DescribedExchange>
   let description: ProtocolDescription
@@ -18,8 +18,8 @@ final class DescribedLine: AccessoryLine {
     (self.link, self.description, self.isShared, self.clock) = (link, description, isShared, clock)
   }
 
-  /// A link over `session`, which belongs to it from now on and is closed if that fails. Throws what `Link.open` throws, and
-  /// `misconfigured` when there can be no such frames.
+  /// Opens a link over `session`. The line owns the session from now on, and closes it if this fails. Throws what
+  /// `Link.open` throws, and `misconfigured` when the description's frames aren't possible.
   static func open(
     _ session: AccessorySession, _ description: ProtocolDescription, isShared: Bool, clock: any TimerClock
   ) async throws(AccessoryError) -> DescribedLine {
@@ -31,23 +31,24 @@ final class DescribedLine: AccessoryLine {
 
   var hasEnded: Bool { link.hasEnded }
 
-  /// What people call a unit.
+  /// A unit's name in messages to the user.
   func label(of unit: Int) -> String { isShared ? "\(link.label)@\(unit)" : link.label }
 
   func accessory(unit: Int, share: LineShare) async throws(AccessoryError) -> any Accessory {
     try await DescribedAccessory.open(self, unit: unit, share: share)
   }
 
-  /// Makes the requests by which the plan makes contact, or else the first that it polls, once each until one is answered.
+  /// Whether a unit answers. Makes the plan's `identify` requests, or else its first polled request, once each, until
+  /// one is answered.
   func isThere(unit: Int) async throws(AccessoryError) -> Bool {
     let plan = description.plan
     let contact = plan.identify.map { [$0] + plan.identifyOtherwise }
-    // What has no reply says nothing of who is there.
+    // A request without a reply can't show whether a unit is there.
     let questions = (contact ?? description.plannedRequests).filter { description.requests[$0].reply != nil }
     guard !questions.isEmpty else {
       throw AccessoryError(
         .misconfigured,
-        "\(description.name) has nothing in its plan by which units could be searched for: say which there are")
+        "the protocol \(description.name) has no request that could find units: name the units")
     }
     for question in contact == nil ? questions.prefix(1) : questions[...] {
       if try await isAnswered(question, unit: unit) { return true }
@@ -56,7 +57,7 @@ final class DescribedLine: AccessoryLine {
   }
 
   private func isAnswered(_ question: Int, unit: Int) async throws(AccessoryError) -> Bool {
-    var request = try DescribedRequest(question, unit: unit, of: description, by: RequestWriter(link.exchange.codec))
+    var request = try DescribedRequest(question, unit: unit, of: description, by: RequestEncoder(link.exchange.codec))
     request.tries = 1
     do throws(AccessoryError) {
       _ = try await link.request(request)
@@ -64,7 +65,7 @@ final class DescribedLine: AccessoryLine {
     } catch {
       switch error.kind {
       case .timedOut: return false
-      // Who refuses is there.
+      // A unit that refuses is there.
       case .refused: return true
       default: throw error
       }

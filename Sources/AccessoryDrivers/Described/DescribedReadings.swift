@@ -3,15 +3,15 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// What a description's names mean in the terms that all accessories share.
+// Conversions of described values to the types that all drivers share.
 
-/// The parts that a described value can be one of.
+/// Determines from a value's name whether it belongs to the battery, the status or the identity.
 enum DescribedPart {
   static let battery = "battery."
   static let status = "status."
   static let identity = "identity."
 
-  /// Names of the battery that are part of its reading; others are values.
+  /// The names after "battery." that are part of a `BatteryReading`; all others are values.
   static let batteryNames: Set<String> = [
     "percent", "voltage", "current", "temperature", "temperatures", "cells", "remaining", "full", "cycles", "health",
     "charging", "level", "time_to_empty", "time_to_full", "faults", "warnings",
@@ -24,7 +24,7 @@ enum DescribedPart {
   }
   static func isStatus(_ name: String) -> Bool { isPart(name, status, statusNames) }
   static func isIdentity(_ name: String) -> Bool { isPart(name, identity, identityNames) }
-  /// What is none of these.
+  /// Whether the name belongs to none of these.
   @Sendable static func isValue(_ name: String) -> Bool { !isBattery(name) && !isStatus(name) && !isIdentity(name) }
 
   private static func isPart(_ name: String, _ prefix: String, _ names: Set<String>) -> Bool {
@@ -33,7 +33,7 @@ enum DescribedPart {
 }
 
 extension BatteryReading {
-  /// The reading that described values give. A value that can't be is unknown.
+  /// The reading that consists of these values. Impossible values are unknown.
   init(described reported: [DescribedValue], derived: [DescribedValue]) {
     self.init()
     for (values, isDerived) in [(reported, false), (derived, true)] {
@@ -45,7 +45,7 @@ extension BatteryReading {
     deriveLevel()
   }
 
-  /// Takes a value; gives the field that it is when it is known.
+  /// Stores a value. Returns its field, or nil when the value is unknown or impossible.
   fileprivate mutating func take(_ value: DescribedValue) -> Field? {
     let number = value.value.asNumber
     switch value.name.dropFirst(DescribedPart.battery.count) {
@@ -96,14 +96,14 @@ extension BatteryReading {
     return self[field] == nil ? nil : field
   }
 
-  /// The nearest whole number; nil when there is none that fits.
+  /// The number multiplied by the factor and rounded; nil when the result doesn't fit.
   private static func scaled(_ number: Double?, _ factor: Double) -> Int? {
     number.flatMap { Int(exactly: ($0 * factor).rounded()) }
   }
 }
 
 extension DecodedMessage {
-  /// How many of its values can't be a battery's or a status's, though they could be read. They are unknown.
+  /// How many values could be decoded but are impossible for a battery or a status. They count as unknown.
   var impossibleValues: Int {
     values.count { value in
       guard value.value != .nothing else { return false }
@@ -122,7 +122,7 @@ extension DecodedMessage {
 }
 
 extension DescribedValue {
-  /// What makes thousandths of it, by its unit; without one it is in the larger.
+  /// The factor that converts the value to thousandths, by its unit. A value without a unit is in the larger unit.
   fileprivate func thousandths(_ whole: String, _ thousandth: String) -> Double { unit == thousandth ? 1 : 1_000 }
 
   fileprivate var secondsFactor: Double {
@@ -134,7 +134,7 @@ extension DescribedValue {
     }
   }
 
-  /// The words of a list; nil when they aren't known.
+  /// The words of a list; nil when the value is unknown.
   fileprivate var words: [String]? {
     switch value {
     case .list(let list): list.compactMap { if case .text(let word) = $0 { word } else { nil } }
@@ -145,7 +145,7 @@ extension DescribedValue {
 }
 
 extension AccessoryStatus {
-  /// The status that described values give.
+  /// The status that consists of these values.
   init(described values: [DescribedValue]) {
     self.init(state: .notInitialized)
     for value in values where DescribedPart.isStatus(value.name) {
@@ -163,7 +163,7 @@ extension AccessoryStatus {
 }
 
 extension AccessoryIdentity {
-  /// The identity that described values give.
+  /// The identity that consists of these values.
   init(described values: [DescribedValue]) {
     self.init()
     for value in values where DescribedPart.isIdentity(value.name) {
@@ -188,7 +188,8 @@ extension AccessoryIdentity {
 }
 
 extension AccessoryValue {
-  /// The values that are no part of a reading, in their order. Of a list each is one, with its number from 1 on.
+  /// The values that aren't part of a reading, in order. Each number of a list becomes a value of its own, with "_1",
+  /// "_2" and so on after the list's name.
   static func all(described reported: [DescribedValue], derived: [DescribedValue]) -> [AccessoryValue] {
     var values: [AccessoryValue] = []
     for (group, isDerived) in [(reported, false), (derived, true)] {
@@ -232,7 +233,7 @@ extension AccessoryValue {
     }
   }
 
-  /// What is measured where the unit says it.
+  /// The quantity that a unit measures.
   private static let quantities: [String: Quantity] = [
     "V": .voltage, "mV": .voltage, "A": .current, "mA": .current, "W": .power, "kW": .power, "VA": .apparentPower,
     "var": .reactivePower, "Wh": .energy, "kWh": .energy, "Ah": .charge, "mAh": .charge, "Ω": .resistance,

@@ -2,76 +2,76 @@
 
 import AccessoryCore
 
-/// An accessory that a driver speaks with, in the terms that all kinds share. What only one kind can do is in the
-/// driver's own type.
+/// An accessory that a driver controls, with the functions that all drivers share. Functions of one kind of accessory
+/// are in the driver's own type.
 ///
-/// Every call throws `disconnected` when the accessory goes, `timedOut` when it doesn't answer, `unsupported` when it has
-/// no such thing, `badData` when the answer makes no sense, and what its protocol refuses as `refused`.
+/// Every function throws `disconnected` when the accessory goes, `timedOut` when it doesn't answer, `unsupported` when
+/// it doesn't have the function, `badData` when an answer can't be decoded, and `refused` when the accessory refuses.
 public protocol Accessory: Sendable {
-  /// The accessory's name for people.
+  /// The accessory's name in messages to the user.
   var label: String { get }
 
-  /// Asks who it is.
+  /// Asks for its identity: manufacturer, model, serial number and so on.
   func identify() async throws(AccessoryError) -> AccessoryIdentity
-  /// Asks what it is doing.
+  /// Asks for its status.
   func status() async throws(AccessoryError) -> AccessoryStatus
   /// Asks for its battery.
   func battery() async throws(AccessoryError) -> BatteryReading
-  /// Asks for its battery, and gives with the answer what it tells from then on, as `news` does. Where the protocol allows
-  /// it, nothing of that is older than the answer.
+  /// Asks for its battery. Returns the reading and the news from then on, as `news` does. If the protocol allows it, no
+  /// news is older than the reading.
   func batteryAndNews() async throws(AccessoryError) -> (
     reading: BatteryReading, news: EventStream<AccessoryNews>
   )
-  /// Asks for all that it measures beside its status and its battery: as it is now, what isn't known without content.
+  /// Asks for all its current values, except those of status and battery. A value that isn't known has no content.
   func values() async throws(AccessoryError) -> [AccessoryValue]
 
-  /// Asks what its driver's `poll` asks, and gives the answers as news. Throws when there is no answer at all: `timedOut`
-  /// when it keeps silent, which may be sleep.
+  /// Makes the requests of one of the driver's polls, and returns the answers as news. Throws only when there is no
+  /// answer at all: `timedOut` when the accessory is silent, which may mean that it sleeps.
   func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews]
 
-  /// What making contact has told of its protocol; nil where its protocol has nothing of the kind.
+  /// What is known of the protocol and the connection since the accessory was opened; nil when the protocol has no such details.
   var protocolDetails: ProtocolDetails? { get }
-  /// Sends a request of its protocol as it is, by the command's number, and gives the reply's payload. Throws
-  /// `unsupported` where requests have no such form.
+  /// Sends a raw request with the command's number, and returns the payload of the reply. Throws `unsupported` when the
+  /// protocol has no such requests.
   func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8]
 
-  /// Carries out commands of its driver, one after another; where its protocol has batches, as one. With `isAnswered`
-  /// false nobody waits for it where that is possible, and nothing comes back.
+  /// Carries out commands of the driver, one after another, or as one batch when the protocol has batches. With
+  /// `isAnswered` false, this doesn't wait for replies if the protocol allows that, and returns no results.
   func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply]
 
-  /// Its files; nil where its protocol has none.
+  /// The accessory's files; nil when the protocol has none.
   var files: (any AccessoryFiles)? { get }
 
-  /// Its Bluetooth radio, which searches for other devices and connects to them; nil where it has none that can be told
-  /// to.
+  /// The accessory's Bluetooth radio, which can search for other devices and connect to them; nil when it has none, or
+  /// can't control it.
   var radio: (any HM10Radio)? { get }
 
-  /// What the accessory tells of its own accord, from now on. Throws the link's error when the accessory goes, at once
-  /// and whether or not it tells anything else, and ends normally when it is closed here.
+  /// The accessory's unsolicited messages from now on. The stream throws the link's error as soon as the accessory
+  /// goes, whether or not messages are left, and ends normally when the accessory is closed.
   func news() -> EventStream<AccessoryNews>
 
-  /// Closes the link; returns when the device is free for others.
+  /// Closes the link. Returns when the device is free for others.
   func close() async
 }
 
 extension Accessory {
-  /// It doesn't say who it is: nothing is known of that.
+  /// The default, for protocols without an identity: an empty one.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity { AccessoryIdentity() }
 
-  /// It doesn't say what it is doing.
+  /// The default, for protocols without a status: an unknown one.
   public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus(state: .notInitialized) }
 
-  /// It doesn't tell its battery.
+  /// The default, for protocols without a battery: throws `unsupported`.
   public func battery() async throws(AccessoryError) -> BatteryReading {
-    throw AccessoryError(.unsupported, "\(label) doesn't tell its battery")
+    throw AccessoryError(.unsupported, "\(label) doesn't report its battery")
   }
 
-  /// It tells no values.
+  /// The default, for protocols without values: throws `unsupported`.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
-    throw AccessoryError(.unsupported, "\(label) tells no values: only what status and battery show")
+    throw AccessoryError(.unsupported, "\(label) reports no values beside its status and battery")
   }
 
-  /// One after the other: what it tells while it is being asked is in the news, too.
+  /// The default: subscribes, then asks. The news may include messages that came before the reading.
   public func batteryAndNews() async throws(AccessoryError) -> (
     reading: BatteryReading, news: EventStream<AccessoryNews>
   ) {
@@ -79,34 +79,34 @@ extension Accessory {
     return (try await battery(), news)
   }
 
-  /// Nothing.
+  /// The default: nil.
   public var protocolDetails: ProtocolDetails? { nil }
 
-  /// Its protocol has no requests of this form: only AF1 has.
+  /// The default: throws `unsupported`, because only AF1 has raw requests.
   public func request(_ code: UInt8, payload: [UInt8]) async throws(AccessoryError) -> [UInt8] {
     throw AccessoryError(.unsupported, "\(label) takes no AF1 commands")
   }
 
-  /// It has no files.
+  /// The default: nil.
   public var files: (any AccessoryFiles)? { nil }
 
-  /// It has no radio that can be told to connect.
+  /// The default: nil.
   public var radio: (any HM10Radio)? { nil }
 
-  /// It has no commands that are called by name.
+  /// The default: throws `unsupported`.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
-    throw AccessoryError(.unsupported, "\(label) has no commands that are called by name")
+    throw AccessoryError(.unsupported, "\(label) has no named commands")
   }
 }
 
-/// What an accessory tells of its own accord.
+/// An unsolicited message of an accessory.
 public enum AccessoryNews: Sendable, Hashable {
   /// Its battery changed.
   case battery(BatteryReading)
   /// Its status changed.
   case status(AccessoryStatus)
-  /// Some of its values, as they are now.
+  /// Some of its values changed, or were sent again.
   case values([AccessoryValue])
-  /// Something that only its driver knows.
+  /// A message that only the accessory's driver understands.
   case other
 }

@@ -4,42 +4,41 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 
-/// A line that was opened once, for the several accessories on it.
+/// An open line with several accessories on it.
 public protocol AccessoryLine: Sendable {
-  /// Whether the line is over: it was unplugged, or closed.
+  /// Whether the line was unplugged or closed.
   var hasEnded: Bool { get }
-  /// Makes contact with the unit of this number, which ends `share` when it is closed, and when this fails. Requests to
-  /// all units go over the line in turn.
+  /// Makes contact with a unit. The accessory ends `share` when it is closed, or when this fails. Requests to the units
+  /// take turns on the line.
   func accessory(unit: Int, share: LineShare) async throws(AccessoryError) -> any Accessory
-  /// Whether a unit of this number answers. Sends one request, once, which changes nothing. Throws `disconnected`, and
-  /// `misconfigured` when there is no such request.
+  /// Whether a unit answers. Sends one request, without retries, that changes nothing. Throws `disconnected`, and
+  /// `misconfigured` when the protocol has no such request.
   func isThere(unit: Int) async throws(AccessoryError) -> Bool
-  /// Closes the line; returns when the device is free for others.
+  /// Closes the line. Returns when the device is free for others.
   func close() async
 }
 
-/// The several accessories that may be on one line, each a unit with a number, where a driver's protocol has that.
+/// The units of a driver whose protocol allows several accessories on one line, each with a number.
 public struct LineUnits: Sendable {
-  /// The numbers that there may be.
+  /// The unit numbers that the protocol allows.
   public let range: ClosedRange<Int>
-  /// The numbers that a search asks.
+  /// The unit numbers that a search asks.
   public let scan: ClosedRange<Int>
   private let make: Maker
 
-  /// Begins to speak over a session, which belongs to the line from then on, and is closed if that fails. Nothing is sent to
-  /// any unit yet. With `isShared` units are called by the session's label with `@UNIT` behind it; otherwise there is one,
-  /// which is called by the label alone.
+  /// Opens a line over a session. The line owns the session from then on, and closes it if this fails. Nothing is sent to a unit yet.
+  /// With `isShared`, a unit's name is the session's label plus `@UNIT`; otherwise there is one unit, whose name is the label alone.
   public typealias Maker =
     @Sendable (
       _ session: AccessorySession, _ profile: Profile?, _ isShared: Bool, _ clock: any TimerClock
     ) async throws(AccessoryError) -> any AccessoryLine
 
-  /// Units of these numbers.
+  /// Units with these numbers. A search asks those in `scan`, or all when it is nil.
   public init(_ range: ClosedRange<Int>, scan: ClosedRange<Int>? = nil, make: @escaping Maker) {
     (self.range, self.scan, self.make) = (range, scan ?? range, make)
   }
 
-  /// Begins to speak over a session, as `Maker` says.
+  /// Opens a line over a session, as `Maker` describes.
   public func open(
     _ session: AccessorySession, profile: Profile?, isShared: Bool = true, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> any AccessoryLine {
@@ -47,7 +46,7 @@ public struct LineUnits: Sendable {
   }
 }
 
-/// The part that one accessory has of a shared line. It is ended once, when the accessory is closed or let go.
+/// One accessory's share of a line. It is ended once, when the accessory is closed or released.
 public final class LineShare: Sendable {
   private struct State: Sendable {
     var isEnded = false
@@ -58,7 +57,7 @@ public final class LineShare: Sendable {
   private let state = Locked(State())
   private let body: @Sendable () async -> Void
 
-  /// Calls `body` when it is ended, which returns when the part is given back.
+  /// A share that calls `body` when it is ended. `body` returns when the share is given back.
   public init(_ body: @escaping @Sendable () async -> Void) { self.body = body }
 
   deinit {
@@ -67,10 +66,10 @@ public final class LineShare: Sendable {
     Task { await body() }
   }
 
-  /// Whether the accessory is closed.
+  /// Whether the share was ended.
   public var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Ends it, unless that has happened. Streams of `ending` end normally.
+  /// Ends the share. Does nothing if it was ended before. The streams that `ending` returned end normally.
   public func end() async {
     let streams = state.withLock { state -> [AsyncThrowingStream<AccessoryNews, any Error>.Continuation]? in
       guard !state.isEnded else { return nil }
@@ -83,7 +82,7 @@ public final class LineShare: Sendable {
     await body()
   }
 
-  /// The same events, until this is ended.
+  /// The same news, ending normally when this share is ended.
   public func ending(_ news: EventStream<AccessoryNews>) -> EventStream<AccessoryNews> {
     let (stream, continuation) = AsyncThrowingStream<AccessoryNews, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.limit))
@@ -112,6 +111,6 @@ public final class LineShare: Sendable {
     return EventStream(stream)
   }
 
-  /// Events that a reader may be behind before it loses the oldest.
+  /// The most news that a subscriber may be behind before it loses the oldest.
   private static let limit = 256
 }

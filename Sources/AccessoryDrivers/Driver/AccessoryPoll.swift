@@ -2,38 +2,38 @@
 
 import AccessoryCore
 
-/// What an accessory of a kind is asked for by itself, again and again, while a service holds it.
+/// Requests that the service repeats while it holds an accessory.
 public struct AccessoryPoll: Sendable, Hashable {
-  /// What an answer has something of.
+  /// A part of an accessory's state that an answer may concern.
   public enum Part: String, Sendable, Hashable, CaseIterable {
     case status, battery, values
   }
 
-  /// What profiles call it: small letters, digits, `-`, `_`.
+  /// The poll's name in profiles: small letters, digits, `-`, `_`.
   public var name: String
-  /// The time from one answer to the next question, unless a profile says otherwise; nil: it isn't asked by itself.
+  /// The time from an answer to the next request, unless a profile sets another; nil means that the poll isn't repeated.
   public var interval: Duration?
-  /// What its answer has something of.
-  public var gives: Set<Part>
+  /// The parts that the answers concern.
+  public var parts: Set<Part>
 
-  /// A poll of this name.
-  public init(_ name: String, every interval: Duration? = nil, gives: Set<Part>) {
-    (self.name, self.interval, self.gives) = (name, interval, gives)
+  /// A poll with this name. With nil as the interval it isn't repeated.
+  public init(_ name: String, every interval: Duration? = nil, parts: Set<Part>) {
+    (self.name, self.interval, self.parts) = (name, interval, parts)
   }
 
-  /// Status and battery, so often: what a driver has that says nothing else.
+  /// The poll for status and battery that a driver has by default.
   public static func readings(every interval: Duration? = nil) -> AccessoryPoll {
-    AccessoryPoll("readings", every: interval, gives: [.status, .battery])
+    AccessoryPoll("readings", every: interval, parts: [.status, .battery])
   }
 }
 
 extension Accessory {
-  /// Asks, one after the other, for what the poll gives. What the accessory doesn't have, refuses, or says in a way that
-  /// makes no sense is left out.
+  /// The default: asks for the parts of the poll one after another. Parts that the accessory doesn't have, refuses or
+  /// answers with bad data are left out.
   public func poll(_ poll: AccessoryPoll) async throws(AccessoryError) -> [AccessoryNews] {
     var news: [AccessoryNews] = []
     var problem: AccessoryError?
-    for part in AccessoryPoll.Part.allCases where poll.gives.contains(part) {
+    for part in AccessoryPoll.Part.allCases where poll.parts.contains(part) {
       do throws(AccessoryError) {
         switch part {
         case .status: news.append(.status(try await status()))
@@ -42,7 +42,7 @@ extension Accessory {
         }
       } catch {
         problem = problem ?? error
-        // One that keeps silent, or is gone, isn't asked for the rest.
+        // An accessory that is silent or gone isn't asked for the rest.
         guard [.unsupported, .refused, .badData].contains(error.kind) else { break }
       }
     }

@@ -2,21 +2,21 @@
 
 import AccessoryCore
 
-/// A command of an accessory as a person types it: its name, and its arguments as `name=value`.
+/// A command as the user types it: a name, and arguments as `name=value`.
 public struct CommandDescription: Sendable, Hashable {
-  /// What is typed.
+  /// The command's name.
   public var name: String
-  /// What it does, in a sentence without its period.
+  /// What the command does, as a sentence without its period.
   public var summary: String
-  /// What follows the name, in any order.
+  /// The arguments, which may be given in any order.
   public var arguments: [Argument]
-  /// What comes back.
+  /// The values that come back.
   public var results: [Result]
-  /// Whether it changes something in the accessory that must not change by mistake: the settings of a battery, the output of
-  /// an inverter. Such a command needs [two permissions](WriteRules).
+  /// Whether the command can change something that must not change by mistake, such as the settings of a battery or the
+  /// output of an inverter. Such a command needs [two permissions](WriteRules).
   public var isWrite: Bool
 
-  /// A command of these parts.
+  /// A command with these properties.
   public init(
     _ name: String, _ summary: String, _ arguments: [Argument] = [], results: [Result] = [], isWrite: Bool = false
   ) {
@@ -27,50 +27,50 @@ public struct CommandDescription: Sendable, Hashable {
     self.results = results
   }
 
-  /// One argument.
+  /// An argument of a command.
   public struct Argument: Sendable, Hashable {
-    /// What stands in front of the equals sign.
+    /// The name, before the equals sign.
     public var name: String
-    /// What may stand behind it.
+    /// The values that are allowed.
     public var kind: Kind
-    /// In what a number is counted.
+    /// The unit of a number.
     public var unit: String?
-    /// What it is when it is left out; nil when it must not be.
-    public var standard: CommandValue?
+    /// The default; nil when the argument is required.
+    public var defaultValue: CommandValue?
 
-    /// An argument of these parts.
-    public init(_ name: String, _ kind: Kind, unit: String? = nil, standard: CommandValue? = nil) {
+    /// An argument with these properties.
+    public init(_ name: String, _ kind: Kind, unit: String? = nil, defaultValue: CommandValue? = nil) {
       self.name = name
       self.kind = kind
       self.unit = unit
-      self.standard = standard
+      self.defaultValue = defaultValue
     }
   }
 
-  /// What an argument may be.
+  /// The values that an argument allows.
   public enum Kind: Sendable, Hashable {
-    /// A whole number within bounds, in decimal.
+    /// A whole number in this range, in decimal.
     case whole(ClosedRange<Int>)
-    /// One of these words, whatever the case of their letters.
+    /// One of these words, in upper or lower case.
     case choice([String])
-    /// Some of these words, at least one, with commas between them.
+    /// One or more of these words, separated by commas.
     case choices([String])
-    /// A text of at most so many bytes.
+    /// A text of at most this many bytes.
     case text(Int)
-    /// Bytes in hexadecimal, at most so many.
+    /// Bytes in hexadecimal, at most this many.
     case bytes(Int)
-    /// yes or no.
+    /// `yes` or `no`.
     case flag
   }
 
-  /// One thing that comes back.
+  /// A value that a command returns.
   public struct Result: Sendable, Hashable {
-    /// What it is called.
+    /// The value's name.
     public var name: String
-    /// In what it is counted.
+    /// The unit of a number.
     public var unit: String?
 
-    /// A result of these parts.
+    /// A result with these properties.
     public init(_ name: String, unit: String? = nil) {
       self.name = name
       self.unit = unit
@@ -81,53 +81,53 @@ public struct CommandDescription: Sendable, Hashable {
 /// The value of an argument or a result.
 public typealias CommandValue = PlainValue
 
-/// A command with its arguments, all of which are as its description wants them.
+/// A command with valid arguments.
 public struct CommandCall: Sendable, Hashable {
-  /// What is to be done.
+  /// The command to carry out.
   public let command: CommandDescription
-  /// What its arguments are, also those that were left out and have a standard value.
+  /// The arguments by name, including defaults of those that were left out.
   public let values: [String: CommandValue]
-  /// Whether it may change something in the accessory. Drivers refuse a write without that.
+  /// Whether the call may change something in the accessory. Drivers refuse a write without this.
   public private(set) var isPermitted = false
 
-  /// A call of these parts, which may not change anything.
+  /// A call that may not change anything.
   init(command: CommandDescription, values: [String: CommandValue]) { (self.command, self.values) = (command, values) }
 
-  /// The same, which may change something. `DeviceOpener`'s accessories do this by themselves where they are opened to write;
-  /// it is for who opens a driver's own type, and so makes sure in another way that this is wanted.
+  /// The same call, allowed to change something. Accessories from `DeviceOpener` that were opened for writing do this themselves.
+  /// Call it only if you open a driver's own type, and have made sure in another way that the change is wanted.
   public func permitted() -> CommandCall {
     var call = self
     call.isPermitted = true
     return call
   }
 
-  /// The whole number of an argument; 0 when there is no such.
+  /// The whole number of an argument; 0 when there is none.
   public func whole(_ name: String) -> Int { if case .whole(let value)? = values[name] { value } else { 0 } }
 
-  /// The text, or the word that was chosen; "" when there is no such.
+  /// The text of an argument, or its chosen word; "" when there is none.
   public func text(_ name: String) -> String { if case .text(let value)? = values[name] { value } else { "" } }
 
-  /// The words that were chosen.
+  /// The chosen words of an argument.
   public func words(_ name: String) -> [String] {
     guard case .list(let list)? = values[name] else { return [] }
     return list.compactMap { if case .text(let word) = $0 { word } else { nil } }
   }
 
-  /// The bytes.
+  /// The bytes of an argument.
   public func bytes(_ name: String) -> [UInt8] { if case .bytes(let value)? = values[name] { value } else { [] } }
 
-  /// Whether it is yes.
+  /// Whether an argument is yes.
   public func flag(_ name: String) -> Bool { values[name] == .flag(true) }
 }
 
-/// What a command was answered: as many values as it has results.
+/// The reply to a command. It has one value for each of the command's results, or none if replies weren't awaited.
 public struct CommandReply: Sendable, Hashable {
-  /// What was done.
+  /// The command that was carried out.
   public var command: CommandDescription
-  /// What came back.
+  /// The values that came back.
   public var values: [CommandValue]
 
-  /// The answer to a command.
+  /// A reply to this command.
   public init(_ command: CommandDescription, _ values: [CommandValue] = []) {
     self.command = command
     self.values = values

@@ -2,18 +2,18 @@
 
 import AccessoryCore
 
-/// Why words are no command: for who typed them.
+/// An error in a command that the user typed.
 public struct CommandSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong and what was expected.
+  /// What is wrong, and what was expected.
   public let description: String
 
   init(_ description: String) { self.description = description }
 }
 
 extension CommandCall {
-  /// Reads commands: each a name with its arguments as `name=value`, with `+` between one command and the next.
+  /// Parses commands: each is a name with arguments as `name=value`, and `+` separates commands.
   ///
-  /// Throws `CommandSyntaxError` for what is wrong.
+  /// Throws `CommandSyntaxError` for the first error.
   public static func read(
     _ words: some Sequence<String>, of commands: [CommandDescription]
   ) throws(CommandSyntaxError) -> [CommandCall] {
@@ -31,19 +31,19 @@ extension CommandCall {
     var arguments: [String: String] = [:]
     for word in words.dropFirst() {
       guard let equals = word.firstIndex(of: "=") else {
-        throw CommandSyntaxError("\(word) is no argument: write \(form(of: command))")
+        throw CommandSyntaxError("\(word) is not an argument: write \(form(of: command))")
       }
       let key = String(word[..<equals])
       guard arguments.updateValue(String(word[word.index(after: equals)...]), forKey: key) == nil else {
-        throw CommandSyntaxError("\(key) is there twice")
+        throw CommandSyntaxError("\(key) is given twice")
       }
     }
     return try CommandCall(command, arguments)
   }
 
-  /// A command by its name and its arguments by theirs, with what they are as it would be typed.
+  /// A call of the command with this name. The arguments are texts, as they would be typed.
   ///
-  /// Throws `CommandSyntaxError` for what is wrong.
+  /// Throws `CommandSyntaxError` for an unknown command or an argument that isn't valid.
   public init(
     _ name: String, _ arguments: [String: String], of commands: [CommandDescription]
   ) throws(CommandSyntaxError) {
@@ -58,13 +58,13 @@ extension CommandCall {
     let similar = names.filter { $0.hasPrefix(name.prefix(4)) }.prefix(5)
     let hint: String
     if !similar.isEmpty {
-      hint = "there is \(similar.joined(separator: ", "))"
+      hint = "similar commands: \(similar.joined(separator: ", "))"
     } else if let nearest = NearestWord.find(name, among: names), nearest.isLikely, nearest.distance < name.count {
       hint = "did you mean \(nearest.word)?"
     } else {
       hint = "--list shows all"
     }
-    throw CommandSyntaxError("\(name) is no command: \(hint)")
+    throw CommandSyntaxError("\(name) is not a command: \(hint)")
   }
 
   private init(_ command: CommandDescription, _ arguments: [String: String]) throws(CommandSyntaxError) {
@@ -74,14 +74,15 @@ extension CommandCall {
     var values: [String: CommandValue] = [:]
     for argument in command.arguments {
       guard let text = arguments[argument.name] else {
-        guard let standard = argument.standard else {
+        guard let defaultValue = argument.defaultValue else {
           throw CommandSyntaxError("\(command.name) needs \(argument.name): write \(Self.form(of: command))")
         }
-        values[argument.name] = standard
+        values[argument.name] = defaultValue
         continue
       }
       guard let value = argument.kind.value(text) else {
-        throw CommandSyntaxError("\(argument.name) is \(argument.kind.form), not \(text.isEmpty ? "nothing" : text)")
+        throw CommandSyntaxError(
+          "\(argument.name) must be \(argument.kind.form), not \(text.isEmpty ? "nothing" : text)")
       }
       values[argument.name] = value
     }
@@ -92,18 +93,18 @@ extension CommandCall {
 }
 
 extension CommandDescription {
-  /// How it is written: "motor-speed ports=A,B,C,D speed=-100…100 [layer=0…3]".
+  /// The command's syntax, as in "motor-speed ports=A,B,C,D speed=-100…100 [layer=0…3]".
   public var form: String {
     ([name]
       + arguments.map { argument in
         let text = "\(argument.name)=\(argument.kind.shortForm)\(argument.unit.map { " (\($0))" } ?? "")"
-        return argument.standard == nil ? text : "[\(text)]"
+        return argument.defaultValue == nil ? text : "[\(text)]"
       }).joined(separator: " ")
   }
 }
 
 extension CommandDescription.Kind {
-  /// What a text means; nil when it isn't of this kind.
+  /// Parses the text of an argument; nil when it isn't allowed.
   public func value(_ text: String) -> CommandValue? {
     switch self {
     case .whole(let range): return Int(text).flatMap { range.contains($0) ? .whole($0) : nil }
@@ -136,19 +137,19 @@ extension CommandDescription.Kind {
     return bytes
   }
 
-  /// What was expected, within a sentence.
+  /// The allowed values, as a part of a sentence.
   var form: String {
     switch self {
     case .whole(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .choice(let words): words.count == 1 ? words[0] : "one of \(words.joined(separator: ", "))"
-    case .choices(let words): "some of \(words.joined(separator: ",")) with commas between them"
+    case .choices(let words): "one or more of \(words.joined(separator: ",")), separated by commas"
     case .text(let limit): "a text of at most \(limit) bytes"
     case .bytes(let limit): "hexadecimal, two digits a byte, at most \(limit) bytes"
     case .flag: "yes or no"
     }
   }
 
-  /// The same in as little room as possible.
+  /// The allowed values, as short as possible.
   public var shortForm: String {
     switch self {
     case .whole(let range): "\(range.lowerBound)…\(range.upperBound)"
@@ -162,7 +163,7 @@ extension CommandDescription.Kind {
 }
 
 extension CommandValue {
-  /// How an argument of this value is typed; nil where it can't be.
+  /// The value as an argument is typed; nil when it can't be an argument.
   public var typed: String? {
     switch self {
     case .whole(let number): "\(number)"

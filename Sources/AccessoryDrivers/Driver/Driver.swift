@@ -4,60 +4,69 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 
-/// A kind of accessory that this package can speak with, under the name by which profiles ask for it.
+/// A driver: opens accessories of one kind. Profiles refer to it by its name.
 public struct Driver: Sendable {
-  /// What profiles and announcements call it.
+  /// The driver's name in profiles and announcements.
   public let name: String
-  /// Which accessories it is for, in a few words.
+  /// The accessories that it is for, in a few words.
   public let summary: String
-  /// What its accessories can be told and asked by name.
+  /// The commands that its accessories have.
   public let commands: [CommandDescription]
-  /// Whether its accessories have a radio that searches for others and connects to them: `Accessory.radio`.
+  /// Whether its accessories have a radio that can search for other devices and connect to them: `Accessory.radio`.
   public let hasRadio: Bool
-  /// What its accessories are asked for by themselves while a service holds them; profiles change how often.
+  /// The polls that the service repeats while it holds an accessory. Profiles can change their intervals.
   public let polls: [AccessoryPoll]
-  /// How long what its accessories tell of their own accord is fresh, where they tell it again and again; nil where they
-  /// tell it only when it changes.
+  /// How long readings stay fresh that the accessories send repeatedly by themselves; nil when they send them only on a change.
   public let freshness: Duration?
-  /// Whether its accessories take something that changes them: one of its commands, or bytes that none of these sends. Then
-  /// that needs the permissions that `WriteRules` says.
+  /// Whether something can be sent to its accessories that changes them, either by one of the commands or by other
+  /// bytes. Sending that needs the permissions that `WriteRules` describes.
   public let hasWrites: Bool
-  /// What none of its accessories has, whichever it is.
+  /// The abilities that none of its accessories has.
   public let lacks: Set<DriverAbility>
-  /// The accessories that may share a line; nil where each has a line of its own.
+  /// The units that may share a line; nil when each accessory has its own line.
   public let units: LineUnits?
-  /// Gives the bytes that commands would send, a frame each, without an accessory; nil where that isn't known beforehand.
+  /// Encodes commands without an accessory, one frame for each; nil when the frames depend on the accessory.
   public let preview: Preview?
-  /// How the bytes that are really sent may differ from `preview`, because that depends on the accessory: a sentence without
-  /// its period; empty where they don't differ.
+  /// How the bytes that are really sent may differ from `preview`, because they depend on the accessory: a sentence
+  /// without its period. Empty when they don't differ.
   public let previewRemark: String
-  /// Makes what reads the frames of this protocol in a trace, in its own words; nil where nothing does, and a trace shows
-  /// the bytes.
+  /// Makes a decoder of the protocol's frames, for traces; nil when there is none, and a trace shows the bytes.
   public let frames: (@Sendable () -> any FrameReader)?
+  /// Makes the routing for sharing an accessory by frames; nil if clients can share it by bytes only.
+  public let routing: Router?
   private let make: Maker
   private let greeting: Greeting?
 
-  /// Makes contact over a session, which belongs to the accessory from then on and is closed if that fails.
+  /// Makes contact over a session. The accessory owns the session from then on, and closes it if this fails.
   public typealias Maker =
     @Sendable (
       _ session: AccessorySession, _ profile: Profile?, _ clock: any TimerClock
     ) async throws(AccessoryError) -> any Accessory
 
-  /// Makes the bytes of commands. Throws `misconfigured` where there are none for them.
-  /// `unit` is the one that is meant on a shared line; nil: the standard one.
+  /// Encodes commands. `unit` is the unit on a shared line; nil means the default unit. Throws `misconfigured` when a
+  /// command can't be encoded.
   public typealias Preview = @Sendable (_ calls: [CommandCall], _ unit: Int?) throws(AccessoryError) -> [[UInt8]]
 
-  /// What must pass before the protocol begins, where that isn't part of it.
+  /// An exchange that must precede the protocol on some transports, and isn't a part of the protocol.
   public typealias Greeting =
     @Sendable (_ session: AccessorySession, _ clock: any TimerClock) async throws(AccessoryError) -> Void
 
-  /// A driver of this name. Whatever `greeting` does, `make` does by itself.
+  /// Makes the routing of frames for an open transport. With `allowsWrites`, clients may send commands that change something in the
+  /// accessory. Returns nil if the protocol's requests have no frames. Throws `misconfigured` if the profile's settings don't fit the
+  /// protocol.
+  public typealias Router =
+    @Sendable (_ transport: any Transport, _ profile: Profile?, _ allowsWrites: Bool) throws(AccessoryError) ->
+    FrameRouting?
+
+  /// A driver with this name. `make` also does what `greeting` does.
   public init(
     name: String, summary: String = "", commands: [CommandDescription] = [], hasRadio: Bool = false,
     polls: [AccessoryPoll] = [.readings()], freshness: Duration? = nil, hasWrites: Bool = false,
     lacks: Set<DriverAbility> = [], units: LineUnits? = nil, preview: Preview? = nil, previewRemark: String = "",
-    frames: (@Sendable () -> any FrameReader)? = nil, greeting: Greeting? = nil, make: @escaping Maker
+    frames: (@Sendable () -> any FrameReader)? = nil, routing: Router? = nil, greeting: Greeting? = nil,
+    make: @escaping Maker
   ) {
+    self.routing = routing
     self.greeting = greeting
     self.units = units
     self.lacks = lacks
@@ -72,21 +81,22 @@ public struct Driver: Sendable {
     self.make = make
   }
 
-  /// What `preview` gives. Throws `unsupported` where there is none, `misconfigured` where there is no such unit.
+  /// Encodes commands with the driver's `preview`. Throws `unsupported` when it has none, and `misconfigured` when
+  /// there is no such unit, or a command can't be encoded.
   public func preview(of calls: [CommandCall], unit: Int? = nil) throws(AccessoryError) -> [[UInt8]] {
     try check(unit, label: name)
     guard let preview else {
       throw AccessoryError(
-        .unsupported, "what \(name) accessories are sent for a command isn't known beforehand: nothing was sent")
+        .unsupported, "the driver \(name) can't show beforehand what it sends for a command: nothing was sent")
     }
     return try preview(calls, unit)
   }
 
-  /// Makes contact with the accessory at the other end of `session`, which belongs to it from now on, and is closed if
-  /// that fails. `profile` says at which pace, and `unit` which of several accessories on the line is meant.
+  /// Makes contact with the accessory at the other end of `session`. The accessory owns the session from now on, and closes it if
+  /// this fails. `profile` sets the pacing and other policies; `unit` selects one of several accessories on the line.
   ///
-  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, `unsupported`; `misconfigured` when there is no such
-  /// unit.
+  /// Throws `timedOut` when there is no answer, `disconnected`, `refused`, `unsupported`, and `misconfigured` when
+  /// there is no such unit.
   public func open(
     _ session: AccessorySession, profile: Profile?, unit: Int? = nil, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> any Accessory {
@@ -102,24 +112,25 @@ public struct Driver: Sendable {
     return try await line.accessory(unit: unit, share: LineShare { await line.close() })
   }
 
-  /// Throws `misconfigured` when there can be no such unit on a line with the driver's accessories; `label` is what the device
-  /// is called.
+  /// Throws `misconfigured` when the driver's protocol can't have this unit. `label` is the device's name in the error.
   public func check(_ unit: Int?, label: String) throws(AccessoryError) {
     guard let unit else { return }
     guard let units else {
       throw AccessoryError(
         .misconfigured,
-        "\(label): \(name) accessories are alone on their line, so there is no unit \(unit): leave @\(unit) away")
+        "\(label): the driver \(name) has no units, so there is no unit \(unit): leave out @\(unit)")
     }
     guard units.range.contains(unit) else {
       throw AccessoryError(
         .misconfigured,
-        "\(label): units of \(name) accessories are \(units.range.lowerBound) to \(units.range.upperBound), not \(unit)"
+        "\(label): the units of the driver \(name) are \(units.range.lowerBound) to \(units.range.upperBound), not "
+          + "\(unit)"
       )
     }
   }
 
-  /// Does what must be done before others speak the protocol over `session`: a brick on the network wants to be greeted.
+  /// Makes the exchange that must precede the protocol, before another program speaks the protocol over `session`: an
+  /// EV3 brick on the network, for example, must be greeted.
   /// Throws `timedOut`, `badData`, `disconnected`.
   public func greet(
     over session: AccessorySession, clock: any TimerClock = IOThread.shared

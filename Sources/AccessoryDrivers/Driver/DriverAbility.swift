@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// Something that accessories of some drivers can be asked for, and those of others never.
+/// A function that accessories of some drivers have, and those of others never.
 public enum DriverAbility: String, Sendable, Hashable, CaseIterable {
   /// `Accessory.battery()`.
   case battery
@@ -15,14 +15,14 @@ public enum DriverAbility: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Driver {
-  /// Throws `unsupported` when no accessory of this driver has this, as the accessory would: so it is known before the
-  /// device is opened, which resets some boards. `label` is what the device is called.
+  /// Throws `unsupported`, as the accessory would, when no accessory of this driver has the ability. So callers find
+  /// out without opening the device, which would reset some boards. `label` is the device's name in the error.
   public func check(_ ability: DriverAbility, label: String) throws(AccessoryError) {
     guard lacks.contains(ability) else { return }
     let reason =
       switch ability {
-      case .battery: "doesn't tell its battery"
-      case .values: "tells no values: only what status and battery show"
+      case .battery: "doesn't report its battery"
+      case .values: "reports no values beside its status and battery"
       case .files: "has no files that this command knows of"
       case .requests: "takes no AF1 commands"
       }

@@ -3,29 +3,29 @@
 import AccessoryCore
 import AccessoryLink
 
-// What the families' words have in common.
+// Helpers for all types that describe frames in words.
 
 extension FrameWords {
-  /// A text of the accessory's or for it, as it may be shown.
+  /// A text from the accessory, or for it, escaped and in quotes.
   static func quoted(_ text: String, limit: Int = 48) -> String { "\"\(SafeText.escape(text, limit: limit))\"" }
 
-  /// The same of bytes that may be a text. Of many only as many are looked at as may be shown.
+  /// Bytes that may be a text, escaped and in quotes. Only as many bytes are decoded as may be shown.
   static func quoted(_ bytes: some Collection<UInt8>, limit: Int = 48) -> String {
     let isCut = bytes.count > 4 * limit
     return quoted(String(decoding: bytes.prefix(4 * limit), as: UTF8.self), limit: limit) + (isCut ? "…" : "")
   }
 
-  /// A word of Swift's for people: "minimumInterval" is "minimum interval".
+  /// A Swift identifier in words: "minimumInterval" becomes "minimum interval".
   static func spaced(_ word: some Any) -> String {
     "\(word)".reduce(into: "") { $0 += $1.isUppercase ? " " + $1.lowercased() : String($1) }
   }
 
-  /// So many, with the word for it: "1 byte", "2 bytes".
+  /// A count with its noun: "1 byte", "2 bytes".
   static func count(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
 }
 
 extension [FrameRead] {
-  /// The same with noise that follows noise told as one: of a reader that takes bytes in small pieces.
+  /// The same reads, with successive runs of noise in one direction joined. For readers that get bytes in small pieces.
   var withNoiseJoined: [FrameRead] {
     var joined: [FrameRead] = []
     for read in self {
@@ -45,7 +45,7 @@ extension FrameField {
   init(_ name: String, _ number: some BinaryInteger) { self.init(name, .whole(Int(clamping: number))) }
   init(_ name: String, _ text: String) { self.init(name, .text(text)) }
 
-  /// A word of Swift's as programs know it: "notInitialized" is "not_initialized".
+  /// A Swift identifier in snake case: "notInitialized" becomes "not_initialized".
   static func word(_ word: some Any) -> PlainValue {
     .text("\(word)".reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) })
   }

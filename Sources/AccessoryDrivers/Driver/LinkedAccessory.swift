@@ -3,31 +3,31 @@
 import AccessoryCore
 import AccessoryLink
 
-/// An accessory that is spoken with over one link, which says what it is called, when it goes, and how it is closed.
+/// An accessory with one link, which supplies its label and its news, and closes it.
 ///
-/// The least that a driver of one's own needs: `link`, and those of `identify`, `status` and `battery` that its protocol
-/// has.
+/// This is the smallest basis for a driver of your own: implement `link`, and those of `identify`, `status` and
+/// `battery` that the protocol has.
 public protocol LinkedAccessory: Accessory {
-  /// The rules of its protocol.
+  /// The protocol's rules for requests and replies.
   associatedtype Rules: Exchange
-  /// The link, for what goes beyond this driver.
+  /// The link, for requests and events that this driver has no function for.
   var link: Link<Rules> { get }
 }
 
 extension LinkedAccessory {
-  /// The link's.
+  /// The link's label.
   public var label: String { link.label }
 
-  /// Every event is something that only its driver knows.
+  /// The link's events, all as `other`.
   public func news() -> EventStream<AccessoryNews> { link.news() }
 
-  /// Closes the link; returns when the device is free for others.
+  /// Closes the link. Returns when the device is free for others.
   public func close() async { await link.close() }
 }
 
 extension Link {
-  /// The link's events from now on in the terms that all accessories share, as `Accessory.news` wants them: throws the
-  /// link's error when the accessory goes, and ends normally when the link is closed here.
+  /// The link's events from now on, converted by `meaning`. The stream throws the link's error when the accessory goes,
+  /// and ends normally when the link is closed.
   public func news(
     _ meaning: @escaping @Sendable (Rules.Event) -> AccessoryNews = { _ in .other }
   ) -> EventStream<AccessoryNews> { events().converted(meaning) }

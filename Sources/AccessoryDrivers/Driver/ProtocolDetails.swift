@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What making contact with an accessory has told of its protocol.
+/// What is known of an accessory's protocol since it was opened.
 public struct ProtocolDetails: Sendable, Hashable {
-  /// What the protocol is called.
+  /// The protocol's name.
   public var name: String
-  /// The number by which an accessory that has restarted is recognised; nil where it doesn't tell one.
+  /// The boot id, which changes when the accessory restarts; nil when the protocol has none.
   public var bootID: UInt32?
-  /// Bytes of the longest payload that it takes.
+  /// The size of the largest payload that the accessory accepts, in bytes.
   public var largestPayload: Int
-  /// How many requests may be under way at a time.
+  /// How many requests may be unanswered at a time.
   public var window: Int
-  /// Fields of what the accessory has sent since it was opened that made no sense, and are unknown: they were missing, or
-  /// said what can't be. Nil where its protocol isn't a described one, and nobody counts them.
+  /// How many fields of received frames were missing or had impossible values since the accessory was opened. They
+  /// count as unknown. Nil for protocols in Swift, which don't count them.
   public var unreadableFields: UInt64?
 
-  /// Details of these values.
+  /// Details with these values.
   public init(
     name: String, bootID: UInt32? = nil, largestPayload: Int, window: Int, unreadableFields: UInt64? = nil
   ) {

@@ -4,14 +4,14 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-// Folders and files. Relative paths begin in /home/root/lms2012/sys; a host may make files below ../apps, ../prjs and
-// ../tools.
+// Folders and files of a brick. Relative paths start at /home/root/lms2012/sys. A host may create files below ../apps,
+// ../prjs and ../tools.
 
 extension EV3Brick {
-  /// Bytes of a listing, and entries in it, that are read at most.
+  /// The most bytes of a listing.
   static let listingLimit = 1 << 20
 
-  /// What is in a folder. Throws `refused` when there is none, `badData`, and what `ask` throws.
+  /// The entries of a folder. Throws `refused` when there is no such folder, `badData`, and what `ask` throws.
   public func list(_ folder: String) async throws(AccessoryError) -> [EV3FolderEntry] {
     let maximum = UInt16(EV3Limits.uploadPiece)
     var reply = try await answer(.listFiles(maximum: maximum, path: folder))
@@ -28,28 +28,28 @@ extension EV3Brick {
       listing += piece
     }
     guard listing.count == size else { throw wrongSize(folder) }
-    // A brick doesn't say that this is the end where it is just where that was asked for; the handle is open then.
+    // When a piece ends exactly at the listing's end, the brick doesn't report the end, and the handle may still be open.
     if reply.status != .endOfFile { try await closeIfOpen(beginning.handle) }
     return try reading { () throws(EV3MessageError) in try EV3FolderEntry.entries(in: listing) }
   }
 
-  /// Makes a folder. Throws `refused`, and what `ask` throws.
+  /// Creates a folder. Throws `refused`, and what `ask` throws.
   public func makeFolder(_ path: String) async throws(AccessoryError) { _ = try await system(.makeFolder(path)) }
 
-  /// Removes a file, or a folder that is empty. Throws `refused`, and what `ask` throws.
+  /// Removes a file or an empty folder. Throws `refused`, and what `ask` throws.
   public func remove(_ path: String) async throws(AccessoryError) { _ = try await system(.delete(path)) }
 
-  /// The handles that are open.
+  /// The handles that are open on the brick. Throws what `ask` throws.
   public func openHandles() async throws(AccessoryError) -> [Int] { try await answer(.listOpenHandles).openHandles }
 
-  /// Closes a handle. Throws `refused` when it isn't open.
+  /// Closes a handle. Throws `refused` when it isn't open, and what `ask` throws.
   public func closeHandle(_ handle: UInt8) async throws(AccessoryError) { _ = try await system(.closeHandle(handle)) }
 
-  // MARK: - For transfers, too
+  // MARK: - Also used by transfers
 
   func answer(_ command: EV3SystemCommand) async throws(AccessoryError) -> EV3SystemReply {
     guard let reply = try await system(command) else {
-      throw AccessoryError(.badData, "\(label) does not answer that")
+      throw AccessoryError(.badData, "\(label) does not answer the command")
     }
     return reply
   }
@@ -58,15 +58,15 @@ extension EV3Brick {
     do throws(EV3MessageError) {
       return try body()
     } catch {
-      throw AccessoryError(.badData, "\(label) answers a system command with something else: \(error)")
+      throw AccessoryError(.badData, "\(label) sent an invalid reply to a system command: \(error)")
     }
   }
 
   func wrongSize(_ path: String) -> AccessoryError {
-    AccessoryError(.badData, "\(label) gives more or less of \(path) than it announced")
+    AccessoryError(.badData, "\(label) sent another number of bytes of \(path) than it announced")
   }
 
-  /// What a folder's listing says of a file; nil when it isn't in it.
+  /// The size and MD5 of a file, from the listing of its folder; nil when the file isn't in it.
   func entry(of path: String) async throws(AccessoryError) -> (size: Int, md5: String)? {
     let slash = path.lastIndex(of: "/")
     let folder = slash.map { String(path[...$0]) } ?? "./"
@@ -85,5 +85,5 @@ extension EV3Brick {
   }
 }
 
-/// Is told how far a transfer is: bytes that have arrived, and bytes in all.
+/// Called with the progress of a transfer: bytes done, and bytes in total.
 public typealias EV3Progress = FileProgress

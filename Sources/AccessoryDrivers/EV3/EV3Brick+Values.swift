@@ -3,11 +3,11 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// What a brick measures beside its battery, in the terms that all accessories share.
+// The values of a brick and its ports, in the types that all drivers share.
 
 extension EV3Brick {
-  /// Asks, in two messages, for the brick's own values and for those at its ports: of what is plugged in there, in the mode
-  /// that it is in. Modes are left as they are.
+  /// Asks, in two messages, for the brick's own values and for those of the devices at its ports. Each device is read
+  /// in its current mode, which isn't changed. Throws what `ask` throws.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     var batch = EV3Batch()
     let (brick, types) = try adding { () throws(EV3MessageError) in
@@ -23,12 +23,12 @@ extension EV3Brick {
     return brick.values(reply) + (try await values(at: used))
   }
 
-  /// Whether a type is that of something that can be read.
+  /// Whether a type is that of a device that can be read.
   private static func isDevice(_ type: EV3DeviceType) -> Bool {
     type.rawValue != 0 && ![.initializing, .none, .wrongPort].contains(type)
   }
 
-  /// Where the answers for the brick itself are.
+  /// The places in the reply that hold the brick's own values.
   private struct BrickPlaces {
     let power: EV3Batch.Place<EV3Power>
     let rise: EV3Batch.Place<Float>
@@ -68,7 +68,7 @@ extension EV3Brick {
     }
   }
 
-  /// What is measured at these ports.
+  /// The values of the devices at these ports.
   private func values(
     at ports: [(port: EV3Port, type: EV3DeviceType)]
   ) async throws(AccessoryError) -> [AccessoryValue] {
@@ -91,7 +91,7 @@ extension EV3Brick {
     }
   }
 
-  /// What a unit is, by the symbol that the firmware has for it.
+  /// The quantity and the unit for a symbol of the firmware.
   static func meaning(of symbol: String) -> (quantity: AccessoryValue.Quantity?, unit: MeasurementUnit?) {
     let symbol = String(symbol.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     return switch symbol {
@@ -110,7 +110,7 @@ extension EV3Brick {
 }
 
 extension Double {
-  /// What a brick measured, with as many digits as its four bytes are worth; nil for what is no number.
+  /// The number with only as many digits as its four bytes are accurate to; nil for NaN and infinities.
   fileprivate init?(measured value: Float) {
     guard value.isFinite else { return nil }
     self = Double("\(value)") ?? Double(value)

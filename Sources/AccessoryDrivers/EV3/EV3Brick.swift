@@ -7,25 +7,25 @@ import AccessoryProtocols
 
 /// A LEGO EV3 brick: the `ev3` driver.
 ///
-/// `ask` and `tell` take any command of `EV3Command`; a batch is many of them in one message.
+/// `ask` and `tell` send a command of `EV3Command`; a batch sends several commands in one message.
 public struct EV3Brick: Sendable {
-  /// The name by which profiles and announcements ask for this driver.
+  /// The driver's name in profiles and in the announcements of simulators.
   public static let driverName = "ev3"
 
-  /// The link, for what goes beyond this driver.
+  /// The link, for requests and events that this driver has no function for.
   public let link: Link<EV3Exchange>
 
-  /// The brick's name for people.
+  /// The brick's name in messages to the user.
   public var label: String { link.label }
 
-  /// Time that a command may take that waits for something to happen, unless said otherwise.
+  /// The default timeout of a batch that waits for something, such as a key press.
   public static let longestWait = Duration.seconds(60)
 
-  /// Makes contact with the brick at the other end of `session`, which belongs to it from now on. Over the network the
-  /// brick is greeted first, as it demands.
+  /// Makes contact with the brick at the other end of `session`. The brick owns the session from now on. Over the
+  /// network it is greeted first, because it answers nothing before that.
   ///
-  /// Throws `timedOut` when nobody answers, `disconnected`, `refused`, and `badData` when the greeting is answered with
-  /// something else.
+  /// Throws `timedOut` when there is no answer, `disconnected`, `refused`, and `badData` when the reply to the greeting
+  /// isn't that of a brick.
   public static func open(
     _ session: AccessorySession, options: EV3Exchange.Options = .init(), clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> EV3Brick {
@@ -41,8 +41,8 @@ public struct EV3Brick: Sendable {
 
   // MARK: - Commands
 
-  /// Sends one command and waits until it has been run. Throws `refused` when the brick can't, `misconfigured` for an
-  /// argument that can't be, `timedOut`, `disconnected`, `cancelled`, `busy`, `badData`.
+  /// Sends one command and waits until the brick has run it. Throws `refused` when the brick can't run it,
+  /// `misconfigured` for an argument that isn't valid, `timedOut`, `disconnected`, `cancelled`, `busy`, `badData`.
   @discardableResult
   public func ask<Reply>(
     _ command: EV3Command<Reply>, timeout: Duration? = nil
@@ -52,41 +52,41 @@ public struct EV3Brick: Sendable {
     return try await send(batch, timeout: timeout)[place]
   }
 
-  /// Sends one command and doesn't wait for it; nobody tells whether the brick could run it. Returns when it is on its
-  /// way. Throws what `ask` throws but `refused` and `badData`.
+  /// Sends one command without waiting for a reply, so it isn't known whether the brick could run it. Returns when the
+  /// command was written. Throws what `ask` throws, except `refused` and `badData`.
   public func tell(_ command: EV3Command<Void>) async throws(AccessoryError) {
     var batch = EV3Batch()
     try adding { () throws(EV3MessageError) in _ = try batch.add(command) }
     try await tell(batch)
   }
 
-  /// Sends a batch and waits until all of it has been run. Throws what `ask` throws.
+  /// Sends a batch and waits until the brick has run all of it. Throws what `ask` throws.
   public func send(_ batch: EV3Batch, timeout: Duration? = nil) async throws(AccessoryError) -> EV3BatchReply {
     let command = try adding { () throws(EV3MessageError) in try batch.command() }
-    let patience = timeout ?? (batch.isWaiting ? Self.longestWait : nil)
-    let reply = try await link.request(EV3Request(command, wantsReply: true, timeout: patience))
+    let replyTimeout = timeout ?? (batch.isWaiting ? Self.longestWait : nil)
+    let reply = try await link.request(EV3Request(command, wantsReply: true, timeout: replyTimeout))
     do throws(EV3MessageError) {
       return try EV3BatchReply(decoding: reply?.body ?? [], of: batch)
     } catch {
-      throw AccessoryError(.badData, "\(label) answers a direct command with something else: \(error)")
+      throw AccessoryError(.badData, "\(label) sent an invalid reply to a direct command: \(error)")
     }
   }
 
-  /// Sends a batch and doesn't wait for it. Throws what `tell` throws.
+  /// Sends a batch without waiting for a reply. Throws what `tell` with a command throws.
   public func tell(_ batch: EV3Batch) async throws(AccessoryError) {
     let command = try adding { () throws(EV3MessageError) in try batch.command() }
     _ = try await link.request(EV3Request(command, wantsReply: false))
   }
 
-  /// Sends a command about files and the system, and gives what it is answered; nil for those that have no reply.
-  /// Throws `refused`, with what the brick says as `ev3Status`, and else what `ask` throws.
+  /// Sends a system command, for files for example, and returns its reply; nil for commands that have none. Throws
+  /// `refused`, with the brick's status as `ev3Status`, and what `ask` throws.
   public func system(_ command: EV3SystemCommand) async throws(AccessoryError) -> EV3SystemReply? {
     let request = try adding { () throws(EV3MessageError) in try EV3Request(command) }
     guard let message = try await link.request(request) else { return nil }
     do throws(EV3MessageError) {
       return try EV3SystemReply(decoding: message.body)
     } catch {
-      throw AccessoryError(.badData, "\(label) answers a system command with something else: \(error)")
+      throw AccessoryError(.badData, "\(label) sent an invalid reply to a system command: \(error)")
     }
   }
 
@@ -94,10 +94,10 @@ public struct EV3Brick: Sendable {
     do throws(EV3MessageError) {
       return try body()
     } catch {
-      throw AccessoryError(.misconfigured, "that can't be sent to \(label): \(error)")
+      throw AccessoryError(.misconfigured, "the command can't be sent to \(label): \(error)")
     }
   }
 
-  /// Closes the link; returns when the device is free for others.
+  /// Closes the link. Returns when the device is free for others.
   public func close() async { await link.close() }
 }

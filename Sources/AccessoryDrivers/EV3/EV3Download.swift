@@ -4,35 +4,35 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-/// A file on its way to a brick, which may go on after an interruption.
+/// Sends a file to a brick, which the brick calls a download. It can be resumed after an interruption.
 ///
-/// What has arrived is not what was acknowledged: the answer to the last piece may be what was lost. So before going on,
-/// the brick is asked how long its file is and what its sum is. Only when that is the beginning of ours, and its handle
-/// is still open, does it go on there; otherwise it begins anew.
+/// The brick may have more of the file than was acknowledged, because the reply to the last piece may have been lost.
+/// So before resuming, this asks the brick for the size and MD5 of its file. If these match the beginning of the
+/// source, and the brick's handle is still open, the download resumes there; otherwise it starts again.
 public struct EV3Download: Sendable {
-  /// Where it goes.
+  /// The path on the brick.
   public let path: String
-  /// What goes there.
+  /// The file's contents.
   public let source: any FileSource
-  /// Bytes that the brick is known to have.
+  /// The number of bytes that the brick has acknowledged.
   public private(set) var done = 0
-  /// Whether all of it is there.
+  /// Whether the brick has the whole file.
   public private(set) var isComplete = false
-  /// Times that it went on where it had been.
+  /// How many times the download resumed in the middle of the file.
   public private(set) var resumptions = 0
   private var handle: UInt8?
 
-  /// A file to be sent.
+  /// A download of these bytes.
   public init(_ bytes: [UInt8], to path: String) { self.init(MemoryFile(bytes), to: path) }
 
-  /// A file to be sent, whose bytes are asked for as they are needed.
+  /// A download whose bytes are read from the source when they are needed.
   public init(_ source: any FileSource, to path: String) {
     self.source = source
     self.path = path
   }
 
-  /// Sends what is missing. When this throws, it can be called again, also with a brick that was opened anew. When the
-  /// task is cancelled, the brick's file is closed and removed: it would pass for a whole one.
+  /// Sends the missing bytes. After an error it can be called again, also with a brick that was opened anew. When the
+  /// task is cancelled, the file is closed and removed on the brick, because it would look complete.
   ///
   /// Throws `refused` (no such folder, no permission, no room), `disconnected`, `cancelled`, what the source throws, and
   /// what `ask` throws.
@@ -75,7 +75,7 @@ public struct EV3Download: Sendable {
       do throws(AccessoryError) {
         reply = try await brick.answer(.continueDownload(handle: handle, data: piece))
       } catch {
-        // A brick that refuses has its reasons; to send the same again would not change them.
+        // Sending the same piece again wouldn't change why the brick refuses it.
         if error.ev3Status != nil { self.handle = nil }
         throw error
       }
@@ -99,14 +99,14 @@ public struct EV3Download: Sendable {
       if isOurs, let there, isOpen || there.size == source.count {
         done = there.size
         resumptions += 1
-        // Only the answer to the last piece was lost.
+        // The brick has the whole file: only the reply to the last piece was lost.
         isComplete = done == source.count
         if isComplete { isClosing = isOpen } else { self.handle = handle }
       } else {
         isClosing = isOpen
       }
     } catch {
-      // It was interrupted again: the next time will tell. What is refused is not told, and begins anew.
+      // After another interruption the handle is kept for the next attempt. After a refusal the file is sent anew.
       if error.ev3Status == nil {
         self.handle = handle
         throw error
@@ -115,7 +115,7 @@ public struct EV3Download: Sendable {
     if isClosing { try await brick.closeIfOpen(handle) }
   }
 
-  /// Whether what the brick has is how ours begins.
+  /// Whether the file on the brick equals the beginning of the source.
   private func isBeginning(_ there: (size: Int, md5: String)?) async throws(AccessoryError) -> Bool {
     guard let there, there.size <= source.count else { return false }
     var sum = MD5()
@@ -131,7 +131,7 @@ public struct EV3Download: Sendable {
 }
 
 extension EV3Brick {
-  /// Sends a file. Throws what `EV3Download.run` throws; to go on after an interruption, use that.
+  /// Sends a file. Throws what `EV3Download.run` throws. To resume after an interruption, use `EV3Download`.
   public func send(
     _ bytes: [UInt8], to path: String, progress: EV3Progress? = nil
   ) async throws(AccessoryError) {

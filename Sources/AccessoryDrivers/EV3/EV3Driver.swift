@@ -5,12 +5,13 @@ import AccessoryLink
 import AccessoryProtocols
 
 extension Driver {
-  /// LEGO EV3 bricks.
+  /// The driver of LEGO EV3 bricks.
   public static let ev3 = Driver(
     name: EV3Brick.driverName, summary: "LEGO EV3 bricks", commands: EV3Brick.commands,
     polls: [.readings(every: .seconds(60))], lacks: [.requests],
     preview: { calls, _ throws(AccessoryError) in try EV3Brick.preview(of: calls) },
     previewRemark: EV3Brick.previewRemark, frames: { EV3FrameReader() },
+    routing: { transport, profile, _ in .ev3(label: transport.label, options: .init(profile)) },
     greeting: { session, clock throws(AccessoryError) in
       if session.transport.peer != nil { try await EV3Greeting.exchange(over: session, clock: clock) }
     },
@@ -20,14 +21,14 @@ extension Driver {
 }
 
 extension EV3Brick: Accessory {
-  /// Asks for name and versions. A brick doesn't tell its serial number; on USB its descriptors do.
+  /// Asks for the name and the versions. A brick doesn't report its serial number; its USB descriptors hold it.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     AccessoryIdentity(
       manufacturer: "LEGO", name: try await ask(.brickName), model: "EV3", serialNumber: "",
       firmwareRevision: try await ask(.firmwareVersion), hardwareRevision: try await ask(.hardwareVersion))
   }
 
-  /// Asks for its warnings: they are the fault's number, and the busy one alone is no fault.
+  /// Asks for the warnings. They become the fault code, except for "busy" and "battery low", which are no faults.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
     let warnings = try await ask(.warnings)
     let faults = warnings.subtracting([.busy, .batteryLow])
@@ -35,7 +36,7 @@ extension EV3Brick: Accessory {
     return AccessoryStatus(state: warnings.contains(.busy) ? .busy : .idle)
   }
 
-  /// Asks for percent, voltage and current, in one message. Whether it is being charged, a brick doesn't know.
+  /// Asks for percent, voltage and current, in one message. A brick doesn't know whether its battery is being charged.
   public func battery() async throws(AccessoryError) -> BatteryReading {
     var batch = EV3Batch()
     let volts: EV3Batch.Place<Float>
@@ -53,17 +54,17 @@ extension EV3Brick: Accessory {
       millivolts: Self.thousandths(reply[volts]), milliamperes: Self.thousandths(-reply[amperes]))
   }
 
-  /// Of what a brick says: whatever is beyond all sense is nothing.
+  /// A value in thousandths; nil when it is impossible, that is, 1000 or more.
   private static func thousandths(_ value: Float) -> Int? {
     value.isFinite && abs(value) < 1_000 ? Int((value * 1_000).rounded()) : nil
   }
 
-  /// A brick tells nothing of its own accord; only its going is told.
+  /// A stream without news, because a brick sends no events. It throws the link's error when the brick goes.
   public func news() -> EventStream<AccessoryNews> { link.news() }
 }
 
 extension EV3Exchange.Options {
-  /// The defaults, with what a profile says of pacing.
+  /// The protocol's defaults, with the pacing of the profile, if there is one.
   public init(_ profile: Profile?) {
     self.init()
     if let profile { pacing = profile.pacing }

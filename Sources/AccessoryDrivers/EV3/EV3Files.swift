@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension EV3Brick {
-  /// A brick's files, in the terms that all kinds share.
+  /// The brick's files, in the terms that all drivers share.
   public var files: (any AccessoryFiles)? { EV3Files(brick: self) }
 }
 
@@ -24,31 +24,31 @@ private struct EV3Files: AccessoryFiles {
 
   func remove(_ path: String) async throws(AccessoryError) { try await brick.remove(path) }
 
-  func getting(_ path: String, limit: Int, into sink: any FileSink) throws(AccessoryError) -> any FileTransfer {
-    Getting(upload: EV3Upload(path, limit: limit), sink: sink)
+  func makeGetTransfer(_ path: String, limit: Int, into sink: any FileSink) throws(AccessoryError) -> any FileTransfer {
+    GetTransfer(upload: EV3Upload(path, limit: limit), sink: sink)
   }
 
-  /// Bytes of the largest file that is sent: what bricks can have at most, by far.
+  /// The size of the largest file that is sent, in bytes; far more than a brick can store.
   private static let limit = 64 << 20
 
-  func sending(
+  func makeSendTransfer(
     _ source: any FileSource, to path: String, as kind: FileKind?
   ) throws(AccessoryError) -> any FileTransfer {
     guard path.contains("/") else {
       throw AccessoryError(
-        .misconfigured, "\(brick.label) wants to know where the file goes: a path like ../prjs/tst/tst.rbf")
+        .misconfigured, "the path of the file on \(brick.label) is missing, like ../prjs/tst/tst.rbf")
     }
     guard kind == nil else {
-      throw AccessoryError(.misconfigured, "to \(brick.label) the path says what a file is: leave the kind out")
+      throw AccessoryError(.misconfigured, "\(brick.label) has no kinds of files: leave out the kind")
     }
     guard source.count <= Self.limit else {
       throw AccessoryError(.misconfigured, "\(brick.label) takes no file of more than \(Self.limit) bytes")
     }
-    return Sending(download: EV3Download(source, to: path))
+    return SendTransfer(download: EV3Download(source, to: path))
   }
 
-  /// As a brick sees it, what is got is an upload.
-  private struct Getting: FileTransfer {
+  /// A transfer from the brick, which the brick calls an upload.
+  private struct GetTransfer: FileTransfer {
     var upload: EV3Upload
     let sink: any FileSink
     var path: String { upload.path }
@@ -61,7 +61,7 @@ private struct EV3Files: AccessoryFiles {
     }
   }
 
-  private struct Sending: FileTransfer {
+  private struct SendTransfer: FileTransfer {
     var download: EV3Download
     var path: String { download.path }
     var size: Int? { download.source.count }
@@ -77,11 +77,11 @@ private struct EV3Files: AccessoryFiles {
 extension EV3Brick {
   fileprivate static func require(_ accessory: any Accessory) throws(AccessoryError) -> EV3Brick {
     guard let brick = accessory as? EV3Brick else {
-      throw AccessoryError(.unsupported, "\(accessory.label) is no brick, and can't go on with a brick's file")
+      throw AccessoryError(.unsupported, "\(accessory.label) is not an EV3 brick, so the file transfer can't continue")
     }
     return brick
   }
 
-  /// Runs `body` with a brick that may have been asked by a task that was cancelled: what is undone then is still undone.
+  /// Runs clean-up commands in a task of their own, so that they are sent although the current task was cancelled.
   static func undoing(_ body: @escaping @Sendable () async -> Void) async { await Task { await body() }.value }
 }

@@ -5,16 +5,16 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// Reads what passes between a host and an EV3: messages behind a length. A reply has only bytes, so what was asked is
-/// remembered.
+/// Decodes the traffic between a host and an EV3, for a trace: messages with a length in front. A reply has only bytes,
+/// so their meaning comes from the request, which is stored until then.
 struct EV3FrameReader: FrameReader {
-  /// Requests that wait for their reply; of more, the oldest are forgotten.
+  /// The most requests that are stored until their replies. Beyond that the oldest are dropped.
   private static let mostAsked = 64
 
   private var fromDevice = FrameSide(.fromDevice, EV3Limits.codec)
   private var toDevice = FrameSide(.toDevice, EV3Limits.codec)
   private var asked: [EV3Question] = []
-  /// Directions in which there was a pause behind what passed last.
+  /// The directions that were silent after their last bytes.
   private var wasSilent: Set<ByteDirection> = []
 
   func hasUnfinishedFrame(_ direction: ByteDirection) -> Bool {
@@ -23,12 +23,12 @@ struct EV3FrameReader: FrameReader {
 
   mutating func decode(_ bytes: [UInt8], _ direction: ByteDirection) -> [FrameRead] {
     var reads: [FrameRead] = []
-    // Nothing in a message tells where it begins. So a message that has begun is given up if it was not gone on with, and
-    // what comes then begins like one.
+    // A message has no start marker. So when bytes after a pause look like the beginning of a message, an unfinished
+    // message before the pause is dropped.
     if wasSilent.remove(direction) != nil, hasUnfinishedFrame(direction), Self.beginsMessage(bytes[...]) {
       reads += expire(direction)
     }
-    // On USB a report carries one message, and is filled up behind it: with zeros, or what was in the buffer before.
+    // On USB a report holds one message and is padded, with zeros or with older contents of the buffer.
     let isReport = bytes.count == 64 || bytes.count == EV3Limits.message
     let content = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
     var start = 0
@@ -50,7 +50,7 @@ struct EV3FrameReader: FrameReader {
     return reads.withNoiseJoined
   }
 
-  /// What silence ends is what could not be a message, and is passed over.
+  /// Silence ends only bytes that can't be a message, which are skipped.
   mutating func idle(_ direction: ByteDirection) -> [FrameRead] {
     wasSilent.insert(direction)
     let side = direction == .fromDevice ? fromDevice : toDevice
@@ -68,10 +68,10 @@ struct EV3FrameReader: FrameReader {
     var asked = asked
     let words: FrameSide<LengthPrefixedCodec>.Words = { prefix, outcome, payload in
       guard outcome == .whole else {
-        // A length below the shortest message's is noise.
+        // A length shorter than the shortest message is noise.
         return outcome == .tooLong ? EV3Words.tooLong(prefix.payloadLength) : nil
       }
-      // The codec lets nothing shorter through.
+      // Can't fail: the codec yields no shorter messages.
       guard let message = try? EV3Message(decoding: payload) else { return nil }
       return EV3Words.words(of: message, &asked)
     }
@@ -80,7 +80,7 @@ struct EV3FrameReader: FrameReader {
     return reads
   }
 
-  /// Whether a message of a known kind begins here, as far as can be seen.
+  /// Whether the bytes look like the beginning of a message of a known type.
   private static func beginsMessage(_ bytes: ArraySlice<UInt8>) -> Bool {
     let bytes = Array(bytes.prefix(5))
     guard bytes.count == 5 else { return false }
@@ -90,10 +90,10 @@ struct EV3FrameReader: FrameReader {
   }
 }
 
-/// A direct command that is to be answered.
+/// A direct command that awaits its reply.
 struct EV3Question: Sendable {
-  /// Its number.
+  /// The message's number.
   let number: UInt16
-  /// What it has the brick do.
+  /// The instructions in the command.
   let instructions: [EV3Instruction]
 }

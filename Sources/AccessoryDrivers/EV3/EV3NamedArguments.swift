@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// What the arguments of a brick's commands are, and what they mean.
+// The arguments of a brick's commands: their descriptions, and their values in a call.
 
 extension CommandCall {
   var motors: EV3Motors {
@@ -22,20 +22,20 @@ extension CommandDescription.Argument {
   static let ports = Self("ports", .choices(CommandCall.letters))
   static let motor = Self("port", .choice(CommandCall.letters))
   static let sensor = Self("port", .choice(EV3Port.allCases.map(\.name)))
-  static let layer = Self("layer", .whole(0...3), standard: .whole(0))
+  static let layer = Self("layer", .whole(0...3), defaultValue: .whole(0))
   static let speed = Self("speed", .whole(-100...100), unit: "%")
   static let power = Self("power", .whole(-100...100), unit: "%")
-  static let brake = Self("brake", .flag, standard: .flag(false))
-  static let volume = Self("volume", .whole(0...100), unit: "%", standard: .whole(50))
-  static let type = Self("type", .whole(0...127), standard: .whole(0))
-  static let mode = Self("mode", .whole(-1...7), standard: .whole(-1))
-  static let count = Self("values", .whole(1...8), standard: .whole(1))
+  static let brake = Self("brake", .flag, defaultValue: .flag(false))
+  static let volume = Self("volume", .whole(0...100), unit: "%", defaultValue: .whole(50))
+  static let type = Self("type", .whole(0...127), defaultValue: .whole(0))
+  static let mode = Self("mode", .whole(-1...7), defaultValue: .whole(-1))
+  static let count = Self("values", .whole(1...8), defaultValue: .whole(1))
   static let button = Self("button", .choice(EV3Button.allCases.map { "\($0)" }))
-  static let ink = Self("ink", .choice(["black", "white"]), standard: .text("black"))
+  static let ink = Self("ink", .choice(["black", "white"]), defaultValue: .text("black"))
   static let path = Self("path", .text(EV3Limits.path))
 
   static func length(_ name: String, _ unit: String, isOptional: Bool = false) -> Self {
-    Self(name, .whole(0...Int(Int32.max)), unit: unit, standard: isOptional ? .whole(0) : nil)
+    Self(name, .whole(0...Int(Int32.max)), unit: unit, defaultValue: isOptional ? .whole(0) : nil)
   }
 
   static func parts(_ unit: String) -> [Self] {

@@ -3,15 +3,15 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// A command of a brick under the name that a person types.
+/// A command of a brick under the name that the user types.
 struct EV3NamedCommand: Sendable {
   typealias Read = @Sendable (EV3BatchReply) -> [CommandValue]
 
   let description: CommandDescription
-  /// Adds it to a batch; the result reads its values from the reply.
+  /// Adds the command to a batch. Returns a closure that reads the command's results from the reply.
   let add: @Sendable (CommandCall, inout EV3Batch) throws(EV3MessageError) -> Read
 
-  /// One that only does something.
+  /// A command without results.
   init(
     _ name: String, _ summary: String, _ arguments: [CommandDescription.Argument] = [],
     _ make: @escaping @Sendable (CommandCall) -> EV3Command<Void>
@@ -23,7 +23,7 @@ struct EV3NamedCommand: Sendable {
     }
   }
 
-  /// One that is answered.
+  /// A command with results.
   init<Reply>(
     _ name: String, _ summary: String, _ arguments: [CommandDescription.Argument] = [],
     results: [CommandDescription.Result], _ make: @escaping @Sendable (CommandCall) -> EV3Command<Reply>,
@@ -40,10 +40,10 @@ struct EV3NamedCommand: Sendable {
 extension EV3Brick {
   private static let table = Dictionary(uniqueKeysWithValues: EV3NamedCommand.all.map { ($0.description.name, $0) })
 
-  /// All that a brick can be told and asked by name.
+  /// The commands of a brick.
   public static let commands = EV3NamedCommand.all.map(\.description)
 
-  /// Sends commands as one batch. Throws `misconfigured` when they don't fit into one.
+  /// Sends commands as one batch. Throws `misconfigured` when they don't fit into one message, and what `send` throws.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     var batch = EV3Batch()
     var readers: [EV3NamedCommand.Read] = []
@@ -64,7 +64,7 @@ extension EV3Brick {
 
 extension CommandValue {
   static func number(_ value: Float) -> CommandValue {
-    // As many digits as the brick's four bytes are worth.
+    // Only as many digits as the brick's four bytes are accurate to.
     value.isFinite ? .number(Double("\(value)") ?? Double(value)) : .nothing
   }
 

@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// Buttons and sounds.
+// Commands for buttons and sounds.
 
 extension EV3NamedCommand {
   private static func flag(
@@ -16,7 +16,7 @@ extension EV3NamedCommand {
     flag("button-pressed", "Whether a button is pressed", [.button]) { .isPressed($0.button) },
     flag("button-short", "Whether a button was pressed for a short time", [.button]) { .wasPressedShortly($0.button) },
     flag("button-long", "Whether a button was pressed for a long time", [.button]) { .wasPressedLong($0.button) },
-    flag("button-bumped", "Whether a button was pressed and let go", [.button]) { .wasBumped($0.button) },
+    flag("button-bumped", "Whether a button was pressed and released", [.button]) { .wasBumped($0.button) },
     flag("button-click", "Whether any button was clicked", []) { _ in .wasClicked },
     EV3NamedCommand(
       "button-horizontal", "Presses of right and left", results: [.init("direction")], { _ in .horizontalButtons },
@@ -25,10 +25,10 @@ extension EV3NamedCommand {
       "button-vertical", "Presses of down and up", results: [.init("direction")], { _ in .verticalButtons },
       { [.whole($0)] }),
     EV3NamedCommand("button-press", "Presses a button", [.button]) { .press($0.button) },
-    EV3NamedCommand("button-release", "Lets a button go", [.button]) { .release($0.button) },
+    EV3NamedCommand("button-release", "Releases a button", [.button]) { .release($0.button) },
     EV3NamedCommand("button-wait", "Waits until a button is pressed") { _ in .waitForPress },
-    EV3NamedCommand("button-flush", "Forgets presses that were not asked for") { _ in .flushButtons },
-    flag("back-blocked", "Whether the back button ends no program", []) { _ in .isBackButtonBlocked },
+    EV3NamedCommand("button-flush", "Discards presses that were not read") { _ in .flushButtons },
+    flag("back-blocked", "Whether the back button is kept from ending the program", []) { _ in .isBackButtonBlocked },
     EV3NamedCommand(
       "back-block", "Keeps the back button from ending the program", [.init("blocked", .flag)]
     ) { .blockBackButton($0.flag("blocked")) },
@@ -50,8 +50,8 @@ extension EV3NamedCommand {
     EV3NamedCommand("play-repeat", "Plays a sound file again and again", [.path, .volume]) {
       .repeatSound($0.text("path"), volume: $0.whole("volume"))
     },
-    EV3NamedCommand("sound-stop", "Ends what is heard") { _ in .stopSound },
-    EV3NamedCommand("sound-wait", "Waits until nothing is heard") { _ in .soundReady },
-    flag("sound-busy", "Whether something is heard", []) { _ in .isSounding },
+    EV3NamedCommand("sound-stop", "Stops the sound") { _ in .stopSound },
+    EV3NamedCommand("sound-wait", "Waits until the sound has ended") { _ in .soundReady },
+    flag("sound-busy", "Whether a sound is playing", []) { _ in .isSounding },
   ]
 }

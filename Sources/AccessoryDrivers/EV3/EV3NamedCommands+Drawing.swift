@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// The display.
+// Commands for the display.
 
 extension EV3NamedCommand {
   static let drawing: [EV3NamedCommand] = [
@@ -23,20 +23,20 @@ extension EV3NamedCommand {
     },
     EV3NamedCommand(
       "draw-circle", "Draws a circle",
-      [.coordinate("x"), .coordinate("y"), .extent("radius"), .init("filled", .flag, standard: .flag(false)), .ink]
+      [.coordinate("x"), .coordinate("y"), .extent("radius"), .init("filled", .flag, defaultValue: .flag(false)), .ink]
     ) { .drawCircle(around: $0.point(), radius: $0.whole("radius"), isFilled: $0.flag("filled"), $0.ink) },
     EV3NamedCommand(
       "draw-rectangle", "Draws a rectangle",
       [
         .coordinate("x"), .coordinate("y"), .extent("width"), .extent("height"),
-        .init("filled", .flag, standard: .flag(false)), .ink,
+        .init("filled", .flag, defaultValue: .flag(false)), .ink,
       ]
     ) {
       .drawRectangle(
         at: $0.point(), width: $0.whole("width"), height: $0.whole("height"), isFilled: $0.flag("filled"), $0.ink)
     },
     EV3NamedCommand(
-      "draw-invert", "Makes white black and black white",
+      "draw-invert", "Inverts black and white",
       [.coordinate("x"), .coordinate("y"), .extent("width"), .extent("height")]
     ) { .invertRectangle(at: $0.point(), width: $0.whole("width"), height: $0.whole("height")) },
     EV3NamedCommand("draw-fill", "Fills lines of the display", [.coordinate("y"), .extent("height"), .ink]) {
@@ -58,12 +58,12 @@ extension EV3NamedCommand {
       .drawPicture($0.text("path"), at: $0.point(), $0.ink)
     },
     EV3NamedCommand(
-      "draw-top-line", "Shows the line with name and battery, or hides it", [.init("shown", .flag)]
+      "draw-top-line", "Shows or hides the line with name and battery", [.init("shown", .flag)]
     ) { .showTopLine($0.flag("shown")) },
-    EV3NamedCommand("draw-store", "Keeps what is drawn", [.init("number", .whole(0...127))]) {
+    EV3NamedCommand("draw-store", "Stores the drawing", [.init("number", .whole(0...127))]) {
       .storeDisplay($0.whole("number"))
     },
-    EV3NamedCommand("draw-restore", "Brings back what was kept", [.init("number", .whole(0...127))]) {
+    EV3NamedCommand("draw-restore", "Restores the stored drawing", [.init("number", .whole(0...127))]) {
       .restoreDisplay($0.whole("number"))
     },
   ]

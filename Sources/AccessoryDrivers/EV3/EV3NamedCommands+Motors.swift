@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// Motors.
+// Commands for motors.
 
 extension EV3NamedCommand {
   static let motors: [EV3NamedCommand] = [
@@ -12,18 +12,18 @@ extension EV3NamedCommand {
     EV3NamedCommand("motor-speed", "Sets the speed of motors", [.ports, .speed, .layer]) {
       .setSpeed($0.whole("speed"), of: $0.motors, layer: $0.layer)
     },
-    EV3NamedCommand("motor-start", "Sets motors going", [.ports, .layer]) { .startMotors($0.motors, layer: $0.layer) },
+    EV3NamedCommand("motor-start", "Starts motors", [.ports, .layer]) { .startMotors($0.motors, layer: $0.layer) },
     EV3NamedCommand("motor-stop", "Stops motors", [.ports, .brake, .layer]) {
       .stopMotors($0.motors, brake: $0.flag("brake"), layer: $0.layer)
     },
     EV3NamedCommand(
-      "motor-polarity", "Says which way positive speeds go",
+      "motor-polarity", "Sets the direction of positive speeds",
       [.ports, .init("polarity", .choice(["backward", "toggle", "forward"])), .layer]
     ) { call in
       let polarity = EV3Polarity.allCases.first { "\($0)" == call.text("polarity") } ?? .forward
       return .setPolarity(polarity, of: call.motors, layer: call.layer)
     },
-    EV3NamedCommand("motor-reset", "Forgets where motors are going", [.ports, .layer]) {
+    EV3NamedCommand("motor-reset", "Clears the target positions of motors", [.ports, .layer]) {
       .resetMotors($0.motors, layer: $0.layer)
     },
     EV3NamedCommand(
@@ -77,31 +77,31 @@ extension EV3NamedCommand {
         brake: $0.flag("brake"),
         motors: $0.motors, layer: $0.layer)
     },
-    EV3NamedCommand("motor-wait", "Waits until motors have done what they were told", [.ports, .layer]) {
+    EV3NamedCommand("motor-wait", "Waits until motors have finished their commands", [.ports, .layer]) {
       .motorsReady($0.motors, layer: $0.layer)
     },
     EV3NamedCommand(
-      "motor-busy", "Whether motors are still doing what they were told", [.ports, .layer], results: [.init("is")],
+      "motor-busy", "Whether motors are still busy with a command", [.ports, .layer], results: [.init("is")],
       { .areBusy($0.motors, layer: $0.layer) }, { [.flag($0)] }),
     EV3NamedCommand(
-      "motor-read", "What a motor does", [.motor, .layer],
+      "motor-read", "Speed and count of a motor", [.motor, .layer],
       results: [.init("speed", unit: "%"), .init("tacho", unit: "°")], { .readMotor($0.motor, layer: $0.layer) },
       { [.whole($0.speed), .whole($0.tacho)] }),
     EV3NamedCommand(
       "motor-count", "A motor's count", [.motor, .layer], results: [.init("count", unit: "°")],
       { .motorCount($0.motor, layer: $0.layer) }, { [.whole($0)] }),
-    EV3NamedCommand("motor-clear-count", "Lets the counts of motors begin at 0", [.ports, .layer]) {
+    EV3NamedCommand("motor-clear-count", "Sets the counts of motors to 0", [.ports, .layer]) {
       .clearCounts($0.motors, layer: $0.layer)
     },
     EV3NamedCommand(
       "motor-type", "What is at a motor's port", [.motor, .layer], results: [.init("type")],
       { .motorType($0.motor, layer: $0.layer) }, { [.text($0.name)] }),
     EV3NamedCommand(
-      "motor-set-type", "Says what is at a motor's port",
+      "motor-set-type", "Sets what is at a motor's port",
       [.motor, .init("type", .choice(["large", "medium"])), .layer]
     ) { call in
       .setMotorType(call.text("type") == "large" ? .largeMotor : .mediumMotor, of: call.motor, layer: call.layer)
     },
-    EV3NamedCommand("motor-stop-program", "Stops what a program let motors do") { _ in .stopProgramMotors },
+    EV3NamedCommand("motor-stop-program", "Stops the motors of a program") { _ in .stopProgramMotors },
   ]
 }

@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// Sensors, and motors as sensors.
+// Commands for sensors, which include motors that are read.
 
 extension EV3NamedCommand {
   private static func values(
@@ -24,10 +24,10 @@ extension EV3NamedCommand {
       results: [.init("type"), .init("mode")], { .typeAndMode($0.port, layer: $0.layer) },
       { [.text($0.type.name), .whole(Int($0.mode))] }),
     EV3NamedCommand(
-      "sensor-name", "What a sensor calls itself", [.sensor, .layer], results: [.init("text")],
+      "sensor-name", "Name of a sensor", [.sensor, .layer], results: [.init("text")],
       { .sensorName($0.port, layer: $0.layer) }, { [.text($0)] }),
     EV3NamedCommand(
-      "sensor-mode-name", "What a mode of a sensor is called", [.sensor, .init("mode", .whole(0...7)), .layer],
+      "sensor-mode-name", "Name of a sensor's mode", [.sensor, .init("mode", .whole(0...7)), .layer],
       results: [.init("text")], { .modeName($0.port, mode: $0.whole("mode"), layer: $0.layer) }, { [.text($0)] }),
     EV3NamedCommand(
       "sensor-unit", "The unit of what a sensor measures", [.sensor, .layer], results: [.init("text")],
@@ -63,7 +63,7 @@ extension EV3NamedCommand {
       "sensor-values-si", "A sensor's values in their unit",
       { .values($0, .si, type: $1, mode: $2, count: $3, layer: $4) }),
     EV3NamedCommand(
-      "sensor-bounds", "What a sensor can tell", [.sensor, .layer],
+      "sensor-bounds", "Smallest and largest values of a sensor", [.sensor, .layer],
       results: [.init("minimum"), .init("maximum")], { .bounds($0.port, layer: $0.layer) },
       { [.number($0.minimum), .number($0.maximum)] }),
     EV3NamedCommand(
@@ -75,10 +75,10 @@ extension EV3NamedCommand {
     EV3NamedCommand(
       "sensor-busy", "Whether a sensor is being set up", [.sensor, .layer], results: [.init("is")],
       { .isSensorBusy($0.port, layer: $0.layer) }, { [.flag($0)] }),
-    EV3NamedCommand("sensor-clear", "Lets changes and bumps of a sensor begin at 0", [.sensor, .layer]) {
+    EV3NamedCommand("sensor-clear", "Sets the changes and bumps of a sensor to 0", [.sensor, .layer]) {
       .clearChanges($0.port, layer: $0.layer)
     },
-    EV3NamedCommand("sensor-clear-all", "Lets all that sensors count begin at 0", [.layer]) {
+    EV3NamedCommand("sensor-clear-all", "Sets all counts of sensors to 0", [.layer]) {
       .clearAll(layer: $0.layer)
     },
     EV3NamedCommand("stop-all", "Stops all motors and sensors", [.layer]) { .stopAll(layer: $0.layer) },

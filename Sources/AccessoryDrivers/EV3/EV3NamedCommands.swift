@@ -2,13 +2,13 @@
 
 import AccessoryProtocols
 
-// Every command of a brick by name, with its arguments and units. Here: the brick itself.
+// All commands of a brick by name, with their arguments and units. This file has those of the brick itself.
 
 extension EV3NamedCommand {
   static let all: [EV3NamedCommand] = brick + buttons + sounds + motors + sensors + drawing
 
   static let brick: [EV3NamedCommand] = [
-    EV3NamedCommand("nothing", "Does nothing, and is answered") { _ in .nothing },
+    EV3NamedCommand("nothing", "Does nothing, and sends a reply") { _ in .nothing },
     EV3NamedCommand(
       "battery-percent", "Battery's charge", results: [.init("percent", unit: "%")], { _ in .batteryPercent },
       { [.whole($0)] }),
@@ -19,10 +19,10 @@ extension EV3NamedCommand {
       "battery-current", "Current out of the battery", results: [.init("current", unit: "A")], { _ in .batteryCurrent },
       { [.number($0)] }),
     EV3NamedCommand(
-      "battery-temperature", "By how much the battery has become warmer", results: [.init("rise", unit: "K")],
+      "battery-temperature", "Rise of the battery's temperature", results: [.init("rise", unit: "K")],
       { _ in .batteryTemperatureRise }, { [.number($0)] }),
     EV3NamedCommand(
-      "motor-current", "Current that the motors take", results: [.init("current", unit: "A")], { _ in .motorCurrent },
+      "motor-current", "Current of the motors", results: [.init("current", unit: "A")], { _ in .motorCurrent },
       { [.number($0)] }),
     EV3NamedCommand(
       "power", "Voltage and currents",
@@ -32,7 +32,7 @@ extension EV3NamedCommand {
       ], { _ in .power },
       { [.number($0.volts), .number($0.amperes), .number($0.internalAmperes), .number($0.motorAmperes)] }),
     EV3NamedCommand(
-      "warnings", "What it warns of", results: [.init("warnings")], { _ in .warnings },
+      "warnings", "Its warnings", results: [.init("warnings")], { _ in .warnings },
       { [.list($0.names.map { .text($0) })] }),
     text("firmware-version", "Version of the firmware", .firmwareVersion),
     text("firmware-build", "When the firmware was built", .firmwareBuild),
@@ -40,8 +40,8 @@ extension EV3NamedCommand {
     text("os-version", "Version of the operating system", .osVersion),
     text("os-build", "When the operating system was built", .osBuild),
     text("version", "All about the versions", .version),
-    text("name", "What its user calls it", .brickName),
-    EV3NamedCommand("set-name", "Names it", [.init("name", .text(24))]) { .setBrickName($0.text("name")) },
+    text("name", "Its name", .brickName),
+    EV3NamedCommand("set-name", "Sets its name", [.init("name", .text(24))]) { .setBrickName($0.text("name")) },
     EV3NamedCommand(
       "memory", "Its memory", results: [.init("total", unit: "KB"), .init("free", unit: "KB")], { _ in .memory },
       { [.whole($0.total), .whole($0.free)] }),
@@ -61,13 +61,13 @@ extension EV3NamedCommand {
       [.init("time", .whole(0...120), unit: "min")]
     ) { .setSleepMinutes($0.whole("time")) },
     EV3NamedCommand(
-      "keep-alive", "Lets the time until it switches itself off begin again",
+      "keep-alive", "Restarts the time until it switches itself off",
       results: [.init("time", unit: "min")], { _ in .keepAlive }, { [.whole($0)] }),
     EV3NamedCommand(
       "led", "Lights the buttons", [.init("pattern", .choice(EV3LED.allCases.map { "\($0)" }))]
     ) { call in .setLED(EV3LED.allCases.first { "\($0)" == call.text("pattern") } ?? .off) },
     EV3NamedCommand(
-      "program-start", "Starts a program", [.path, .init("debug", .flag, standard: .flag(false))]
+      "program-start", "Starts a program", [.path, .init("debug", .flag, defaultValue: .flag(false))]
     ) { .startProgram($0.text("path"), debug: $0.flag("debug")) },
     EV3NamedCommand("program-stop", "Ends the program") { _ in .stopProgram() },
     EV3NamedCommand(

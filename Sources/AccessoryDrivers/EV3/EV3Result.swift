@@ -4,18 +4,18 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-/// What an instruction gave back, as it is found in the reply to its message.
+/// A result of an instruction, decoded from the reply to its message.
 struct EV3Result: Sendable, Hashable {
-  /// Which instruction.
+  /// The instruction.
   let operation: EV3Operation
-  /// What it gave.
+  /// The result's value.
   let value: PlainValue
 
-  /// The results of an instruction in the bytes that came back; those that lie outside of them are left out.
+  /// Decodes the results of an instruction from the reply's bytes. Results outside these bytes are left out.
   static func results(of instruction: EV3Instruction, in globals: [UInt8]) -> [EV3Result] {
     var results: [EV3Result] = []
     for (index, parameter) in instruction.parameters.enumerated() {
-      // Places for several results are the last of an operation's parameters.
+      // An operation with a varying number of results has them as its last parameters, all of the last kind.
       let kinds = instruction.operation.parameters
       let kind = kinds.indices.contains(index) ? kinds[index] : kinds.last
       guard case .global(let offset) = parameter.value, let kind else { continue }
@@ -40,7 +40,7 @@ struct EV3Result: Sendable, Hashable {
     case .int32: return .whole(Int(Int32(truncatingIfNeeded: bits)))
     case .float:
       let number = Double(Float(bitPattern: bits))
-      // A sensor that isn't there gives no number.
+      // A sensor that isn't there returns NaN.
       guard number.isFinite else { return .nothing }
       return .number(abs(number) < 1e9 ? (number * 10_000).rounded() / 10_000 : number)
     }
@@ -51,7 +51,7 @@ struct EV3Result: Sendable, Hashable {
     return Int(max(0, count))
   }
 
-  /// A text up to its zero byte; what is none is bytes.
+  /// A text up to its zero byte; bytes, if they aren't valid text.
   private static func text(in globals: [UInt8], at offset: Int, count: Int) -> PlainValue? {
     guard count > 0, offset >= 0, offset < globals.count else { return nil }
     let bytes = globals[offset...].prefix(count)
@@ -64,7 +64,7 @@ struct EV3Result: Sendable, Hashable {
 
   // MARK: - In words
 
-  /// The result with its name and its unit.
+  /// The result in words, with its name and its unit.
   var text: String {
     let name = operation.name.split(separator: " ").last.map(String.init) ?? operation.name
     let text =
@@ -88,7 +88,7 @@ struct EV3Result: Sendable, Hashable {
     }
   }
 
-  /// All results by the names of their instructions, and what tells of the battery in the units that all families have.
+  /// All results as fields named after their instructions, and those of the battery also in the units that all drivers use.
   static func fields(of results: [EV3Result]) -> [FrameField] {
     var fields: [FrameField] = []
     for result in results {
@@ -108,7 +108,7 @@ struct EV3Result: Sendable, Hashable {
       let result = results.last { $0.operation.opcode == 0x81 && $0.operation.subcode == subcode }
       switch result?.value {
       case .whole(let number)?: fields.append(FrameField(name, number))
-      // Beyond a thousand it is no battery's.
+      // 1000 V or A and more is no valid value of a battery.
       case .number(let number)? where abs(number) < 1_000:
         fields.append(FrameField(name, Int((number * factor).rounded())))
       default: break

@@ -4,48 +4,50 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-/// A file on its way from a brick, which may go on after an interruption.
+/// Gets a file from a brick, which the brick calls an upload. It can be resumed after an interruption.
 ///
-/// A brick reads on from where it was, and nobody can tell it where that is: when the answer that was lost had been read,
-/// a piece is missing, which shows at the end by the count. It is then read once more from the beginning, up to that
-/// piece. What has come together in parts is compared with the brick's own sum of the file.
+/// The brick sends the next piece of its open file, and the host can't set the position. If a reply was lost, its piece
+/// is missing, which shows at the end because bytes are missing. The file is then read again from the beginning up to
+/// that piece. The MD5 of a file that was got in several parts is compared with the brick's.
 public struct EV3Upload: Sendable {
-  /// Where it comes from.
+  /// The path on the brick.
   public let path: String
-  /// Bytes that are taken at most.
+  /// The size of the largest file that is accepted, in bytes.
   public let limit: Int
-  /// Bytes in all; nil before it begins.
+  /// The file's size in bytes; nil before the upload begins.
   public private(set) var size: Int?
-  /// The file, when all of it has come, unless it went into a sink.
+  /// The whole file, when the upload is complete and had no sink.
   public private(set) var result: [UInt8]?
-  /// Times that it went on where it had been.
+  /// How many times the upload resumed in the middle of the file.
   public private(set) var resumptions = 0
-  /// Bytes that have come.
+  /// The number of bytes received.
   public private(set) var done = 0
-  /// What the brick says the file's MD5 sum is, when it came in parts.
+  /// The file's MD5 according to the brick, when it was got in several parts; otherwise nil.
   public private(set) var md5: String?
 
   private let memory = MemoryFile()
   private var handle: UInt8?
-  /// Of the second reading, of what is missing.
+  /// The handle for reading the file again, up to the missing piece.
   private var second: UInt8?
-  /// Where a piece may be missing, and how long that would be.
+  /// Where a piece may be missing, and the size of that piece.
   private var gaps: [(offset: Int, count: Int)] = []
   private var isAtEnd = false
   private var isComplete = false
+  /// Nobody knows what a sink that failed has kept: the next run begins anew.
+  private var hasSinkFailed = false
   private static let piece = EV3Limits.uploadPiece
 
-  /// A file to be got, of at most `limit` bytes.
+  /// An upload of a file of at most `limit` bytes.
   public init(_ path: String, limit: Int = 64 << 20) {
     self.path = path
     self.limit = limit
   }
 
-  /// Gets what is missing, and gives the whole file. When this throws, it can be called again, also with a brick that was
-  /// opened anew.
+  /// Gets the missing bytes, and returns the whole file. After an error it can be called again, also with a brick that
+  /// was opened anew.
   ///
-  /// Throws `refused` when there is no such file, `badData` when it comes out otherwise than announced, `misconfigured`
-  /// when it is longer than the limit, `disconnected`, and what `ask` throws.
+  /// Throws `refused` when there is no such file, `badData` when its size or MD5 isn't what the brick announced,
+  /// `misconfigured` when it is larger than the limit, `disconnected`, and what `ask` throws.
   public mutating func run(
     on brick: EV3Brick, progress: EV3Progress? = nil
   ) async throws(AccessoryError) -> [UInt8] {
@@ -54,24 +56,24 @@ public struct EV3Upload: Sendable {
     let whole = memory.bytes
     if let md5, md5 != MD5.hexadecimal(whole) {
       restart()
-      throw AccessoryError(.badData, "\(path) has changed while it was got from \(brick.label): get it once more")
+      throw AccessoryError(.badData, "\(path) changed while it was read from \(brick.label): try again")
     }
     result = whole
     return whole
   }
 
-  /// As above, into a sink; what came in parts is to be compared with `md5`. When the task is cancelled, the brick's file
-  /// is closed.
+  /// Gets the missing bytes and writes the file to a sink. If `md5` isn't nil afterwards, compare the file with it.
+  /// When the task is cancelled, the file is closed on the brick. Throws what `run` without a sink and the sink throw.
   public mutating func run(
     on brick: EV3Brick, into sink: any FileSink, progress: EV3Progress? = nil
   ) async throws(AccessoryError) {
     // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
     let failure: AccessoryError
     do throws(AccessoryError) { return try await get(from: brick, into: sink, progress) } catch { failure = error }
-    if failure.kind == .cancelled {
+    if failure.kind == .cancelled || hasSinkFailed {
       let open = [isAtEnd ? nil : handle, second].compactMap { $0 }
       restart()
-      second = nil
+      (second, hasSinkFailed) = (nil, false)
       await EV3Brick.undoing { for handle in open { try? await brick.closeIfOpen(handle) } }
     }
     throw failure
@@ -101,7 +103,7 @@ public struct EV3Upload: Sendable {
         restart()
         throw brick.wrongSize(path)
       }
-      try await sink.insert(piece, at: done)
+      try await insert(piece, at: done, into: sink)
       done += piece.count
       progress?(done, size)
     }
@@ -119,14 +121,30 @@ public struct EV3Upload: Sendable {
     let beginning = try brick.reading { () throws(EV3MessageError) in try reply.beginning() }
     guard beginning.size <= limit else {
       try await brick.closeIfOpen(beginning.handle)
-      throw AccessoryError(.misconfigured, "\(path) has \(beginning.size) bytes, and at most \(limit) are taken")
+      throw AccessoryError(.misconfigured, "\(path) has \(beginning.size) bytes, more than the limit of \(limit)")
     }
     guard beginning.data.count <= beginning.size else { throw brick.wrongSize(path) }
     (size, handle, done) = (beginning.size, beginning.handle, 0)
     isAtEnd = reply.status == .endOfFile || beginning.data.count == beginning.size
-    try await sink.begin(size: beginning.size)
-    try await sink.insert(beginning.data, at: 0)
+    do throws(AccessoryError) {
+      try await sink.begin(size: beginning.size)
+    } catch {
+      hasSinkFailed = true
+      throw error
+    }
+    try await insert(beginning.data, at: 0, into: sink)
     done = beginning.data.count
+  }
+
+  private mutating func insert(
+    _ bytes: [UInt8], at offset: Int, into sink: any FileSink
+  ) async throws(AccessoryError) {
+    do throws(AccessoryError) {
+      try await sink.insert(bytes, at: offset)
+    } catch {
+      hasSinkFailed = true
+      throw error
+    }
   }
 
   private mutating func next(on brick: EV3Brick, _ handle: UInt8) async throws(AccessoryError) -> EV3SystemReply {
@@ -139,7 +157,7 @@ public struct EV3Upload: Sendable {
     }
   }
 
-  /// One piece is missing: at the one place where that can be, or else all is got once more.
+  /// Gets the missing piece, if its position is known; otherwise gets the whole file again.
   private mutating func fillGap(
     on brick: EV3Brick, into sink: any FileSink, _ progress: EV3Progress?
   ) async throws(AccessoryError) {
@@ -160,7 +178,7 @@ public struct EV3Upload: Sendable {
       throw brick.wrongSize(path)
     }
     var again = beginning.data[...]
-    // Bytes in front of `again`, which are there already.
+    // The number of bytes dropped from the beginning of `again`, because the sink already has them.
     var passed = 0
     var isOver = reply.status == .endOfFile
     while passed + again.count < gap.offset + gap.count, !isOver {
@@ -180,7 +198,7 @@ public struct EV3Upload: Sendable {
       restart()
       throw brick.wrongSize(path)
     }
-    try await sink.insert(Array(piece), at: gap.offset)
+    try await insert(Array(piece), at: gap.offset, into: sink)
     done += gap.count
     gaps = []
     progress?(done, done)
@@ -188,7 +206,7 @@ public struct EV3Upload: Sendable {
 }
 
 extension EV3Brick {
-  /// Gets a file of at most `limit` bytes. Throws what `EV3Upload.run` throws; to go on after an interruption, use that.
+  /// Gets a file of at most `limit` bytes. Throws what `EV3Upload.run` throws. To resume after an interruption, use `EV3Upload`.
   public func file(
     _ path: String, limit: Int = 64 << 20, progress: EV3Progress? = nil
   ) async throws(AccessoryError) -> [UInt8] {

@@ -4,24 +4,24 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-/// The messages of the EV3 in words.
+/// Describes the messages of the EV3 in words.
 enum EV3Words {
   private static let name = "EV3"
-  /// Instructions that a line for people shows at most.
+  /// The most instructions in a summary.
   private static let shownInstructions = 8
 
-  /// Whether messages of this type have a meaning.
+  /// Whether the type of a message is a known one.
   static func isKnown(_ type: EV3MessageType) -> Bool {
     type.isReply || [0x00, 0x80, 0x01, 0x81].contains(type.rawValue)
   }
 
-  /// The words of a message whose length is beyond the brick's buffer.
+  /// Describes a message that is longer than the brick's buffer.
   static func tooLong(_ length: Int) -> FrameWords {
     FrameWords(name, "message", title: "message", summary: "too long: \(length) bytes")
   }
 
-  /// The words of a message. `asked` are the commands that may be answered yet: a command is added, and the one that is
-  /// answered taken out.
+  /// Describes a message. `asked` holds the direct commands that await a reply: a command is added to it, and a reply
+  /// removes its command.
   static func words(of message: EV3Message, _ asked: inout [EV3Question]) -> FrameWords {
     switch message.type {
     case .directCommand, .directCommandNoReply: return direct(message, &asked)
@@ -48,7 +48,7 @@ enum EV3Words {
       fields: [.init("wants_reply", .flag(message.type.wantsReply))])
     do throws(EV3MessageError) {
       let command = try EV3DirectCommand(decoding: message.body)
-      words.fields += [.init("globals_bytes", command.globals), .init("locals_bytes", command.locals)]
+      words.fields += [.init("globals_bytes", command.globalByteCount), .init("locals_bytes", command.localByteCount)]
       let instructions = try command.instructions()
       if message.type.wantsReply { asked.append(EV3Question(number: message.number, instructions: instructions)) }
       let texts = instructions.prefix(shownInstructions).map(text)
@@ -63,7 +63,7 @@ enum EV3Words {
     return words
   }
 
-  /// An instruction as LEGO writes it: places for results are GV and LV with their offset.
+  /// An instruction in LEGO's notation, in which GV and LV are offsets of global and local variables.
   private static func text(_ instruction: EV3Instruction) -> String {
     let parameters = instruction.parameters.map { parameter in
       switch parameter.value {

@@ -2,38 +2,39 @@
 
 import AccessoryCore
 
-/// Files of an accessory, for those whose protocol has any. What a kind lacks throws `unsupported`.
+/// The files of an accessory whose protocol has files. Functions that the protocol doesn't have throw `unsupported`.
 ///
-/// Paths are the accessory's own: what they are relative to, it knows. Every call throws `refused` with the accessory's
-/// reason, and else what the calls of `Accessory` throw.
+/// Paths are passed to the accessory as they are, which decides what relative paths start from. Every function throws
+/// `refused` with the accessory's reason, and what the functions of `Accessory` throw.
 public protocol AccessoryFiles: Sendable {
-  /// What is in a folder.
+  /// The entries of a folder.
   func entries(of folder: String) async throws(AccessoryError) -> [FileEntry]
-  /// Makes a folder.
+  /// Creates a folder.
   func makeFolder(_ path: String) async throws(AccessoryError)
-  /// Removes a file, or a folder that is empty.
+  /// Removes a file or an empty folder.
   func remove(_ path: String) async throws(AccessoryError)
-  /// A file that is to be got, of at most `limit` bytes. Nothing is asked yet.
-  func getting(_ path: String, limit: Int, into sink: any FileSink) throws(AccessoryError) -> any FileTransfer
-  /// A file that is to be sent, and what it is for where the accessory wants to know. Nothing is asked yet.
-  func sending(
+  /// Prepares to get a file of at most `limit` bytes. Sends nothing: the transfer starts with its `run`.
+  func makeGetTransfer(_ path: String, limit: Int, into sink: any FileSink) throws(AccessoryError) -> any FileTransfer
+  /// Prepares to send a file. `kind` is the file's purpose, if the accessory needs to know it. Sends nothing: the
+  /// transfer starts with its `run`.
+  func makeSendTransfer(
     _ source: any FileSource, to path: String, as kind: FileKind?
   ) throws(AccessoryError) -> any FileTransfer
 }
 
 extension AccessoryFiles {
-  /// It has no folders.
+  /// The default: throws `unsupported`.
   public func entries(of folder: String) async throws(AccessoryError) -> [FileEntry] { throw .lacks("folders") }
-  /// It has no folders.
+  /// The default: throws `unsupported`.
   public func makeFolder(_ path: String) async throws(AccessoryError) { throw .lacks("folders") }
-  /// Its files stay.
+  /// The default: throws `unsupported`.
   public func remove(_ path: String) async throws(AccessoryError) { throw .lacks("files that can be removed") }
-  /// Its files can't be read.
-  public func getting(
+  /// The default: throws `unsupported`.
+  public func makeGetTransfer(
     _ path: String, limit: Int, into sink: any FileSink
-  ) throws(AccessoryError) -> any FileTransfer { throw .lacks("files that can be got") }
-  /// It takes no files.
-  public func sending(
+  ) throws(AccessoryError) -> any FileTransfer { throw .lacks("files that can be read") }
+  /// The default: throws `unsupported`.
+  public func makeSendTransfer(
     _ source: any FileSource, to path: String, as kind: FileKind?
   ) throws(AccessoryError) -> any FileTransfer {
     throw .lacks("place for files")
@@ -47,7 +48,7 @@ extension AccessoryError {
 }
 
 extension Accessory {
-  /// The files of an accessory that has some. Throws `unsupported`.
+  /// The accessory's files. Throws `unsupported` when it has none.
   public func requireFiles() throws(AccessoryError) -> any AccessoryFiles {
     guard let files else {
       throw AccessoryError(.unsupported, "\(label) has no files that this command knows of")
@@ -56,9 +57,9 @@ extension Accessory {
   }
 }
 
-/// What a file is to an accessory.
+/// The purpose of a file for an accessory.
 public enum FileKind: String, Sendable, Hashable, CaseIterable {
-  /// Software for it.
+  /// The accessory's firmware.
   case firmware
   /// A picture.
   case image
@@ -66,23 +67,23 @@ public enum FileKind: String, Sendable, Hashable, CaseIterable {
   case other
 }
 
-/// What is in a folder.
+/// An entry of a folder.
 public struct FileEntry: Sendable, Hashable {
-  /// What it is.
+  /// Whether an entry is a file or a folder.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case file, folder
   }
 
-  /// Its name, in the accessory's own words.
+  /// The name, as the accessory reports it, not escaped.
   public var name: String
-  /// What it is.
+  /// Whether it is a file or a folder.
   public var kind: Kind
-  /// Bytes of a file, where they are known.
+  /// The size of a file in bytes, if it is known.
   public var size: Int?
-  /// The MD5 sum of a file in hexadecimal, where it is known.
+  /// The MD5 of a file in hexadecimal, if it is known.
   public var md5: String?
 
-  /// An entry of these parts.
+  /// An entry with these properties.
   public init(_ name: String, _ kind: Kind, size: Int? = nil, md5: String? = nil) {
     self.name = name
     self.kind = kind
@@ -91,31 +92,32 @@ public struct FileEntry: Sendable, Hashable {
   }
 }
 
-/// Is told how far a transfer is: bytes that have arrived, and bytes in all.
+/// Called with the progress of a transfer: bytes done, and bytes in total.
 public typealias FileProgress = @Sendable (_ done: Int, _ total: Int) -> Void
 
-/// A file on its way, which may go on after an interruption.
+/// A transfer of a file that can be resumed after an interruption.
 public protocol FileTransfer: Sendable {
-  /// Where it is on the accessory.
+  /// The file's path on the accessory.
   var path: String { get }
-  /// Bytes in all; nil before that is known.
+  /// The file's size in bytes; nil while it isn't known.
   var size: Int? { get }
-  /// Times that it went on where it had been.
+  /// How many times the transfer resumed in the middle of the file.
   var resumptions: Int { get }
-  /// What the accessory says the MD5 sum of the whole is, where the whole was put together of parts and is to be compared.
+  /// The MD5 of a received file according to the accessory, in hexadecimal, if the file came in several parts: compare
+  /// it. Nil otherwise.
   var md5: String? { get }
-  /// The CRC-32 that the accessory has compared; nil where it compares none.
+  /// The CRC-32 of the file that the accessory has compared; nil when it compares none.
   var crc32: UInt32? { get }
 
-  /// Carries what is missing. When this throws, it can be called again, also with an accessory that was opened anew; but
-  /// for `cancelled`: then what was begun is undone as far as the accessory can.
+  /// Transfers the missing bytes. After an error it can be called again, also with an accessory that was opened anew,
+  /// unless the error was `cancelled`: then the accessory's part of the file was removed as far as possible.
   ///
-  /// Throws `refused`, `disconnected`, `badData`, and what the source or the sink throws; `misconfigured` when the file
-  /// is too long, `unsupported` when the accessory is of another kind than before.
+  /// Throws `refused`, `disconnected`, `badData`, what the source or the sink throws, `misconfigured` when the file is
+  /// too large, and `unsupported` when the accessory isn't of the same kind as before.
   mutating func run(on accessory: any Accessory, progress: FileProgress?) async throws(AccessoryError)
 }
 
 extension FileTransfer {
-  /// It compares none.
+  /// The default: nil.
   public var crc32: UInt32? { nil }
 }

@@ -4,13 +4,12 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-// Connections, and how they are taken up again.
+// Connecting and reconnecting.
 
 extension HM10Central {
-  /// Connects to a device that a search has found; returns when there is a connection, and tries again as the policy
-  /// says.
+  /// Connects to a device that a search has found. Returns when the connection is made. Retries as the policy says.
   ///
-  /// Throws `notFound`, `alreadyConnected`, `limitReached`, or `failed` with the last try's error.
+  /// Throws `notFound`, `alreadyConnected`, `limitReached`, or `failed` with the error of the last attempt.
   public func connect(
     to address: BluetoothAddress, isDual: Bool = false
   ) async throws(HM10CentralError) {
@@ -37,10 +36,10 @@ extension HM10Central {
     }
   }
 
-  /// Tries once; nil when there is a connection.
+  /// Makes one attempt. Returns its error, or nil when the connection is made.
   private func attempt(_ address: BluetoothAddress, _ number: Int) async -> AccessoryError? {
     guard let connection = connections[address], connection.number == number else {
-      return AccessoryError(.cancelled, "the connection to \(address) isn't wanted any more")
+      return AccessoryError(.cancelled, "connecting to \(address) was cancelled")
     }
     connections[address]?.isLostEarly = false
     do throws(AccessoryError) {
@@ -50,7 +49,7 @@ extension HM10Central {
     }
     guard connections[address]?.number == number else {
       try? await radios[connection.radio].disconnect()
-      return AccessoryError(.cancelled, "the connection to \(address) isn't wanted any more")
+      return AccessoryError(.cancelled, "connecting to \(address) was cancelled")
     }
     return nil
   }
@@ -67,7 +66,7 @@ extension HM10Central {
     tellState()
   }
 
-  /// A connection was lost.
+  /// Handles a lost connection: reconnects as the policy says.
   func lose(_ address: BluetoothAddress) {
     guard let number = connections[address]?.number else { return }
     tell(.lost(address))
@@ -85,7 +84,7 @@ extension HM10Central {
     for triesLeft in (0..<policy.reconnect.tries).reversed() {
       await clock.sleep(for: policy.reconnect.interval)
       guard let connection = connections[address], connection.number == number, !Task.isCancelled else { return }
-      // Had the other side only said that it was lost, there would be a connection still.
+      // The loss may have been reported by the other side while the module is still connected.
       try? await radios[connection.radio].disconnect()
       guard let error = await attempt(address, number) else { return made(address, isAgain: true) }
       guard connections[address]?.number == number, !Task.isCancelled else { return }
@@ -96,7 +95,7 @@ extension HM10Central {
     tellState()
   }
 
-  /// Ends a connection, or what is done to make one or to take one up again.
+  /// Ends a connection, or stops connecting or reconnecting.
   ///
   /// Throws `notConnected`, and `failed` when the module doesn't answer.
   public func disconnect(from address: BluetoothAddress) async throws(HM10CentralError) {
@@ -114,9 +113,9 @@ extension HM10Central {
     tellState()
   }
 
-  /// Sends bytes to a device; returns when they are on their way.
+  /// Sends bytes to a device. Returns when they were written.
   ///
-  /// Throws `notConnected`, also while a connection is taken up again, and `failed`.
+  /// Throws `notConnected`, also while reconnecting, and `failed`.
   public func send(_ bytes: [UInt8], to address: BluetoothAddress) async throws(HM10CentralError) {
     guard let connection = connections[address], connection.stage == .connected else { throw .notConnected(address) }
     do throws(AccessoryError) {

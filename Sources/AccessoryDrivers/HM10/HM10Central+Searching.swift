@@ -4,16 +4,17 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-// Searching, and what is known of what was found.
+// Searching, and the devices that were found.
 
 extension HM10Central {
-  /// Forgets what was found before, except for what is connected, and searches for so long, again and again if a scan is
-  /// shorter. Each device is told as it is found; results stay until the next search.
+  /// Searches for this time, with several scans if one is shorter. Devices from earlier searches are dropped first,
+  /// except for connected ones. Each device is an event when it is found; results stay until the next search.
   ///
-  /// Throws `busy` when all modules are connected, and what they throw. When the task is cancelled, it returns early.
+  /// Throws `busy` when all modules are connected, and what the modules throw. Returns early, without an error, when
+  /// the task is cancelled.
   public func search(for time: Duration) async throws(AccessoryError) {
     guard let radio = freeRadio.map({ radios[$0] }) else {
-      throw AccessoryError(.busy, "all modules are connected: none can search")
+      throw AccessoryError(.busy, "no module can search, because all are connected")
     }
     order.removeAll { connections[$0] == nil }
     found = found.filter { connections[$0.key] != nil }
@@ -27,7 +28,7 @@ extension HM10Central {
           } catch {
             return .failure(error)
           }
-          // A module that is done at once isn't asked without a pause.
+          // A pause, for a module whose scans end at once.
           await clock.sleep(for: .milliseconds(100))
         }
         return .success(())
@@ -41,11 +42,11 @@ extension HM10Central {
       return first
     }
     tell(.searchEnded)
-    // Who cancels a search doesn't want to know that it was cancelled.
+    // The caller cancelled the search, so this throws no error for that.
     if !Task.isCancelled { try outcome.get() }
   }
 
-  /// A module without a connection.
+  /// The index of a module that is neither connected nor gone.
   var freeRadio: Int? {
     let taken = Set(connections.values.map(\.radio)).union(deadRadios)
     return radios.indices.first { !taken.contains($0) }
@@ -55,7 +56,7 @@ extension HM10Central {
     for neighbour in scan.neighbours where found[neighbour.address] == nil { remember(neighbour) }
   }
 
-  /// Takes what a scan found of a device. What it doesn't say is as before.
+  /// Stores what a scan found of a device, and sends an event if that is new. Fields that the scan left out keep their values.
   func remember(_ neighbour: HM10Neighbour) {
     var neighbour = neighbour
     if let old = found[neighbour.address] {
@@ -71,18 +72,18 @@ extension HM10Central {
     tell(.found(neighbour))
   }
 
-  // MARK: - What was found
+  // MARK: - Devices
 
-  /// The devices by their addresses.
+  /// The devices that were found, by address.
   public var devices: [BluetoothAddress: HM10Neighbour] { found }
 
-  /// How many devices there are.
+  /// The number of devices that were found.
   public var deviceCount: Int { found.count }
 
   /// The devices in the order in which they were found.
   public var deviceList: [HM10Neighbour] { order.compactMap { found[$0] } }
 
-  /// The devices with the strongest signal first, those without one last.
+  /// The devices with the strongest signal first, and those without a known signal last.
   public var strongestFirst: [HM10Neighbour] {
     deviceList.enumerated().sorted { first, second in
       let (one, other) = (first.element.signalStrength ?? .min, second.element.signalStrength ?? .min)
@@ -90,13 +91,13 @@ extension HM10Central {
     }.map(\.element)
   }
 
-  /// A device's signal in dBm, as of the last search; nil when it isn't known.
+  /// A device's signal strength in dBm during the last search; nil when it isn't known.
   public func signalStrength(of address: BluetoothAddress) -> Int? { found[address]?.signalStrength }
 
-  /// A device's name, as it sends it: escape it before showing it. Nil when it has none, or isn't known.
+  /// A device's name as it sends it, not escaped. Nil when it has none, or when the device isn't known.
   public func name(of address: BluetoothAddress) -> String? { found[address]?.name }
 
-  /// The devices to which there is a connection.
+  /// The devices that are connected, sorted by address.
   public var connected: [BluetoothAddress] {
     connections.filter { $0.value.stage == .connected }.keys.sorted { $0.rawValue < $1.rawValue }
   }

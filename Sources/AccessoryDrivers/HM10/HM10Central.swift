@@ -5,10 +5,10 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// Searches for Bluetooth devices with HM-10 modules and keeps connections to them: takes one up again that is lost, and
-/// tries again when one can't be made, as its policy says.
+/// Searches for Bluetooth devices with HM-10 modules, and connects to them. Retries failed attempts and reconnects lost
+/// connections as its policy says.
 ///
-/// Devices are known by their addresses. Each module has one connection at a time.
+/// Devices are identified by their addresses. Each module has at most one connection.
 public actor HM10Central {
   struct Connection {
     enum Stage {
@@ -17,16 +17,16 @@ public actor HM10Central {
 
     let radio: Int
     let isDual: Bool
-    /// Tells it from an earlier one to the same device.
+    /// Distinguishes this connection from an earlier one to the same device.
     let number: Int
     var stage = Stage.connecting
-    /// It was lost before it was known to be made.
+    /// Whether the connection was lost before `connect` has returned.
     var isLostEarly = false
-    /// What takes it up again.
+    /// The task that reconnects.
     var task: Task<Void, Never>?
   }
 
-  /// What it does by itself.
+  /// How the central retries and reconnects.
   public let policy: HM10CentralPolicy
   let radios: [any HM10Radio]
   let clock: any TimerClock
@@ -43,7 +43,7 @@ public actor HM10Central {
   private var count = 0
   private weak var delegate: (any HM10CentralDelegate)?
 
-  /// A central with these modules, which stay the caller's to close. `known` are devices that an earlier search found.
+  /// A central with these modules, which the caller closes. `known` are devices that an earlier search has found.
   public init(
     _ radios: [any HM10Radio], policy: HM10CentralPolicy = .init(), known: [HM10Neighbour] = [],
     clock: any TimerClock = IOThread.shared
@@ -62,10 +62,10 @@ public actor HM10Central {
     for subscriber in subscribers.values { subscriber.finish() }
   }
 
-  // MARK: - Who is told
+  // MARK: - Subscribers
 
-  /// What happens from now on. Any number of subscribers; each may be 1024 events behind, then it loses the oldest. Ends
-  /// with `stop`. The stream keeps the central.
+  /// The events from now on, for any number of subscribers. Each buffers up to 1024 events, then it loses the oldest.
+  /// The stream ends with `stop`. It retains the central.
   public func events() -> AsyncStream<HM10CentralEvent> {
     let (stream, continuation) = AsyncStream<HM10CentralEvent>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
     let key = newNumber()
@@ -74,7 +74,7 @@ public actor HM10Central {
     return stream
   }
 
-  /// Who is told besides the subscribers; nil for nobody. It is not kept alive.
+  /// Sets a delegate, which gets the same events as the subscribers; nil for none. The central doesn't retain it.
   public func setDelegate(_ delegate: (any HM10CentralDelegate)?) { self.delegate = delegate }
 
   private func forget(_ key: Int) { subscribers[key] = nil }
@@ -99,7 +99,7 @@ public actor HM10Central {
 
   // MARK: - State
 
-  /// What it is doing.
+  /// The central's current state.
   public var state: HM10CentralState {
     if !radios.isEmpty, deadRadios.count == radios.count { return .poweredOff }
     return connections.values.contains { $0.stage == .reconnecting } ? .reconnecting : base
@@ -112,9 +112,9 @@ public actor HM10Central {
     tell(.state(state))
   }
 
-  /// Makes the modules ready, and then searches for so long in the background; nil doesn't search.
+  /// Prepares the modules, and then searches for this time in the background; nil doesn't search.
   ///
-  /// Throws what the modules throw: `unsupported` or `refused` when one can't be a central, `disconnected`, `timedOut`.
+  /// Throws what the modules throw: `unsupported` or `refused` when a module can't be a central, `disconnected`, `timedOut`.
   public func start(searching time: Duration? = .seconds(5)) async throws(AccessoryError) {
     if listeners.isEmpty { listen() }
     base = .resetting
@@ -142,7 +142,7 @@ public actor HM10Central {
     }
   }
 
-  /// Ends searches, connections and all that is told. The modules stay open.
+  /// Ends searches, connections and streams of events. The modules stay open.
   public func stop() async {
     for address in Array(connections.keys) { try? await disconnect(from: address) }
     for listener in listeners { listener.cancel() }
@@ -151,7 +151,7 @@ public actor HM10Central {
     subscribers = [:]
   }
 
-  // MARK: - What the modules tell
+  // MARK: - Events of the modules
 
   private func listen() {
     listeners = radios.enumerated().map { index, radio in
@@ -169,7 +169,7 @@ public actor HM10Central {
     switch event {
     case .found(let neighbour): remember(neighbour)
     case .data(let bytes):
-      // What comes at once may be here before the connection is known to be made.
+      // Data may arrive before `connect` has returned, so the stage isn't checked.
       if let address = address(of: radio) { tell(.received(bytes, from: address)) }
     case .lost:
       guard let address = address(of: radio) else { return }
@@ -179,17 +179,17 @@ public actor HM10Central {
         connections[address]?.isLostEarly = true
       }
     case .connected:
-      // Nobody waits any more for the connection that it was making.
+      // The connection was made after its attempt was given up, so it is ended.
       guard address(of: radio) == nil else { return }
       let unwanted = radios[radio]
       Task { try? await unwanted.disconnect() }
-    case .told: break
+    case .other: break
     }
   }
 
   private func address(of radio: Int) -> BluetoothAddress? { connections.first { $0.value.radio == radio }?.key }
 
-  /// A module is gone, and its connection for good.
+  /// Handles the loss of a module. Its connection is lost as well, without reconnecting.
   private func lose(radio: Int) {
     guard deadRadios.insert(radio).inserted else { return }
     if let address = address(of: radio) {

@@ -4,132 +4,131 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-/// How often something is tried again.
+/// How often an action is retried, and when.
 public struct HM10Retry: Sendable, Hashable {
-  /// How often, 0 for never.
+  /// The number of retries; 0 means none.
   public var tries: Int
-  /// The time before each.
+  /// The pause before each retry.
   public var interval: Duration
 
-  /// So many tries, each so much later than the last.
+  /// This many retries, each after this pause.
   public init(tries: Int, interval: Duration) {
     self.tries = max(0, tries)
     self.interval = interval
   }
 
-  /// What there is unless said otherwise: three tries, each a second later.
+  /// The default: three retries, each after one second.
   public static let usual = HM10Retry(tries: 3, interval: .seconds(1))
-  /// It is not tried again.
+  /// No retries.
   public static let off = HM10Retry(tries: 0, interval: .zero)
 }
 
-/// What a central does by itself.
+/// How a central retries and reconnects, and its limits.
 public struct HM10CentralPolicy: Sendable, Hashable {
-  /// Reconnects a lost connection; by default three times, at intervals of 1 s.
+  /// How lost connections are reconnected. The default is three tries, at intervals of 1 s.
   public var reconnect = HM10Retry.usual
-  /// Retries a failed attempt to connect; by default three times, at intervals of 1 s.
+  /// How failed attempts to connect are retried. The default is three retries, at intervals of 1 s.
   public var retryConnect = HM10Retry.usual
-  /// Connections at a time. A module has one, so more need more modules. The default is 1.
+  /// The most connections at a time. A module can have only one, so more connections need more modules. The default is 1.
   public var mostConnections = 1
-  /// Devices that are remembered. The default is 256.
+  /// The most devices that are stored. The default is 256.
   public var mostDevices = 256
 
-  /// The usual.
+  /// The default policy.
   public init() {}
 }
 
-/// Why a central doesn't connect.
+/// Why a central can't connect or send.
 public enum HM10CentralError: Error, Sendable, Hashable {
-  /// It is connected to that device, or about to be.
+  /// The device is connected, or is being connected.
   case alreadyConnected(BluetoothAddress)
-  /// There are as many connections as there may be.
+  /// There are as many connections as the policy or the number of modules allows.
   case limitReached(Int)
-  /// No search has found such a device.
+  /// No search has found the device.
   case notFound(BluetoothAddress)
-  /// There is no connection to that device.
+  /// The device isn't connected.
   case notConnected(BluetoothAddress)
-  /// All tries have failed; this was the last one's error.
+  /// All attempts have failed; this is the error of the last one.
   case failed(AccessoryError)
 
-  /// The error in the terms that all accessories share: `busy`, `misconfigured`, `notFound`, `disconnected`, or the last
-  /// try's own.
+  /// The same error as an `AccessoryError`: `busy`, `misconfigured`, `notFound`, `disconnected`, or the error of the last attempt.
   public var accessoryError: AccessoryError {
     switch self {
-    case .alreadyConnected(let address): AccessoryError(.busy, "there is a connection to \(address) already")
+    case .alreadyConnected(let address): AccessoryError(.busy, "\(address) is already connected")
     case .limitReached(let most):
       AccessoryError(
         .misconfigured,
         "there \(most == 1 ? "is 1 connection" : "are \(most) connections") already, and may not be more")
-    case .notFound(let address): AccessoryError(.notFound, "no search has found \(address)")
-    case .notConnected(let address): AccessoryError(.disconnected, "there is no connection to \(address)")
+    case .notFound(let address): AccessoryError(.notFound, "\(address) was not found by a search")
+    case .notConnected(let address): AccessoryError(.disconnected, "\(address) is not connected")
     case .failed(let error): error
     }
   }
 }
 
-/// What a central is doing.
+/// The state of a central.
 public enum HM10CentralState: String, Sendable, Hashable, CaseIterable {
-  /// It hasn't begun.
+  /// `start` wasn't called yet.
   case unknown
-  /// Its modules are made ready, which may take a restart.
+  /// The modules are being prepared, which may restart them.
   case resetting
   /// The modules can't be centrals.
   case unsupported
-  /// The system doesn't allow this user to open it.
+  /// The user isn't allowed to open the module's device.
   case unauthorized
   /// The modules are gone.
   case poweredOff = "powered_off"
-  /// It can search and connect.
+  /// The central can search and connect.
   case poweredOn = "powered_on"
-  /// It takes a lost connection up again.
+  /// At least one lost connection is being reconnected.
   case reconnecting
 }
 
-/// What happens to a central.
+/// An event of a central.
 public enum HM10CentralEvent: Sendable, Hashable {
-  /// It is doing something else.
+  /// The state has changed.
   case state(HM10CentralState)
-  /// A search found this device, or more of it.
+  /// A search found this device, or new data of it.
   case found(HM10Neighbour)
-  /// A search's time is over.
+  /// A search has ended.
   case searchEnded
-  /// There is a connection; `isAgain` when a lost one was taken up again.
+  /// A connection was made; `isAgain` after a lost one was reconnected.
   case connected(BluetoothAddress, isAgain: Bool)
-  /// An attempt to connect failed; so many are left.
+  /// An attempt to connect failed; `triesLeft` more will be made.
   case attemptFailed(BluetoothAddress, AccessoryError, triesLeft: Int)
   /// A connection was lost.
   case lost(BluetoothAddress)
-  /// A lost connection is given up: it isn't to be taken up again, or all tries have failed.
+  /// A lost connection won't be reconnected: the policy doesn't allow it, or all attempts have failed.
   case gaveUp(BluetoothAddress)
-  /// A connection was ended here.
+  /// A connection was ended by `disconnect`.
   case disconnected(BluetoothAddress)
-  /// The other side sent this.
+  /// A connected device sent these bytes.
   case received([UInt8], from: BluetoothAddress)
 }
 
-/// What is told of a central. Called on the central; what isn't implemented is not told.
+/// Receives the events of a central. Called on the central's actor. The default implementations do nothing.
 public protocol HM10CentralDelegate: AnyObject, Sendable {
-  /// A search's time is over.
+  /// A search has ended.
   func centralSearchEnded(_ central: HM10Central)
-  /// The central is doing something else.
+  /// The state has changed.
   func central(_ central: HM10Central, changedTo state: HM10CentralState)
-  /// There is a connection.
+  /// A connection was made.
   func central(_ central: HM10Central, connectedTo address: BluetoothAddress)
-  /// A connection was lost; it may be taken up again.
+  /// A connection was lost; it may be reconnected.
   func central(_ central: HM10Central, lost address: BluetoothAddress)
-  /// Anything, also all of the above.
+  /// Called for every event, including those of the other functions.
   func central(_ central: HM10Central, told event: HM10CentralEvent)
 }
 
 extension HM10CentralDelegate {
-  /// Nothing.
+  /// The default: does nothing.
   public func centralSearchEnded(_ central: HM10Central) {}
-  /// Nothing.
+  /// The default: does nothing.
   public func central(_ central: HM10Central, changedTo state: HM10CentralState) {}
-  /// Nothing.
+  /// The default: does nothing.
   public func central(_ central: HM10Central, connectedTo address: BluetoothAddress) {}
-  /// Nothing.
+  /// The default: does nothing.
   public func central(_ central: HM10Central, lost address: BluetoothAddress) {}
-  /// Nothing.
+  /// The default: does nothing.
   public func central(_ central: HM10Central, told event: HM10CentralEvent) {}
 }

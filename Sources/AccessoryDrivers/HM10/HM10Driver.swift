@@ -5,7 +5,7 @@ import AccessoryLink
 import AccessoryProtocols
 
 extension Driver {
-  /// HM-10 and HM-11 Bluetooth modules.
+  /// The driver of HM-10 and HM-11 Bluetooth modules.
   public static let hm10 = Driver(
     name: HM10Module.driverName, summary: "HM-10 and HM-11 modules", commands: HM10Module.commands,
     hasRadio: true, lacks: [.files, .requests],
@@ -18,30 +18,30 @@ extension Driver {
 }
 
 extension HM10Module: Accessory {
-  /// The module itself.
+  /// The module is its own radio.
   public var radio: (any HM10Radio)? { self }
 
-  /// Asks for name, address and version.
+  /// Asks for the name, the address and the version.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     AccessoryIdentity(
       manufacturer: "", name: try await name(), model: dialect == .clone ? "HM-10 (clone)" : "HM-10",
       serialNumber: try await address().digits, firmwareRevision: try await version(), hardwareRevision: "")
   }
 
-  /// Busy while it is connected.
+  /// Returns `busy` while the module is connected, without asking it; otherwise asks whether it is there.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
     if isConnected { return AccessoryStatus(state: .busy) }
     try await ask(.attention)
     return AccessoryStatus(state: .idle)
   }
 
-  /// Asks for the percent.
+  /// Asks for the battery's charge in percent.
   public func battery() async throws(AccessoryError) -> BatteryReading {
     BatteryReading(percent: try await batteryPercent())
   }
 
-  /// Tells whether and to whom it is connected; where it isn't, asks for its role and how strongly it sends. What it
-  /// refuses isn't known: a clone refuses most.
+  /// Returns whether the module is connected, and to which device. While it isn't connected, this also asks for its
+  /// role and its transmit power. Settings that the module refuses to report are unknown: clones refuse most of them.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     let isConnected = isConnected
     let role = isConnected ? nil : try await known(.role).flatMap { HM10Role(rawValue: $0) }
@@ -55,7 +55,7 @@ extension HM10Module: Accessory {
     ]
   }
 
-  /// What a setting is; nil where the module refuses to tell.
+  /// The value of a setting; nil when the module refuses to report it.
   private func known(_ setting: HM10Setting) async throws(AccessoryError) -> Int? {
     do throws(AccessoryError) {
       return try await value(of: setting)
@@ -65,13 +65,13 @@ extension HM10Module: Accessory {
     }
   }
 
-  /// Connections and their ends are changes of its status; all else only its own events tell.
+  /// Connections and their ends are news of the status; every other event is `other`.
   public func news() -> EventStream<AccessoryNews> {
     link.news { event in
       switch event {
       case .connected: .status(AccessoryStatus(state: .busy))
       case .lost: .status(AccessoryStatus(state: .idle))
-      case .found, .data, .told: .other
+      case .found, .data, .other: .other
       }
     }
   }

@@ -5,13 +5,13 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// Reads what passes between a host and an HM-10: commands, which only silence or an answer ends; replies; and while it is
-/// connected the bytes of the two sides.
+/// Decodes the traffic between a host and an HM-10, for a trace: commands, which end with silence or with a reply;
+/// replies; and, while the module is connected, the bytes of both sides.
 struct HM10FrameReader: FrameReader {
   private var module = FrameSide(.fromDevice, HM10LineCodec())
-  /// Bytes to the module that nothing has ended yet, never more than the longest reply.
+  /// Bytes to the module whose command hasn't ended yet; at most as many as the longest reply has.
   private var command: [UInt8] = []
-  /// What was asked last: `OK+Get:` says not what it is.
+  /// The last command: the reply `OK+Get:` doesn't say which setting it belongs to.
   private var asked: HM10Command?
 
   var silenceEndsFrames: Bool { true }
@@ -23,11 +23,11 @@ struct HM10FrameReader: FrameReader {
 
   mutating func decode(_ bytes: [UInt8], _ direction: ByteDirection) -> [FrameRead] {
     if direction == .toDevice { return take(bytes) }
-    // What is answered is whole.
+    // A reply shows that the command before it is complete.
     var reads = endCommand()
     var start = 0
     while start < bytes.count {
-      // A byte at a time: what a reply says changes how the next ones are to be read.
+      // Byte by byte, because a reply can change how the next bytes are decoded.
       let end = module.codec.isConnected ? bytes.count : start + 1
       reads += read { side, words in side.decode(bytes.span.bytes.extracting(start..<end), words) }
       start = end

@@ -4,13 +4,13 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-// What a module does as a central: it scans, and connects to what it has found.
+// The module as a central, which scans and connects.
 
 extension HM10Module {
-  /// Makes it a central that waits for commands and tells of connections, and lets scans tell names and strengths. It
-  /// keeps that when it is switched off. Returns whether it had to be made a central, which takes a restart.
+  /// Makes the module a central that waits for commands at its start, reports connections, and includes names and signal strengths in
+  /// scans. The module stores these settings permanently. Returns whether it wasn't a central before and was restarted.
   ///
-  /// Throws what `ask` throws; `refused` when it doesn't become one.
+  /// Throws what `ask` throws, and `refused` when the module doesn't become a central.
   @discardableResult
   public func becomeCentral() async throws(AccessoryError) -> Bool {
     let isCentral = try await role() == .central
@@ -20,7 +20,7 @@ extension HM10Module {
       if !waits { try await set(.immediate, to: 1) }
       try await ask(.reset)
       guard try await role() == .central else {
-        throw AccessoryError(.refused, "\(label) doesn't become a central: some modules never do")
+        throw AccessoryError(.refused, "\(label) did not change to the role central: some modules can't")
       }
     }
     if try await value(of: .notify) != 1 { try await set(.notify, to: 1) }
@@ -28,7 +28,8 @@ extension HM10Module {
     return !isCentral
   }
 
-  /// Lets scans tell names and strengths, or what it can of that: V539 knows 0 and 1 only, older ones nothing.
+  /// Includes names and signal strengths in scans, as far as the module can: V539 accepts only 0 and 1, and older
+  /// versions don't have the setting.
   private func showAll() async throws(AccessoryError) {
     do throws(AccessoryError) {
       if try await value(of: .show) == 3 { return }
@@ -39,9 +40,10 @@ extension HM10Module {
     }
   }
 
-  /// Scans once, as long as the module does that, and gives what it found. `events` tells each device as it is found.
+  /// Makes one scan, which lasts as long as the module's setting says, and returns what it found. `events` has each
+  /// device when it is found.
   ///
-  /// Throws what `ask` throws, and `refused` when the module is a peripheral, which says nothing to that.
+  /// Throws what `ask` throws, and `refused` when the module is a peripheral, which doesn't answer the command.
   public func scan(for command: HM10Command = .discover) async throws(AccessoryError) -> HM10Scan {
     let answer: HM10Answer
     do throws(AccessoryError) {
@@ -50,13 +52,13 @@ extension HM10Module {
       guard error.kind == .timedOut, await isPeripheral() else { throw error }
       throw AccessoryError(
         .refused,
-        "\(label) is a peripheral, which doesn't scan: set its role to central and immediate to yes, and reset it")
+        "\(label) is a peripheral, which can't scan: set its role to central and immediate to yes, and reset it")
     }
-    guard case .scan(let scan) = answer else { throw AccessoryError(.misconfigured, "that is no scan") }
+    guard case .scan(let scan) = answer else { throw AccessoryError(.misconfigured, "the command is not a scan") }
     return scan
   }
 
-  /// Whether it says so.
+  /// Whether the module reports that it is a peripheral.
   private func isPeripheral() async -> Bool {
     guard let role = try? await role() else { return false }
     return role == .peripheral
@@ -67,19 +69,18 @@ extension HM10Module {
     try await ask(.connect(address, isDual: isDual))
   }
 
-  /// Connects to one of the first six devices that the last scan found, 0…5. Throws what `ask` throws.
+  /// Connects to one of the first six devices of the last scan, with index 0…5. Throws what `ask` throws.
   public func connect(toIndex index: Int) async throws(AccessoryError) { try await ask(.connectIndex(index)) }
 
-  /// Ends the connection. Without one it does nothing. Throws what `ask` throws.
+  /// Ends the connection. Does nothing when there is none. Throws what `ask` throws.
   public func disconnect() async throws(AccessoryError) { try await ask(.attention) }
 
-  /// Sends bytes to the other side of the connection; returns when they are on their way. A message of just `AT` would
-  /// end the connection.
+  /// Sends bytes to the connected device. Returns when they were written. A message that is exactly `AT` would end the connection.
   ///
   /// Throws `disconnected` when there is no connection.
   public func send(_ bytes: [UInt8]) async throws(AccessoryError) { _ = try await link.request(.data(bytes)) }
 
-  /// What it tells by itself from now on, data of the other side included. Throws the link's error when the module goes,
-  /// and ends normally when it is closed here. Who is 256 events behind loses the oldest.
+  /// The module's events from now on, including data of the connected device. The stream throws the link's error when the module
+  /// goes, and ends normally when the link is closed. A subscriber that is 256 events behind loses the oldest.
   public func events() -> EventStream<HM10Event> { link.events() }
 }

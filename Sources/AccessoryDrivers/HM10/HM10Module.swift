@@ -7,28 +7,28 @@ import AccessoryProtocols
 
 /// An HM-10 or HM-11 Bluetooth module on a serial line: the `hm10` driver.
 ///
-/// While it takes commands, `ask` sends any of them. While it is connected to another device the line is that device's:
-/// `send` and the data among `events`; commands fail as `busy`.
+/// `ask` sends a command. While the module is connected to another device, the line carries that device's data: use
+/// `send`, and the data among `events`. Commands then fail with `busy`.
 public struct HM10Module: Sendable {
-  /// The name by which profiles and announcements ask for this driver.
+  /// The driver's name in profiles and in the announcements of simulators.
   public static let driverName = "hm10"
 
-  /// The link, for what goes beyond this driver.
+  /// The link, for requests and events that this driver has no function for.
   public let link: Link<HM10Exchange>
 
-  /// The module's name for people.
+  /// The module's name in messages to the user.
   public var label: String { link.label }
-  /// Whether it is connected to another device.
+  /// Whether the module is connected to another device.
   public var isConnected: Bool { link.exchange.isConnected }
-  /// To whom it is connected, if it says so.
+  /// The address of the connected device, if the module reports it.
   public var peer: BluetoothAddress? { link.exchange.peer }
-  /// Whether it is genuine, or a clone that wants line ends.
+  /// Whether the module is genuine, or a clone that expects line ends.
   public var dialect: HM10Dialect { link.exchange.codec.dialect }
 
-  /// Makes contact with the module at the other end of `session`, which belongs to it from now on. Ends a connection
-  /// that it has: else it takes no commands.
+  /// Makes contact with the module at the other end of `session`. The module owns the session from now on. This ends a
+  /// Bluetooth connection, because a connected module accepts no commands.
   ///
-  /// Throws `timedOut` when nobody answers, and `disconnected`.
+  /// Throws `timedOut` when there is no answer, and `disconnected`.
   public static func open(
     _ session: AccessorySession, options: HM10Exchange.Options = .init(), clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> HM10Module {
@@ -38,10 +38,10 @@ public struct HM10Module: Sendable {
 
   // MARK: - Commands
 
-  /// Sends a command and gives its reply; of a scan that is its end, and of a connection that it is made.
+  /// Sends a command and returns its reply. For a scan this returns at the scan's end, and for a connection when it is made.
   ///
-  /// Throws `timedOut` when the module doesn't answer, `busy` while it is connected, `refused`, `notFound` and
-  /// `disconnected` for a connection that can't be made, `misconfigured` for an argument that can't be, `disconnected`.
+  /// Throws `timedOut` when the module doesn't answer, `busy` while it is connected, `refused`, `notFound` or `disconnected` when a
+  /// connection can't be made, `misconfigured` for an argument that isn't valid, and `disconnected` when the module goes.
   @discardableResult
   public func ask(_ command: HM10Command) async throws(AccessoryError) -> HM10Reply {
     switch try await link.request(.command(command)) {
@@ -52,7 +52,7 @@ public struct HM10Module: Sendable {
     }
   }
 
-  /// What it is called. Throws what `ask` throws, and `badData`.
+  /// The module's name. Throws what `ask` throws, and `badData`.
   public func name() async throws(AccessoryError) -> String {
     switch try await ask(.name) {
     case .name(let name): name
@@ -61,13 +61,13 @@ public struct HM10Module: Sendable {
     }
   }
 
-  /// Calls it something else, with 1 to 12 bytes. Throws what `ask` throws.
+  /// Sets the module's name, of 1 to 12 bytes. Throws what `ask` throws.
   public func setName(_ name: String) async throws(AccessoryError) { try await ask(.setName(name)) }
 
-  /// Its address. Throws what `ask` throws, and `badData`.
+  /// The module's address. Throws what `ask` throws, and `badData`.
   public func address() async throws(AccessoryError) -> BluetoothAddress { try await address(.address) }
 
-  /// The address of the device that it was connected to last. Throws what `ask` throws, and `badData`.
+  /// The address of the device that was connected last. Throws what `ask` throws, and `badData`.
   public func lastAddress() async throws(AccessoryError) -> BluetoothAddress { try await address(.lastAddress) }
 
   private func address(_ command: HM10Command) async throws(AccessoryError) -> BluetoothAddress {
@@ -79,8 +79,8 @@ public struct HM10Module: Sendable {
     }
   }
 
-  /// Its version, such as `HMSoft V540`. It is asked in the two ways that there are. Throws what `ask` throws, and
-  /// `badData`.
+  /// The firmware's version, such as `HMSoft V540`. Sends `AT+VERS?` and, if the module doesn't know that, `AT+VERR?`.
+  /// Throws what `ask` throws, and `badData`.
   public func version() async throws(AccessoryError) -> String {
     let reply: HM10Reply
     do throws(AccessoryError) {
@@ -92,7 +92,7 @@ public struct HM10Module: Sendable {
     return try text(reply, of: .version(.vers))
   }
 
-  /// What commands it knows, if it says so. Throws what `ask` throws, and `badData`.
+  /// The module's list of commands, if it has one. Throws what `ask` throws, and `badData`.
   public func help() async throws(AccessoryError) -> String { try text(try await ask(.help), of: .help) }
 
   private func text(_ reply: HM10Reply, of command: HM10Command) throws(AccessoryError) -> String {
@@ -103,7 +103,7 @@ public struct HM10Module: Sendable {
     }
   }
 
-  /// Its battery in percent, in whichever form it says so. Throws what `ask` throws, and `badData`.
+  /// The battery's charge in percent. Accepts all known forms of the reply. Throws what `ask` throws, and `badData`.
   public func batteryPercent() async throws(AccessoryError) -> UInt8 {
     let reply = try await ask(.battery)
     guard let percent = reply.batteryPercent, let value = UInt8(exactly: percent) else {
@@ -112,7 +112,7 @@ public struct HM10Module: Sendable {
     return value
   }
 
-  /// The strength of a connection's signal in dBm, which only modules of mode 1 and 2 know, and say to the other side.
+  /// The signal strength of a connection in dBm. Only modules in mode 1 and 2 know it, and report it to the other side.
   /// Throws what `ask` throws, and `badData`.
   public func signalStrength() async throws(AccessoryError) -> Int {
     let reply = try await ask(.signalStrength)
@@ -120,20 +120,20 @@ public struct HM10Module: Sendable {
     return strength
   }
 
-  /// What a setting is. Throws what `ask` throws, and `badData`.
+  /// The value of a setting. Throws what `ask` throws, and `badData`.
   public func value(of setting: HM10Setting) async throws(AccessoryError) -> Int {
     let reply = try await ask(.ask(setting))
     guard let value = setting.value(of: reply) else { throw nonsense(.ask(setting), reply) }
     return value
   }
 
-  /// Changes a setting. Throws what `ask` throws, and `badData` when the module has set something else.
+  /// Changes a setting. Throws what `ask` throws, and `badData` when the module confirms another value.
   public func set(_ setting: HM10Setting, to value: Int) async throws(AccessoryError) {
     let reply = try await ask(.set(setting, value))
     if let is_ = setting.value(of: reply), is_ != value { throw nonsense(.set(setting, value), reply) }
   }
 
-  /// What it is in a connection. Throws what `value(of:)` throws.
+  /// Whether the module is a peripheral or a central. Throws what `value(of:)` throws.
   public func role() async throws(AccessoryError) -> HM10Role {
     HM10Role(rawValue: try await value(of: .role)) ?? .peripheral
   }
@@ -141,9 +141,9 @@ public struct HM10Module: Sendable {
   private func nonsense(_ command: HM10Command, _ reply: HM10Reply) -> AccessoryError {
     let wire = (try? command.encoded()).map { String(decoding: $0, as: UTF8.self) } ?? ""
     let text = SafeText.escape(String(decoding: reply.encoded, as: UTF8.self))
-    return AccessoryError(.badData, "\(label) answers \(wire) with something else: \(text)")
+    return AccessoryError(.badData, "\(label) sent an invalid reply to \(wire): \(text)")
   }
 
-  /// Closes the link; returns when the device is free for others. A connection of the module stays.
+  /// Closes the link. Returns when the device is free for others. A Bluetooth connection of the module stays open.
   public func close() async { await link.close() }
 }

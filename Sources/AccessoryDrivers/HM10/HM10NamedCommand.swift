@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// A command of a module under the name that a person types.
+/// A command of a module under the name that the user types.
 struct HM10NamedCommand: Sendable {
   typealias Run = @Sendable (HM10Module, CommandCall) async throws(AccessoryError) -> [CommandValue]
 
@@ -18,7 +18,7 @@ struct HM10NamedCommand: Sendable {
     self.run = run
   }
 
-  /// One that only does something.
+  /// A command without results.
   init(_ name: String, _ summary: String, _ command: HM10Command) {
     self.init(name, summary) { module, _ throws(AccessoryError) in
       try await module.ask(command)
@@ -26,7 +26,7 @@ struct HM10NamedCommand: Sendable {
     }
   }
 
-  /// One that is answered with a text.
+  /// A command whose result is a text.
   init(
     _ name: String, _ summary: String, text: @escaping @Sendable (HM10Module) async throws(AccessoryError) -> String
   ) {
@@ -39,11 +39,11 @@ struct HM10NamedCommand: Sendable {
 extension HM10Module {
   private static let table = Dictionary(uniqueKeysWithValues: HM10NamedCommand.all.map { ($0.description.name, $0) })
 
-  /// All that a module can be told and asked by name.
+  /// The commands of a module.
   public static let commands = HM10NamedCommand.all.map(\.description)
 
-  /// Sends commands one after another, each when the one before has been answered: a module knows no batches, and
-  /// answers everything.
+  /// Carries out commands one after another. Each is sent when the one before was answered, because a module has no
+  /// batches. Throws what `ask` throws.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     var replies: [CommandReply] = []
     for call in calls {

@@ -3,26 +3,26 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// Every command of a module by name, but for its settings.
+// All commands of a module by name, except for its settings.
 
 extension HM10NamedCommand {
   static let all: [HM10NamedCommand] = module + HM10SettingForm.all.flatMap { [$0.get, $0.set] } + central + [raw]
 
   private static let module: [HM10NamedCommand] = [
-    HM10NamedCommand("attention", "Asks whether it is there, and ends a connection", .attention),
-    HM10NamedCommand("name", "What it is called") { module throws(AccessoryError) in try await module.name() },
-    HM10NamedCommand("set-name", "Calls it something else", [.init("name", .text(HM10Limits.name))]) {
+    HM10NamedCommand("attention", "Checks that it answers, and ends a connection", .attention),
+    HM10NamedCommand("name", "Its name") { module throws(AccessoryError) in try await module.name() },
+    HM10NamedCommand("set-name", "Sets its name", [.init("name", .text(HM10Limits.name))]) {
       module, call throws(AccessoryError) in
       try await module.setName(call.text("name"))
       return []
     },
     HM10NamedCommand("address", "Its address") { module throws(AccessoryError) in try await module.address().description
     },
-    HM10NamedCommand("last-address", "Whom it was connected to last") { module throws(AccessoryError) in
+    HM10NamedCommand("last-address", "The address of its last connection") { module throws(AccessoryError) in
       try await module.lastAddress().description
     },
     HM10NamedCommand("version", "Its version") { module throws(AccessoryError) in try await module.version() },
-    HM10NamedCommand("help", "Which commands it says that it knows") { module throws(AccessoryError) in
+    HM10NamedCommand("help", "The commands that it lists") { module throws(AccessoryError) in
       try await module.help()
     },
     HM10NamedCommand("battery-percent", "Its battery's charge", results: [.init("percent", unit: "%")]) {
@@ -31,11 +31,11 @@ extension HM10NamedCommand {
     HM10NamedCommand("signal-strength", "The strength of a connection", results: [.init("strength", unit: "dBm")]) {
       module, _ throws(AccessoryError) in [.whole(try await module.signalStrength())]
     },
-    HM10NamedCommand("start", "Begins to work, where it waits for commands when it is switched on", .start),
-    HM10NamedCommand("clear", "Forgets whom it was connected to last", .clear),
+    HM10NamedCommand("start", "Starts its work, if it waits for commands after power-on", .start),
+    HM10NamedCommand("clear", "Forgets the address of its last connection", .clear),
     HM10NamedCommand("sleep", "Sleeps, until it is sent more than 80 bytes", .sleep),
-    HM10NamedCommand("reset", "Starts it anew", .reset),
-    HM10NamedCommand("renew", "Makes it as it came from the factory", .renew),
+    HM10NamedCommand("reset", "Restarts it", .reset),
+    HM10NamedCommand("renew", "Restores its factory settings", .renew),
   ]
 
   private static let central: [HM10NamedCommand] = [
@@ -43,25 +43,25 @@ extension HM10NamedCommand {
     scan("discover-beacons", "Scans for iBeacons (since V539)", .discoverBeacons),
     scan("discover-advertisements", "Scans for advertisements (V6 and later)", .discoverAdvertisements),
     HM10NamedCommand(
-      "connect-address", "Connects to a device", [.address, .init("dual", .flag, standard: .flag(false))],
+      "connect-address", "Connects to a device", [.address, .init("dual", .flag, defaultValue: .flag(false))],
       results: [.init("address")]
     ) { module, call throws(AccessoryError) in
       guard let address = BluetoothAddress(call.text("address")) else {
-        throw AccessoryError(.misconfigured, "\(call.text("address")) is no address, such as 00:17:EA:09:09:09")
+        throw AccessoryError(.misconfigured, "\(call.text("address")) is not an address, such as 00:17:EA:09:09:09")
       }
       return try await connect(module, .connect(address, isDual: call.flag("dual")))
     },
     HM10NamedCommand(
-      "connect-index", "Connects to a device by its place among those that the last scan found",
+      "connect-index", "Connects to a device by its number in the last scan",
       [.init("index", .whole(HM10Limits.indices))], results: [.init("address")]
     ) { module, call throws(AccessoryError) in try await connect(module, .connectIndex(call.whole("index"))) },
-    HM10NamedCommand("connect-last", "Connects to the device of the last time", results: [.init("address")]) {
+    HM10NamedCommand("connect-last", "Connects to the device of the last connection", results: [.init("address")]) {
       module, _ throws(AccessoryError) in try await connect(module, .connectLast)
     },
   ]
 
   private static let raw = HM10NamedCommand(
-    "at", "Sends any command, as it is written here", [.init("command", .text(HM10Limits.command))],
+    "at", "Sends any AT command", [.init("command", .text(HM10Limits.command))],
     results: [.init("reply")]
   ) { module, call throws(AccessoryError) in
     let command: HM10Command

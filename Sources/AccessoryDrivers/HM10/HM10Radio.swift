@@ -4,31 +4,31 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-/// What scans and connects, one device at a time: a module, or what a test puts in its place.
+/// A radio that scans and connects to one device at a time: an `HM10Module`, or a test double.
 public protocol HM10Radio: Sendable {
-  /// Its name for people.
+  /// The radio's name in messages to the user.
   var label: String { get }
-  /// Whether it is one that scans and connects now, and not one that is found and connected to.
+  /// Whether the radio is a central, which scans and connects, and not a peripheral, which others find and connect to.
   func isCentral() async throws(AccessoryError) -> Bool
-  /// Makes it ready to scan and to connect.
+  /// Makes the radio a central that is ready to scan and to connect.
   func prepare() async throws(AccessoryError)
-  /// Scans once.
+  /// Makes one scan.
   func scan() async throws(AccessoryError) -> HM10Scan
-  /// Connects to a device; returns when there is a connection.
+  /// Connects to a device. Returns when the connection is made.
   func connect(to address: BluetoothAddress, isDual: Bool) async throws(AccessoryError)
-  /// Ends the connection; without one it does nothing.
+  /// Ends the connection. Does nothing when there is none.
   func disconnect() async throws(AccessoryError)
-  /// Sends bytes to the other side.
+  /// Sends bytes to the connected device.
   func send(_ bytes: [UInt8]) async throws(AccessoryError)
-  /// What happens from now on.
+  /// The radio's events from now on.
   func events() -> EventStream<HM10Event>
 }
 
 extension HM10Module: HM10Radio {
-  /// Asks for its role.
+  /// Asks the module for its role.
   public func isCentral() async throws(AccessoryError) -> Bool { try await role() == .central }
-  /// Makes it a central, if it isn't one.
+  /// Makes the module a central, if it isn't one.
   public func prepare() async throws(AccessoryError) { try await becomeCentral() }
-  /// Scans once for all kinds of devices.
+  /// Makes one scan for all kinds of devices.
   public func scan() async throws(AccessoryError) -> HM10Scan { try await scan(for: .discover) }
 }

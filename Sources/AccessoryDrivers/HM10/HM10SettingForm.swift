@@ -3,37 +3,39 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// A module's setting as a person types it, with its unit: two commands, one that asks and one that sets.
+/// A setting of a module on the command line: two commands, one that asks for it and one that sets it.
 struct HM10SettingForm: Sendable {
   let setting: HM10Setting
   let name: String
-  /// What it is, within a sentence.
+  /// The setting's meaning, as a part of a sentence.
   let summary: String
   let kind: CommandDescription.Kind
   var unit: String?
 
   static let all: [HM10SettingForm] = [
-    Self(setting: .role, name: "role", summary: "what it is in a connection", kind: words(["peripheral", "central"])),
-    Self(setting: .notify, name: "notify", summary: "whether it tells of connections", kind: .flag),
-    Self(setting: .notifyAddress, name: "notify-address", summary: "whether that is with the address", kind: .flag),
+    Self(setting: .role, name: "role", summary: "its role in a connection", kind: words(["peripheral", "central"])),
+    Self(setting: .notify, name: "notify", summary: "whether it reports connections", kind: .flag),
     Self(
-      setting: .immediate, name: "immediate", summary: "whether it waits for commands when it is switched on",
+      setting: .notifyAddress, name: "notify-address", summary: "whether it reports the address with a connection",
       kind: .flag),
     Self(
-      setting: .speed, name: "speed", summary: "its line's speed, from its next start on",
-      kind: words(HM10Speed.allCases.map { "\($0.bitsPerSecond)" }), unit: "bit/s"),
-    Self(setting: .parity, name: "parity", summary: "its line's parity", kind: words(["none", "even", "odd"])),
-    Self(setting: .stopBits, name: "stop-bits", summary: "its line's stop bits", kind: words(["1", "2"])),
+      setting: .immediate, name: "immediate", summary: "whether it waits for commands after power-on",
+      kind: .flag),
     Self(
-      setting: .mode, name: "mode", summary: "what it does besides passing bytes on",
+      setting: .speed, name: "speed", summary: "the baud rate of its line, from its next start on",
+      kind: words(HM10Speed.allCases.map { "\($0.bitsPerSecond)" }), unit: "bit/s"),
+    Self(setting: .parity, name: "parity", summary: "the parity of its line", kind: words(["none", "even", "odd"])),
+    Self(setting: .stopBits, name: "stop-bits", summary: "the stop bits of its line", kind: words(["1", "2"])),
+    Self(
+      setting: .mode, name: "mode", summary: "what it does beside passing bytes on",
       kind: words(["transparent", "pins-and-remote", "remote"])),
     Self(setting: .type, name: "pin-type", summary: "whether and how a connection needs the PIN", kind: .whole(0...3)),
     Self(setting: .pin, name: "pin", summary: "its PIN", kind: .whole(HM10Setting.pin.range)),
     Self(
-      setting: .power, name: "power", summary: "how strongly it sends",
+      setting: .power, name: "power", summary: "its transmission power",
       kind: words(HM10Power.allCases.map { "\($0.decibels)" }), unit: "dBm"),
     Self(
-      setting: .show, name: "show", summary: "what a scan tells besides addresses",
+      setting: .show, name: "show", summary: "what a scan reports beside addresses",
       kind: words(["nothing", "names", "strengths", "both"])),
     Self(
       setting: .scanTime, name: "scan-time", summary: "how long a scan lasts",
@@ -47,26 +49,26 @@ struct HM10SettingForm: Sendable {
 
   private static func words(_ words: [String]) -> CommandDescription.Kind { .choice(words) }
 
-  /// "role": asks.
+  /// The command that asks for the setting, such as "role".
   var get: HM10NamedCommand {
     HM10NamedCommand(name, "Asks " + summary, results: [.init(name, unit: unit)]) {
       module, _ throws(AccessoryError) in [value(try await module.value(of: setting))]
     }
   }
 
-  /// "set-role": sets.
+  /// The command that sets the setting, such as "set-role".
   var set: HM10NamedCommand {
     HM10NamedCommand("set-" + name, "Sets " + summary, [.init(name, kind, unit: unit)]) {
       module, call throws(AccessoryError) in
       guard let number = number(call) else {
-        throw AccessoryError(.misconfigured, "\(name) is two bytes in hexadecimal, such as FFE0")
+        throw AccessoryError(.misconfigured, "\(name) must be two bytes in hexadecimal, such as FFE0")
       }
       try await module.set(setting, to: number)
       return []
     }
   }
 
-  /// What the module calls it.
+  /// The module's number for the argument of a call; nil when the argument isn't valid.
   func number(_ call: CommandCall) -> Int? {
     switch kind {
     case .choice(let words): return words.firstIndex(of: call.text(name))
@@ -78,7 +80,7 @@ struct HM10SettingForm: Sendable {
     }
   }
 
-  /// What people call it.
+  /// The value that the user sees for the module's number.
   private func value(_ number: Int) -> CommandValue {
     switch kind {
     case .choice(let words): words.indices.contains(number) ? .text(words[number]) : .whole(number)

@@ -4,14 +4,14 @@ import AccessoryCore
 import AccessoryLink
 import AccessoryProtocols
 
-/// What is said to an HM-10 and what it says, in words.
+/// Describes the commands and replies of an HM-10 in words.
 enum HM10Words {
   static let name = "HM-10"
 
-  /// A command as it is on the line, without a line end.
+  /// The text of a command, without the line end.
   private static func wire(_ bytes: [UInt8]) -> String { String(decoding: bytes.withoutLineEnd, as: UTF8.self) }
 
-  /// The words of bytes from one side of a connection to the other.
+  /// Describes bytes between the two sides of a connection.
   static func data(_ bytes: [UInt8]) -> FrameWords {
     FrameWords(
       name, "data", title: "data", summary: "\(FrameWords.count(bytes.count, "byte")) \(FrameWords.quoted(bytes))",
@@ -20,7 +20,7 @@ enum HM10Words {
 
   // MARK: - Commands
 
-  /// The words of a command.
+  /// Describes a command.
   static func command(_ command: HM10Command, _ bytes: [UInt8]) -> FrameWords {
     let wire = wire(bytes)
     var words = FrameWords(name, "request", title: "request \(SafeText.escape(wire, limit: 90))", command: wire)
@@ -62,7 +62,7 @@ enum HM10Words {
     return words
   }
 
-  /// What a setting is, for people.
+  /// A setting's name, in words.
   private static func name(of setting: HM10Setting) -> String {
     switch setting {
     case .notify: "telling of connections"
@@ -84,7 +84,7 @@ enum HM10Words {
     }
   }
 
-  /// A value of a setting, for people.
+  /// A setting's value, in words.
   private static func text(of setting: HM10Setting, _ value: Int) -> String {
     let meaning: String? =
       switch setting {
@@ -101,7 +101,7 @@ enum HM10Words {
 
   // MARK: - Replies
 
-  /// The words of a reply; `asked` is the command in front of it.
+  /// Describes a reply; `asked` is the last command.
   static func reply(_ reply: HM10Reply, _ bytes: [UInt8], to asked: HM10Command?) -> FrameWords {
     let wire = wire(bytes)
     let title = SafeText.escape(wire, limit: 60)

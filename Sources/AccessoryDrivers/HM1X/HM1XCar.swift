@@ -5,28 +5,29 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// A car that is driven by HM-1X control frames: the `hm1x` driver.
+/// A car that HM-1X control frames drive: the `hm1x` driver.
 ///
-/// It says nothing, and keeps doing what the last frame says. Its lights are in every frame, so they are remembered here.
+/// The car sends nothing, and follows the last frame until the next one. Every frame also sets the lights, so their
+/// state is stored here.
 public actor HM1XCar {
-  /// The name by which profiles and announcements ask for this driver.
+  /// The driver's name in profiles and in the announcements of simulators.
   public static let driverName = "hm1x"
 
-  /// The link, for what goes beyond this driver.
+  /// The link, for requests and events that this driver has no function for.
   public nonisolated let link: Link<LineExchange>
   private nonisolated let clock: any TimerClock
-  /// Who takes the frames: a car that splits at colons needs them without any.
+  /// The kind of receiver in the car. For one that splits at colons, frames are encoded without a colon before their end.
   public var receiver: HM1XFrame.Receiver
 
-  /// The frame that was sent last.
+  /// The last frame that was sent.
   public private(set) var frame: HM1XFrame
   /// Whether a frame has been sent.
-  private(set) var isTold = false
+  private(set) var hasSentFrame = false
 
-  /// The car's name for people.
+  /// The car's name in messages to the user.
   public nonisolated var label: String { link.label }
 
-  /// Time from one frame to the next while it is driven for a time.
+  /// The time between two frames while the car is driven for a time.
   public static let interval = Duration.milliseconds(100)
 
   private init(_ link: Link<LineExchange>, receiver: HM1XFrame.Receiver, clock: any TimerClock) {
@@ -36,8 +37,8 @@ public actor HM1XCar {
     frame = .standing
   }
 
-  /// Takes the car at the other end of `session`, which belongs to it from now on. Nothing is sent: whether somebody is
-  /// there isn't known. Throws `disconnected`.
+  /// Opens the car at the other end of `session`. The car owns the session from now on. Nothing is sent, so this
+  /// succeeds even if no car is there. Throws `disconnected`.
   public static func open(
     _ session: AccessorySession, receiver: HM1XFrame.Receiver = .window, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> HM1XCar {
@@ -45,17 +46,17 @@ public actor HM1XCar {
     return HM1XCar(link, receiver: receiver, clock: clock)
   }
 
-  /// Sends a frame once; returns when it is on its way. Throws `busy`, `disconnected`.
+  /// Sends a frame once. Returns when it was written. Throws `busy`, `disconnected`.
   public func send(_ frame: HM1XFrame) async throws(AccessoryError) {
     self.frame = frame
     _ = try await link.request(LineRequest(frame.encoded(for: receiver), name: "a frame"))
-    isTold = true
+    hasSentFrame = true
   }
 
-  /// Steers and accelerates with the lights as they are, −255…255 each. With a `time` the frame is sent again and again
-  /// for so long, as a remote control does, and then the car is stopped, also when the task is cancelled meanwhile.
+  /// Steers and accelerates, with −255…255 each; the lights stay as they are. With a `time`, the frame is repeated for
+  /// that time, as a remote control does, and then the car is stopped, also when the task is cancelled.
   ///
-  /// Throws `misconfigured` for what can't be, and what `send` throws.
+  /// Throws `misconfigured` for a value out of range, and what `send` throws.
   public func drive(steering: Int, acceleration: Int, for time: Duration? = nil) async throws(AccessoryError) {
     let next = try made(steering: steering, acceleration: acceleration, frame.headlights, frame.brakeLights)
     try await send(next)
@@ -65,7 +66,7 @@ public actor HM1XCar {
       await clock.sleep(for: min(Self.interval, end - clock.now))
       if clock.now < end, !Task.isCancelled { try await send(frame) }
     }
-    // By a task of its own: one that is cancelled sends nothing any more.
+    // In a task of its own, because a cancelled task can't send.
     let failure = await Task { () -> AccessoryError? in
       do throws(AccessoryError) {
         try await stop()
@@ -77,12 +78,12 @@ public actor HM1XCar {
     if let failure { throw failure }
   }
 
-  /// Stops, with the lights as they are. Throws what `send` throws.
+  /// Stops the car; the lights stay as they are. Throws what `send` throws.
   public func stop() async throws(AccessoryError) {
     try await send(try made(steering: 0, acceleration: 0, frame.headlights, frame.brakeLights))
   }
 
-  /// Switches lights; nil leaves one as it is. Throws what `send` throws.
+  /// Switches lights; nil leaves a light as it is. Throws what `send` throws.
   public func setLights(headlights: Bool? = nil, brakeLights: Bool? = nil) async throws(AccessoryError) {
     var next = frame
     if let headlights { next.headlights = headlights }
@@ -90,7 +91,7 @@ public actor HM1XCar {
     try await send(next)
   }
 
-  /// From now on frames are for another receiver.
+  /// Sets the kind of receiver for all following frames.
   public func setReceiver(_ receiver: HM1XFrame.Receiver) { self.receiver = receiver }
 
   private func made(
@@ -100,16 +101,16 @@ public actor HM1XCar {
       return try HM1XFrame(
         steering: steering, acceleration: acceleration, headlights: headlights, brakeLights: brakeLights)
     } catch {
-      throw AccessoryError(.misconfigured, "that can't be sent to \(label): \(error)")
+      throw AccessoryError(.misconfigured, "the command can't be sent to \(label): \(error)")
     }
   }
 
-  /// Closes the link; returns when the device is free for others. The car keeps doing what it was told last.
+  /// Closes the link. Returns when the device is free for others. The car keeps following the last frame.
   public func close() async { await link.close() }
 }
 
 extension HM1XFrame {
-  /// Standing still, without lights.
+  /// A frame for a standing car without lights.
   static let standing: HM1XFrame = {
     do {
       return try HM1XFrame(steering: 0, acceleration: 0)

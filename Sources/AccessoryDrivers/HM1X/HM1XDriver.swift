@@ -5,7 +5,7 @@ import AccessoryLink
 import AccessoryProtocols
 
 extension Driver {
-  /// Cars that are driven by HM-1X control frames.
+  /// The driver of cars with HM-1X control frames.
   public static let hm1x = Driver(
     name: HM1XCar.driverName, summary: "HM-1X cars", commands: HM1XCar.commands, polls: [],
     lacks: [.battery, .files, .requests],
@@ -18,23 +18,23 @@ extension Driver {
 }
 
 extension HM1XCar: Accessory {
-  /// A car says nothing of itself.
+  /// Returns only the model: a car doesn't report its identity.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     AccessoryIdentity(
       manufacturer: "", name: "", model: "HM-1X", serialNumber: "", firmwareRevision: "", hardwareRevision: "")
   }
 
-  /// A car doesn't say what it is doing.
+  /// Returns an unknown status: a car doesn't report one.
   public func status() async throws(AccessoryError) -> AccessoryStatus { AccessoryStatus(state: .notInitialized) }
 
-  /// A car knows nothing of its battery.
+  /// Throws `unsupported`: a car doesn't report its battery.
   public func battery() async throws(AccessoryError) -> BatteryReading {
-    throw AccessoryError(.unsupported, "\(label) is an HM-1X car, which doesn't tell its battery")
+    throw AccessoryError(.unsupported, "\(label) is an HM-1X car, which doesn't report its battery")
   }
 
-  /// What the car was told last, which is all that is known of it: derived, and unknown until it was told something.
+  /// The last frame that was sent, as derived values, because a car reports nothing. Unknown before the first frame.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
-    let told = isTold ? frame : nil
+    let told = hasSentFrame ? frame : nil
     return [
       AccessoryValue("steering", number: told.map { Double($0.steering) }, isDerived: true),
       AccessoryValue("acceleration", number: told.map { Double($0.acceleration) }, isDerived: true),
@@ -43,27 +43,27 @@ extension HM1XCar: Accessory {
     ]
   }
 
-  /// A car tells nothing of its own accord; only its going is told.
+  /// A stream without news, because a car sends none. It throws the link's error when the car goes.
   public nonisolated func news() -> EventStream<AccessoryNews> { link.news() }
 
   private static let slider = CommandDescription.Kind.whole(HM1XFrame.range)
   private static let receiver = CommandDescription.Argument(
-    "receiver", .choice(["window", "naive"]), standard: .text("window"))
+    "receiver", .choice(["window", "naive"]), defaultValue: .text("window"))
 
-  /// All that a car can be told.
+  /// The commands of a car.
   public static let commands = [
     CommandDescription(
       "drive", "Steers and accelerates; with a time for so long, and then it stops",
       [
-        .init("steering", slider, standard: .whole(0)), .init("acceleration", slider, standard: .whole(0)),
-        .init("time", .whole(0...3_600_000), unit: "ms", standard: .whole(0)), receiver,
+        .init("steering", slider, defaultValue: .whole(0)), .init("acceleration", slider, defaultValue: .whole(0)),
+        .init("time", .whole(0...3_600_000), unit: "ms", defaultValue: .whole(0)), receiver,
       ]),
     CommandDescription("stop", "Stops", [receiver]),
     CommandDescription("headlights", "Switches the headlights", [.init("on", .flag), receiver]),
     CommandDescription("brake-lights", "Switches the brake lights", [.init("on", .flag), receiver]),
   ]
 
-  /// Carries out commands one after another; nothing answers them.
+  /// Carries out commands one after another. They have no replies. Throws what `drive` throws.
   public func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
     for call in calls {
       receiver = call.text("receiver") == "naive" ? .naive : .window

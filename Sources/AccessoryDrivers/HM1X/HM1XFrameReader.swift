@@ -5,8 +5,8 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// Reads what passes between a remote control and an HM-1X car: control frames to it; what it says, if it says anything,
-/// is text.
+/// Decodes the traffic between a remote control and an HM-1X car, for a trace: control frames to the car; bytes from it
+/// are shown as text.
 struct HM1XFrameReader: FrameReader {
   private var control = FrameSide(.toDevice, HM1XFrame.codec)
   private var lines = FrameSide(.fromDevice, LineExchange.lines)
@@ -31,7 +31,7 @@ struct HM1XFrameReader: FrameReader {
   }
 
   private static func frame(_ header: NoHeader, _ outcome: FrameOutcome, _ payload: [UInt8]) -> FrameWords? {
-    guard let frame = try? HM1XFrame(decoding: payload) else { return nil }  // the codec lets nothing else through
+    guard let frame = try? HM1XFrame(decoding: payload) else { return nil }  // can't fail
     let lights = [(frame.headlights, "headlights"), (frame.brakeLights, "brake lights")].filter(\.0).map(\.1)
     return FrameWords(
       "HM-1X", "request", title: "control", command: "control",
@@ -48,7 +48,7 @@ struct HM1XFrameReader: FrameReader {
 }
 
 extension FrameWords {
-  /// The words of a line of text that answers nothing.
+  /// Describes a line of text that is no reply.
   static func line(_ protocol: String, _ outcome: FrameOutcome, _ payload: [UInt8]) -> FrameWords {
     let text = payload.withoutLineEnd
     return FrameWords(
@@ -58,7 +58,7 @@ extension FrameWords {
 }
 
 extension [UInt8] {
-  /// Without the line ends behind it.
+  /// The bytes without the line ends at their end.
   var withoutLineEnd: ArraySlice<UInt8> {
     var bytes = self[...]
     while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }

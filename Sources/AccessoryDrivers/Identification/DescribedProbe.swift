@@ -5,14 +5,14 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// Tells whether an accessory of a described protocol is there: by its answer to the plan's `identify`, or by what it sends
-/// by itself.
+/// Tests whether an accessory with a described protocol is there, by its reply to the plan's `identify` request or by
+/// messages that it sends by itself.
 struct DescribedProbe: KindProbe {
   private(set) var outcome: ProbeOutcome?
-  /// What is sent for it; empty where it listens.
+  /// The bytes to send; empty when the probe only listens.
   let request: [UInt8]
-  /// How long an answer may take, without the time on the wire.
-  let patience: Duration
+  /// The timeout of the reply, without the time on the wire.
+  let timeout: Duration
 
   private let description: ProtocolDescription
   private let asked: DescribedRequest?
@@ -25,17 +25,17 @@ struct DescribedProbe: KindProbe {
   private typealias Told = Effects<DecodedMessage?, DecodedMessage>
   private static let id = RequestID(rawValue: 1)
 
-  /// A probe that makes this request, by its place, or without one listens. `patience` is how long an answer may take, in
-  /// place of what the description says. Throws `misconfigured` if there can be no such frames.
+  /// A probe that makes the request with this index; with nil it only listens. `timeout` replaces the description's
+  /// timeout. Throws `misconfigured` when the description's frames aren't possible.
   init(
-    _ description: ProtocolDescription, request place: Int?, wire: ModbusWire, patience: Duration?
+    _ description: ProtocolDescription, request place: Int?, wire: ModbusWire, timeout: Duration?
   ) throws(AccessoryError) {
     var description = description
-    // How often it is asked, and what is sent before, is the step's.
+    // Retries, and bytes that wake the accessory, are the identification step's task.
     description.plan.tries = 1
     description.plan.wake = nil
-    if let place, let patience { description.requests[place].timeout = patience.inNanoseconds }
-    self.patience = .nanoseconds(place.flatMap { description.requests[$0].timeout } ?? description.plan.timeout)
+    if let place, let timeout { description.requests[place].timeout = timeout.inNanoseconds }
+    self.timeout = .nanoseconds(place.flatMap { description.requests[$0].timeout } ?? description.plan.timeout)
     self.description = description
     fresh = try DescribedExchange(description, label: "the port", wire: wire)
     exchange = fresh
@@ -43,7 +43,7 @@ struct DescribedProbe: KindProbe {
       (asked, request) = (nil, [])
       return
     }
-    let asked = try DescribedRequest(place, of: description, by: RequestWriter(fresh.codec))
+    let asked = try DescribedRequest(place, of: description, by: RequestEncoder(fresh.codec))
     self.asked = asked
     var codec = fresh.codec
     request = codec.begin(asked.bytes)
@@ -60,7 +60,7 @@ struct DescribedProbe: KindProbe {
     exchange.setTiming(timing)
     var told = Told()
     exchange.begin(RequestID(rawValue: 0), now: now, effects: &told)
-    // The request's bytes are the step's, which are these.
+    // The effects' output is ignored: the identification step sends the same bytes from `request`.
     if let asked { exchange.submit(Self.id, asked, now: now, effects: &told) }
     look(told)
   }
@@ -91,11 +91,11 @@ struct DescribedProbe: KindProbe {
     look(told)
   }
 
-  // MARK: - What it means
+  // MARK: - Judging messages
 
   private mutating func look(_ told: Told) {
     guard outcome == nil else { return }
-    for message in told.events where isWorthIt(message) && outcome == nil { outcome = .fits(facts(message)) }
+    for message in told.events where isEvidence(message) && outcome == nil { outcome = .fits(facts(message)) }
     guard asked != nil, outcome == nil else { return }
     for completion in told.completions where completion.id == Self.id {
       switch completion.result {
@@ -106,18 +106,19 @@ struct DescribedProbe: KindProbe {
   }
 
   private func judge(_ reply: DecodedMessage?) -> ProbeOutcome {
-    guard let reply, isWorthIt(reply) else { return .nothing }
+    guard let reply, isEvidence(reply) else { return .nothing }
     let isExpected = description.plan.expected.allSatisfy { name, text in
       (reply[name]?.value ?? .nothing).asExampleText == text
     }
     return isExpected ? .fits(facts(reply)) : .nothing
   }
 
-  /// Something must be read from it, if there is anything to be read; and where no check says that the frame is whole, all.
-  private func isWorthIt(_ message: DecodedMessage) -> Bool {
+  /// Whether a message is evidence: it must have a known value, if it has values at all, and without a checksum in its
+  /// frame all values must be readable.
+  private func isEvidence(_ message: DecodedMessage) -> Bool {
     let isChecked = description.isChecked(description.messages[message.message].framing)
     let saysSomething = message.values.contains { $0.value != .nothing }
-    return saysSomething ? isChecked || message.problems == 0 : isChecked && message.problems == 0
+    return saysSomething ? isChecked || message.problemCount == 0 : isChecked && message.problemCount == 0
   }
 
   private func facts(_ message: DecodedMessage) -> [IdentificationFind.Fact] {
@@ -131,7 +132,7 @@ struct DescribedProbe: KindProbe {
 }
 
 extension ProtocolDescription {
-  /// Whether damage to a frame of this framing shows by a checksum.
+  /// Whether frames of this framing have a checksum.
   func isChecked(_ framing: Int) -> Bool {
     guard framings.indices.contains(framing) else { return false }
     switch framings[framing].form {

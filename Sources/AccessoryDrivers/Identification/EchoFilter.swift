@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes a request's own bytes out of what arrives in front of its answer: adapters for RS-485 that hear themselves give
-/// them back, and a request can look like an answer.
+/// Removes an echo of the request from the bytes before the reply. Some RS-485 adapters receive what they send, and a
+/// request can look like a reply.
 struct EchoFilter: Sendable {
-  /// Whether all of the request came back.
+  /// Whether the whole request was echoed.
   private(set) var hasFound = false
   private let request: [UInt8]
-  /// How many of its bytes have come so far; nil when something else has.
+  /// How many bytes of the echo have arrived; nil when the echo is complete, or when other bytes have arrived.
   private var count: Int?
 
   init(of request: [UInt8]) {
@@ -14,7 +14,7 @@ struct EchoFilter: Sendable {
     count = request.isEmpty ? nil : 0
   }
 
-  /// What of `bytes` isn't the request. Its first bytes are held back until it is known.
+  /// The bytes that aren't an echo. Bytes that may be the beginning of an echo are kept back until that is certain.
   mutating func filter(_ bytes: [UInt8]) -> [UInt8] {
     guard let before = count else { return bytes }
     let expected = request[before...]

@@ -5,18 +5,20 @@ import AccessoryDiscovery
 import AccessoryIO
 import AccessoryProtocols
 
-/// What is tried, step by step, to find out what is at a port: first it is only listened, then what disturbs least is asked.
+/// The steps that find out which accessory is at a port: first the line is only listened to, then requests are sent, in
+/// the order of how little they disturb.
 public struct IdentificationPlan: Sendable {
-  /// What leads to the accessory.
+  /// The kind of connection to the accessory.
   public enum PortKind: Sendable, Hashable {
-    /// A line, whose rate can be set.
+    /// A serial line, whose baud rate can be set.
     case line
-    /// A connection that passes bytes on; nobody here can set a rate. The other end is on the network, or on this machine.
+    /// A connection that carries a serial line's bytes, whose baud rate can't be set here. Its other end is on the
+    /// network (`isNetwork`) or on this machine.
     case connection(isNetwork: Bool)
-    /// A connection to what speaks Modbus TCP.
+    /// A connection to a Modbus TCP port.
     case modbusTCP
 
-    /// The way to an address; nil for USB endpoints, where numbers and strings say what it is.
+    /// The port kind of an address; nil for USB endpoints, which are identified by their ids and descriptors.
     public init?(_ address: DeviceAddress) {
       switch address {
       case .terminal: self = .line
@@ -28,29 +30,29 @@ public struct IdentificationPlan: Sendable {
     }
   }
 
-  /// The steps, in their order.
+  /// The steps, in order.
   public private(set) var steps: [IdentificationStep] = []
   /// Kinds that aren't tried, with the reasons.
   public private(set) var untried: [IdentificationFind.Fact] = []
 
   private let drivers: [String]
-  /// By name; those that come with the package are read once.
+  /// The described protocols by name. They are kept here so that built-in ones are parsed only once.
   private let protocols: [String: DescribedProtocol]
   private let port: PortKind
-  private let patience: Duration?
+  private let timeout: Duration?
 
-  /// How long it is listened at each rate: what sends by itself does so every second.
+  /// How long the plan listens at each baud rate. Kinds that send by themselves do so every second.
   public static let listening = Duration.milliseconds(1_500)
 
-  /// What is tried for all kinds of a library but those that `isWanted` says no to. `patience` is how long an answer may take in
-  /// place of each kind's own time, and how long it is listened at least.
+  /// A plan for all kinds of a library for which `isWanted` is true. `timeout` replaces each kind's timeout, and is
+  /// the shortest time to listen.
   public init(
-    _ drivers: DriverLibrary, port: PortKind, patience: Duration? = nil, isWanted: (String) -> Bool = { _ in true }
+    _ drivers: DriverLibrary, port: PortKind, timeout: Duration? = nil, isWanted: (String) -> Bool = { _ in true }
   ) {
-    (self.drivers, self.port, self.patience) = (drivers.drivers.map(\.name), port, patience)
+    (self.drivers, self.port, self.timeout) = (drivers.drivers.map(\.name), port, timeout)
     let described = drivers.protocols.names.compactMap { drivers.protocols.described($0) }
     protocols = Dictionary(described.map { ($0.name, $0) }) { $1 }
-    // By rate and name, so that those without a place in the order have one that is always the same.
+    // Sorted by rate and name, so that kinds without an entry in the order always have the same position.
     let rest = described.sorted { ($0.rate, $0.name) < ($1.rate, $1.name) }
     for place in IdentificationOrder.listening { listen(place.kind, place.rate, isWanted) }
     for described in rest where !Self.isIn(IdentificationOrder.listening, described) {
@@ -65,17 +67,17 @@ public struct IdentificationPlan: Sendable {
       .map { .init($0, reason($0)) }
   }
 
-  /// The kinds that can be found.
+  /// The kinds that the plan can find.
   public var kinds: [String] {
     var kinds: [String] = []
     for kind in steps.flatMap(\.kinds) where !kinds.contains(kind) { kinds.append(kind) }
     return kinds
   }
 
-  /// Whether nothing is sent at all.
+  /// Whether the plan sends nothing.
   public var isSilent: Bool { steps.allSatisfy(\.isListening) }
 
-  /// The longest time that it takes.
+  /// The longest time that the plan takes.
   public var longest: Duration { steps.reduce(.zero) { $0 + $1.longest } }
 
   // MARK: - Steps
@@ -86,21 +88,21 @@ public struct IdentificationPlan: Sendable {
 
   private mutating func listen(_ kind: String, _ rate: UInt32, _ isWanted: (String) -> Bool) {
     guard isWanted(kind), port != .modbusTCP else { return }
-    let time = max(patience ?? .zero, Self.listening)
+    let time = max(timeout ?? .zero, Self.listening)
     if kind == IdentificationOrder.mavlink, drivers.contains(kind) {
       return add(NativeProbe.mavlink(time), line(rate))
     }
     guard let described = protocols[kind], described.description.canBeHeard,
-      let probe = try? DescribedProbe(described.description, request: nil, wire: .serial, patience: nil)
+      let probe = try? DescribedProbe(described.description, request: nil, wire: .serial, timeout: nil)
     else { return }
     add(
       IdentificationStep(
-        line: line(rate, described), sends: [], patience: time, candidates: [.init(kind: kind, probe: probe)]))
+        line: line(rate, described), sends: [], timeout: time, candidates: [.init(kind: kind, probe: probe)]))
   }
 
   private mutating func ask(_ name: String, _ rate: UInt32, _ isWanted: (String) -> Bool) {
     let isNetwork = port == .connection(isNetwork: true)
-    if let native = NativeProbe.at(name, isNetwork: isNetwork, patience: patience) {
+    if let native = NativeProbe.at(name, isNetwork: isNetwork, timeout: timeout) {
       guard isWanted(native.kind), port != .modbusTCP, drivers.contains(native.kind)
       else { return }
       return add(native, line(rate))
@@ -115,34 +117,34 @@ public struct IdentificationPlan: Sendable {
     let hasHeader = port == .modbusTCP && described.description.modbus?.isSerialOverNetwork == false
     guard
       let probe = try? DescribedProbe(
-        described.description, request: request, wire: hasHeader ? .network : .serial, patience: patience)
+        described.description, request: request, wire: hasHeader ? .network : .serial, timeout: timeout)
     else { return }
     let plan = described.description.plan
     var sends = [IdentificationStep.Sending(probe.request)]
     if let wake = plan.wake { sends.insert(.init(wake.bytes, pause: .nanoseconds(wake.pause)), at: 0) }
     var step = IdentificationStep(
-      line: line(rate, described), sends: sends, patience: max(probe.patience, .nanoseconds(plan.retryGap)),
+      line: line(rate, described), sends: sends, timeout: max(probe.timeout, .nanoseconds(plan.retryGap)),
       candidates: [.init(kind: described.name, probe: probe)])
-    // Once less than by the driver, which knows that somebody is there.
+    // At most three tries, and one less than the driver makes, because it isn't known whether the accessory is there.
     step.times = min(3, max(1, plan.tries - 1))
     add(step)
   }
 
   private mutating func add(_ native: NativeProbe, _ line: TerminalSettings?) {
     var step = IdentificationStep(
-      line: line, sends: native.sends, patience: native.patience,
+      line: line, sends: native.sends, timeout: native.timeout,
       candidates: [.init(kind: native.kind, probe: native.probe)])
     (step.times, step.farewell) = (native.times, native.farewell)
     add(step)
   }
 
-  /// Adds a step, or what is new of it to one that does the same.
+  /// Adds a step, or merges its kinds into an earlier step that does the same.
   private mutating func add(_ step: IdentificationStep) {
-    // Where there are no rates, each kind has its turn once.
+    // Without baud rates, steps for one kind at several rates become the same step.
     guard let place = steps.firstIndex(where: { $0.isSame(as: step) }) else { return steps.append(step) }
     steps[place].candidates += step.candidates.filter { !steps[place].kinds.contains($0.kind) }
     steps[place].times = max(steps[place].times, step.times)
-    steps[place].patience = max(steps[place].patience, step.patience)
+    steps[place].timeout = max(steps[place].timeout, step.timeout)
   }
 
   private func line(_ rate: UInt32, _ described: DescribedProtocol? = nil) -> TerminalSettings? {
@@ -152,33 +154,32 @@ public struct IdentificationPlan: Sendable {
     return line
   }
 
-  // MARK: - What isn't tried
+  // MARK: - Kinds that aren't tried
 
   private func reason(_ name: String) -> String {
-    if name == HM1XCar.driverName { return "it says nothing, whatever it is told" }
+    if name == HM1XCar.driverName { return "it sends no replies" }
     let described = protocols[name]
     if port == .modbusTCP, described?.description.modbus == nil { return "this is a port for Modbus TCP" }
-    return described == nil ? "nothing is known that finds it" : "its description has no plan: identify"
+    return described == nil ? "no request is known that identifies it" : "its description has no plan: identify"
   }
 }
 
 extension ProtocolDescription {
-  /// The requests that find the accessory, by their places: each is answered by some models, writes nothing and needs nothing
-  /// to be said.
+  /// The indices of the requests that can identify the accessory: none is a write, and all their arguments have defaults.
   fileprivate var safeIdentifications: [Int] {
     guard let identify = plan.identify else { return [] }
     return ([identify] + plan.identifyOtherwise).filter { place in
       guard requests.indices.contains(place) else { return false }
       let request = requests[place]
-      return !request.isWrite && request.reply != nil && request.arguments.allSatisfy { $0.standard != nil }
+      return !request.isWrite && request.reply != nil && request.arguments.allSatisfy { $0.defaultValue != nil }
     }
   }
 
-  /// Whether it sends by itself what can't be taken for something else.
+  /// Whether the accessory sends messages by itself whose frames have a checksum.
   fileprivate var canBeHeard: Bool { messages.contains { $0.isPushed && isChecked($0.framing) } }
 }
 
 extension DescribedProtocol {
-  /// The rate of its line.
+  /// The line's baud rate.
   fileprivate var rate: UInt32 { line?.baudRate ?? 115_200 }
 }

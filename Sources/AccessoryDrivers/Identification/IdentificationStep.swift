@@ -4,39 +4,39 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// One step of a search for what is at a port: something is sent and its answer awaited, or the line is listened to.
+/// A step of an identification: sends bytes and awaits the reply, or only listens.
 public struct IdentificationStep: Sendable {
-  /// Bytes, and a pause behind them before the next.
+  /// Bytes to send, and the pause after them.
   public struct Sending: Sendable, Hashable {
-    /// What is sent.
+    /// The bytes to send.
     public var bytes: [UInt8]
-    /// For how long nothing else is sent then.
+    /// The pause after the bytes.
     public var pause = Duration.zero
 
-    /// Bytes without a pause.
+    /// Bytes to send, and the pause after them.
     public init(_ bytes: [UInt8], pause: Duration = .zero) { (self.bytes, self.pause) = (bytes, pause) }
   }
 
-  /// The kinds that can be found, by their names.
+  /// The names of the kinds that the step can find.
   public var kinds: [String] { candidates.map(\.kind) }
-  /// How the line is set; nil where there is none to be set.
+  /// The settings of the line; nil when there is no serial line.
   public var line: TerminalSettings?
-  /// What is sent, in this order; empty where the step listens. The last is what is answered.
+  /// What to send, in order; the accessory answers the last. Empty when the step only listens.
   public var sends: [Sending]
-  /// How often that is sent before the kind is given up.
+  /// How often this is sent before the step ends without a find.
   public var times = 1
-  /// What is sent, once, when a kind answered: it takes back what the request has done.
+  /// Bytes that are sent once after a kind was found, to undo what the request did. Empty when that isn't needed.
   public var farewell: [UInt8] = []
-  /// How long an answer may take without the time on the wire, or is listened.
-  public var patience: Duration
+  /// The timeout of a reply, without the time on the wire; or how long the step listens.
+  public var timeout: Duration
 
-  /// What could be there.
+  /// The kinds that the step can find, with their probes.
   var candidates: [Candidate]
 
-  /// Whether nothing is sent.
+  /// Whether the step sends nothing.
   public var isListening: Bool { sends.isEmpty }
 
-  /// A kind, and what tells whether it is there.
+  /// A kind, and the probe that tests for it.
   struct Candidate: Sendable {
     let kind: String
     let probe: any KindProbe
@@ -45,51 +45,51 @@ public struct IdentificationStep: Sendable {
   /// The longest time that the step takes.
   public var longest: Duration {
     let timing = line.map { LineTiming.serial(baudRate: $0.baudRate) } ?? .instant
-    let once = sends.reduce(Duration.zero) { $0 + $1.pause + timing.time(of: $1.bytes.count) } + patience
+    let once = sends.reduce(Duration.zero) { $0 + $1.pause + timing.time(of: $1.bytes.count) } + timeout
     return once * times
   }
 
-  /// Whether the other step is the same for the port: one sending serves both.
+  /// Whether another step sends the same bytes with the same settings, so that both can be one step.
   func isSame(as other: IdentificationStep) -> Bool {
     line == other.line && sends == other.sends && farewell == other.farewell && isListening == other.isListening
   }
 }
 
-/// What was found at a port.
+/// A kind of accessory that was found at a port.
 public struct IdentificationFind: Sendable, Hashable {
-  /// The kind, by the name of its driver or its described protocol.
+  /// The kind: the name of its driver or described protocol.
   public var kind: String
-  /// The number of the step that found it, from 1.
+  /// The number of the step that found it, counted from 1.
   public var step: Int
-  /// How the line was set; nil where there is none.
+  /// The settings of the line; nil when there is no serial line.
   public var line: TerminalSettings?
-  /// What its answer, or what it sent by itself, says.
+  /// Values from its reply, or from the message that it sent by itself.
   public var facts: [Fact]
 
-  /// Something that was said: a name and a text, which may be the accessory's own.
+  /// A name with a text, which may come from the accessory.
   public struct Fact: Sendable, Hashable {
-    /// What it is.
+    /// The name.
     public var name: String
-    /// What it says. Escape it before showing it.
+    /// The text, not escaped: escape it before you show it.
     public var text: String
 
-    /// A name and a text.
+    /// A fact with this name and text.
     public init(_ name: String, _ text: String) { (self.name, self.text) = (name, text) }
   }
 }
 
-/// What was heard at one rate, and belongs to nothing that was found.
+/// Bytes that were received at one baud rate and belong to no kind that was found.
 public struct IdentificationNoise: Sendable, Hashable {
-  /// The rate; nil where there is no line.
+  /// The baud rate; nil when there is no serial line.
   public var baudRate: UInt32?
-  /// Bytes in all.
+  /// The number of bytes.
   public var byteCount = 0
-  /// The first of them, at most 32.
+  /// The first bytes, at most 32.
   public var first: [UInt8] = []
-  /// Whether they were what had been sent.
+  /// Whether the bytes include an echo of a request.
   public var isEcho = false
 
-  /// Whether the first bytes look like text: hardly anything but what can be printed, and line ends.
+  /// Whether the first bytes look like text: at least nine in ten are printable ASCII, tabs or line ends.
   public var looksLikeText: Bool {
     let printable = first.count { (0x20...0x7E).contains($0) || [0x09, 0x0A, 0x0D].contains($0) }
     return first.count >= 4 && printable * 10 >= first.count * 9
@@ -103,16 +103,16 @@ public struct IdentificationNoise: Sendable, Hashable {
   private static let kept = 32
 }
 
-/// What came of a search.
+/// The result of an identification.
 public struct IdentificationOutcome: Sendable {
-  /// What was found, all by one step; empty when nothing was.
+  /// The kinds that were found, all by the same step; empty when none was.
   public var found: [IdentificationFind] = []
-  /// Kinds that answered with whole frames and refused what was asked, with their reasons.
+  /// Kinds that answered with valid frames but refused the request, with their reasons.
   public var refusals: [IdentificationFind.Fact] = []
-  /// What was heard beside that, a rate each, in the order of the steps.
+  /// Other bytes that were received: an entry for each baud rate, in the order of the steps.
   public var noise: [IdentificationNoise] = []
-  /// Steps that the line can't do, by their numbers, with the reasons.
+  /// The steps that the line can't carry out, by number, with the reasons.
   public var skipped: [Int: String] = [:]
-  /// How many steps were begun.
+  /// The number of steps that were begun.
   public var stepCount = 0
 }

@@ -3,17 +3,18 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// The profile by which an accessory that was found is known from now on: bound to its adapter, or else to its place.
+/// A profile for an accessory that was identified. It matches the port's adapter or, if that isn't possible, the place
+/// where the adapter is plugged in.
 public struct IdentifiedProfile: Sendable, Hashable {
-  /// What the profile is called.
+  /// The profile's name.
   public var name: String
-  /// Its file's text.
+  /// The profile's text, as its file holds it.
   public var text: String
-  /// What a person should know before using it; nil where there is nothing.
+  /// A warning for the user; nil when none is needed.
   public var warning: String?
 
-  /// The profile of what was found at `device`, among `others` that are there now. `name` is `my-` and the kind unless
-  /// given. Nil where a profile can't say which port is meant: a connection.
+  /// A profile for the accessory at `device`, which matches none of the `others` that are present now. The default of
+  /// `name` is `my-` plus the kind. Returns nil when no rule can match just this port, as for a network connection.
   public init?(
     _ find: IdentificationFind, at device: Device, among others: [Device] = [], name: String? = nil,
     drivers: DriverLibrary
@@ -35,7 +36,7 @@ public struct IdentifiedProfile: Sendable, Hashable {
     return nil
   }
 
-  /// What a rule may say of a port, the surest first.
+  /// Match rules for the port, the most reliable first.
   private static func candidates(_ device: Device) -> [(lines: [String], isPlace: Bool)] {
     var candidates: [(lines: [String], isPlace: Bool)] = []
     if let serial = device.serialNumber, !serial.isEmpty, device.usb?.terminalInterface == nil {
@@ -56,7 +57,7 @@ public struct IdentifiedProfile: Sendable, Hashable {
 
   private static func warning(_ rule: [String], _ kind: String) -> String {
     "the adapter has no serial number and no name of its own, so the profile goes by its place (\(rule.joined())): "
-      + "whatever is plugged in there is taken for \(kind)"
+      + "any device in that place will be used as \(kind)"
   }
 
   private static func lines(
@@ -70,7 +71,7 @@ public struct IdentifiedProfile: Sendable, Hashable {
     lines += rule.map { "  " + $0 }
     if let line = find.line {
       var settings: [String] = []
-      // What a described protocol says of its line, its profiles have without saying it.
+      // Profiles inherit the line settings of a described protocol.
       if line.baudRate != described?.line?.baudRate { settings.append("baud: \(line.baudRate)") }
       if described == nil, find.kind == BlunoRobot.driverName { settings.append("settle: 2s") }
       if !settings.isEmpty { lines += ["transport:", "  tty: {\(settings.joined(separator: ", "))}"] }

@@ -4,17 +4,17 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 
-/// Carries out an `IdentificationPlan` over an opened port, and stops at the first step that finds something.
+/// Carries out an `IdentificationPlan` over an open port. Stops after the first step that finds an accessory.
 ///
-/// What it sends is what the plan's steps say, in their order, and nothing else.
+/// It sends only what the plan's steps contain.
 public struct Identifier {
-  /// What it tells of its progress.
+  /// Progress of the identification.
   public enum Event: Sendable {
-    /// A step begins, by its number from 1.
+    /// A step begins. Steps are counted from 1.
     case began(Int)
-    /// A step is over, after so many sendings; `hasFound` says whether something answered as it should.
+    /// A step has ended; `hasFound` says whether it has found an accessory.
     case ended(Int, hasFound: Bool)
-    /// The line can't do what a step needs: it is passed over.
+    /// A step was skipped because the line can't do what it needs; with the reason.
     case skipped(Int, String)
   }
 
@@ -24,20 +24,20 @@ public struct Identifier {
   private let tell: @Sendable (Event) -> Void
   private var outcome = IdentificationOutcome()
   private var arrivals: ByteStream.Iterator
-  /// The outputs that were raised when the port was opened; nil where there are none.
+  /// DTR and RTS as they were when the port was opened; nil when the port has no modem lines.
   private var outputs: ModemLines?
   private var raised: ModemLines = []
 
-  /// How long a cable that takes its supply from modem lines needs until it passes bytes.
+  /// How long a cable that is powered by modem lines needs until it carries bytes.
   private static let powerUp = Duration.milliseconds(200)
-  /// How long others may take when one kind of a step has answered.
+  /// How long a step's other kinds may take to answer after the first has answered.
   private static let others = Duration.milliseconds(300)
 
-  /// Carries out `plan` over `session`, whose bytes nobody else reads; the session stays open. `tell` is called in between, and must
-  /// not wait.
+  /// Carries out `plan` over `session`. Nothing else may read from the session meanwhile; it stays open. `tell` is
+  /// called between the steps, and must not block.
   ///
-  /// Throws what the session ends with, `cancelled` when the task is cancelled, and what changing the line throws but
-  /// `unsupported`. The modem lines are then as they were at the beginning.
+  /// Throws the error that ended the session, `cancelled` when the task is cancelled, and what changing the line
+  /// throws, except `unsupported`, which skips a step. Afterwards DTR and RTS are as they were before.
   public static func run(
     _ plan: IdentificationPlan, over session: AccessorySession, clock: any TimerClock = IOThread.shared,
     tell: @escaping @Sendable (Event) -> Void = { _ in }
@@ -82,10 +82,10 @@ public struct Identifier {
     }
   }
 
-  // MARK: - A step
+  // MARK: - Steps
 
   private mutating func carryOut(_ step: IdentificationStep, number: Int) async throws(AccessoryError) {
-    // An answer to the step before, or to somebody else, isn't one to this.
+    // Waits for silence, so that a late reply to an earlier request isn't taken for one to this step's.
     if !step.isListening { try await listen(step, for: session.transport.timing.silence) }
     for _ in 0..<step.times {
       var probes = step.candidates.map(\.probe)
@@ -96,7 +96,7 @@ public struct Identifier {
       let start = clock.now
       for place in probes.indices { probes[place].start(now: start, timing: session.transport.timing) }
       if let last = step.sends.last { try await session.write(last.bytes) }
-      try await follow(step, &probes, until: step.isListening ? start + step.patience : nil)
+      try await follow(step, &probes, until: step.isListening ? start + step.timeout : nil)
       if judge(probes, step, number) { break }
     }
     guard !outcome.found.isEmpty, !step.farewell.isEmpty else { return }
@@ -104,8 +104,8 @@ public struct Identifier {
     try await listen(step, for: .milliseconds(200))
   }
 
-  /// Gives the probes what arrives, until all have come to something, or one has and the others had time for it, too; or
-  /// until `limit`.
+  /// Passes received bytes to the probes until all have an outcome, or one has found its kind and the others have had
+  /// time to answer as well, or until `limit`.
   private mutating func follow(
     _ step: IdentificationStep, _ probes: inout [any KindProbe], until limit: MonotonicTime?
   ) async throws(AccessoryError) {
@@ -119,7 +119,7 @@ public struct Identifier {
       }
       if let limit, limit <= clock.now { return }
       let next = (probes.compactMap(\.deadline) + [limit].compactMap { $0 }).min()
-      // A probe without a deadline has the step's limit.
+      // A probe without a deadline ends at the step's limit.
       let arrived = try await arrivals.next(until: next ?? clock.now, clock: clock)
       let now = clock.now
       if !arrived.isEmpty { hear(arrived, step) }
@@ -133,7 +133,7 @@ public struct Identifier {
     }
   }
 
-  /// Notes what the probes have come to; true when the step is over.
+  /// Records the outcomes of the probes. Returns whether the step is over.
   private mutating func judge(_ probes: [any KindProbe], _ step: IdentificationStep, _ number: Int) -> Bool {
     var refused = false
     for (candidate, probe) in zip(step.candidates, probes) {
@@ -152,9 +152,9 @@ public struct Identifier {
     return refused || !outcome.found.isEmpty
   }
 
-  // MARK: - What is heard
+  // MARK: - Received bytes
 
-  /// Takes what arrives and belongs to nothing, for so long.
+  /// Receives bytes for this time and records them as noise.
   private mutating func listen(_ step: IdentificationStep, for time: Duration) async throws(AccessoryError) {
     let end = clock.now + time
     while clock.now < end {
@@ -194,14 +194,14 @@ public struct Identifier {
     try? await line.purge(.received)
   }
 
-  /// Sets DTR and RTS as a kind's line has them, or as they were where it doesn't say.
+  /// Sets DTR and RTS to what the kind's line needs, or else to what they were at the beginning.
   private mutating func setOutputs(_ settings: TerminalSettings) async throws(AccessoryError) {
     guard let outputs, let line = session.line else { return }
     var wanted = outputs
     for (bit, state) in [(ModemLines.dtr, settings.dtr), (.rts, settings.rts)] where state != .keep {
       if state == .on { wanted.insert(bit) } else { wanted.remove(bit) }
     }
-    // Hardware flow control moves RTS itself.
+    // Hardware flow control drives RTS, so it isn't set.
     if settings.flowControl == .hardware { wanted = wanted.subtracting(.rts).union(raised.intersection(.rts)) }
     guard wanted != raised else { return }
     try await line.set(raising: wanted.subtracting(raised), lowering: raised.subtracting(wanted))

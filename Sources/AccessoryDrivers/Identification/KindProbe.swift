@@ -4,35 +4,36 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// Tells from what arrives whether an accessory of one kind is there. A value: no I/O, no clock; it sends nothing itself.
+/// Decides from received bytes whether an accessory of one kind is there. A probe is a value without I/O or a clock,
+/// and sends nothing itself.
 protocol KindProbe: Sendable {
-  /// What it has come to; nil while it waits.
+  /// The result; nil while the probe waits.
   var outcome: ProbeOutcome? { get }
-  /// When `timePassed` is to be called next; nil while it waits for bytes only.
+  /// When `timePassed` must be called next; nil while the probe waits only for bytes.
   var deadline: MonotonicTime? { get }
-  /// The request is being sent, or it begins to listen. `timing` is the line's.
+  /// Starts the probe, when its request is sent or when listening begins. `timing` is that of the line.
   mutating func start(now: MonotonicTime, timing: LineTiming)
-  /// Bytes have arrived.
+  /// Passes received bytes to the probe.
   mutating func take(_ bytes: [UInt8], now: MonotonicTime)
-  /// Time has passed, perhaps `deadline`.
+  /// Tells the probe the time. Called at `deadline`, and may be called earlier.
   mutating func timePassed(now: MonotonicTime)
 }
 
-/// What a probe has come to.
+/// The result of a probe.
 enum ProbeOutcome: Sendable, Hashable {
-  /// The kind is there, and says this.
+  /// An accessory of the kind is there, with these values.
   case fits([IdentificationFind.Fact])
-  /// Somebody speaks its protocol, and refuses.
+  /// A device answers with the kind's protocol, but refuses the request.
   case refused(String)
-  /// The answer is whole, and not that of the kind; or there was none in time.
+  /// There was no reply in time, or the reply isn't one of this kind.
   case nothing
 }
 
-/// Looks at all that has arrived since the request, up to some bytes, when the line falls silent.
+/// A probe for text: when the line falls silent, it examines the bytes since the request, at most `limit`.
 struct TextProbe: KindProbe {
-  /// What the bytes say; nil when they are no answer.
+  /// Decodes the reply; returns nil when the bytes aren't one.
   let meaning: @Sendable ([UInt8]) -> [IdentificationFind.Fact]?
-  let patience: Duration
+  let timeout: Duration
   private(set) var outcome: ProbeOutcome?
   private var bytes: [UInt8] = []
   private var end = MonotonicTime(nanoseconds: .max)
@@ -41,8 +42,8 @@ struct TextProbe: KindProbe {
 
   private static let limit = 512
 
-  init(patience: Duration, _ meaning: @escaping @Sendable ([UInt8]) -> [IdentificationFind.Fact]?) {
-    (self.patience, self.meaning) = (patience, meaning)
+  init(timeout: Duration, _ meaning: @escaping @Sendable ([UInt8]) -> [IdentificationFind.Fact]?) {
+    (self.timeout, self.meaning) = (timeout, meaning)
   }
 
   var deadline: MonotonicTime? { outcome == nil ? min(end, silence ?? end) : nil }
@@ -50,7 +51,7 @@ struct TextProbe: KindProbe {
   mutating func start(now: MonotonicTime, timing: LineTiming) {
     (outcome, bytes, silence) = (nil, [], nil)
     pause = max(.milliseconds(100), timing.silence)
-    end = now + patience + timing.time(of: 64)
+    end = now + timeout + timing.time(of: 64)
   }
 
   mutating func take(_ bytes: [UInt8], now: MonotonicTime) {
@@ -69,12 +70,12 @@ struct TextProbe: KindProbe {
   }
 }
 
-/// Looks for whole frames of a codec that mean something.
+/// A probe that searches for valid frames of a codec.
 struct CodecProbe<Codec: FrameCodec>: KindProbe {
-  /// What a frame says; nil when it means nothing here.
+  /// Decodes a frame; returns nil when it is no evidence for the kind.
   let meaning: @Sendable (Codec.Header, RawSpan) -> [IdentificationFind.Fact]?
-  /// Nil: as long as anybody listens.
-  let patience: Duration?
+  /// The timeout; nil when the step's time for listening is the only limit.
+  let timeout: Duration?
   private(set) var outcome: ProbeOutcome?
   private let fresh: Codec
   private var codec: Codec
@@ -84,10 +85,10 @@ struct CodecProbe<Codec: FrameCodec>: KindProbe {
   private var timing = LineTiming.instant
 
   init(
-    _ codec: Codec, patience: Duration?,
+    _ codec: Codec, timeout: Duration?,
     _ meaning: @escaping @Sendable (Codec.Header, RawSpan) -> [IdentificationFind.Fact]?
   ) {
-    (fresh, self.codec, self.patience, self.meaning) = (codec, codec, patience, meaning)
+    (fresh, self.codec, self.timeout, self.meaning) = (codec, codec, timeout, meaning)
   }
 
   var deadline: MonotonicTime? {
@@ -98,7 +99,7 @@ struct CodecProbe<Codec: FrameCodec>: KindProbe {
   mutating func start(now: MonotonicTime, timing: LineTiming) {
     (outcome, codec, silence, self.timing) = (nil, fresh, nil, timing)
     batch.removeAll()
-    end = patience.map { now + $0 + timing.time(of: 256) }
+    end = timeout.map { now + $0 + timing.time(of: 256) }
   }
 
   mutating func take(_ bytes: [UInt8], now: MonotonicTime) {

@@ -5,32 +5,32 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// How a kind that has a driver in Swift is found.
+/// How to find a kind that has a driver in Swift.
 struct NativeProbe: Sendable {
   var kind: String
   var probe: any KindProbe
   var sends: [IdentificationStep.Sending] = []
   var times = 2
   var farewell: [UInt8] = []
-  var patience: Duration
+  var timeout: Duration
 
-  /// How the kind at a place of the order is found; nil for a name that is none of these. `isNetwork`: the port is a
-  /// connection, not a line.
-  static func at(_ name: String, isNetwork: Bool, patience: Duration?) -> NativeProbe? {
+  /// The probe for a name in `IdentificationOrder`; nil for a described protocol. `isNetwork` says that the port is a
+  /// connection on the network.
+  static func at(_ name: String, isNetwork: Bool, timeout: Duration?) -> NativeProbe? {
     switch name {
-    case IdentificationOrder.af1: af1(patience ?? .milliseconds(500))
-    case IdentificationOrder.ev3: isNetwork ? ev3OnNetwork(patience ?? .seconds(2)) : ev3(patience ?? .seconds(1))
-    case IdentificationOrder.hm10: hm10(.genuine, patience ?? .seconds(1))
-    case IdentificationOrder.hm10Clone: hm10(.clone, patience ?? .seconds(1))
-    case IdentificationOrder.bluno: bluno(patience ?? .seconds(1))
-    case IdentificationOrder.oldBluno: oldBluno(patience ?? .seconds(1))
+    case IdentificationOrder.af1: af1(timeout ?? .milliseconds(500))
+    case IdentificationOrder.ev3: isNetwork ? ev3OnNetwork(timeout ?? .seconds(2)) : ev3(timeout ?? .seconds(1))
+    case IdentificationOrder.hm10: hm10(.genuine, timeout ?? .seconds(1))
+    case IdentificationOrder.hm10Clone: hm10(.clone, timeout ?? .seconds(1))
+    case IdentificationOrder.bluno: bluno(timeout ?? .seconds(1))
+    case IdentificationOrder.oldBluno: oldBluno(timeout ?? .seconds(1))
     default: nil
     }
   }
 
-  /// Autopilots, by a heartbeat that isn't a ground station's, which they send every second.
-  static func mavlink(_ patience: Duration) -> NativeProbe {
-    let probe = CodecProbe(MAVLinkCodec(), patience: nil) { header, payload in
+  /// Autopilots: listens for their heartbeats, which they send every second. Heartbeats of ground stations don't count.
+  static func mavlink(_ timeout: Duration) -> NativeProbe {
+    let probe = CodecProbe(MAVLinkCodec(), timeout: nil) { header, payload in
       guard case .heartbeat(let heartbeat) = MAVLinkMessage(header.message, payload: payload),
         heartbeat.type != MAVLinkHeartbeat.groundStation
       else { return nil }
@@ -39,16 +39,16 @@ struct NativeProbe: Sendable {
         .init("autopilot", heartbeat.autopilotName ?? "\(heartbeat.autopilot)"),
       ]
     }
-    return NativeProbe(kind: IdentificationOrder.mavlink, probe: probe, times: 1, patience: patience)
+    return NativeProbe(kind: IdentificationOrder.mavlink, probe: probe, times: 1, timeout: timeout)
   }
 
-  /// IDENTIFY without HELLO: that would have the accessory forget what another host has asked.
-  private static func af1(_ patience: Duration) -> NativeProbe {
+  /// AF1: sends IDENTIFY without HELLO, because HELLO would make the accessory forget the replies to another host.
+  private static func af1(_ timeout: Duration) -> NativeProbe {
     let number: UInt16 = 0x4944
     var request: [UInt8] = []
     // A frame without a payload always fits.
     try? AF1Codec(maximumPayload: 1).encode(.request(.identify, number: number), payload: RawSpan(), into: &request)
-    let probe = CodecProbe(AF1Codec(maximumPayload: 4_096), patience: patience) { header, payload in
+    let probe = CodecProbe(AF1Codec(maximumPayload: 4_096), timeout: timeout) { header, payload in
       guard header.flags.contains(.reply), header.command == .identify, header.number == number else { return nil }
       guard let identity = try? AF1Identity(decoding: payload) else { return [] }
       return [
@@ -58,17 +58,17 @@ struct NativeProbe: Sendable {
       ].filter { !$0.1.isEmpty }.map { .init($0.0, $0.1) }
     }
     return NativeProbe(
-      kind: IdentificationOrder.af1, probe: probe, sends: [.init(request)], patience: patience)
+      kind: IdentificationOrder.af1, probe: probe, sends: [.init(request)], timeout: timeout)
   }
 
-  /// The question which handles are open, as the driver asks it when it makes contact.
-  private static func ev3(_ patience: Duration) -> NativeProbe {
+  /// EV3: asks which handles are open, as the driver does when it makes contact.
+  private static func ev3(_ timeout: Duration) -> NativeProbe {
     let number: UInt16 = 0x4944
     let code = EV3SystemCommand.listOpenHandles.code
     let request = try? EV3Message(number: number, type: .systemCommand, body: [code]).encoded()
-    let probe = TextProbe(patience: patience) { bytes in
+    let probe = TextProbe(timeout: timeout) { bytes in
       for start in bytes.indices where bytes.count - start >= 7 {
-        // There is no checksum: all that is known of the reply must be so.
+        // The reply has no checksum, so everything known about it is compared.
         let length = Int(bytes[start]) | Int(bytes[start + 1]) << 8
         guard length >= 5, length <= bytes.count - start - 2,
           let message = try? EV3Message(decoding: Array(bytes[(start + 2)...].prefix(length))),
@@ -80,40 +80,40 @@ struct NativeProbe: Sendable {
       return nil
     }
     return NativeProbe(
-      kind: IdentificationOrder.ev3, probe: probe, sends: [.init(request ?? [])], times: 1, patience: patience)
+      kind: IdentificationOrder.ev3, probe: probe, sends: [.init(request ?? [])], times: 1, timeout: timeout)
   }
 
-  private static func ev3OnNetwork(_ patience: Duration) -> NativeProbe {
-    let probe = TextProbe(patience: patience) { $0.starts(with: "Accept:EV3".utf8) ? [] : nil }
+  private static func ev3OnNetwork(_ timeout: Duration) -> NativeProbe {
+    let probe = TextProbe(timeout: timeout) { $0.starts(with: "Accept:EV3".utf8) ? [] : nil }
     return NativeProbe(
       kind: IdentificationOrder.ev3, probe: probe, sends: [.init(Array(EV3Greeting.request.utf8))], times: 1,
-      patience: patience)
+      timeout: timeout)
   }
 
-  private static func hm10(_ dialect: HM10Dialect, _ patience: Duration) -> NativeProbe {
+  private static func hm10(_ dialect: HM10Dialect, _ timeout: Duration) -> NativeProbe {
     let isGenuine = dialect == .genuine
-    let probe = TextProbe(patience: patience) { bytes in
+    let probe = TextProbe(timeout: timeout) { bytes in
       if isGenuine, bytes == Array("OK+LOST".utf8) { return [.init("connection", "was there, and was ended")] }
       return HM10Dialect(answer: bytes) == dialect ? [.init("dialect", isGenuine ? "genuine" : "clone")] : nil
     }
     return NativeProbe(
       kind: IdentificationOrder.hm10, probe: probe,
-      sends: [.init((try? HM10Command.attention.encoded(for: dialect)) ?? [])], times: 1, patience: patience)
+      sends: [.init((try? HM10Command.attention.encoded(for: dialect)) ?? [])], times: 1, timeout: timeout)
   }
 
-  private static func bluno(_ patience: Duration) -> NativeProbe {
-    let probe = TextProbe(patience: patience) { BlunoReply(decoding: $0) == .enteredATMode ? [] : nil }
+  private static func bluno(_ timeout: Duration) -> NativeProbe {
+    let probe = TextProbe(timeout: timeout) { BlunoReply(decoding: $0) == .enteredATMode ? [] : nil }
     return NativeProbe(
       kind: IdentificationOrder.bluno, probe: probe, sends: [.init(bytes(.toggle))], times: 1, farewell: bytes(.exit),
-      patience: patience)
+      timeout: timeout)
   }
 
-  /// A radio that says nothing to `+++`, which was sent before this: it is in AT mode now.
-  private static func oldBluno(_ patience: Duration) -> NativeProbe {
-    let probe = TextProbe(patience: patience) { $0 == BlunoReply.ok.encoded ? [.init("radio", "before 1.8")] : nil }
+  /// Older Bluno radios: they don't answer `+++`, which an earlier step has sent, but are in AT mode afterwards.
+  private static func oldBluno(_ timeout: Duration) -> NativeProbe {
+    let probe = TextProbe(timeout: timeout) { $0 == BlunoReply.ok.encoded ? [.init("radio", "before 1.8")] : nil }
     return NativeProbe(
       kind: IdentificationOrder.bluno, probe: probe, sends: [.init(bytes(.attention))], times: 1,
-      farewell: bytes(.toggle), patience: patience)
+      farewell: bytes(.toggle), timeout: timeout)
   }
 
   private static func bytes(_ command: BlunoCommand) -> [UInt8] { (try? command.encoded()) ?? [] }

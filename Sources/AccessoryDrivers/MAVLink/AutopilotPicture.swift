@@ -3,15 +3,15 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// What an autopilot has told, and when: the last message of each kind, of each battery its own.
+/// The state of an autopilot: the last message of each kind with its time, and for each battery its own messages.
 struct AutopilotPicture: Sendable {
-  /// Something that was told.
+  /// A message's content, and when it arrived.
   struct Told<Content: Sendable>: Sendable {
     var content: Content
     var time: MonotonicTime
   }
 
-  /// Batteries that are remembered; their ids come from the line.
+  /// The most batteries that are stored, because the ids come from the accessory.
   static let mostBatteries = 16
 
   private(set) var heartbeat: Told<MAVLinkHeartbeat>?
@@ -20,12 +20,12 @@ struct AutopilotPicture: Sendable {
   private(set) var infos: [UInt8: MAVLinkBatteryInfo] = [:]
   private(set) var version: MAVLinkAutopilotVersion?
   private(set) var severity: MAVLinkStatusText?
-  /// The last text, as far as it has come.
+  /// The last text, up to its last piece that has arrived.
   private(set) var text: [UInt8] = []
-  /// The piece of it that comes next; nil when it isn't in pieces, or one was lost.
+  /// The number of the text's next piece; nil when the text is complete, or when a piece was lost.
   private var nextPiece: Int?
 
-  /// Takes what a message says in the place of what was known.
+  /// Stores the content of a message.
   mutating func take(_ message: MAVLinkMessage, at time: MonotonicTime) {
     switch message {
     case .heartbeat(let heartbeat): self.heartbeat = Told(content: heartbeat, time: time)
@@ -42,7 +42,7 @@ struct AutopilotPicture: Sendable {
     }
   }
 
-  /// A long text comes in pieces, all but the last of which are full.
+  /// Stores a piece of a text. A long text is sent in pieces, all of which are full except the last.
   private mutating func take(_ piece: MAVLinkStatusText) {
     if piece.id != 0, piece.piece > 0, piece.id == severity?.id {
       guard let next = nextPiece, next == Int(piece.piece) else { return }
@@ -54,7 +54,7 @@ struct AutopilotPicture: Sendable {
     nextPiece = piece.id != 0 && piece.bytes.count == MAVLinkStatusText.byteCount ? Int(piece.piece) + 1 : nil
   }
 
-  /// The same without what was told too long ago to be true still. What doesn't change is kept, and so is the last text.
+  /// The same state without expired messages. Messages that never change are kept, and so is the last text.
   func fresh(now: MonotonicTime) -> AutopilotPicture {
     func isFresh(_ time: MonotonicTime) -> Bool { now - time <= MAVLinkAutopilot.freshness }
     var picture = self
@@ -64,21 +64,21 @@ struct AutopilotPicture: Sendable {
     return picture
   }
 
-  /// The battery that is the accessory's: that with the lowest id.
+  /// The accessory's main battery, which is the one with the lowest id.
   var mainBattery: MAVLinkBatteryStatus? { batteries.min { $0.key < $1.key }?.value.content }
 
-  /// The others, by their ids.
+  /// The other batteries, sorted by id.
   var otherBatteries: [MAVLinkBatteryStatus] {
     batteries.sorted { $0.key < $1.key }.dropFirst().map(\.value.content)
   }
 }
 
-/// A picture that several tasks share.
+/// An `AutopilotPicture` behind a lock.
 final class SharedAutopilotPicture: Sendable {
   private let picture = Locked(AutopilotPicture())
 
   func take(_ message: MAVLinkMessage, at time: MonotonicTime) { picture.withLock { $0.take(message, at: time) } }
 
-  /// What is known and true still.
+  /// The current state, without expired messages.
   func fresh(now: MonotonicTime) -> AutopilotPicture { picture.withLock { $0.fresh(now: now) } }
 }

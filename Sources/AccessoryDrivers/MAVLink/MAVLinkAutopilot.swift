@@ -7,20 +7,20 @@ import AccessoryProtocols
 
 /// An autopilot that speaks MAVLink: the `mavlink` driver.
 ///
-/// It is listened to, and asked only for messages that don't come by themselves. Nothing here arms, moves or sets anything.
+/// The driver listens, and requests only messages that don't come by themselves. It never arms, moves or configures the vehicle.
 public final class MAVLinkAutopilot: LinkedAccessory {
-  /// The name by which profiles and announcements ask for this driver.
+  /// The driver's name in profiles and in the announcements of simulators.
   public static let driverName = "mavlink"
-  /// How long what an autopilot tells of its own accord is true.
+  /// How long a message that the autopilot sends by itself stays valid.
   public static let freshness = Duration.seconds(10)
 
-  /// The link, for what goes beyond this driver.
+  /// The link, for requests and events that this driver has no function for.
   public let link: Link<MAVLinkExchange>
   private let clock: any TimerClock
   private let picture = SharedAutopilotPicture()
-  /// Whether it has refused to send BATTERY_STATUS.
+  /// Whether the autopilot has refused to send BATTERY_STATUS.
   private let refusesBatteries = Locked(false)
-  /// Remembers what the autopilot sends.
+  /// Stores what the autopilot sends by itself.
   private let follower: Task<Void, Never>
 
   private init(_ link: Link<MAVLinkExchange>, clock: any TimerClock) {
@@ -33,17 +33,17 @@ public final class MAVLinkAutopilot: LinkedAccessory {
         var iterator = events.makeAsyncIterator()
         while let message = try await iterator.next() { picture.take(message, at: clock.bootTime) }
       } catch {
-        // The link is down: whoever asks is told by it.
+        // The link is down. Requests throw its error.
       }
     }
   }
 
   deinit { follower.cancel() }
 
-  /// Listens at the other end of `session`, which belongs to the accessory from now on and is closed if that fails, until an
-  /// autopilot is heard.
+  /// Makes contact at the other end of `session`: waits for the heartbeat of an autopilot. The accessory owns the
+  /// session from now on, and closes it if this fails.
   ///
-  /// Throws `timedOut` when none is, `disconnected`.
+  /// Throws `timedOut` when there is no heartbeat, and `disconnected`.
   public static func open(
     _ session: AccessorySession, clock: any TimerClock = IOThread.shared
   ) async throws(AccessoryError) -> MAVLinkAutopilot {
@@ -51,16 +51,16 @@ public final class MAVLinkAutopilot: LinkedAccessory {
     return MAVLinkAutopilot(link, clock: clock)
   }
 
-  /// What is known and true still.
+  /// The current state, without expired messages.
   private var known: AutopilotPicture { picture.fresh(now: clock.bootTime) }
 
-  /// Waits for a message, or asks for it.
+  /// Waits for a message that comes by itself, or requests it.
   private func get(_ message: UInt32, mayRepeat: Bool = false) async throws(AccessoryError) {
     let message = try await link.request(MAVLinkRequest(message, mayRepeat: mayRepeat))
     picture.take(message, at: clock.bootTime)
   }
 
-  /// The same; where the autopilot refuses that, or doesn't answer, gives the error.
+  /// Gets a message like `get`, but returns the error when the autopilot refuses or doesn't answer.
   private func problem(
     getting message: UInt32, mayRepeat: Bool = false
   ) async throws(AccessoryError) -> AccessoryError? {
@@ -73,39 +73,39 @@ public final class MAVLinkAutopilot: LinkedAccessory {
     }
   }
 
-  // MARK: - What it tells
+  // MARK: - Readings
 
-  /// Asks for its version, once. Where it doesn't tell that, only what heartbeats say is known.
+  /// Asks for the version, once. If the autopilot doesn't send it, only the type in its heartbeats is known.
   public func identify() async throws(AccessoryError) -> AccessoryIdentity {
     if known.version == nil { _ = try await problem(getting: MAVLinkAutopilotVersion.number) }
     return AccessoryIdentity(known.heartbeat?.content ?? link.exchange.autopilot?.heartbeat, known.version)
   }
 
-  /// What it is doing, by its last heartbeat. Throws `timedOut` when there is none any more.
+  /// The status in the last heartbeat. Throws `timedOut` when heartbeats have stopped.
   public func status() async throws(AccessoryError) -> AccessoryStatus {
     if known.heartbeat == nil { try await get(MAVLinkHeartbeat.number) }
     return known.heartbeat.map { AccessoryStatus($0.content) } ?? AccessoryStatus(state: .notInitialized)
   }
 
-  /// Its battery: that with the lowest number, or, where it tells of none, the one in its own status. Throws `timedOut`, and
-  /// `refused` when it tells neither.
+  /// The battery with the lowest id or, when BATTERY_STATUS isn't known, the one in SYS_STATUS. Throws `timedOut`, and
+  /// `refused` when the autopilot refuses both.
   public func battery() async throws(AccessoryError) -> BatteryReading {
     try await getBatteries()
     if let reading = known.battery { return reading }
     try await get(MAVLinkSystemStatus.number, mayRepeat: true)
-    // It may know nothing of a battery.
+    // SYS_STATUS may have no data of a battery.
     return known.battery ?? BatteryReading()
   }
 
-  /// Not all tell of their batteries one by one.
+  /// Gets BATTERY_STATUS, unless it is known, or the autopilot has refused it.
   private func getBatteries() async throws(AccessoryError) {
     guard known.batteries.isEmpty, !refusesBatteries.withLock({ $0 }) else { return }
     let problem = try await problem(getting: MAVLinkBatteryStatus.number, mayRepeat: true)
     if problem?.kind == .refused { refusesBatteries.withLock { $0 = true } }
   }
 
-  /// What it tells beside status and battery: how it is being flown, its processor's load, its last text; and batteries that
-  /// aren't its first one, as far as they have been told.
+  /// The values beside status and battery: flight mode, the processor's load, the last text, and further batteries as
+  /// far as the autopilot has sent them.
   public func values() async throws(AccessoryError) -> [AccessoryValue] {
     if known.heartbeat == nil { try await get(MAVLinkHeartbeat.number) }
     if known.system == nil { _ = try await problem(getting: MAVLinkSystemStatus.number, mayRepeat: true) }
@@ -113,7 +113,7 @@ public final class MAVLinkAutopilot: LinkedAccessory {
     return known.values
   }
 
-  /// Its heartbeats as status, its battery, and other batteries and its own status as values.
+  /// Heartbeats as status news, the main battery as battery news, and further batteries, SYS_STATUS and texts as values.
   public func news() -> EventStream<AccessoryNews> {
     let (clock, picture) = (clock, picture)
     return link.news { message in
@@ -132,7 +132,7 @@ public final class MAVLinkAutopilot: LinkedAccessory {
     }
   }
 
-  /// Closes the link; returns when the device is free for others.
+  /// Closes the link. Returns when the device is free for others.
   public func close() async {
     follower.cancel()
     await link.close()

@@ -4,12 +4,12 @@ import AccessoryCore
 import AccessoryLink
 
 extension Driver {
-  /// Autopilots that speak MAVLink. They have no commands here: what arms, moves or sets something isn't offered, and bytes
-  /// that do need the permissions that `WriteRules` says.
+  /// The driver of autopilots that speak MAVLink. It has no commands, because it never arms, moves or configures the
+  /// vehicle. Other bytes to an autopilot need the permissions that `WriteRules` describes.
   public static let mavlink = Driver(
     name: MAVLinkAutopilot.driverName, summary: "autopilots that speak MAVLink",
     polls: [
-      .readings(every: .seconds(10)), AccessoryPoll("values", every: .seconds(10), gives: [.values]),
+      .readings(every: .seconds(10)), AccessoryPoll("values", every: .seconds(10), parts: [.values]),
     ],
     freshness: MAVLinkAutopilot.freshness, hasWrites: true, lacks: [.files, .requests],
     frames: { MAVLinkWords.reader }

@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// What an autopilot's messages mean in the terms that all accessories share.
+// Conversions of MAVLink messages to the types that all drivers share.
 
 extension AccessoryStatus {
-  /// The status that a heartbeat gives. A fault's number is that of the state: 5 critical, 6 emergency, 8 terminated.
+  /// The status in a heartbeat. The fault code is the number of MAVLink's state: 5 critical, 6 emergency, 8 terminated.
   init(_ heartbeat: MAVLinkHeartbeat) {
     let state: AccessoryState =
       switch heartbeat.state {
@@ -20,7 +20,7 @@ extension AccessoryStatus {
 }
 
 extension AccessoryIdentity {
-  /// Who an autopilot is, by its heartbeat and its version, as far as they are known.
+  /// The identity in an autopilot's heartbeat and version, as far as they are known.
   init(_ heartbeat: MAVLinkHeartbeat?, _ version: MAVLinkAutopilotVersion?) {
     self.init(
       manufacturer: heartbeat?.autopilotName ?? "", model: heartbeat?.typeWord ?? "",
@@ -30,8 +30,8 @@ extension AccessoryIdentity {
 }
 
 extension BatteryReading {
-  /// The reading that a battery's messages give. With `system`, which knows only one battery, what they leave open comes
-  /// from that.
+  /// The reading in a battery's messages. Fields that they leave out come from `system`, if it isn't nil: SYS_STATUS
+  /// has only one battery, so pass it only for a single battery.
   init(_ status: MAVLinkBatteryStatus, _ info: MAVLinkBatteryInfo?, _ system: MAVLinkSystemStatus?) {
     self.init()
     percent = status.percent ?? system?.percent
@@ -63,13 +63,14 @@ extension BatteryReading {
     deriveLevel()
   }
 
-  /// The reading that the autopilot's own status gives.
+  /// The reading in SYS_STATUS.
   init(_ system: MAVLinkSystemStatus) {
     self.init(percent: system.percent, millivolts: system.millivolts.map(Int.init))
     take(centiamperes: system.centiamperes)
   }
 
-  /// Here a current is positive while the battery is charged. From its sign follows what the battery is doing.
+  /// Sets the current. A `BatteryReading` counts a charging current as positive, MAVLink a discharging one. Its sign
+  /// determines whether the battery is being charged.
   private mutating func take(centiamperes: Int16?) {
     guard let centiamperes else { return }
     milliamperes = -10 * Int(centiamperes)
@@ -80,12 +81,12 @@ extension BatteryReading {
 }
 
 extension MAVLinkSystemStatus {
-  /// Whether it tells something of a battery.
+  /// Whether the message has data of a battery.
   var knowsBattery: Bool { millivolts != nil || centiamperes != nil || percent != nil }
 }
 
 extension AutopilotPicture {
-  /// The battery as far as it is known; nil where nothing is.
+  /// The main battery's reading; nil when nothing is known of a battery.
   var battery: BatteryReading? {
     if let main = mainBattery {
       return BatteryReading(main, infos[main.id], batteries.count == 1 ? system?.content : nil)
@@ -93,7 +94,7 @@ extension AutopilotPicture {
     return system.flatMap { $0.content.knowsBattery ? BatteryReading($0.content) : nil }
   }
 
-  /// All that is neither status nor battery.
+  /// All values except those of status and battery.
   var values: [AccessoryValue] {
     var values = flightValues + systemValues
     if let main = mainBattery { values += Self.extras(of: main, "battery") }
@@ -133,9 +134,9 @@ extension AutopilotPicture {
 
   private static func list(_ words: [String]) -> String { words.isEmpty ? "none" : words.joined(separator: ", ") }
 
-  /// What a reading has no room for.
+  /// The values of a battery that a `BatteryReading` has no field for.
   private static func extras(of status: MAVLinkBatteryStatus, _ name: String) -> [AccessoryValue] {
-    // A hundred joules are a thirty-sixth of a watt hour.
+    // 1 Wh is 36 hectojoules.
     let wattHours = status.consumedHectojoules.map { (Double($0) / 36 * 1_000).rounded() / 1_000 }
     return [
       AccessoryValue("\(name)_function", .identity, nil, status.functionWord.map { .text($0) }),
@@ -148,7 +149,7 @@ extension AutopilotPicture {
     ]
   }
 
-  /// A battery that isn't the accessory's own.
+  /// The values of a battery that isn't the main one.
   static func values(of status: MAVLinkBatteryStatus, _ info: MAVLinkBatteryInfo?) -> [AccessoryValue] {
     let name = "battery_\(status.id)"
     let reading = BatteryReading(status, info, nil)

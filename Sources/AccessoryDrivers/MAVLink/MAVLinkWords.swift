@@ -5,11 +5,11 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// The words of MAVLink's frames.
+/// Describes MAVLink frames in words.
 enum MAVLinkWords {
   private static let name = "MAVLink"
 
-  /// What reads them, both ways.
+  /// A decoder of the frames in both directions.
   static var reader: any FrameReader {
     CodecFrameReader(MAVLinkCodec()) { header, outcome, payload, _ in words(header, outcome, payload) }
   }
@@ -27,8 +27,8 @@ enum MAVLinkWords {
       let isKnown = MAVLinkTable.definition(of: header.message) != nil
       words.summary =
         switch outcome {
-        case .otherVersion where isKnown: "has features that aren't known here"
-        case .otherVersion: "isn't known here, so it can't be checked"
+        case .otherVersion where isKnown: "has unknown features"
+        case .otherVersion: "is unknown, so it can't be checked"
         default: FrameWords.problem(outcome) ?? ""
         }
       return words
@@ -148,7 +148,7 @@ enum MAVLinkWords {
 }
 
 extension FrameWords {
-  /// Adds a field whose number is known.
+  /// Adds a field, if its number is known.
   fileprivate mutating func add(_ name: String, _ number: (some BinaryInteger)?) {
     if let number { fields.append(FrameField(name, number)) }
   }

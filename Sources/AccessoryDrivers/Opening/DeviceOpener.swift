@@ -5,48 +5,48 @@ import AccessoryDiscovery
 import AccessoryIO
 import AccessoryLink
 
-/// Opens one device. This is the only way from a device, its profile and the settings that are asked for to an open
-/// transport, a session and an accessory; commands, the service, `ExternalAccessory` and programs all take it.
+/// Opens a device: makes a transport, a session or an accessory from a device, its profile and its settings. Commands,
+/// the service, `ExternalAccessory` and other programs all open devices with it.
 ///
 ///     let opener = DeviceOpener(device, profile: profiles.profile(for: device))
 ///     let accessory = try await opener.accessory()
 ///
-/// Nothing is sent to a device whose protocol isn't known: `transport()` and `session()` send nothing at all, and
-/// `accessory()` throws before it opens the device when there is no driver.
+/// Nothing is sent to a device whose protocol isn't known: `transport()` and `session()` send nothing, and without a
+/// driver `accessory()` throws before it opens the device.
 ///
-/// Where the device's protocol has commands that change something in it, these, and its bytes, are only for who sets
-/// `asksToWrite`, and if the profile allows writes; see `WriteRules`.
+/// If the device's protocol has commands that change the accessory, raw bytes and these commands need `asksToWrite`,
+/// and a profile that allows writes; see `WriteRules`.
 public struct DeviceOpener: Sendable {
-  /// What is opened, at its `address`.
+  /// The device to open, at its `address`.
   public var device: Device
-  /// What is known of its kind; nil when no profile fits it.
+  /// The device's profile; nil when none matches.
   public var profile: Profile?
-  /// How it is opened: as the profile says, unless changed.
+  /// The settings of the transport. The default is those of the profile.
   public var settings: TransportSettings
-  /// The driver that speaks its protocol: the one that is known for it, unless changed. Nil when there is none, and the
-  /// device is bytes.
+  /// The driver for the device's protocol. The default is the one that the profile or the device's announcement names.
+  /// Nil when there is none, and the device can only be opened as a byte stream.
   public var driver: Driver?
-  /// What the device is called in errors: its address, unless changed.
+  /// The device's name in errors. The default is its address.
   public var label: String
-  /// Hears every byte that passes, from the first on.
+  /// A tap that gets a copy of every byte, from the first on.
   public var tap: (any TransportTap)?
-  /// The thread that does the I/O.
+  /// The thread for the I/O.
   public var io = IOThread.shared
-  /// Where time limits come from.
+  /// The clock for timeouts.
   public var clock: any TimerClock = IOThread.shared
 
-  /// The lines that are open already, for several accessories on one.
+  /// The open lines, which accessories on the same line share.
   public var lines = SharedLines.shared
 
-  /// Whether who opens it asks to change something in it.
+  /// Whether the caller asks for permission to change something in the accessory.
   public var asksToWrite = false
-  /// The profiles that claim the device, where `profile` was chosen whatever fits: what they refuse is refused.
+  /// The profiles that match the device, when `profile` was chosen without matching. Writes that they forbid stay forbidden.
   package var claims: [Profile] = []
 
   private let drivers: DriverLibrary
 
-  /// Opens `device` by the transport that `profile` prefers, or else at the device's address. With `isChosen` the
-  /// device's address was chosen, by its user or by who holds it, and is taken whatever the profile prefers.
+  /// Opens `device` with the transport that `profile` prefers, or else at the device's address. `isChosen` says that the user, or the
+  /// program that holds the device, has chosen the address; then the profile's preference doesn't count.
   public init(
     _ device: Device, profile: Profile? = nil, isChosen: Bool = false, drivers: DriverLibrary = .builtIn
   ) {
@@ -59,7 +59,7 @@ public struct DeviceOpener: Sendable {
     label = device.place
   }
 
-  /// What may be sent to the device: by the driver that speaks with it, and all others that may be meant for it.
+  /// The rules for writes, from the driver and from all other drivers that the device may belong to.
   public var writeRules: WriteRules {
     var rules = WriteRules(label)
     let named = profile == nil ? nil : drivers.driver(for: device, profile)
@@ -70,15 +70,14 @@ public struct DeviceOpener: Sendable {
     return rules
   }
 
-  /// Opens the device. Throws what opening a transport of its kind throws: `notFound`, `permissionDenied`, `busy`,
-  /// `misconfigured`, `unsupported`, `timedOut`, `disconnected`; and `permissionDenied` where bytes may be a write and
-  /// `writeRules` refuse that.
+  /// Opens the device's transport. Throws what opening such a transport throws: `notFound`, `permissionDenied`, `busy`,
+  /// `misconfigured`, `unsupported`, `timedOut`, `disconnected`; and `permissionDenied` when `writeRules` forbid raw bytes.
   public func transport() async throws(AccessoryError) -> any Transport {
     try writeRules.checkBytes(isAsked: asksToWrite)
     return try await unguardedTransport()
   }
 
-  /// The same for who sends nothing but what a driver makes, or nothing at all.
+  /// Opens the transport without checking `writeRules`. Only for callers that send nothing, or only what a driver encodes.
   package func unguardedTransport() async throws(AccessoryError) -> any Transport {
     let transport: any Transport
     switch device.address {
@@ -98,8 +97,8 @@ public struct DeviceOpener: Sendable {
     return TappedTransport(transport, tap: tap)
   }
 
-  /// The settings of a terminal. What a profile wants of modem lines is for cables that take their supply from them: a
-  /// pseudo-terminal has none, and needs none. Only who asks for them otherwise is told so.
+  /// The settings of a terminal. A profile sets modem lines for cables that are powered by them. A pseudo-terminal has
+  /// no modem lines, so settings from the profile are dropped there; other settings fail when the terminal is opened.
   private func terminal(_ path: String) -> TerminalSettings {
     var terminal = settings.terminal
     guard let wanted = profile?.transport.terminal, device.source == .simulator || path.hasPrefix("/dev/pts/") else {
@@ -110,18 +109,18 @@ public struct DeviceOpener: Sendable {
     return terminal
   }
 
-  /// Opens the device, for whoever speaks its protocol themselves. Throws what `transport()` throws.
+  /// Opens the device as a session, for callers that implement its protocol themselves. Throws what `transport()` throws.
   public func session() async throws(AccessoryError) -> AccessorySession {
     AccessorySession(try await transport())
   }
 
-  /// The same for who only listens, or lets the driver make contact over it.
+  /// Opens a session without checking `writeRules`. Only for callers that only listen, or let the driver make contact.
   package func unguardedSession() async throws(AccessoryError) -> AccessorySession {
     AccessorySession(try await unguardedTransport())
   }
 
-  /// Opens the device, and does what must be done before others speak its protocol: a brick on the network wants to be
-  /// greeted. Throws what `transport()` and the driver's greeting throw; then the device is closed.
+  /// Opens the device as a session, and makes the exchange that must precede its protocol: an EV3 brick on the network
+  /// must be greeted. Throws what `transport()` and the driver's `greet` throw, after closing the device.
   public func greetedSession() async throws(AccessoryError) -> AccessorySession {
     let session = try await session()
     // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
@@ -138,8 +137,8 @@ public struct DeviceOpener: Sendable {
 
   /// Opens the device and makes contact with the accessory.
   ///
-  /// Throws `misconfigured` without a driver, and then the device isn't opened, as that resets some boards; otherwise
-  /// what `transport()` and the driver throw, and then the device is closed.
+  /// Throws `misconfigured` without a driver, before the device is opened, because opening resets some boards.
+  /// Otherwise throws what `transport()` and the driver throw, after closing the device.
   public func accessory() async throws(AccessoryError) -> any Accessory {
     guard driver != nil else { throw withoutDriver }
     try checkUnit()
@@ -147,8 +146,8 @@ public struct DeviceOpener: Sendable {
     return try await contact(over: try await unguardedSession())
   }
 
-  /// Makes contact over a session that was opened before, which belongs to the accessory from now on and is closed if
-  /// that fails. Throws as `accessory()` does.
+  /// Makes contact over an open session. The accessory owns the session from now on; it is closed if this fails. Throws
+  /// what `accessory()` throws.
   public func contact(over session: AccessorySession) async throws(AccessoryError) -> any Accessory {
     guard let driver else { throw withoutDriver }
     let rules: WriteRules
@@ -163,8 +162,8 @@ public struct DeviceOpener: Sendable {
     throw refusal
   }
 
-  /// The rules for what the driver sends. Throws `permissionDenied`: to an accessory that has writes, what another driver says
-  /// is bytes.
+  /// The rules for what the driver sends. Throws `permissionDenied` when another driver is used for an accessory with
+  /// writes: its requests count as raw bytes.
   func checkedRules() throws(AccessoryError) -> WriteRules {
     let rules = writeRules
     if let driver, rules.hasWrites, !rules.names(driver.name), let refusal = rules.refusalOfBytes(isAsked: asksToWrite)
@@ -174,22 +173,22 @@ public struct DeviceOpener: Sendable {
     return rules
   }
 
-  /// The accessory, kept from what may change it unless that is permitted.
+  /// Wraps the accessory, if it has writes, so that it refuses those that aren't permitted.
   func guarded(_ accessory: any Accessory, _ rules: WriteRules) -> any Accessory {
     rules.hasWrites ? GuardedAccessory(base: accessory, rules: rules, isAsked: asksToWrite) : accessory
   }
 
-  /// Throws `misconfigured` when the driver knows no such unit, and where the profile says that several accessories are on the
-  /// line, and nobody which one is meant. Bytes need no unit: without a driver nothing is thrown.
+  /// Throws `misconfigured` when the driver can't have this unit, and when the profile says that several accessories
+  /// are on the line but the device has no unit. Doesn't throw without a driver: a byte stream needs no unit.
   public func checkUnit() throws(AccessoryError) {
     guard let driver else { return }
     try driver.check(device.unit, label: label)
     guard device.unit == nil, let profile, profile.units != nil else { return }
     throw AccessoryError(
       .misconfigured,
-      "several accessories are on \(label), by the profile \(profile.name): say which, like \(device.id)@1")
+      "several accessories are on \(label) according to the profile \(profile.name): name one, like \(device.id)@1")
   }
 
-  /// Why nothing can be asked of the device when no driver is known for it.
+  /// The error for requests to the device when there is no driver for it.
   public var withoutDriver: AccessoryError { drivers.unknown(for: device, profile, label: label) }
 }

@@ -3,17 +3,17 @@
 import AccessoryCore
 import AccessoryLink
 
-/// The lines that are open in this process for several accessories: each is opened once, when the first of its accessories is,
+/// The lines with several accessories that are open in this process. A line is opened for the first of its accessories,
 /// and closed with the last.
 public actor SharedLines {
-  /// The lines of this process. Two of these can't have the same line open.
+  /// The lines of this process. A line can't be open in two instances at once.
   public static let shared = SharedLines()
 
-  /// A line that is open.
+  /// An open line.
   final class Line: Sendable {
     let session: AccessorySession
     let line: any AccessoryLine
-    /// How it was opened.
+    /// The settings that it was opened with.
     let settings: TransportSettings
     let driver: String
 
@@ -30,17 +30,18 @@ public actor SharedLines {
 
   private var slots: [DeviceAddress: Slot] = [:]
 
-  /// No line is open.
+  /// An instance without open lines.
   public init() {}
 
-  /// The line at an address, which is opened if it isn't. It is this caller's until `giveBack`. Throws what opening it throws.
+  /// Returns the line at an address, after opening it if need be. Call `giveBack` when it isn't needed any more. Throws
+  /// what `open` throws.
   func take(
     _ address: DeviceAddress, _ open: @escaping @Sendable () async throws(AccessoryError) -> Line
   ) async throws(AccessoryError) -> Line {
     while true {
       switch slots[address] {
       case nil:
-        // A task of its own: whoever gives up, others may wait for the line, too.
+        // A task of its own, so that cancelling one caller doesn't stop the opening for others that wait for it.
         slots[address] = .opening(
           Task {
             do throws(AccessoryError) { return .success(try await open()) } catch { return .failure(error) }
@@ -68,7 +69,7 @@ public actor SharedLines {
     }
   }
 
-  /// One user less. Returns when the device is free, if that was the last.
+  /// Gives a line back. If this was the last user, closes it, and returns when the device is free.
   func giveBack(_ line: Line, _ address: DeviceAddress) async {
     guard case .open(line, let users)? = slots[address] else { return }
     guard users <= 1 else {
@@ -88,21 +89,21 @@ public actor SharedLines {
   }
 }
 
-/// The same line.
+/// Matches a line by identity, in `case` patterns.
 private func ~= (pattern: SharedLines.Line, value: SharedLines.Line) -> Bool { pattern === value }
 
 extension DeviceOpener {
-  /// Whether the accessory is one of those that may be on the line together.
+  /// Whether the accessory may share its line with others.
   package var isOnSharedLine: Bool { device.unit != nil && driver?.units != nil }
 
-  /// Opens the accessory as one of several on its line, which is open once for all that are opened by the same `lines`. Throws as
-  /// `accessory()` does, and `busy` when the line is open in another way.
+  /// Opens the accessory as one of several on its line, which all openers with the same `lines` share. Throws what
+  /// `accessory()` throws, and `busy` when the line is open with other settings or another driver.
   package func sharedAccessory() async throws(AccessoryError) -> (session: AccessorySession, accessory: any Accessory) {
     let rules = try checkedRules()
     guard let driver else { throw withoutDriver }
     try driver.check(device.unit, label: label)
     guard let unit = device.unit else {
-      throw AccessoryError(.misconfigured, "\(label): no unit is said, where several accessories may be on the line")
+      throw AccessoryError(.misconfigured, "\(label): the unit is missing, and several accessories may be on the line")
     }
     let line = try await takeLine()
     let (lines, address) = (lines, device.address)
@@ -110,9 +111,8 @@ extension DeviceOpener {
     return (line.session, guarded(accessory, rules))
   }
 
-  /// Asks which of these units there are on the line, one after another, by a request that changes nothing; `found` is called with
-  /// each that answers. Throws what opening the line throws, `disconnected`, and `cancelled` when the task is cancelled before all
-  /// were asked.
+  /// Asks these units one after another whether they are there, with a request that changes nothing. Calls `found` for each that
+  /// answers. Throws what opening the line throws, `disconnected`, and `cancelled` when the task is cancelled.
   package func search(
     _ units: [Int], found: @Sendable (Int) async -> Void
   ) async throws(AccessoryError) {
@@ -149,7 +149,8 @@ extension DeviceOpener {
       await lines.giveBack(line, device.address)
       throw AccessoryError(
         .busy,
-        "\(device.address) is open for other accessories on it (\(line.driver)), and can't be opened in another way before "
+        "\(device.address) is open for other accessories on it (\(line.driver)), and can't be opened with other "
+          + "settings until "
           + "these are closed")
     }
     return line

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension AF1Accessory {
-  /// The command that a call means.
+  /// The AF1 command of a call.
   static func command(of call: CommandCall) -> AF1Command {
     switch call.command.name {
     case "identify": .identify
@@ -15,7 +15,7 @@ extension AF1Accessory {
     }
   }
 
-  /// The frames of these calls, numbered from 0.
+  /// The frames of these calls, numbered from 0. Throws `misconfigured` when one can't be encoded.
   static func preview(of calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]] {
     let codec = AF1Codec(maximumPayload: Int(UInt16.max))
     var frames: [[UInt8]] = []
@@ -25,7 +25,7 @@ extension AF1Accessory {
       do throws(FrameEncodingError) {
         try codec.encode(header, payload: call.bytes("payload").span.bytes, into: &frame)
       } catch {
-        throw AccessoryError(.misconfigured, "\(call.command.name) can't be sent like this: \(error)")
+        throw AccessoryError(.misconfigured, "\(call.command.name) can't be sent: \(error)")
       }
       frames.append(frame)
     }

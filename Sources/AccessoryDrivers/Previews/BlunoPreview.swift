@@ -4,7 +4,8 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension BlunoRobot {
-  /// What a robot and its radio are sent for these calls, by the user's remote control, where the radio answers at once.
+  /// The bytes that these calls send to a robot and its radio, with the user's remote control, if the radio answers
+  /// every command at once.
   static func preview(of calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]] {
     try preview(of: calls, by: try BlunoRemoteFile.usual?.load() ?? BlunoRemote())
   }
@@ -31,7 +32,7 @@ extension BlunoRobot {
       if isInATMode { frames.append(try BlunoCommand.exit.encoded()) }
       return frames
     } catch {
-      throw AccessoryError(.misconfigured, "that can't be sent to a Bluno: \(error)")
+      throw AccessoryError(.misconfigured, "the command can't be sent to a Bluno: \(error)")
     }
   }
 

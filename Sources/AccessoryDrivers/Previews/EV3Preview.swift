@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension EV3Brick {
-  /// The message of these calls, which are one batch, with the number 0.
+  /// The message that these calls send as one batch, with the number 0.
   static func preview(of calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]] {
     var commands: [(EV3NamedCommand, CommandCall)] = []
     for call in calls {
@@ -19,7 +19,7 @@ extension EV3Brick {
       let body = try batch.command().body
       return [try EV3Message(number: 0, type: .directCommand, body: body).encoded()]
     } catch {
-      throw AccessoryError(.misconfigured, "that can't be sent to a brick: \(error)")
+      throw AccessoryError(.misconfigured, "the command can't be sent to a brick: \(error)")
     }
   }
 

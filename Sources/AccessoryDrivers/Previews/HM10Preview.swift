@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension HM10Module {
-  /// What a genuine module is sent for these calls.
+  /// The bytes that these calls send to a genuine module.
   static func preview(of calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     for call in calls {
@@ -12,7 +12,7 @@ extension HM10Module {
         guard let command = try command(of: call) else { throw .notSendable }
         frames.append(try command.encoded(for: .genuine))
       } catch {
-        throw AccessoryError(.misconfigured, "\(call.command.name) can't be sent like this: \(error)")
+        throw AccessoryError(.misconfigured, "\(call.command.name) can't be sent: \(error)")
       }
     }
     return frames
@@ -30,7 +30,7 @@ extension HM10Module {
     "connect-last": .connectLast,
   ]
 
-  /// The command that a call means; nil for an argument that can't be.
+  /// The command of a call; nil when an argument isn't valid.
   private static func command(of call: CommandCall) throws(HM10CommandError) -> HM10Command? {
     let name = call.command.name
     if let command = plain[name] { return command }

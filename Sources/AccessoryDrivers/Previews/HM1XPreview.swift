@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension HM1XCar {
-  /// The frames of these calls, for a car that was told nothing yet; one that is sent again and again stands there once.
+  /// The frames that these calls send to a car whose last frame was "standing". A repeated frame is listed once.
   static func preview(of calls: [CommandCall]) throws(AccessoryError) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     var frame = HM1XFrame.standing
@@ -16,7 +16,7 @@ extension HM1XCar {
             steering: steering, acceleration: acceleration, headlights: frame.headlights,
             brakeLights: frame.brakeLights)
         } catch {
-          throw AccessoryError(.misconfigured, "that can't be sent to a car: \(error)")
+          throw AccessoryError(.misconfigured, "the command can't be sent to a car: \(error)")
         }
         frames.append(frame.encoded(for: receiver))
       }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The profiles that come with this package, as the texts that users could have written.
+/// The profiles that are built into this package, in the same format as users' profiles.
 ///
-/// 1209:0001 to 0003 are for anybody's tests (https://pid.codes/1209/0001/) and 0403:6001 is every FT232R's, so what
-/// simulators say of themselves goes with the numbers.
+/// 1209:0001 to 0003 are reserved for tests by anyone (https://pid.codes/1209/0001/), and all FT232Rs have 0403:6001,
+/// so the rules for simulators also require the simulators' strings.
 enum BuiltInProfiles {
   static let texts = [
     """
@@ -81,21 +81,21 @@ enum BuiltInProfiles {
     """,
   ]
 
-  /// All of them. That each can be read is a test's; here is nobody to tell otherwise.
+  /// All built-in profiles. A test checks that each is valid, so none is missing here.
   static let all = texts.compactMap { try? ProfileReader.read(Array($0.utf8), file: "built in") }
 }
 
 extension Profile {
-  /// The AF1 accessory, as simulators announce it.
+  /// The profile for AF1 accessories that simulators announce or provide on USB.
   public static let af1 = BuiltInProfiles.all.first { $0.name == AF1Accessory.driverName }!
-  /// LEGO's EV3 brick: as it shows itself on USB, and as simulators announce it.
+  /// The profile for LEGO EV3 bricks on USB, or announced by simulators.
   public static let ev3 = BuiltInProfiles.all.first { $0.name == EV3Brick.driverName }!
-  /// The HM-10, as simulators announce it and as users say it.
+  /// The profile for HM-10 modules that simulators announce, or that the user names as the driver.
   public static let hm10 = BuiltInProfiles.all.first { $0.name == HM10Module.driverName }!
-  /// The robot with a Bluno board, likewise.
+  /// The profile for robots with a Bluno board that simulators announce, or that the user names as the driver.
   public static let bluno = BuiltInProfiles.all.first { $0.name == BlunoRobot.driverName }!
-  /// The car that takes HM-1X control frames, likewise.
+  /// The profile for HM-1X cars that simulators announce, or that the user names as the driver.
   public static let hm1x = BuiltInProfiles.all.first { $0.name == HM1XCar.driverName }!
-  /// The autopilot that speaks MAVLink, likewise.
+  /// The profile for MAVLink autopilots that simulators announce, or that the user names as the driver.
   public static let mavlink = BuiltInProfiles.all.first { $0.name == MAVLinkAutopilot.driverName }!
 }

@@ -3,14 +3,13 @@
 import Glibc
 import SystemPackage
 
-/// The folder in which a user's settings are.
+/// The folder with the current user's settings.
 enum ConfigurationFolder {
-  /// `$XDG_CONFIG_HOME/accessory-bridge`, or `~/.config/accessory-bridge` where that isn't set; nil where nothing says
-  /// where that is.
+  /// `$XDG_CONFIG_HOME/accessory-bridge`, or `~/.config/accessory-bridge` where that isn't set; nil when `HOME` isn't set either.
   static var user: String? { user { name in getenv(name).map { String(cString: $0) } } }
 
   static func user(_ variable: (String) -> String?) -> String? {
-    // A relative path there means nothing, says the XDG base directory specification.
+    // The XDG base directory specification says that relative paths in these variables must be ignored.
     let isAbsolute = { (path: String) in path.hasPrefix("/") }
     let configuration =
       variable("XDG_CONFIG_HOME").flatMap { isAbsolute($0) ? $0 : nil }
@@ -18,16 +17,15 @@ enum ConfigurationFolder {
     return configuration.map { $0 + "/accessory-bridge" }
   }
 
-  /// Writes a file in place of an old one, or not at all, and makes the folders above it that are missing.
+  /// Replaces or creates a file atomically, and creates missing folders. Throws the error of the system call.
   static func write(_ bytes: [UInt8], to path: String) throws(Errno) {
     try put(bytes, at: path) { rename($0, $1) == 0 }
   }
 
-  /// Writes a file that isn't there yet, or not at all, and makes the folders above it that are missing. Throws `fileExists`
-  /// where there is one.
+  /// Creates a file atomically, and creates missing folders. Throws `fileExists` when the file exists.
   static func writeNew(_ bytes: [UInt8], to path: String) throws(Errno) {
     try put(bytes, at: path) { temporary, path in
-      // A link takes no other file's place, as a new name for the old one would.
+      // `link` fails when the path exists, whereas `rename` would replace the file.
       guard link(temporary, path) == 0 else { return false }
       unlink(temporary)
       return true
@@ -44,7 +42,7 @@ enum ConfigurationFolder {
     let isWritten =
       bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count } && fsync(descriptor) == 0
     let isThere = isWritten && name(temporary, path)
-    // Closing and removing may change it.
+    // Saved here, because `close` and `unlink` may change `errno`.
     let failure = Errno(rawValue: errno)
     close(descriptor)
     guard isThere else {

@@ -2,33 +2,32 @@
 
 import AccessoryDiscovery
 
-/// What a device must be to be the accessory that a profile means: all that is said here must be so.
+/// A rule that decides whether a profile applies to a device. All properties that aren't nil must match.
 ///
-/// A rule that says nothing fits nothing: no profile takes over every device there is.
+/// An empty rule matches nothing, so that no profile applies to every device.
 public struct DeviceRule: Sendable, Hashable {
-  /// The vendor's number on USB (idVendor).
+  /// The USB vendor id (idVendor).
   public var usbVendor: UInt16?
-  /// The vendor's number of the product (idProduct).
+  /// The USB product id (idProduct).
   public var usbProduct: UInt16?
-  /// The class of one of its interfaces (bInterfaceClass).
+  /// The class of one of the device's USB interfaces (bInterfaceClass).
   public var interfaceClass: UInt8?
-  /// The driver that the device was announced with by a simulator.
+  /// The driver that a simulator announced the device with.
   public var driver: String?
-  /// What its user calls it, or else what it calls itself: on USB its product string.
+  /// The name that the user gave the device, or else its own: on USB its product string.
   public var name: TextPattern?
   /// The manufacturer's name.
   public var manufacturer: TextPattern?
-  /// Which product it is, as a simulator announces it.
+  /// The model that a simulator announced.
   public var model: TextPattern?
   /// The serial number.
   public var serialNumber: TextPattern?
   /// The name of a link to its terminal in /dev/serial/by-id.
   public var byID: TextPattern?
-  /// Where it is: the path of its terminal, or of a link to that, such as one in /dev/serial/by-path. Whatever is plugged in
-  /// there fits.
+  /// The path of the device's terminal, or of a link to it, such as one in /dev/serial/by-path. Matches whatever is plugged in there.
   public var path: String?
 
-  /// A rule of these parts.
+  /// A rule with these properties.
   public init(
     driver: String? = nil, name: TextPattern? = nil, manufacturer: TextPattern? = nil, model: TextPattern? = nil,
     serialNumber: TextPattern? = nil, usbVendor: UInt16? = nil, usbProduct: UInt16? = nil, interfaceClass: UInt8? = nil,
@@ -46,7 +45,7 @@ public struct DeviceRule: Sendable, Hashable {
     self.path = path
   }
 
-  /// Whether `device` is as this says.
+  /// Whether the rule matches `device`.
   public func fits(_ device: Device) -> Bool {
     guard self != DeviceRule() else { return false }
     return fits(driver, device.driver) && fits(usbVendor, device.usb?.vendorID)
@@ -79,11 +78,11 @@ public struct DeviceRule: Sendable, Hashable {
     return [device.address.node, device.terminal, device.link].contains(path) || device.links.contains(path)
   }
 
-  /// Where udev keeps the links by name.
+  /// The folder of udev's links with stable names.
   static let byIDDirectory = "/dev/serial/by-id/"
 
-  /// How much it says of a device, what tells most first: two rules are compared like words in a dictionary. The whole
-  /// of a text says more than a pattern, and a pattern more than nothing.
+  /// How specific the rule is: a number for each property, the most significant first. Rules are compared
+  /// lexicographically. An exact text counts more than a pattern, and a pattern more than a missing property.
   var specificity: [Int] {
     [
       weight(serialNumber), weight(byID), path == nil ? 0 : 2, driver == nil ? 0 : 2, weight(model), weight(name),

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A chip that makes a serial port of USB and is in thousands of different gadgets. Its numbers and stock strings say
-/// nothing of what is behind it: a profile that goes by them takes over strangers' devices.
+/// A USB serial chip that is built into thousands of different devices. Its ids and factory strings say nothing about
+/// the device, so a profile that matches only these would match unrelated devices.
 ///
-/// Numbers from the kernel's drivers (drivers/usb/serial: ftdi_sio, cp210x, ch341, pl2303, oti6858, ark3116)
-/// and the CDC class; strings as these chips have them from the factory.
+/// The ids are from the kernel's drivers (drivers/usb/serial: ftdi_sio, cp210x, ch341, pl2303, oti6858, ark3116) and
+/// the CDC class; the strings are those that the chips have from the factory.
 struct GenericChip: Sendable, Hashable {
   var name: String
   var vendor: UInt16
   var product: UInt16
-  /// What it says of itself.
+  /// The strings that the chip has from the factory.
   var stock: [Stock]
-  /// The class of its interface.
+  /// The class of its USB interface.
   var interfaceClass: UInt8 = 0xFF
-  /// Serial numbers that many of them have.
+  /// Serial numbers that many of these chips share.
   var serials: [String] = []
 
-  /// Manufacturer and product string, as far as it has them.
+  /// The manufacturer and the product string, if the chip has them.
   struct Stock: Sendable, Hashable {
     var manufacturer: String?
     var product: String?

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often a profile's accessories are asked by themselves while a service holds them.
+/// How often the service polls the accessories of a profile.
 public struct PollPolicy: Sendable, Hashable {
-  /// How often.
+  /// The interval of a poll.
   public enum Interval: Sendable, Hashable {
-    /// Never: they are asked when a client asks.
+    /// The service doesn't poll; clients can still ask.
     case off
-    /// So long after each answer.
+    /// The time from an answer to the next request.
     case every(Duration)
 
-    /// The time; nil for never.
+    /// The interval; nil for `off`.
     public var duration: Duration? { if case .every(let time) = self { time } else { nil } }
   }
 
-  /// For all of the driver's polls; nil: as the driver has it.
+  /// The interval of all the driver's polls; nil means the driver's own intervals.
   public var all: Interval?
-  /// For single polls, by their names; these go before `all`.
+  /// The intervals of single polls by name. They take precedence over `all`.
   public var named: [String: Interval] = [:]
-  /// Whether an accessory that has stopped answering polls is left asleep: it isn't polled again until it speaks,
-  /// answers somebody, or is opened anew. The default is `false`.
+  /// Whether an accessory that stops answering polls may sleep: it isn't polled again until it sends something, answers
+  /// a client's request, or is opened anew. The default is `false`.
   public var letsSleep = false
 
-  /// As the driver has it, whatever it answers.
+  /// The driver's own intervals, with polling even when the accessory doesn't answer.
   public init() {}
 
-  /// How often this poll is made; nil: never.
+  /// The interval of this poll; nil when it isn't made.
   public func interval(of poll: AccessoryPoll) -> Duration? {
     guard let interval = named[poll.name] ?? all else { return poll.interval }
     return interval.duration

@@ -3,50 +3,51 @@
 import AccessoryDiscovery
 import AccessoryLink
 
-/// What to know of one kind of accessory: which devices are of that kind, how to open them, and what they speak.
+/// Settings for one kind of accessory: which devices are of that kind, how to open them, and which driver they need.
 public struct Profile: Sendable, Hashable {
-  /// What the profile is called. One profile of a name counts.
+  /// The profile's name. Of profiles with the same name only one counts.
   public var name: String
-  /// What it is for, for people.
+  /// A description for the user.
   public var description: String?
-  /// A device is of this kind when one of these fits it.
+  /// The profile applies to a device that at least one of these rules matches.
   public var rules: [DeviceRule]
-  /// How to open it.
+  /// How to open the device.
   public var transport = TransportSettings()
-  /// The driver that speaks its protocol, or the name of the described protocol that it speaks; nil when there is none, and
-  /// clients bring their own.
+  /// The name of the driver, or of a described protocol; nil when there is none, and clients use the raw bytes.
   public var driver: String?
-  /// The protocol's description, where the profile has one of its own; `driver` is its name then.
+  /// The protocol's description, if it is part of the profile; then `driver` is its name.
   public var described: DescribedProtocol?
-  /// Numbers that the accessory doesn't tell, by the names of the described protocol's parameters.
+  /// The values of the described protocol's parameters, by name: numbers that the accessory doesn't report.
   public var parameters: [String: Double] = [:]
-  /// What clients of the ExternalAccessory interface ask for, in reverse-DNS form. They choose accessories by these
-  /// alone; a profile without any shows none.
+  /// The protocol strings of the ExternalAccessory interface, in reverse-DNS form. Its clients select accessories by
+  /// these, so a profile without any is invisible to them.
   public var protocolStrings: [String]
   /// When the next request may be sent.
   public var pacing = Pacing.reply
-  /// What is done to keep it attached.
+  /// How the service keeps the accessory attached.
   public var policies = AttachmentPolicies()
-  /// How often it is asked by itself.
+  /// How often the service polls the accessory.
   public var polls = PollPolicy()
-  /// Which accessories are on the line; nil: one.
+  /// The units on the line; nil means that the accessory is alone there.
   public var units: UnitChoice?
-  /// Whether commands that change something in it, and bytes that may, can be sent to it by who asks for that.
+  /// Whether commands that change the accessory, and raw bytes that may, can be sent by a caller that asks for permission.
   public var allowsWrites = false
+  /// The endpoints at which the service shares the accessory with other programs of this machine; nil for none.
+  public var sharing: ProfileSharing?
 
-  /// Bits a second, where the device is a serial line.
+  /// The baud rate of a serial line, in bits per second.
   public var baudRate: UInt32 {
     get { transport.terminal.baudRate }
     set { transport.terminal.baudRate = newValue }
   }
 
-  /// Time after opening until the first byte is sent or taken, where the device is a serial line.
+  /// The time after opening a serial line before the first byte is sent or accepted.
   public var settle: Duration {
     get { transport.terminal.settle }
     set { transport.terminal.settle = newValue }
   }
 
-  /// A profile for serial lines of 115,200 baud that need no time to settle.
+  /// A profile with the default settings: 115,200 baud, and no time to settle.
   public init(name: String, rules: [DeviceRule], driver: String? = nil, protocolStrings: [String] = []) {
     self.name = name
     self.rules = rules
@@ -54,28 +55,28 @@ public struct Profile: Sendable, Hashable {
     self.protocolStrings = protocolStrings
   }
 
-  /// The device with the way in that this profile prefers, if it has that.
+  /// The device with the transport that this profile prefers, if the device has it.
   public func choosingTransport(_ device: Device) -> Device {
     transport.preferredTransport.flatMap { device.choosing($0) } ?? device
   }
 }
 
-/// Which of several accessories are on a line.
+/// The units on a line with several accessories.
 public enum UnitChoice: Sendable, Hashable {
-  /// Those of these numbers, in order.
+  /// The units with these numbers, sorted.
   case list([Int])
-  /// Those that answer.
+  /// The units that answer a search.
   case scan
 }
 
 extension Profile {
-  /// The accessories on a device's line, as far as the profile says: each with its unit, or the device as it is.
+  /// The accessories on a device's line: the device once for each unit that the profile lists, or else as it is.
   public func accessories(on device: Device) -> [Device] {
     guard device.unit == nil, case .list(let units)? = units else { return [device] }
     return units.map { device.onLine(unit: $0) }
   }
 
-  /// Whether an accessory of this number may be on the line, or nil for one that is alone on it.
+  /// Whether the profile allows this unit on the line; nil stands for an accessory that is alone on it.
   package func hasAccessory(_ unit: Int?) -> Bool {
     switch units {
     case nil: unit == nil
@@ -86,14 +87,14 @@ extension Profile {
 }
 
 extension ProfileStore {
-  /// The accessories on a device's line, as far as its profile says: each with its unit, or the device as it is.
+  /// The accessories on a device's line: the device once for each unit that its profile lists, or else as it is.
   public func accessories(on device: Device) -> [Device] {
     profile(for: device)?.accessories(on: device) ?? [device]
   }
 }
 
 extension DeviceEvent {
-  /// The same of the accessories on the device's line, as far as these profiles say.
+  /// The same event, once for each accessory on the device's line according to these profiles.
   package func onUnits(_ profiles: ProfileStore) -> [DeviceEvent] {
     switch self {
     case .added(let device): return profiles.accessories(on: device).map { .added($0) }

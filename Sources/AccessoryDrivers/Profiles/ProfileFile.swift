@@ -5,20 +5,20 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-/// The user's own profile files.
+/// The profile files of the current user.
 public enum ProfileFile {
-  /// The folder in which new profiles of this user are written: the last of those that are read. Nil where nothing says
-  /// where that is.
+  /// The folder for the user's new profiles: the last of the usual folders, unless that is in /etc. Nil when neither
+  /// `HOME` nor `XDG_CONFIG_HOME` is set.
   public static var folder: String? { ProfileLibrary.usualFolders().last.flatMap { $0.hasPrefix("/etc/") ? nil : $0 } }
 
-  /// The file that a new profile of this name would have.
+  /// The path of the file for a new profile with this name; nil when there is no folder.
   public static func path(_ name: String) -> String? { folder.map { "\($0)/\(name).yaml" } }
 
-  /// Writes a new profile, all or nothing; never over a file that is there. Throws `misconfigured` where there is one, or
-  /// nothing says where profiles are, and `permissionDenied` and the like where it can't be written. Blocks.
+  /// Writes a new profile atomically; never replaces a file. Throws `misconfigured` when the file exists or there is no
+  /// folder, and the error of the system call, such as `permissionDenied`, when it can't be written. Blocks.
   public static func write(_ text: String, name: String) throws(AccessoryError) {
     guard let path = path(name) else {
-      throw AccessoryError(.misconfigured, "nothing says where profiles are kept: set HOME or XDG_CONFIG_HOME")
+      throw AccessoryError(.misconfigured, "the folder of profiles is unknown: set HOME or XDG_CONFIG_HOME")
     }
     do throws(Errno) {
       try ConfigurationFolder.writeNew(Array(text.utf8), to: path)
@@ -29,13 +29,14 @@ public enum ProfileFile {
     }
   }
 
-  /// Throws `misconfigured` if there is a file for a profile of this name. Blocks.
+  /// Throws `misconfigured` if the file for a profile with this name exists. Blocks.
   public static func checkIsNew(_ name: String) throws(AccessoryError) {
     if let path = path(name), access(path, F_OK) == 0 { throw exists(path) }
   }
 
   private static func exists(_ path: String) -> AccessoryError {
     AccessoryError(
-      .misconfigured, code: .errno(EEXIST), "there is a profile \(path), which is left as it is: say another --name")
+      .misconfigured, code: .errno(EEXIST),
+      "the profile \(path) already exists and was not changed: choose another --name")
   }
 }

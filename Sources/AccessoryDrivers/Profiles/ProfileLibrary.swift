@@ -3,32 +3,31 @@
 import AccessoryIO
 import Glibc
 
-/// The profiles of this machine and this user: the built-in ones, those of the system, those of the user. A later one
-/// takes the place of an earlier one of the same name.
+/// The profiles on this machine: those built into the package, those of the system, and those of the user. A later one
+/// replaces an earlier one with the same name.
 public struct ProfileLibrary: Sendable {
-  /// Where a profile came from.
+  /// The origin of a profile.
   public enum Origin: Sendable, Hashable {
-    /// It comes with this package.
+    /// The profile is built into this package.
     case builtIn
-    /// This file.
+    /// The profile was read from this file.
     case file(String)
   }
 
-  /// The profiles, those read last first.
+  /// The profiles; the last that was read is the first.
   public private(set) var store = ProfileStore.builtIn
-  /// Where each came from, by its name.
+  /// The origin of each profile, by the profile's name.
   public private(set) var origins: [String: Origin]
-  /// What was not read, and why; of protocols' descriptions, too.
+  /// Files that were not read, with the reason. Includes files of protocol descriptions.
   public private(set) var problems: [ProfileProblem] = []
-  /// The described protocols, which profiles may name.
+  /// The described protocols that profiles can refer to.
   public let protocols: DescriptionLibrary
 
   private let drivers: DriverLibrary
 
-  /// Reads the `.yaml` files in these folders, one profile each; the folders that are usual unless others are named. A
-  /// file that is broken, or that somebody else could have written, is left out and becomes a problem. Profiles may name the drivers
-  /// in `drivers`, and the described `protocols`: those of the usual folders unless others are given. Blocks: for a
-  /// `SetupQueue`.
+  /// Reads the `.yaml` files in these folders, one profile each; nil means the usual folders. A file that is invalid,
+  /// or that an untrusted user could have written, is left out and reported in `problems`. Profiles can refer to
+  /// `drivers` and to described `protocols`; nil means those in the usual folders. Blocks: call it on a `SetupQueue`.
   public static func load(
     folders: [String]? = nil, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary? = nil
   ) -> ProfileLibrary {
@@ -54,7 +53,7 @@ public struct ProfileLibrary: Sendable {
   }
 
   /// `/etc/accessory-bridge/profiles`, then `$XDG_CONFIG_HOME/accessory-bridge/profiles` (`~/.config` where that isn't
-  /// set); or instead the folders that `ACCESSORY_BRIDGE_PROFILES` names, with colons between them.
+  /// set). `ACCESSORY_BRIDGE_PROFILES` replaces them with its folders, separated by colons.
   public static func usualFolders() -> [String] {
     usualFolders { name in getenv(name).map { String(cString: $0) } }
   }
@@ -73,7 +72,7 @@ public struct ProfileLibrary: Sendable {
       do throws(ProfileProblems) {
         let profile = try ProfileReader.read(bytes, file: file, drivers: drivers, protocols: protocols)
         if let other = places.updateValue(file, forKey: profile.name) {
-          let message = "\(other) has a profile with the name \(profile.name) too, which is passed over"
+          let message = "\(other) also has a profile with the name \(profile.name), so this one is ignored"
           problems.append(ProfileProblem(file: file, line: nil, column: nil, message: message))
         }
         store.register(profile)

@@ -3,14 +3,14 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A folder of `.yaml` files that people write, one profile or one protocol each.
+/// A folder of `.yaml` files that users write, with one profile or one protocol each.
 enum TextFolder {
-  /// Files that are read of one folder.
+  /// The most files that are read from one folder.
   static let fileLimit = 256
 
-  /// Hands over the text of each file in the folder at `path`, in the order of their names, with up to one byte more than
-  /// `limit`. A folder that isn't there has none. Returns why files, or the whole folder, can't be read; `what` is in
-  /// them: "a profile". Blocks.
+  /// Passes the contents of each file in the folder at `path` to `take`, sorted by name, with at most `limit` + 1
+  /// bytes. A missing folder counts as empty. Returns the files that can't be read, with the reasons; `what` names
+  /// their kind in messages, such as "a profile". Blocks.
   static func read(
     _ path: String, isStrict: Bool, limit: Int, what: String, _ take: (_ file: String, _ bytes: [UInt8]) -> Void
   ) -> [ProfileProblem] {

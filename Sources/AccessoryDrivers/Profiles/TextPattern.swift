@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a text must be: to the letter, but that each `*` stands for any characters, or none.
+/// A pattern for texts, in which each `*` matches any number of characters, including none.
 public struct TextPattern: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-  /// The pattern as it is written.
+  /// The pattern's text.
   public var text: String
 
-  /// A pattern as it is written.
+  /// A pattern with this text.
   public init(_ text: String) { self.text = text }
 
-  /// A pattern as it is written.
+  /// A pattern with this text.
   public init(stringLiteral text: String) { self.text = text }
 
-  /// The pattern as it is written.
+  /// The pattern's text.
   public var description: String { text }
 
-  /// Whether it stands for one text only.
+  /// Whether the pattern matches only one text.
   public var isExact: Bool { !text.utf8.contains(Self.star) }
 
-  /// Whether it stands for every text.
+  /// Whether the pattern matches every text.
   public var isAnything: Bool { !text.isEmpty && text.utf8.allSatisfy { $0 == Self.star } }
 
-  /// Whether `candidate` is as this says. Compares bytes, in time that grows with the product of the lengths at most.
+  /// Whether the pattern matches `candidate`. Compares bytes; the time is at most proportional to the product of the lengths.
   public func fits(_ candidate: String) -> Bool {
     let (pattern, subject) = (Array(text.utf8), Array(candidate.utf8))
     var (place, position) = (0, 0)
-    // Where to go on when the rest doesn't fit: the last star takes one byte more.
+    // Where to resume after a mismatch: the last star matches one more byte.
     var retry: (place: Int, position: Int)?
     while position < subject.count {
       if place < pattern.count, pattern[place] == Self.star {

@@ -4,22 +4,22 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// How the devices of a profile are opened.
+/// How a profile's devices are opened.
 public struct TransportSettings: Sendable, Hashable {
-  /// The way in, where a device has both; nil takes the device's usual one, its terminal.
+  /// The transport to use when the device has several; nil means the usual one, the terminal.
   public var preferredTransport: TransportKind?
-  /// Where the way in is a terminal.
+  /// The settings that apply when the transport is a terminal.
   public var terminal = TerminalSettings()
-  /// Where the way in is a pair of endpoints.
+  /// The settings that apply when the transport is a pair of USB endpoints.
   public var usb = USBSettings()
 
-  /// A terminal of 115,200 baud; endpoints found from the descriptors.
+  /// The default settings: a terminal with 115,200 baud, and endpoints found from the descriptors.
   public init() {}
 }
 
 /// The settings of a serial line. See `TerminalConfiguration` for the meaning of each.
 public struct TerminalSettings: Sendable, Hashable {
-  /// Bits a second. The default is 115,200.
+  /// The baud rate, in bits per second. The default is 115,200.
   public var baudRate: UInt32 = 115_200
   /// Data bits of a character, 5…8.
   public var dataBits = 8
@@ -27,20 +27,20 @@ public struct TerminalSettings: Sendable, Hashable {
   public var parity = TerminalConfiguration.Parity.none
   /// Stop bits of a character, 1 or 2.
   public var stopBits = 1
-  /// Who tells whom to pause. The default is `none`.
+  /// How sender and receiver pause each other. The default is `none`.
   public var flowControl = TerminalConfiguration.FlowControl.none
-  /// Data Terminal Ready. The default is `keep`.
+  /// The modem line Data Terminal Ready. The default is `keep`.
   public var dtr = TerminalConfiguration.ModemLineSetting.keep
-  /// Request To Send. The default is `keep`.
+  /// The modem line Request To Send. The default is `keep`.
   public var rts = TerminalConfiguration.ModemLineSetting.keep
-  /// RS-485 direction control; nil leaves the driver's.
+  /// RS-485 direction control; nil leaves the serial driver's setting.
   public var rs485: TerminalConfiguration.RS485?
-  /// Asks the driver not to wait for more before it delivers. The default is `true`.
+  /// Asks the serial driver to deliver bytes at once, without waiting for more. The default is `true`.
   public var lowLatency = true
-  /// Time after opening until the first byte is sent or taken. The default is zero.
+  /// The time after opening before the first byte is sent or accepted. The default is zero.
   public var settle = Duration.zero
 
-  /// 115,200 baud, eight data bits, no parity, one stop bit.
+  /// The default settings: 115,200 baud, eight data bits, no parity, one stop bit.
   public init() {}
 
   /// These settings for the terminal at `path`, called `label` in errors.
@@ -61,18 +61,18 @@ public struct TerminalSettings: Sendable, Hashable {
 
 /// Which pair of endpoints to open, and how. See `USBTransportConfiguration` for the meaning of each setting.
 public struct USBSettings: Sendable, Hashable {
-  /// The interface; nil takes the first vendor-specific one that fits.
+  /// The interface; nil means the first suitable vendor-specific one.
   public var interface: UInt8?
-  /// The interface's alternate setting; nil takes the first that fits.
+  /// The interface's alternate setting; nil means the first suitable one.
   public var alternateSetting: UInt8?
-  /// The address of the IN endpoint; nil takes the interface's first.
+  /// The address of the IN endpoint; nil means the interface's first.
   public var inEndpoint: UInt8?
-  /// The address of the OUT endpoint; nil takes the interface's first.
+  /// The address of the OUT endpoint; nil means the interface's first.
   public var outEndpoint: UInt8?
-  /// How bytes are put into transfers; nil does as the interface's class wants.
+  /// How bytes are divided into transfers; nil means the shape that suits the interface's class.
   public var shape: USBTransportConfiguration.Shape?
 
-  /// Endpoints found from the descriptors.
+  /// The default settings: endpoints found from the descriptors.
   public init() {}
 
   /// These settings for the usbfs node at `path`, called `label` in errors.

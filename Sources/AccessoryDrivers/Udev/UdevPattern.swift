@@ -2,20 +2,18 @@
 
 import AccessoryCore
 
-/// Text as a value in udev's rules, between quotes. Nothing in it can end the quotes or the line, stand for an
-/// alternative, or be substituted.
+/// Writes text as a quoted value in udev's rules. It can't end the quotes or the line, act as an alternative, or be substituted.
 ///
-/// udev (udev_rule_parse_value and rule_line_add_token of systemd's udev-rules.c) reads a value so: `\"` is a quote, any
-/// other backslash stands for itself; what has `*`, `?` or `[` in it is matched by fnmatch(3), in the C locale, and there
-/// a backslash takes the next character's meaning; `|` separates alternatives wherever it stands, also in brackets.
+/// udev parses a value like this (udev_rule_parse_value and rule_line_add_token in systemd's udev-rules.c): `\"` is a
+/// quote, and any other backslash is literal. A value with `*`, `?` or `[` is matched by fnmatch(3) in the C locale,
+/// where a backslash escapes the next character. `|` separates alternatives wherever it is, even in brackets.
 enum UdevPattern {
-  /// A value for `==` that fits what `pattern` fits, and hardly more: a control character, and one that a reader of the
-  /// rules wouldn't see or that reorders what stands beside it, stands for any character of as many bytes, and `|` also
-  /// for a brace.
+  /// A value for `==` that matches what `pattern` matches, and hardly anything else: a control character, or one that
+  /// is invisible or reorders the text next to it, becomes a `?` for each of its bytes, and `|` also matches a brace.
   static func match(_ pattern: TextPattern) -> String {
     var value: [UInt8] = []
     for scalar in pattern.text.unicodeScalars { add(scalar, to: &value) }
-    // Where there is no such attribute, nothing fits.
+    // `*` would also match a device without the attribute, so this requires at least one character.
     return value == [UInt8(ascii: "*")] ? "?*" : String(decoding: value, as: UTF8.self)
   }
 
@@ -23,21 +21,21 @@ enum UdevPattern {
     for byte in String(scalar).utf8 {
       switch byte {
       case UInt8(ascii: "*"):
-        // One is as good as many, and faster.
+        // Successive stars equal a single one, which matches faster.
         if value.last != byte { value.append(byte) }
       case UInt8(ascii: "\""): value += Array(#"\""#.utf8)
-      // In brackets, so that it never stands before a quote.
+      // In brackets, so that the backslash never comes before a quote.
       case UInt8(ascii: "\\"): value += Array(#"[\\]"#.utf8)
       case UInt8(ascii: "?"), UInt8(ascii: "["), UInt8(ascii: "$"), UInt8(ascii: "%"):
         value += [UInt8(ascii: "["), byte, UInt8(ascii: "]")]
-      // The range of characters in which it is.
+      // The characters from `{` to `}`, which include `|`.
       case UInt8(ascii: "|"): value += Array("[{-}]".utf8)
       default: value.append(SafeText.isHarmless(scalar) ? byte : UInt8(ascii: "?"))
       }
     }
   }
 
-  /// A word of letters, digits and `-_.@:` to be assigned; whatever else is in it is an underscore.
+  /// A value to assign, of letters, digits and `-_.@:`; every other byte becomes an underscore.
   static func word(_ text: String) -> String {
     String(
       decoding: text.utf8.map { byte -> UInt8 in

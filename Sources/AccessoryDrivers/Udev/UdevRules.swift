@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rules by which udev knows the accessories of profiles: it gives their nodes to a group and to who sits at the
-/// machine, keeps ModemManager away, and has systemd start the service.
+/// udev rules for the accessories of profiles. They give their device nodes to a group and to the user at the seat,
+/// make ModemManager ignore them, and have systemd start the service.
 ///
-/// A rule fits what the profile's fits, as far as udev can know that: a terminal by what its USB device says, and by its
-/// name by-id; the USB device by itself. What only simulators announce has no rule, and neither has what would take over
-/// strangers' devices.
+/// A udev rule matches what the profile's rule matches, as far as udev knows it: a terminal by the attributes of its
+/// USB device and by its name by-id, and a USB device by its own attributes. Rules for simulators' announcements, and
+/// rules that would match unrelated devices, are left out.
 public struct UdevRules: Sendable, Hashable {
-  /// The group that the nodes get.
+  /// The group of the device nodes.
   public var group = "accessory-bridge"
-  /// The mode that the nodes get.
+  /// The mode of the device nodes.
   public var mode: UInt16 = 0o660
-  /// The unit that systemd starts; nil for none.
+  /// The systemd unit that is started; nil for none.
   public var unit: String? = usualUnit
-  /// The path of `bridge-cli`, which udev is to run for each accessory that comes, where there is no systemd; nil for
-  /// none. One that is no `isPath` is left out.
+  /// The path of `bridge-cli`, for systems without systemd: udev runs it for each accessory that is plugged in. Nil for
+  /// none. A path that isn't valid according to `isPath` is left out.
   public var program: String?
 
   /// The unit of this package's service.
   public static let usualUnit = "accessory-bridge.service"
 
-  /// The usual ones.
+  /// The default rules.
   public init() {}
 
-  /// The file of the rules of these profiles.
+  /// The text of the rules file for these profiles.
   public func text(for profiles: [Profile]) -> String {
     let known = profiles.sorted { $0.name < $1.name }.map { (name: $0.name, lines: Self.lines(of: $0)) }
       .filter { !$0.lines.isEmpty }
@@ -31,24 +31,24 @@ public struct UdevRules: Sendable, Hashable {
     return ([head(profiles)] + sections + [tail]).joined(separator: "\n")
   }
 
-  /// Whether there is a rule for what the profile fits.
+  /// Whether there is a udev rule for the profile.
   public static func know(_ profile: Profile) -> Bool { !lines(of: profile).isEmpty }
 
-  /// Whether this is a name that can stand in rules as it is: of a group, or a unit.
+  /// Whether a name can be used in rules without changes, as a group or a unit.
   public static func isName(_ text: String) -> Bool {
     (1...255).contains(text.utf8.count) && UdevPattern.word(text) == text
   }
 
-  /// Whether this is a path that can stand in rules as it is: udev splits a command at its blanks.
+  /// Whether a path can be used in rules without changes. Blanks aren't allowed, because udev splits a command at them.
   public static func isPath(_ text: String) -> Bool {
     text.hasPrefix("/") && text.split(separator: "/").allSatisfy { isName(String($0)) }
   }
 
-  // MARK: - What is done
+  // MARK: - Parts of the file
 
-  /// What goes has nothing in sysfs any more, first at `unbind` and then at `remove`: what was known of it is kept, for
-  /// systemd is only told of what is tagged. Where another device is in the same port already, udev reads that one's, and
-  /// there is only what the kernel's message says.
+  /// The beginning of the file. When a device is removed, the events `unbind` and then `remove` come without its sysfs attributes. So
+  /// ID_ACCESSORY_BRIDGE is imported from udev's database, because systemd learns only of tagged devices. If another device is in the
+  /// same port by then, the database has that one's data, and only the kernel's PRODUCT identifies the removed device.
   private func head(_ profiles: [Profile]) -> String {
     let products = Set(profiles.flatMap(\.rules).compactMap(Self.product)).sorted()
     let removed = products.map { #"ACTION=="remove", ENV{PRODUCT}=="\#($0)", TAG+="systemd""# + "\n" }
@@ -64,7 +64,7 @@ public struct UdevRules: Sendable, Hashable {
       """
   }
 
-  /// Numbers as the kernel writes them in `PRODUCT`, with any release: "1209/1/*".
+  /// The ids as in the kernel's `PRODUCT`, with any release: "1209/1/*".
   private static func product(_ rule: DeviceRule) -> String? {
     guard let vendor = rule.usbVendor, matches(of: rule) != nil else { return nil }
     let product = rule.usbProduct.map { String($0, radix: 16) } ?? "*"
@@ -87,18 +87,18 @@ public struct UdevRules: Sendable, Hashable {
       """
   }
 
-  // MARK: - What fits
+  // MARK: - Matches
 
   private static func lines(of profile: Profile) -> [String] {
     profile.rules.flatMap { rule -> [String] in
       guard let matches = matches(of: rule) else { return [] }
-      // No hub: a terminal's device is looked for among all that are above it.
+      // Hubs are excluded, because the rule matches any of the terminal's parent devices.
       var terminal = [#"SUBSYSTEM=="tty""#, #"SUBSYSTEMS=="usb""#, #"ATTRS{bDeviceClass}!="09""#]
       terminal += matches.map { "ATTRS{\($0.attribute)}==\"\($0.value)\"" } + interfaces(of: rule)
       if let byID = rule.byID { terminal.append("SYMLINK==\"serial/by-id/\(UdevPattern.match(byID))\"") }
       if let path = rule.path { terminal.append(Self.place(path)) }
       var lines = [terminal]
-      // Only terminals have names by-id, and paths that a rule can name.
+      // Only terminals have names by-id, and paths that a rule can contain.
       if rule.byID == nil, rule.path == nil {
         let device = [#"SUBSYSTEM=="usb""#, #"ATTR{bDeviceClass}!="09""#]
         lines.append(device + matches.map { "ATTR{\($0.attribute)}==\"\($0.value)\"" } + interfaces(of: rule))
@@ -107,28 +107,28 @@ public struct UdevRules: Sendable, Hashable {
     }
   }
 
-  /// The node of a terminal, or a link to it.
+  /// A match for the node of a terminal, or for a link to it.
   private static func place(_ path: String) -> String {
     let name = UdevPattern.match(TextPattern(String(path.dropFirst("/dev/".count))))
     return path.dropFirst("/dev/".count).contains("/") ? "SYMLINK==\"\(name)\"" : "KERNEL==\"\(name)\""
   }
 
-  /// What the device on USB must say; nil when no device on USB can fit, or too many would.
+  /// The attributes that the USB device must have; nil when no USB device can match, or unrelated ones would.
   private static func matches(of rule: DeviceRule) -> [(attribute: String, value: String)]? {
-    guard rule != DeviceRule(), rule.driver == nil, rule.model == nil, rule.strangers == nil else { return nil }
+    guard rule != DeviceRule(), rule.driver == nil, rule.model == nil, rule.overreachProblem == nil else { return nil }
     var matches: [(attribute: String, value: String)] = []
     if let vendor = rule.usbVendor { matches.append(("idVendor", HexNumber.text(vendor))) }
     if let product = rule.usbProduct { matches.append(("idProduct", HexNumber.text(product))) }
     let texts = [("product", rule.name), ("manufacturer", rule.manufacturer), ("serial", rule.serialNumber)]
     for case (let attribute, let pattern?) in texts {
-      // An empty text would fit where there is none; no device says that.
+      // An empty text would match devices without the attribute.
       if pattern.text.isEmpty { return nil }
       matches.append((attribute, UdevPattern.match(pattern)))
     }
     return rule.byID?.text.isEmpty == true ? nil : matches
   }
 
-  /// As udev lists the classes of all interfaces: ":020201:0a0000:".
+  /// A match for the classes of the interfaces, which udev lists like ":020201:0a0000:".
   private static func interfaces(of rule: DeviceRule) -> [String] {
     guard let code = rule.interfaceClass else { return [] }
     return ["ENV{ID_USB_INTERFACES}==\"*:\(HexNumber.text(code))????:*\""]

@@ -2,14 +2,14 @@
 
 import AccessoryCore
 
-/// An accessory whose protocol has writes: what may change something in it is refused unless it may be.
+/// Wraps an accessory whose protocol has writes, and refuses those that aren't permitted.
 ///
-/// All that `Accessory` requires is passed on here, also what has an implementation of its own there: nothing else would call
-/// the driver's.
+/// It must forward every requirement of `Accessory`, even those with a default implementation; otherwise the default
+/// would run in place of the driver's implementation.
 struct GuardedAccessory: Accessory {
   let base: any Accessory
   let rules: WriteRules
-  /// Whether who uses it asks to write.
+  /// Whether the caller asks for permission to write.
   var isAsked: Bool
 
   func perform(_ calls: [CommandCall], isAnswered: Bool) async throws(AccessoryError) -> [CommandReply] {
@@ -44,7 +44,8 @@ struct GuardedAccessory: Accessory {
 }
 
 extension Accessory {
-  /// The same accessory, for who asks to write, or doesn't: where its protocol has writes, its profile must allow them, too.
+  /// The same accessory for a caller that asks for permission to write, or doesn't. If its protocol has writes, its
+  /// profile must allow them as well.
   package func asking(toWrite isAsked: Bool) -> any Accessory {
     guard var guarded = self as? GuardedAccessory else { return self }
     guarded.isAsked = isAsked

@@ -4,14 +4,14 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// Reports changes in a directory, and when its path no longer leads to it, because it or a directory above it was
-/// removed or renamed.
+/// Reports changes in a directory. Also reports when the directory's path stops leading to it, because the directory or
+/// one above it was removed or renamed.
 ///
-/// The kernel reports the removal of a directory only when nothing in it is open any more, and doesn't report that a
-/// directory above it was renamed. So the directories above are watched as well, each for its part of the path.
+/// inotify reports the removal of a directory only when no process has anything in it open, and doesn't report that a
+/// directory above was renamed. So this also watches the directories above, each for the next name in the path.
 package final class DirectoryWatcher: Sendable {
-  /// What is told.
-  package enum News: Sendable, Equatable {
+  /// A report of the watcher.
+  package enum Event: Sendable, Equatable {
     /// The entries with these names have changed; nil when the names aren't known.
     case changed(Set<String>?)
     /// The path now leads to another directory, or to none. Stop this watcher and create a new one.
@@ -22,11 +22,11 @@ package final class DirectoryWatcher: Sendable {
   private let identity: FileIdentity
   private let watchers = Locked<[FileWatcher]>([])
 
-  /// Watches the directory at `path` for `changes`, and `levels` of the directories above it, and calls `body` on the
+  /// Watches the directory at `path` for `changes`, and up to `levels` of the directories above it. Calls `body` on the
   /// I/O thread. Call `stop` when done. Throws the errno of inotify_add_watch(2).
   package init(
     _ path: String, levels: Int, for changes: FileWatcher.Changes, io: IOThread = .shared,
-    _ body: @escaping @Sendable (News) -> Void
+    _ body: @escaping @Sendable (Event) -> Void
   ) throws(Errno) {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -59,7 +59,7 @@ package final class DirectoryWatcher: Sendable {
     if FileIdentity(path) != identity { body(.gone) }
   }
 
-  /// Stops watching. A call of the handler that is running finishes.
+  /// Stops watching. A call of `body` that is running finishes.
   package func stop() {
     let watchers = watchers.withLock { watchers in
       defer { watchers = [] }
@@ -69,7 +69,7 @@ package final class DirectoryWatcher: Sendable {
   }
 }
 
-/// Identifies the file at a path, to tell when another file has taken its place.
+/// The identity of a file (device and inode number). Shows whether another file has taken its place.
 package struct FileIdentity: Sendable, Hashable {
   private let device: UInt
   private let inode: UInt
@@ -81,7 +81,7 @@ package struct FileIdentity: Sendable, Hashable {
     (device, inode) = (UInt(file.st_dev), UInt(file.st_ino))
   }
 
-  /// What is open.
+  /// The open file of `descriptor`; nil when it can't be read.
   package init?(_ descriptor: FileDescriptor) {
     var file = stat()
     guard fstat(descriptor.rawValue, &file) == 0 else { return nil }

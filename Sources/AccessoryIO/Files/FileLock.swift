@@ -12,8 +12,8 @@ package enum FileLock {
     _ = try SystemCall.run(.flock, on: descriptor.rawValue) { shim_flock(descriptor.rawValue, operation) }
   }
 
-  /// Releases the lock. Closing the descriptor isn't enough: a child process that is being started may have inherited
-  /// it.
+  /// Releases the lock. Closing the descriptor doesn't release it while a child process that is just being started has
+  /// inherited the descriptor.
   package static func release(_ descriptor: FileDescriptor) {
     _ = try? SystemCall.run(.flock, on: descriptor.rawValue) { shim_flock(descriptor.rawValue, LOCK_UN) }
   }

@@ -7,7 +7,7 @@ import SystemPackage
 
 /// Reports changes to one file or directory (inotify(7)), on the I/O thread.
 package final class FileWatcher: Sendable {
-  /// What to be told of; several can be combined.
+  /// The kinds of changes to report; several can be combined.
   package struct Changes: OptionSet, Sendable, Hashable {
     /// The bits of inotify(7).
     package let rawValue: UInt32
@@ -16,21 +16,21 @@ package final class FileWatcher: Sendable {
 
     /// A file appeared in the directory, complete, by being renamed into it.
     package static let movedIn = Changes(rawValue: UInt32(IN_MOVED_TO))
-    /// Something was made in the directory; it may not be complete.
+    /// A file or directory was created in the directory; its contents may not be complete.
     package static let created = Changes(rawValue: UInt32(IN_CREATE))
     /// A file was removed from the directory.
     package static let deleted = Changes(rawValue: UInt32(IN_DELETE))
     /// A file was renamed out of the directory, or to another name in it.
     package static let movedOut = Changes(rawValue: UInt32(IN_MOVED_FROM))
-    /// A file that was open for writing was closed; also when its writer was killed.
+    /// A file that was open for writing was closed, or its writer was killed.
     package static let closedAfterWriting = Changes(rawValue: UInt32(IN_CLOSE_WRITE))
     /// A file was opened.
     package static let opened = Changes(rawValue: UInt32(IN_OPEN))
-    /// A file that was open for reading alone was closed.
+    /// A file that was open for reading only was closed.
     package static let closedAfterReading = Changes(rawValue: UInt32(IN_CLOSE_NOWRITE))
     /// The kernel dropped events: read the directory again.
     package static let overflow = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
-    /// The watched file or directory itself is gone; nothing more will come.
+    /// The watched file or directory itself was removed. No more events follow.
     package static let gone = Changes(rawValue: UInt32(IN_IGNORED))
   }
 
@@ -47,7 +47,8 @@ package final class FileWatcher: Sendable {
     try self.init(path, for: changes, io: io) { changes, _ in body(changes) }
   }
 
-  /// As above. `body` also gets the names of the directory's entries that changed, or nil when they aren't known.
+  /// Like the initializer above. `body` also gets the names of the directory entries that changed, or nil when the
+  /// names aren't known.
   package init(
     _ path: String, for changes: Changes, io: IOThread = .shared,
     _ body: @escaping @Sendable (Changes, Set<String>?) -> Void
@@ -58,14 +59,14 @@ package final class FileWatcher: Sendable {
     try inotify.add(self, path)
   }
 
-  /// One event: the change, and the name of the directory's entry, or nil for the directory itself.
+  /// One inotify event: the change, and the name of the directory entry, or nil for the directory itself.
   struct Occurrence {
     var change: Changes
     var name: String?
   }
 
-  /// Calls `body` with the events that this watcher asked for.
-  func tell(_ seen: [Occurrence]) {
+  /// Calls `body` once, with those of the events that this watcher asked for.
+  func report(_ seen: [Occurrence]) {
     var (told, names): (Changes, Set<String>) = ([], [])
     for occurrence in seen {
       let change = occurrence.change.intersection(changes.union([.overflow, .gone]))
@@ -77,7 +78,7 @@ package final class FileWatcher: Sendable {
     body(told, told.contains(.overflow) ? nil : names)
   }
 
-  /// Stops watching. A call of the handler that is running finishes.
+  /// Stops watching. A call of `body` that is running finishes.
   package func stop() {
     if !isOver.exchange(true, ordering: .relaxed) { inotify.remove(self) }
   }

@@ -5,7 +5,8 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// The inotify descriptor of an I/O thread, which all its watchers share: a user may have no more than 128.
+/// The inotify descriptor of an I/O thread. All watchers of the thread share it, because a user may have no more than
+/// 128 (fs.inotify.max_user_instances).
 actor Inotify: EventHandler {
   private struct Watch: Sendable {
     var path: String
@@ -25,7 +26,7 @@ actor Inotify: EventHandler {
       rawValue: try SystemCall.run(.inotify) { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) })
   }
 
-  /// Reads the descriptor from now on, for as long as the thread runs.
+  /// Starts to read the descriptor, for as long as the I/O thread runs.
   nonisolated func start() throws(Errno) {
     do throws(Errno) {
       _ = try io.watch(descriptor, for: .read, handler: self)
@@ -37,7 +38,8 @@ actor Inotify: EventHandler {
 
   /// Watches `path` for `watcher`. The kernel has one watch for each file, which all watchers of the file share.
   nonisolated func add(_ watcher: FileWatcher, _ path: String) throws(Errno) {
-    // Done under the lock, so that no event is handled before its watcher is registered, and no watch ends meanwhile.
+    // The lock is taken around the system call, so that no event arrives before its watcher is registered, and no other
+    // watcher of the file removes the kernel's watch meanwhile.
     try watches.withLock { watches throws(Errno) in
       let watch = try SystemCall.run(.inotify, on: descriptor.rawValue) {
         inotify_add_watch(descriptor.rawValue, path, watcher.changes.rawValue | UInt32(IN_MASK_ADD))
@@ -53,12 +55,12 @@ actor Inotify: EventHandler {
       watches[watch]?.watchers.removeAll { $0 === watcher }
       guard watches[watch]?.watchers.isEmpty == true else { return }
       watches[watch] = nil
-      // Fails when the file is gone, and its watch with it.
+      // Fails when the file was removed, because the kernel has then removed its watch.
       _ = try? SystemCall.run(.inotify, on: descriptor.rawValue) { inotify_rm_watch(descriptor.rawValue, watch) }
     }
   }
 
-  /// Called by the loop.
+  /// The I/O thread calls this when the descriptor is readable.
   nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.read() } }
 
   private func read() {
@@ -70,7 +72,7 @@ actor Inotify: EventHandler {
         let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
         let start = offset + MemoryLayout<inotify_event>.size
         offset = min(count, start + Int(event.len))
-        // The name is padded with zeros. It is empty for events of the directory itself.
+        // The name is padded with zeros. It is empty for events of the watched directory itself.
         let name = buffer[start..<offset].prefix { $0 != 0 }
         seen[event.wd, default: []].append(
           .init(
@@ -78,14 +80,14 @@ actor Inotify: EventHandler {
             name: name.isEmpty ? nil : String(decoding: name, as: UTF8.self)))
       }
     }
-    let lost = seen.removeValue(forKey: -1) ?? []  // more happened than was kept: it concerns all
+    let lost = seen.removeValue(forKey: -1) ?? []  // -1: the kernel's queue overflowed, which concerns all watches
     let told = watches.withLock { watches in
       watches.flatMap { watch, entry in
         let concerns = (seen[watch] ?? []) + lost
         return concerns.isEmpty ? [] : entry.watchers.map { ($0, concerns) }
       }
     }
-    for (watcher, changes) in told { watcher.tell(changes) }
+    for (watcher, changes) in told { watcher.report(changes) }
   }
 }
 

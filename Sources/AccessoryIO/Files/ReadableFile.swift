@@ -4,19 +4,19 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// An ordinary file that is read in pieces, anywhere in it. Open for as long as this lives. Every call may block.
+/// A regular file, open until this object is released, that can be read at any offset. Every call may block.
 package final class ReadableFile: Sendable {
-  /// Bytes of it when it was opened.
+  /// The size in bytes when the file was opened.
   package let size: Int
-  /// Where it is.
+  /// The path that was given.
   package let path: String
   private let descriptor: FileDescriptor
 
-  /// Opens it. Throws `notFound`, `permissionDenied`, `unsupported` when it is something else.
+  /// Opens the file. Throws `notFound`, `permissionDenied`, or `unsupported` when it isn't a regular file.
   package init(_ path: String) throws(AccessoryError) {
     self.path = path
     do throws(Errno) {
-      // A pipe would make open(2) wait for its other end.
+      // Without O_NONBLOCK, open(2) waits for the writer of a FIFO.
       descriptor = try SystemCall.open(path, O_RDONLY | O_NONBLOCK)
     } catch {
       throw AccessoryError(errno: error, "opening \(path)")
@@ -24,14 +24,14 @@ package final class ReadableFile: Sendable {
     var facts = stat()
     guard fstat(descriptor.rawValue, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
       SystemCall.close(descriptor)
-      throw AccessoryError(.unsupported, "\(path) is no ordinary file, whose size and contents are known beforehand")
+      throw AccessoryError(.unsupported, "\(path) is not a regular file")
     }
     size = Int(facts.st_size)
   }
 
   deinit { SystemCall.close(descriptor) }
 
-  /// Reads a range of bytes. Throws `badData` when the file ends before that, or the error of the system call.
+  /// Reads a range of bytes. Throws `badData` when the file ends before the end of the range, or the error of read(2).
   package func read(_ range: Range<Int>) throws(AccessoryError) -> [UInt8] {
     var failure: Errno?
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
@@ -48,7 +48,7 @@ package final class ReadableFile: Sendable {
     }
     if let failure { throw AccessoryError(errno: failure, "reading \(path)") }
     guard bytes.count == range.count else {
-      throw AccessoryError(.badData, "\(path) has become shorter since it was opened")
+      throw AccessoryError(.badData, "\(path) became shorter while it was read")
     }
     return bytes
   }

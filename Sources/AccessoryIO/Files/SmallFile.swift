@@ -5,13 +5,13 @@ import SystemPackage
 
 /// Reading a directory, without Foundation.
 package enum Directory {
-  /// The names in a directory without `.` and `..`, in no order; none when it can't be read.
+  /// The names in a directory, unsorted and without `.` and `..`; none when it can't be read.
   package static func names(in path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
-      // The name may be longer than the array that Swift imports, so it is read from its address.
+      // The name may be longer than the array type that Swift imports, so it is read through a pointer.
       let offset = MemoryLayout<dirent>.offset(of: \.d_name)!
       let name = String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
       if name != "." && name != ".." { names.append(name) }
@@ -33,14 +33,14 @@ package enum SymbolicLink {
 
 /// Reading and writing small files in one go, without Foundation.
 package enum SmallFile {
-  /// The first `limit` bytes of a file. Reading it must not block.
+  /// The first `limit` bytes of a file. Only for files whose reads don't block.
   package static func read(_ path: String, limit: Int) throws(Errno) -> [UInt8] {
     let descriptor = try SystemCall.open(path, O_RDONLY | O_NONBLOCK)
     defer { SystemCall.close(descriptor) }
     return try read(descriptor, limit: limit)
   }
 
-  /// The next `limit` bytes, or fewer at the end.
+  /// The next `limit` bytes, or fewer at the end of the file.
   package static func read(_ descriptor: FileDescriptor, limit: Int) throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: min(limit, 16_384))

@@ -3,14 +3,14 @@
 import Glibc
 import SystemPackage
 
-/// Reads standard input: a terminal, a pipe or a file. It is read on the I/O thread when there is data, so no thread
-/// waits. It isn't made non-blocking, because other programs may share it.
+/// Reads standard input: a terminal, a pipe or a file. A pipe or terminal is read on the I/O thread when it has data,
+/// so no thread waits. The descriptor stays blocking, because other programs may share its open file description.
 package actor StandardInput: EventHandler {
   private nonisolated let io: IOThread
   private let body: @Sendable ([UInt8]) -> Void
   private var token: EventToken?
   private var isOver = false
-  /// The queue on which files are read, which epoll doesn't support.
+  /// The queue on which regular files are read, because epoll doesn't support them.
   private nonisolated let queue = SetupQueue(label: "stdin")
 
   private static let descriptor = FileDescriptor.standardInput
@@ -25,7 +25,7 @@ package actor StandardInput: EventHandler {
     self.body = body
   }
 
-  /// Has the next piece read.
+  /// Requests the next read.
   package nonisolated func resume() { io.post { self.assumeIsolated { $0.watch() } } }
 
   private func watch() {
@@ -33,7 +33,7 @@ package actor StandardInput: EventHandler {
     do throws(Errno) {
       token = try io.watch(Self.descriptor, for: .read, handler: self)
     } catch {
-      // epoll refuses regular files, whose reads never wait.
+      // epoll refuses regular files. Reading them doesn't wait for another program.
       queue.post {
         let bytes = Self.read()
         self.io.post { self.assumeIsolated { $0.tell(bytes) } }
@@ -41,7 +41,7 @@ package actor StandardInput: EventHandler {
     }
   }
 
-  /// Called by the loop.
+  /// The I/O thread calls this when standard input is readable.
   package nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.take() } }
 
   private func take() {
@@ -59,7 +59,7 @@ package actor StandardInput: EventHandler {
 
   private static func read() -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: piece)
-    // Errors count as the end: reading a terminal that has gone fails with EIO.
+    // An error counts as the end of input: reading a terminal that was hung up fails with EIO.
     let count = buffer.withUnsafeMutableBytes { (try? SystemCall.read(descriptor, into: $0)) ?? 0 }
     return Array(buffer.prefix(count))
   }

@@ -6,23 +6,23 @@ import SystemPackage
 
 /// A transport over this process's standard input and output.
 ///
-/// Standard output is written on a thread of its own, which may wait: it may be a file or share its settings with other
-/// programs, so it is never made non-blocking.
+/// A separate thread writes standard output, and may block. Standard output stays blocking, because other programs may
+/// share its open file description, and because it may be a regular file.
 package final class StandardStreams: Transport {
-  /// "standard input and output".
+  /// The constant "standard input and output".
   package let label = "standard input and output"
-  /// No line.
+  /// Bytes take no time: there is no serial line.
   package let timing = LineTiming.instant
-  /// What comes on standard input.
+  /// The bytes from standard input.
   package let input = InputQueue()
-  /// What is to go to standard output.
+  /// The bytes for standard output.
   package let output = OutputQueue(highWater: 65_536)
 
   private let io: IOThread
   private let writing = SetupQueue(label: "stdout")
   private let reader = Locked<StandardInput?>(nil)
 
-  /// Starts to read. There can be only one in a process.
+  /// Starts to read standard input. A process may create only one.
   package init(io: IOThread = .shared) {
     self.io = io
     let source = StandardInput(io: io) { [weak self] in self?.take($0) }
@@ -37,7 +37,7 @@ package final class StandardStreams: Transport {
     if input.append(bytes.span.bytes) { reader.withLock { $0 }?.resume() }
   }
 
-  /// Writes everything that is queued. Waits while the reader of standard output is slow.
+  /// Writes everything that is queued. Blocks while the reader of standard output is slow.
   private static func write(_ output: OutputQueue, _ input: InputQueue) {
     var buffer: [UInt8] = []
     while output.take(into: &buffer) {
@@ -55,7 +55,7 @@ package final class StandardStreams: Transport {
           rest = rest.dropFirst(count)
           output.wrote(count)
         case .failure(.wouldBlock):
-          // Somebody else has made it non-blocking.
+          // Another process has made the shared descriptor non-blocking.
           var ready = pollfd(fd: STDOUT_FILENO, events: CShort(POLLOUT), revents: 0)
           poll(&ready, 1, -1)
         case .failure(let error):
@@ -67,7 +67,7 @@ package final class StandardStreams: Transport {
     }
   }
 
-  /// Ends both directions. What waits for standard output still goes there, if it takes it within half a second.
+  /// Ends both directions. Writes what is queued for standard output for up to half a second, and drops the rest.
   package func close() async {
     output.seal()
     input.finish(nil)
@@ -77,9 +77,9 @@ package final class StandardStreams: Transport {
     output.close(nil)
   }
 
-  /// As `close()`, without waiting.
+  /// Starts `close()` without waiting for it.
   package func beginClose() { Task { await close() } }
 
-  /// There is no device.
+  /// Does nothing, because standard streams belong to no device.
   package func deviceWasRemoved() {}
 }

@@ -4,23 +4,24 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// A folder of configuration files. It is read only if no other user can have written to it or its files. The check is
-/// made on open descriptors, so nobody can exchange a file between check and read.
+/// A folder of configuration files. It is read only if no other user can have written to it or its files. The check
+/// uses open descriptors, so nobody can exchange a file between the check and the read.
 package final class TrustedFolder {
-  /// Its path with links followed.
+  /// The folder's path with symbolic links resolved.
   package let path: String
   private let descriptor: FileDescriptor
   private let isStrict: Bool
 
-  /// Whether this process works for more than the user who started it: as root, or as one of the system's own users
-  /// (below 1000, or one that systemd made up, 61184 to 65519).
+  /// Whether this process serves more users than the one who started it: it runs as root, or as a system user (user ids
+  /// below 1000, or 61184 to 65519, which systemd allocates dynamically).
   package static var worksForOthers: Bool { geteuid() < 1_000 || (61_184...65_519).contains(geteuid()) }
 
-  /// Opens a folder; nil when there is none.
+  /// Opens a folder; nil when the path doesn't exist.
   ///
-  /// With `isStrict` neither its group nor others may write to it, nor to what is above it, and links to files are not
-  /// followed. Without, its owner's group may write: that is a group of one's own on many systems. Throws
-  /// `misconfigured` when somebody else could have written there, and as opening does.
+  /// With `isStrict`, neither the folder's group nor other users may write to it or to a directory above it, and
+  /// symbolic links to files are refused. Without it, the group may write, because many systems give each user a group
+  /// of their own. Throws `misconfigured` when another user could have written to the folder, or when it isn't a
+  /// directory, and otherwise the error of opening it.
   package init?(_ path: String, isStrict: Bool) throws(AccessoryError) {
     guard let resolved = Glibc.realpath(path, nil) else {
       let error = Errno(rawValue: errno)
@@ -43,7 +44,7 @@ package final class TrustedFolder {
     }
     if let objection = Self.objection(to: file, isStrict) {
       SystemCall.close(descriptor)
-      throw AccessoryError(.misconfigured, "nothing is read from the folder \(path): \(objection)")
+      throw AccessoryError(.misconfigured, "the folder \(path) is not read: \(objection)")
     }
     // This must come last: if an initializer throws after all properties are set, deinit runs too and would close
     // twice.
@@ -52,11 +53,11 @@ package final class TrustedFolder {
 
   deinit { SystemCall.close(descriptor) }
 
-  /// The names in it, sorted.
+  /// The names in the folder, sorted.
   package var names: [String] { Directory.names(in: path).sorted() }
 
-  /// The first `limit` bytes of a file in it. Throws `misconfigured` when somebody else could have written it, or when
-  /// it is no file, and as opening does.
+  /// The first `limit` bytes of a file in the folder. Throws `misconfigured` when another user could have written it or
+  /// when it isn't a regular file, and otherwise the error of opening or reading it.
   package func read(_ name: String, limit: Int) throws(AccessoryError) -> [UInt8] {
     let action = "it can't be read"
     let opened = openat(
@@ -65,7 +66,7 @@ package final class TrustedFolder {
       let error = Errno(rawValue: errno)
       if isStrict, error == .tooManySymbolicLinkLevels {
         throw AccessoryError(
-          .misconfigured, "it is a link, which is not followed for root and the system's users: copy the file here")
+          .misconfigured, "it is a symbolic link; for root and system users links are not followed: copy the file here")
       }
       throw AccessoryError(errno: error, action)
     }
@@ -73,7 +74,7 @@ package final class TrustedFolder {
     defer { SystemCall.close(file) }
     var status = stat()
     guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw AccessoryError(.misconfigured, "it is not a file")
+      throw AccessoryError(.misconfigured, "it is not a regular file")
     }
     if let objection = Self.objection(to: status, isStrict) {
       throw AccessoryError(.misconfigured, "it is not read: \(objection)")
@@ -85,7 +86,7 @@ package final class TrustedFolder {
     }
   }
 
-  /// Whoever may write to a directory above could replace this one, unless that directory has the sticky bit.
+  /// Checks the directories above: a user who may write to one could replace the folder, unless the sticky bit is set.
   private static func checkAbove(_ path: String) throws(AccessoryError) {
     var above = path[...]
     while let slash = above.lastIndex(of: "/"), above != "/" {
@@ -95,18 +96,18 @@ package final class TrustedFolder {
       if file.st_mode & S_ISVTX != 0, isOwn(file) { continue }
       if let objection = objection(to: file, true) {
         throw AccessoryError(
-          .misconfigured, "nothing is read from the folder \(path), because of \(above) above it: \(objection)")
+          .misconfigured, "the folder \(path) is not read because of the folder \(above) above it: \(objection)")
       }
     }
   }
 
   private static func isOwn(_ file: stat) -> Bool { file.st_uid == 0 || file.st_uid == geteuid() }
 
-  /// The reason why another user could have written this; nil when none could.
+  /// Why another user could have written the file; nil when none could.
   private static func objection(to file: stat, _ isStrict: Bool) -> String? {
     if !isOwn(file) {
-      let who = geteuid() == 0 ? "root" : "root or to the user who runs this"
-      return "it belongs to the user with the number \(file.st_uid), and must belong to \(who) (chown)"
+      let who = geteuid() == 0 ? "root" : "root or to the user who runs this program"
+      return "it belongs to the user with the ID \(file.st_uid), and must belong to \(who) (chown)"
     }
     if file.st_mode & S_IWOTH != 0 { return "everybody may write to it (chmod o-w)" }
     if isStrict, file.st_mode & S_IWGRP != 0 { return "its group may write to it (chmod g-w)" }

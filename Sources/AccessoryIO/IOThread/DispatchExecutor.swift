@@ -5,12 +5,12 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A serial queue: jobs run one after another, in order, on threads that are shared with other queues. It can be the
+/// A serial queue: it runs jobs one after another, in order, on threads that it shares with other queues. It can be the
 /// executor of an actor.
 ///
-/// It runs on the threads that also run Swift's tasks: dispatch's global queue, or the threads of `QuietTasks` once
-/// that has begun. So the thread that decodes a reply can continue with the task that waited for it, and more queues
-/// don't mean more threads. A queue with many jobs lets other queues run in between.
+/// Its threads are those that also run Swift's tasks: dispatch's global queue, or the threads of `QuietTasks` after
+/// `QuietTasks.begin`. So the thread that decodes a reply can continue with the task that waits for it, and more queues
+/// don't need more threads. A queue with many jobs yields its thread to other queues between turns.
 package final class DispatchExecutor: SerialExecutor {
   private enum Item: Sendable {
     case job(UnownedJob)
@@ -19,19 +19,19 @@ package final class DispatchExecutor: SerialExecutor {
 
   private struct State: Sendable {
     var items: [Item] = []
-    /// A thread is at it, or will be.
+    /// A thread runs the queue, or was asked to.
     var isActive = false
   }
 
   private let state = Locked(State())
-  /// The thread that is at it; 0 for none.
+  /// The thread that runs the queue now; 0 when none does.
   private let thread = Atomic<UInt>(0)
   private let threads: WorkerThreads?
 
-  /// A new queue. The label is for readers of the program only.
+  /// A new queue. The label only documents the call.
   package init(label: String) { threads = nil }
 
-  /// A queue that is served by `threads`.
+  /// A queue that runs on `threads`.
   init(on threads: WorkerThreads) { self.threads = threads }
 
   /// Runs an actor's job; called by the Swift runtime.
@@ -40,8 +40,8 @@ package final class DispatchExecutor: SerialExecutor {
   /// Runs `body` on the queue, after the jobs that are already in it.
   package func post(_ body: @escaping @Sendable () -> Void) { add(.body(body)) }
 
-  /// Runs `body` on the calling thread as a job of the queue, if the queue is idle. Returns false, and does nothing, if
-  /// it isn't.
+  /// Runs `body` on the calling thread as a job of the queue if the queue is idle. Otherwise does nothing and returns
+  /// false.
   package func runIfIdle(_ body: () -> Void) -> Bool {
     let isIdle = state.withLock { state in
       defer { state.isActive = true }
@@ -53,7 +53,7 @@ package final class DispatchExecutor: SerialExecutor {
     return true
   }
 
-  // MARK: - Its turns
+  // MARK: - Running jobs
 
   private func add(_ item: Item) {
     let isIdle = state.withLock { state in
@@ -68,7 +68,7 @@ package final class DispatchExecutor: SerialExecutor {
     if let threads, !QuietTasks.isHandedOver { threads.submit(.queue(self)) } else { QuietTasks.submit(.queue(self)) }
   }
 
-  /// Runs the jobs that are in the queue now; those that are added meanwhile wait for the next turn.
+  /// Runs the jobs that are in the queue now. Jobs that are added meanwhile wait for the next turn.
   func drain() {
     let items = state.withLock { state in
       defer { state.items = [] }
@@ -104,7 +104,7 @@ package final class DispatchExecutor: SerialExecutor {
   /// This executor, for an actor's `unownedExecutor`.
   package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-  /// The runtime asks this for `assumeIsolated`.
+  /// The Swift runtime calls this for `assumeIsolated`.
   package func checkIsolated() {
     precondition(thread.load(ordering: .relaxed) == UInt(pthread_self()), "this must run on its actor's queue")
   }

@@ -5,13 +5,13 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// The kernel's epoll, with an eventfd to wake it and a timerfd for time.
+/// The kernel's epoll, with an eventfd that wakes it and a timerfd for deadlines.
 package final class EpollQueue: EventQueue {
   private let epoll: FileDescriptor
   private let wakeUp: FileDescriptor
   private let timer: FileDescriptor
 
-  /// Events fetched by one wait. More are simply fetched by the next.
+  /// The number of events that one wait fetches. Further events are fetched by the next wait.
   private static let batch = 64
   private static let wakeToken = UInt64.max
   private static let timerToken = UInt64.max - 1
@@ -48,14 +48,14 @@ package final class EpollQueue: EventQueue {
     try Self.control(epoll, EPOLL_CTL_ADD, descriptor, interest.epollBits, token.rawValue)
   }
 
-  /// Changes what a descriptor is watched for.
+  /// Changes which events of a descriptor are reported.
   package func modify(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno) {
     try Self.control(epoll, EPOLL_CTL_MOD, descriptor, interest.epollBits, token.rawValue)
   }
 
   /// Stops watching.
   package func remove(_ descriptor: FileDescriptor) {
-    // This also works when the device is gone. If the descriptor isn't watched, there is nothing to do.
+    // This also works when the device was removed. The call fails harmlessly if the descriptor isn't watched.
     try? Self.control(epoll, EPOLL_CTL_DEL, descriptor, 0, 0)
   }
 
@@ -114,6 +114,7 @@ package final class EpollQueue: EventQueue {
 extension Interest {
   fileprivate var epollBits: UInt32 {
     (contains(.read) ? EPOLLIN.rawValue : 0) | (contains(.write) ? EPOLLOUT.rawValue : 0)
+      | (contains(.urgent) ? EPOLLPRI.rawValue : 0)
   }
 }
 
@@ -121,6 +122,7 @@ extension Readiness {
   fileprivate init(epollBits bits: UInt32) {
     self = []
     if bits & EPOLLIN.rawValue != 0 { insert(.readable) }
+    if bits & EPOLLPRI.rawValue != 0 { insert(.urgent) }
     if bits & EPOLLOUT.rawValue != 0 { insert(.writable) }
     if bits & EPOLLHUP.rawValue != 0 { insert(.hangUp) }
     if bits & EPOLLERR.rawValue != 0 { insert(.error) }

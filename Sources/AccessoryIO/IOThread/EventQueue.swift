@@ -3,34 +3,38 @@
 import AccessoryCore
 import SystemPackage
 
-/// What a descriptor is watched for.
+/// The events of a descriptor that are reported.
 package struct Interest: OptionSet, Sendable, Hashable {
   /// The bits of the set.
   package let rawValue: UInt8
   /// A set of these bits.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Bytes (or an end) can be read.
+  /// Bytes, or the end of the stream, can be read.
   package static let read = Interest(rawValue: 1 << 0)
   /// Bytes can be written.
   package static let write = Interest(rawValue: 1 << 1)
+  /// The other end of a TCP connection has sent urgent data that was not read.
+  package static let urgent = Interest(rawValue: 1 << 2)
 }
 
-/// What the kernel says of a descriptor.
+/// The readiness that the kernel reports for a descriptor.
 package struct Readiness: OptionSet, Sendable, Hashable {
   /// The bits of the set.
   package let rawValue: UInt8
   /// A set of these bits.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// A read returns at once.
+  /// A read doesn't block.
   package static let readable = Readiness(rawValue: 1 << 0)
-  /// A write takes at least a byte.
+  /// A write takes at least one byte without blocking.
   package static let writable = Readiness(rawValue: 1 << 1)
-  /// The other end is gone. Reported whatever the interest is, for as long as the descriptor is watched.
+  /// The other end has hung up. Reported whatever the interest is, for as long as the descriptor is watched.
   package static let hangUp = Readiness(rawValue: 1 << 2)
   /// The descriptor is in an error state. Reported whatever the interest is.
   package static let error = Readiness(rawValue: 1 << 3)
+  /// There is urgent data, and it was not read.
+  package static let urgent = Readiness(rawValue: 1 << 4)
 }
 
 /// Identifies a watched descriptor. Tokens are never reused, so an event that was fetched before its descriptor was
@@ -43,7 +47,7 @@ package struct EventToken: Hashable, Sendable {
 package struct QueuedEvent: Sendable, Hashable {
   /// The descriptor of the event; nil for the timer.
   package var token: EventToken?
-  /// What happened.
+  /// The readiness of the descriptor.
   package var readiness: Readiness
 
   /// An event of the descriptor `token`, or, with nil, of the timer.
@@ -53,17 +57,17 @@ package struct QueuedEvent: Sendable, Hashable {
   }
 }
 
-/// What the I/O thread waits in: epoll in production (`EpollQueue`), a scripted queue in tests.
+/// The source of events for an I/O thread: epoll in production (`EpollQueue`), a scripted queue in tests.
 ///
-/// `wait` is called by one thread; everything else may be called by any.
+/// Only the I/O thread calls `wait`; any thread may call the other methods.
 package protocol EventQueue: Sendable {
   /// Watches a descriptor, level-triggered.
   func add(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno)
-  /// Changes what a watched descriptor is watched for.
+  /// Changes which events of a watched descriptor are reported.
   func modify(_ descriptor: FileDescriptor, _ interest: Interest, token: EventToken) throws(Errno)
-  /// Stops watching. A descriptor is removed before it is closed or handed on.
+  /// Stops watching. Call it before the descriptor is closed or given to another owner.
   func remove(_ descriptor: FileDescriptor)
-  /// Sets the time at which `wait` returns an event without a token; nil for never.
+  /// Sets the time at which `wait` returns an event without a token; nil disables the timer.
   func arm(_ deadline: MonotonicTime?)
   /// Replaces `events` with the events that have happened. Waits for at least one, unless `poll` is true.
   func wait(into events: inout [QueuedEvent], poll: Bool) throws(Errno)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The handlers of watched descriptors, by token. A token is an index into an array and a generation count of that
-/// slot. So a lookup needs no hashing, which took as long as the rest of the loop's work for an event, and a stale
-/// token finds nothing.
+/// The handlers of watched descriptors, by token. A token consists of an index into an array and the generation count
+/// of that slot. So a lookup needs no hashing, which took as long as the rest of the loop's work for an event, and a
+/// stale token finds no handler.
 struct HandlerTable: Sendable {
   private struct Place: Sendable {
     var uses: UInt32 = 0
@@ -12,7 +12,7 @@ struct HandlerTable: Sendable {
   private var places: [Place] = []
   private var free: [Int] = []
 
-  /// Keeps `handler` until its token is removed.
+  /// Stores `handler` until its token is removed.
   mutating func add(_ handler: any EventHandler) -> EventToken {
     let index = free.popLast() ?? places.count
     if index == places.count { places.append(Place()) }
@@ -30,7 +30,7 @@ struct HandlerTable: Sendable {
     return handler
   }
 
-  /// The handler, unless it was removed.
+  /// The handler of `token`; nil after it was removed.
   subscript(token: EventToken) -> (any EventHandler)? { index(of: token).flatMap { places[$0].handler } }
 
   private func index(of token: EventToken) -> Int? {

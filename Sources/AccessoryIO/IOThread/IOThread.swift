@@ -6,13 +6,13 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Something that watches a descriptor. Called on the I/O thread only, and must not block.
+/// Handles the events of a watched descriptor. Called on the I/O thread only, and must not block.
 package protocol EventHandler: AnyObject, Sendable {
-  /// The descriptor is ready for what `readiness` says.
+  /// The descriptor has this readiness.
   func ready(_ readiness: Readiness)
 }
 
-/// A piece of work for the I/O thread that can be queued without an allocation.
+/// Work for the I/O thread that can be queued without an allocation.
 package protocol IOWork: AnyObject, Sendable {
   /// Does the work, on the I/O thread. Must not block.
   func perform()
@@ -21,25 +21,25 @@ package protocol IOWork: AnyObject, Sendable {
 /// The one thread that does all I/O: an event loop that is also an executor.
 ///
 /// Actors with this `unownedExecutor` run on it, and the loop calls into them with `assumeIsolated`. So the compiler
-/// checks that descriptors are read and written on this thread only. All members may be used from any thread.
+/// checks that only this thread reads and writes descriptors. All members may be used from any thread.
 public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
-  /// The I/O thread of this process. Runs from its first use to the end of the process. Traps if it can't be started
-  /// for lack of descriptors or memory; call `start` first to get an error instead.
+  /// The I/O thread of this process. It starts at first use and runs until the process ends. Traps if it can't be
+  /// started for lack of descriptors, memory or threads; call `start` first to get an error instead.
   public static let shared: IOThread = {
     do throws(Errno) {
       return try started.get()
     } catch {
-      fatalError("no event loop without epoll, eventfd, timerfd and a thread: \(error)")
+      fatalError("the event loop can't start: epoll, eventfd, timerfd or a thread is missing: \(error)")
     }
   }()
 
   private static let started = Result { () throws(Errno) in try IOThread(starting: EpollQueue()) }
 
-  /// Starts the I/O thread of this process, unless it runs. Throws `ioFailure` when the system has no descriptors, no
-  /// memory or no thread left for it; every later call then throws the same.
+  /// Starts the I/O thread of this process, unless it runs already. Throws `ioFailure` when the system has no
+  /// descriptors, no memory or no thread left for it; every later call then throws the same error.
   public static func start() throws(AccessoryError) { try start(leaving: 0) }
 
-  /// As above; throws, too, when fewer than `spare` descriptors are left.
+  /// Like `start()`. Also throws when fewer than `spare` descriptors are left.
   package static func start(leaving spare: Int) throws(AccessoryError) {
     var kept: [FileDescriptor] = []
     defer { kept.forEach(SystemCall.close) }
@@ -52,7 +52,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
       error = failure
     }
     let isFull = error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem
-    let advice = isFull ? ": allow this program more files (ulimit -n)" : ""
+    let advice = isFull ? ": raise the limit of open files (ulimit -n)" : ""
     throw AccessoryError(
       .ioFailure, code: .errno(error.rawValue), "starting the I/O thread: \(error.summary)\(advice)")
   }
@@ -71,12 +71,12 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
 
   private struct Timers {
     var queue = TimerQueue()
-    /// The time that the event queue's timer is set to. It isn't set later when an action is cancelled: that costs one
-    /// wake-up too many at times, but no system call for a request that is answered in time.
+    /// The deadline that the event queue's timer is set to. Cancelling an action leaves the timer alone: that sometimes
+    /// costs one wake-up too many, but saves a system call for each request that is answered in time.
     var armed: MonotonicTime?
   }
 
-  /// Where transports read into.
+  /// The buffer that transports read into.
   let readBuffer = ReadBuffer()
 
   private let queue: any EventQueue
@@ -87,12 +87,12 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   private let thread = Atomic<UInt>(0)
   private let wakeUpCount = Atomic<UInt64>(0)
 
-  /// Starts a thread that waits in `queue`. Traps when the system has none left.
+  /// Starts a thread that waits in `queue`. Traps when the system can't start a thread.
   package convenience init(queue: any EventQueue) {
     do throws(Errno) {
       try self.init(starting: queue)
     } catch {
-      fatalError("no thread for I/O: \(error)")
+      fatalError("the I/O thread can't be started: \(error)")
     }
   }
 
@@ -108,7 +108,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
       &handle, nil,
       { context in
         shim_thread_name("accessory-io")
-        Signals.block([SIGPIPE])  // a write to a socket whose other end is gone fails with EPIPE, and that is enough
+        Signals.block([SIGPIPE])  // a write to a socket whose peer is gone then fails with EPIPE
         let io = Unmanaged<IOThread>.fromOpaque(context!).takeRetainedValue()
         io.thread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
         io.run()
@@ -121,13 +121,14 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     pthread_detach(handle)
   }
 
-  /// Ends the thread after the work that is queued. For tests; the shared thread runs as long as the process.
+  /// Ends the thread after it has done the work that is queued. For tests; the shared thread runs as long as the
+  /// process.
   package func stop() {
     inbox.withLock { $0.isStopping = true }
     queue.wake()
   }
 
-  /// How often the loop has woken up from waiting. Doesn't grow while nothing happens.
+  /// How often the loop has woken up from waiting. Doesn't grow while the process is idle.
   public var wakeUps: UInt64 { wakeUpCount.load(ordering: .relaxed) }
 
   /// True on the I/O thread.
@@ -143,25 +144,26 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     do throws(Errno) {
       try queue.add(descriptor, interest, token: token)
     } catch {
-      _ = handlers.withLock { $0.remove(token) }  // the caller has it too
+      _ = handlers.withLock { $0.remove(token) }  // the caller holds a reference, so no deinit runs under the lock
       throw error
     }
     return token
   }
 
-  /// Changes what a descriptor is watched for.
+  /// Changes which events of a descriptor are reported.
   package func change(_ descriptor: FileDescriptor, _ token: EventToken, to interest: Interest) throws(Errno) {
     try queue.modify(descriptor, interest, token: token)
   }
 
-  /// Stops watching. When called on the I/O thread, no call follows, not even for an event already fetched.
+  /// Stops watching. When called on the I/O thread, the handler isn't called again, not even for an event that was
+  /// already fetched.
   package func unwatch(_ descriptor: FileDescriptor, _ token: EventToken) {
     queue.remove(descriptor)
     let handler = handlers.withLock { $0.remove(token) }
-    _ = handler  // let go outside the lock: its deinit may come back here
+    _ = handler  // released outside the lock, because its deinit may call this thread's methods
   }
 
-  /// The object of this type that belongs to the thread. `body` creates it at the first call.
+  /// The object of this type that belongs to the thread. The first call creates it with `body`.
   func shared<Object: AnyObject & Sendable, Failure: Error>(
     _ body: (IOThread) throws(Failure) -> Object
   ) throws(Failure) -> Object {
@@ -178,10 +180,10 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   /// Runs an actor's job; called by the Swift runtime.
   public func enqueue(_ job: consuming ExecutorJob) { post(.job(UnownedJob(job))) }
 
-  /// Performs `work` on the I/O thread, in the order of the calls.
+  /// Performs `work` on the I/O thread. Work runs in the order in which it was posted.
   package func post(_ work: any IOWork) { post(.object(work)) }
 
-  /// Runs `body` on the I/O thread, in the order of the calls.
+  /// Runs `body` on the I/O thread. Work runs in the order in which it was posted.
   public func post(_ body: @escaping @Sendable () -> Void) { post(.body(body)) }
 
   private func post(_ work: Work) {
@@ -195,10 +197,10 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
 
   // MARK: - Time
 
-  /// The present.
+  /// The current time.
   public var now: MonotonicTime { .now }
 
-  /// The present on a clock that goes on while the machine sleeps.
+  /// The current time on `CLOCK_BOOTTIME`, which continues while the machine sleeps.
   public var bootTime: MonotonicTime { .boot }
 
   /// Runs `action` on the I/O thread at `deadline` or soon after.
@@ -213,7 +215,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
     }
   }
 
-  /// Forgets a scheduled action.
+  /// Cancels a scheduled action.
   public func cancel(_ token: TimerToken) { timers.withLock { $0.queue.cancel(token) } }
 
   private func runDueTimers() {
@@ -238,7 +240,8 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
       if isStopping && work.isEmpty { return }
       for item in work { perform(item) }
       work.removeAll(keepingCapacity: true)
-      // Work that was queued meanwhile runs after the events that are ready, so that neither starves the other.
+      // Work that is queued meanwhile runs after the events that are ready, so that neither delays the other without
+      // limit.
       let hasMore = inbox.withLock { inbox in
         inbox.isAsleep = inbox.work.isEmpty && !inbox.isStopping
         return !inbox.isAsleep
@@ -246,15 +249,15 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
       do throws(Errno) {
         try queue.wait(into: &events, poll: hasMore)
       } catch {
-        usleep(10_000)  // the kernel is out of memory: go on later, and don't spin until then
+        usleep(10_000)  // epoll_wait failed: retry later, without spinning
         continue
       }
       if !hasMore {
         wakeUpCount.add(1, ordering: .relaxed)
         inbox.withLock { $0.isAsleep = false }
       }
-      // Timers run last: bytes that arrived in time must be handled before a timeout is checked, however late this
-      // thread is.
+      // Timers run last: even when this thread is late, it handles bytes that arrived in time before it checks
+      // timeouts.
       for event in events {
         if let token = event.token { handlers.withLock { $0[token] }?.ready(event.readiness) }
       }
@@ -276,7 +279,7 @@ public final class IOThread: SerialExecutor, TaskExecutor, TimerClock {
   /// This executor, for an actor's `unownedExecutor`.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-  /// Traps unless called on the I/O thread; the runtime asks for `assumeIsolated`.
+  /// Traps unless called on the I/O thread. The runtime calls this for `assumeIsolated`.
   public func checkIsolated() { precondition(isCurrent, "this must run on the I/O thread") }
 
   /// Tells the runtime whether the caller is on the I/O thread.

@@ -4,10 +4,10 @@ import AccessoryCore
 import Glibc
 
 extension MonotonicTime {
-  /// The present.
+  /// The current time on `CLOCK_MONOTONIC`.
   public static var now: MonotonicTime { read(CLOCK_MONOTONIC) }
 
-  /// The present on `CLOCK_BOOTTIME`, which goes on while the machine sleeps.
+  /// The current time on `CLOCK_BOOTTIME`, which continues while the machine sleeps.
   static var boot: MonotonicTime { read(CLOCK_BOOTTIME) }
 
   private static func read(_ clock: clockid_t) -> MonotonicTime {

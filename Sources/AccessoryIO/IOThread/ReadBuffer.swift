@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The buffer that all transports of an I/O thread read into, one after another. Only `withReadBuffer` reaches it.
+/// The buffer that all transports of an I/O thread read into, one after another. Only `withReadBuffer` accesses it.
 final class ReadBuffer: Sendable {
-  /// Terminals give at most 4 KiB or so at a time, sockets what there is.
+  /// The size in bytes. A terminal returns at most about 4 KiB for a read, a socket everything that has arrived.
   private static let size = 65_536
 
-  // This is safe because `withReadBuffer` is the only user, and runs on the thread that the buffer belongs to.
+  // This is safe because only `withReadBuffer` accesses the memory, on the thread that the buffer belongs to.
   fileprivate nonisolated(unsafe) let memory = UnsafeMutableRawBufferPointer.allocate(
     byteCount: ReadBuffer.size, alignment: 16)
 
@@ -13,8 +13,8 @@ final class ReadBuffer: Sendable {
 }
 
 extension IOActor {
-  /// Lends `body` the I/O thread's buffer. Only code that is isolated to an actor of the I/O thread can call this, and
-  /// it traps where such an actor runs elsewhere by mistake. The contents of the buffer are undefined after `body`.
+  /// Calls `body` with the I/O thread's buffer. Only code that is isolated to an actor of the I/O thread can call this;
+  /// it traps on any other thread. The contents of the buffer are undefined after `body` returns.
   package func withReadBuffer<Result, Failure: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A queue for calls on one device that may block: opening, configuring, closing. Each device has its own, so that a
-/// device that hangs doesn't delay others; at most 64 threads run these queues. Descriptors aren't read or written
-/// here.
+/// device that hangs doesn't delay others. At most 64 threads run all these queues. Descriptors aren't read or written
+/// on these queues.
 package struct SetupQueue: Sendable {
   private let queue = DispatchExecutor(on: threads)
   private static let threads = WorkerThreads(name: "accessory-setup", limit: 64) { QuietTasks.submit($0) }
 
-  /// A queue for the device that `label` names.
+  /// A queue for one device. The label only documents the call.
   package init(label: String) {}
 
-  /// Runs `body` after the jobs that were added before, and waits for it without blocking the caller's thread.
+  /// Runs `body` after the jobs that were added before, and suspends the calling task until `body` has returned.
   package func run<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {

@@ -5,14 +5,14 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The kernel's id of the thread that signals are forwarded to. A global, because a signal handler reads it.
+/// The thread id (gettid(2)) that signals are forwarded to. A global, because a signal handler reads it.
 private let receivingThread = Atomic<CInt>(0)
 
 /// Handles signals of this process on the I/O thread, which reads them from a signalfd.
 ///
-/// A signalfd only gets signals that every thread blocks, and that can't be ensured: during an asynchronous `main` the
-/// runtime leaves the main thread waiting with no signal blocked. So there is a signal handler, too, for threads that
-/// don't block a signal; it forwards the signal to the I/O thread, which does.
+/// A signalfd only gets signals that every thread blocks, and a program can't ensure that: in an asynchronous `main`,
+/// the runtime lets the main thread wait with no signal blocked. So this also installs a signal handler, which runs on
+/// threads that don't block the signal. It forwards the signal to the I/O thread, which blocks it.
 package actor Signals: EventHandler {
   private nonisolated let io: IOThread
   private let descriptor: FileDescriptor
@@ -21,16 +21,16 @@ package actor Signals: EventHandler {
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Blocks `signals` in the calling thread and in the threads that it starts. Call it first in a program that must not
-  /// be ended by them before its `Signals` exist.
+  /// Blocks `signals` in the calling thread and in the threads that it starts later. Call it first in a program that
+  /// these signals must not end before its `Signals` exists.
   package static func block(_ signals: [CInt]) {
     var set = set(of: signals)
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Calls `body` on the I/O thread with the number of each of `signals` that comes, instead of what they do by
-  /// default. Lasts for the life of the process; programs that it starts are not affected. Throws the errno of
-  /// signalfd(2) or epoll_ctl(2), and then nothing has changed.
+  /// Calls `body` on the I/O thread with the number of each signal of `signals` that arrives; the signal's default
+  /// action is disabled. Lasts for the life of the process; programs that it starts are not affected. Throws the errno
+  /// of signalfd(2) or epoll_ctl(2), and then has changed nothing.
   package init(_ signals: [CInt], io: IOThread = .shared, _ body: @escaping @Sendable (CInt) -> Void) throws(Errno) {
     self.io = io
     self.body = body
@@ -59,7 +59,7 @@ package actor Signals: EventHandler {
     for signal in signals { sigaction(signal, &action, nil) }
   }
 
-  /// Called by the loop.
+  /// The I/O thread calls this when the signalfd is readable.
   package nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.read() } }
 
   private func read() {

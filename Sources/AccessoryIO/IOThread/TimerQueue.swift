@@ -3,7 +3,7 @@
 import AccessoryCore
 import HeapModule
 
-/// Scheduled actions, earliest first. A value that is given the time.
+/// Scheduled actions, earliest first. This type reads no clock; the caller passes the current time.
 struct TimerQueue: Sendable {
   private struct Entry: Comparable, Sendable {
     var deadline: MonotonicTime
@@ -39,7 +39,7 @@ struct TimerQueue: Sendable {
 
   mutating func cancel(_ token: TimerToken) {
     guard actions.removeValue(forKey: token.rawValue) != nil else { return }
-    // Cancelled entries stay in the heap until their time comes. This removes them when they are the majority.
+    // Cancelled entries stay in the heap until their deadline. This removes them when they are the majority.
     if heap.count > 2 * actions.count + 64 {
       heap = Heap(heap.unordered.filter { actions[$0.id] != nil })
     }

@@ -8,22 +8,22 @@ import Glibc
 
 /// A pool of at most `limit` threads that run jobs in the order in which they were added.
 ///
-/// A thread is started when there is a job and no idle thread, and ends after five idle seconds, unless it is one of
-/// the `kept` ones. Dispatch's own queues can't be used for this: each serial queue that is woken may bring a thread of
-/// its own, up to 255 of them (its `DISPATCH_WORKQ_MAX_PTHREAD_COUNT`), and where the system allows no more threads,
-/// the one that adds to a queue sleeps until it does.
+/// A job starts a thread when no thread is idle. A thread ends after five idle seconds, unless it is one of the `kept`
+/// ones. Dispatch's own queues can't be used for this: each serial queue that is woken may start a thread, up to 255
+/// (its `DISPATCH_WORKQ_MAX_PTHREAD_COUNT`), and when the system refuses a new thread, the thread that adds to a queue
+/// sleeps until one can be started.
 package final class WorkerThreads: Sendable {
-  /// What a thread can be given.
+  /// The kinds of jobs.
   package enum Work: Sendable {
-    /// What a queue holds.
+    /// A turn of a queue.
     case queue(DispatchExecutor)
-    /// A job of Swift's runtime isn't Sendable; each is passed on once and run once.
+    /// A job of Swift's runtime, as an address because the job isn't Sendable. Each job is passed on once and run once.
     case job(UInt)
   }
 
   private struct State: Sendable {
     var work: Deque<Work> = []
-    /// The semaphores of idle threads; the thread that worked last is at the end.
+    /// The semaphores of idle threads; the thread that became idle last is at the end.
     var idle: [DispatchSemaphore] = []
     var count = 0
   }
@@ -35,13 +35,13 @@ package final class WorkerThreads: Sendable {
   private let stackSize: Int
   private let fallback: (@Sendable (Work) -> Void)?
 
-  private static let patience = 5
-  /// The size of a thread's stack in bytes: as large as that of dispatch's threads, and small enough for a low `ulimit
-  /// -v`.
+  /// How long an idle thread waits for a job before it ends, in seconds.
+  private static let idleTimeout = 5
+  /// The size of a thread's stack in bytes: the same as dispatch's threads, and small enough for a low `ulimit -v`.
   static let usualStackSize = 2 << 20
 
-  /// A pool whose threads are called `name`, of at most 15 bytes. `kept` of them never end. If the system allows no
-  /// thread and there is none, `fallback` gets the job.
+  /// A pool whose threads are called `name` (at most 15 bytes). The last `kept` threads never end. If the pool has no
+  /// thread and the system allows none, `fallback` gets the jobs.
   init(
     name: String, limit: Int, kept: Int = 0, stackSize: Int = usualStackSize,
     fallback: (@Sendable (Work) -> Void)? = nil
@@ -53,10 +53,10 @@ package final class WorkerThreads: Sendable {
     self.kept = kept
   }
 
-  /// Threads that there are now.
+  /// The number of threads now.
   var count: Int { state.withLock { $0.count } }
 
-  /// Starts the first thread, if there is none. False when the system allows none.
+  /// Starts the first thread, if there is none. Returns false when the system allows none.
   func startFirst() -> Bool {
     let mustStart = state.withLock { state in
       if state.count > 0 { return false }
@@ -66,7 +66,7 @@ package final class WorkerThreads: Sendable {
     return mustStart ? start() : true
   }
 
-  /// Queues work.
+  /// Queues a job.
   func submit(_ work: Work) {
     enum Next {
       case wake(DispatchSemaphore)
@@ -86,7 +86,7 @@ package final class WorkerThreads: Sendable {
     }
   }
 
-  /// A thread couldn't be started. The existing threads do the work; if there are none, `fallback` does.
+  /// Called when a thread couldn't be started. The existing threads do the work; if there are none, `fallback` gets it.
   private func handOver() {
     guard let fallback else { return }
     let work = state.withLock { state in
@@ -98,7 +98,7 @@ package final class WorkerThreads: Sendable {
 
   // MARK: - A thread
 
-  /// The thread was counted already.
+  /// Starts a thread that `count` already includes.
   private func start() -> Bool {
     if launch() { return true }
     state.withLock { $0.count -= 1 }
@@ -131,7 +131,7 @@ package final class WorkerThreads: Sendable {
         mayEnd = true
       }
       if mayEnd {
-        guard worker.wait(timeout: .now() + .seconds(Self.patience)) == .timedOut else { continue }
+        guard worker.wait(timeout: .now() + .seconds(Self.idleTimeout)) == .timedOut else { continue }
         if leave(worker) { return }
         mayEnd = false
       } else {
@@ -149,7 +149,7 @@ package final class WorkerThreads: Sendable {
     }
   }
 
-  /// Removes an idle thread from the pool; false when it must stay, or is being woken.
+  /// Removes an idle thread from the pool. Returns false when it must stay, or when it is being woken.
   private func leave(_ worker: DispatchSemaphore) -> Bool {
     state.withLock { state in
       guard state.count > kept, let index = state.idle.firstIndex(where: { $0 === worker }) else { return false }
@@ -159,7 +159,8 @@ package final class WorkerThreads: Sendable {
     }
   }
 
-  /// All signals but those for faults of the thread itself: other signals belong to the program's own threads.
+  /// Blocks all signals except those for faults of the thread itself. The program's own threads handle the other
+  /// signals.
   private static func blockSignals() {
     var set = sigset_t()
     sigfillset(&set)
@@ -167,7 +168,7 @@ package final class WorkerThreads: Sendable {
     pthread_sigmask(SIG_SETMASK, &set, nil)
   }
 
-  /// Does a piece of work on the calling thread.
+  /// Runs a job on the calling thread.
   package static func perform(_ work: Work) {
     switch work {
     case .queue(let queue): queue.drain()

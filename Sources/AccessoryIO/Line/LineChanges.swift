@@ -2,9 +2,9 @@
 
 import AccessoryCore
 
-/// Settings to change on an open line. What is nil stays as it is.
+/// Changes of an open line's settings. A setting that is nil stays as it is.
 public struct LineChanges: Sendable, Hashable {
-  /// Bits a second, above 0.
+  /// Bits per second, above 0.
   public var baudRate: UInt32?
   /// Data bits of a character, 5…8.
   public var dataBits: Int?
@@ -15,7 +15,7 @@ public struct LineChanges: Sendable, Hashable {
   /// The kind of flow control.
   public var flowControl: LineFlowControl?
 
-  /// These changes; none, unless said otherwise.
+  /// Creates a set of changes; a setting that isn't given doesn't change.
   public init(
     baudRate: UInt32? = nil, dataBits: Int? = nil, parity: LineParity? = nil, stopBits: Int? = nil,
     flowControl: LineFlowControl? = nil
@@ -27,14 +27,15 @@ public struct LineChanges: Sendable, Hashable {
     self.flowControl = flowControl
   }
 
-  /// Throws `misconfigured` for settings that no serial line supports; `label` is the device's name for people.
+  /// Throws `misconfigured` for settings that no serial line supports; `label` is the device's name in the error
+  /// message.
   public func check(_ label: String) throws(AccessoryError) {
     func refuse(_ setting: String, _ allowed: String) -> AccessoryError {
       AccessoryError(.misconfigured, "\(label) can't be set to \(setting): \(allowed)")
     }
-    // 0 would hang the line up.
-    if baudRate == 0 { throw refuse("0 baud", "choose the baud rate of the device") }
-    if let dataBits, !(5...8).contains(dataBits) { throw refuse("\(dataBits) data bits", "there are 5, 6, 7 or 8") }
-    if let stopBits, !(1...2).contains(stopBits) { throw refuse("\(stopBits) stop bits", "there are 1 or 2") }
+    // A rate of 0 would hang up the line.
+    if baudRate == 0 { throw refuse("0 baud", "write the baud rate that the device uses") }
+    if let dataBits, !(5...8).contains(dataBits) { throw refuse("\(dataBits) data bits", "5, 6, 7 or 8 are possible") }
+    if let stopBits, !(1...2).contains(stopBits) { throw refuse("\(stopBits) stop bits", "1 or 2 are possible") }
   }
 }

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// A parity bit behind the data bits of a character.
+/// The parity bit after the data bits of a character.
 public enum LineParity: String, Sendable, Hashable, CaseIterable {
   /// No parity bit.
   case none
@@ -18,7 +18,7 @@ public enum LineParity: String, Sendable, Hashable, CaseIterable {
 
 /// The kind of flow control.
 public enum LineFlowControl: String, Sendable, Hashable, CaseIterable {
-  /// Nobody.
+  /// No flow control.
   case none
   /// The RTS and CTS lines.
   case hardware
@@ -26,31 +26,31 @@ public enum LineFlowControl: String, Sendable, Hashable, CaseIterable {
   case software
 }
 
-/// The settings and states of a line, as read back from it.
+/// The settings and modem lines of a serial line, as read back from it.
 public struct LineStatus: Sendable, Hashable {
-  /// Bits a second that the hardware really does.
+  /// Bits per second that the hardware really uses.
   public var baudRate: UInt32
   /// Data bits of a character.
   public var dataBits: Int
   /// The parity bit.
   public var parity: LineParity
-  /// Stop bits of a character, 1 or 2. With five data bits most hardware makes 1½ of 2.
+  /// Stop bits of a character, 1 or 2. With five data bits, most hardware sends 1½ instead of 2.
   public var stopBits: Int
   /// The kind of flow control.
   public var flowControl: LineFlowControl
-  /// The lines that are raised; nil where there are none, or it isn't known.
+  /// The modem lines that are raised; nil when the line has none or they aren't known.
   public var modemLines: ModemLines?
-  /// Whether closing the line lowers DTR and RTS; nil where it isn't known.
+  /// Whether closing the line lowers DTR and RTS; nil when it isn't known.
   public var lowersLinesOnClose: Bool?
-  /// Whether the driver delivers received bytes at once (low latency); nil where it isn't known.
+  /// Whether the driver delivers received bytes at once (low latency); nil when it isn't known.
   public var isLowLatency: Bool?
-  /// How long an adapter's chip waits for more bytes before it delivers (FTDI), in whole milliseconds; nil when it has no
-  /// such timer.
+  /// How long an adapter's chip (FTDI) waits for more bytes before it delivers, in whole milliseconds; nil when it has
+  /// no such timer.
   public var latencyTimer: Duration?
-  /// RS-485 direction control; nil when it is off or not there.
+  /// RS-485 direction control; nil when it is off or not supported.
   public var rs485: TerminalConfiguration.RS485?
 
-  /// A line with these settings, by default 8N1 without flow control. Everything else is unknown.
+  /// A status with these settings, by default 8N1 without flow control. All other properties are nil.
   public init(
     baudRate: UInt32, dataBits: Int = 8, parity: LineParity = .none, stopBits: Int = 1,
     flowControl: LineFlowControl = .none, modemLines: ModemLines? = nil
@@ -63,14 +63,15 @@ public struct LineStatus: Sendable, Hashable {
     self.modemLines = modemLines
   }
 
-  /// How long a byte takes with these settings.
+  /// How long a byte takes on the line with these settings.
   public var timing: LineTiming {
     .serial(baudRate: baudRate, bits: 1 + dataBits + (parity == .none ? 0 : 1) + stopBits)
   }
 }
 
 extension LineStatus: CustomStringConvertible {
-  /// For people: "115200 baud, 8N1", with flow control, RS-485 and the raised modem lines where there are such.
+  /// A text for people: "115200 baud, 8N1", followed by flow control, RS-485 and the raised modem lines where there are
+  /// any.
   public var description: String {
     let letter = parity == .none ? "N" : parity.rawValue.prefix(1).uppercased()
     var parts = ["\(baudRate) baud", "\(dataBits)\(letter)\(stopBits)"]

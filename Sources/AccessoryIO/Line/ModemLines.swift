@@ -33,8 +33,8 @@ public struct ModemLines: OptionSet, Sendable, Hashable {
   /// The lines that this end drives.
   public static let outputs: ModemLines = [.dtr, .rts]
 
-  /// Throws `misconfigured` if a line is an input, or is to be raised and lowered at once; `label` is the device's name
-  /// for people.
+  /// Throws `misconfigured` if one of the lines is an input or is in both sets; `label` is the device's name in the
+  /// error message.
   public static func check(raising raised: ModemLines, lowering lowered: ModemLines, _ label: String)
     throws(AccessoryError)
   {
@@ -45,13 +45,14 @@ public struct ModemLines: OptionSet, Sendable, Hashable {
         .misconfigured, "\(names.isEmpty ? "that" : names) can't be set on \(label): only DTR and RTS are outputs")
     }
     guard raised.isDisjoint(with: lowered) else {
-      throw AccessoryError(.misconfigured, "a line of \(label) can't be raised and lowered at once: choose one")
+      throw AccessoryError(
+        .misconfigured, "a modem line of \(label) can't be raised and lowered in one call: choose one")
     }
   }
 }
 
 extension ModemLines: CustomStringConvertible {
-  /// For people, the raised lines: "DTR RTS"; "none" where none is raised.
+  /// The raised lines as a text for people: "DTR RTS", or "none".
   public var description: String {
     isEmpty ? "none" : Self.names.filter { contains($0.line) }.map(\.name).joined(separator: " ")
   }

@@ -3,15 +3,15 @@
 import AccessoryCore
 
 extension RFC2217Transport {
-  /// How long a server may take to agree to speak of the port.
+  /// How long the server may take to agree to the COM port option.
   private static let agreementLimit = Duration.seconds(5)
 
-  /// Connects to a serial port of another machine and sets its line as `configuration` says; its path is of no account. RS-485 and
-  /// low latency are the server's.
+  /// Connects to a serial port of another machine and sets its line as `configuration` says. `configuration.path` is
+  /// ignored, and so are the settings for RS-485 and low latency, which RFC 2217 can't set.
   ///
-  /// Throws what connecting throws: `notFound`, `disconnected`, `timedOut`; `refused` and `timedOut` where the server doesn't
-  /// speak RFC 2217, `unsupported` where the line can't do what is wanted, `misconfigured` for what no line can do, and
-  /// `cancelled`.
+  /// Throws `notFound`, `disconnected` or `timedOut` when connecting fails; `refused` or `timedOut` when the server
+  /// doesn't speak RFC 2217; `unsupported` when the line can't have the settings; `misconfigured` for settings that no
+  /// line has; and `cancelled` when the task is cancelled.
   public static func open(
     _ address: NetworkAddress, _ configuration: TerminalConfiguration, io: IOThread = .shared
   ) async throws(AccessoryError) -> RFC2217Transport {
@@ -21,7 +21,7 @@ extension RFC2217Transport {
     // Not in the catch clause: the optimizer of Swift 6.3.1 crashes on some awaits there.
     let failure: AccessoryError
     do throws(AccessoryError) {
-      try await transport.agree(within: agreementLimit, clock: io)
+      try await transport.negotiate(within: agreementLimit, clock: io)
       try await transport.set(configuration)
       if configuration.settle > .zero {
         await io.sleep(for: configuration.settle)
@@ -36,17 +36,19 @@ extension RFC2217Transport {
     throw failure
   }
 
-  package func agree(within limit: Duration, clock: any TimerClock) async throws(AccessoryError) {
+  package func negotiate(within limit: Duration, clock: any TimerClock) async throws(AccessoryError) {
     let label = label
     let timer = Locked<TimerToken?>(nil)
     let error = await withCheckedContinuation { (continuation: CheckedContinuation<AccessoryError?, Never>) in
       let once = Once(continuation)
       let token = clock.schedule(at: clock.now + limit) {
         once.finish(
-          AccessoryError(.timedOut, "\(label) doesn't answer as an RFC 2217 server: tcp: opens it for its bytes alone"))
+          AccessoryError(
+            .timedOut,
+            "\(label) doesn't answer as an RFC 2217 server: if it is a plain TCP port, write tcp: instead of rfc2217:"))
       }
       timer.withLock { $0 = token }
-      agree { once.finish($0) }
+      negotiate { once.finish($0) }
     }
     if let token = timer.withLock({ $0 }) { clock.cancel(token) }
     if let error { throw error }
@@ -65,7 +67,7 @@ extension RFC2217Transport {
   }
 }
 
-/// Resumes once.
+/// Resumes a continuation once; later calls do nothing.
 private final class Once: Sendable {
   private let continuation: Locked<CheckedContinuation<AccessoryError?, Never>?>
 

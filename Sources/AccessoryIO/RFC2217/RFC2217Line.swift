@@ -4,14 +4,28 @@ import AccessoryCore
 import AccessoryProtocols
 import Synchronization
 
-/// The serial line of another machine, asked by RFC 2217.
+/// The serial line of another machine, controlled by RFC 2217 requests.
 final class RFC2217Line: LineControl {
   private let label: String
   private let transport = Locked<(transport: RFC2217Transport, clock: any TimerClock)?>(nil)
-  private let state = Locked<(status: LineStatus, ending: AccessoryError?)>((LineStatus(baudRate: 9_600), nil))
+  private struct State: Sendable {
+    var status = LineStatus(baudRate: 9_600)
+    var activity = LineActivity()
+    /// Whether the server didn't reply to a request about DTR and RTS. From then on, their state isn't requested, and
+    /// changes of them don't wait for a reply.
+    var isSilentAboutOutputs = false
+    /// Whether the server was asked to report errors and breaks.
+    var isTold = false
+    var ending: AccessoryError?
+  }
 
-  /// How long an answer may take: servers have sick adapters, too.
-  private static let patience = Duration.seconds(5)
+  private let state = Locked(State())
+
+  /// The timeout of a reply. It allows for a slow adapter at the server.
+  private static let replyTimeout = Duration.seconds(5)
+  /// The timeout of a reply about DTR and RTS. It is short, because pyserial's server never reports their state, and
+  /// esptool's server doesn't confirm changes that it handles as a reset.
+  private static let outputReplyTimeout = Duration.seconds(1)
   private static let parities: [LineParity] = [.none, .odd, .even, .mark, .space]
   private static let flows: [LineFlowControl] = [.none, .software, .hardware]
 
@@ -21,7 +35,7 @@ final class RFC2217Line: LineControl {
     self.transport.withLock { $0 = (transport, clock) }
   }
 
-  /// Nothing can be asked any more.
+  /// Makes all further requests fail with `error`.
   func end(_ error: AccessoryError) {
     state.withLock { $0.ending = $0.ending ?? error }
     transport.withLock { $0 = nil }
@@ -33,9 +47,10 @@ final class RFC2217Line: LineControl {
 
   func status() async throws(AccessoryError) -> LineStatus {
     let questions: [COMPortMessage] = [
-      .baudRate(0), .dataSize(0), .parity(0), .stopSize(0), .control(0), .control(7), .control(10),
+      .baudRate(0), .dataSize(0), .parity(0), .stopSize(0), .control(0),
     ]
     for answer in try await ask(questions) { note(answer) }
+    try await askForOutputs()
     return await current()
   }
 
@@ -54,21 +69,37 @@ final class RFC2217Line: LineControl {
     let answers = try await ask(questions)
     for answer in answers { note(answer) }
     for (question, answer) in zip(questions, answers) where question != answer {
-      // Hardware may do a slightly different rate.
+      // Hardware may use a slightly different rate.
       if case .baudRate(let wanted) = question, case .baudRate(let rate) = answer, rate > 0,
         max(wanted, rate) - min(wanted, rate) <= wanted / 20
       {
         continue
       }
       throw AccessoryError(
-        .unsupported, "\(label) can't do \(Self.words(question)): it stays with \(Self.words(answer))")
+        .unsupported, "\(label) can't be set to \(Self.words(question)): the server keeps \(Self.words(answer))")
     }
     return await current()
   }
 
   func modemLines() async throws(AccessoryError) -> ModemLines {
-    for answer in try await ask([.control(7), .control(10)]) { note(answer) }
+    // The server reports changes of inputs by itself. Outputs keep the state that was set last.
+    if state.withLock({ $0.status.modemLines == nil }) { try await askForOutputs() }
     return await current().modemLines ?? []
+  }
+
+  /// Requests the state of DTR and RTS. If the server doesn't reply, both count as raised, as they are after a port was
+  /// opened.
+  private func askForOutputs() async throws(AccessoryError) {
+    guard !state.withLock({ $0.isSilentAboutOutputs }) else { return }
+    do throws(AccessoryError) {
+      for answer in try await ask([.control(7), .control(10)], within: Self.outputReplyTimeout) { note(answer) }
+    } catch {
+      guard error.kind == .timedOut else { throw error }
+      state.withLock { state in
+        state.isSilentAboutOutputs = true
+        if state.status.modemLines == nil { state.status.modemLines = .outputs }
+      }
+    }
   }
 
   func set(raising raised: ModemLines, lowering lowered: ModemLines) async throws(AccessoryError) {
@@ -78,10 +109,18 @@ final class RFC2217Line: LineControl {
       if raised.contains(line) { questions.append(.control(code)) }
       if lowered.contains(line) { questions.append(.control(code + 1)) }
     }
-    let answers = try await ask(questions)
-    for answer in answers { note(answer) }
+    guard !state.withLock({ $0.isSilentAboutOutputs }) else { return try await tell(questions) }
+    let answers: [COMPortMessage]
+    do throws(AccessoryError) {
+      answers = try await ask(questions, within: Self.outputReplyTimeout)
+    } catch {
+      guard error.kind == .timedOut else { throw error }
+      state.withLock { $0.isSilentAboutOutputs = true }
+      return note(all: questions)
+    }
+    note(all: answers)
     guard answers == questions else {
-      throw AccessoryError(.unsupported, "\(label) doesn't move its modem lines: the server says they stay as they are")
+      throw AccessoryError(.unsupported, "the server of \(label) didn't change its modem lines")
     }
   }
 
@@ -92,7 +131,35 @@ final class RFC2217Line: LineControl {
     if value > 0 { _ = try await ask([.purge(value)]) }
   }
 
-  // MARK: - What was answered
+  func activity() async throws(AccessoryError) -> LineActivity {
+    let errors: COMPortLineState = [.overrun, .parityError, .framingError, .breakSeen]
+    if !state.withLock({ $0.isTold }) {
+      _ = try await ask([.lineStateMask(errors.rawValue)])
+      state.withLock { $0.isTold = true }
+    }
+    return state.withLock { $0.activity }
+  }
+
+  /// Counts the errors and breaks that the server reports, one for each notification.
+  func note(_ events: COMPortLineState) {
+    state.withLock { state in
+      if events.contains(.overrun) { state.activity.overruns &+= 1 }
+      if events.contains(.parityError) { state.activity.parityErrors &+= 1 }
+      if events.contains(.framingError) { state.activity.framingErrors &+= 1 }
+      if events.contains(.breakSeen) { state.activity.breaks &+= 1 }
+    }
+  }
+
+  /// Sends requests for changes without waiting for the replies. The changes count as made.
+  private func tell(_ questions: [COMPortMessage]) async throws(AccessoryError) {
+    guard let (transport, _) = transport.withLock({ $0 }) else { throw ending ?? .closed(label) }
+    await transport.tell(questions)
+    note(all: questions)
+  }
+
+  // MARK: - Replies
+
+  private func note(all answers: [COMPortMessage]) { for answer in answers { note(answer) } }
 
   private func note(_ answer: COMPortMessage) {
     state.withLock { state in
@@ -109,7 +176,8 @@ final class RFC2217Line: LineControl {
       case .control(12): lines.remove(.rts)
       default: break
       }
-      state.status.modemLines = lines
+      // Other replies don't contain the state of DTR and RTS.
+      if case .control(8...12) = answer { state.status.modemLines = lines }
     }
   }
 
@@ -134,34 +202,37 @@ final class RFC2217Line: LineControl {
     }
   }
 
-  // MARK: - Asking
+  // MARK: - Requests
 
-  /// Asks all at once; the answers in the order of the questions.
-  private func ask(_ questions: [COMPortMessage]) async throws(AccessoryError) -> [COMPortMessage] {
+  /// Sends all requests at once. Returns the replies in the order of the requests.
+  private func ask(
+    _ questions: [COMPortMessage], within limit: Duration = replyTimeout
+  ) async throws(AccessoryError) -> [COMPortMessage] {
     guard let (transport, clock) = transport.withLock({ $0 }) else { throw ending ?? .closed(label) }
     guard !questions.isEmpty else { return [] }
-    let answers = Answers(questions.count)
+    let answers = ReplyCollector(questions.count)
     await transport.ask(questions, answers)
-    let timer = clock.schedule(at: clock.now + Self.patience) { [label] in
-      answers.fail(AccessoryError(.timedOut, "\(label) doesn't answer what is asked of its line (RFC 2217)"))
+    let timer = clock.schedule(at: clock.now + limit) { [label] in
+      answers.fail(
+        AccessoryError(.timedOut, "the server of \(label) did not answer a request about its line (RFC 2217)"))
     }
     let result = await answers.wait()
     clock.cancel(timer)
-    if case .failure = result { await transport.forget(questions) }
+    if case .failure = result { await transport.stopWaiting(questions) }
     return try result.get()
   }
 }
 
 extension RFC2217Transport {
-  fileprivate func ask(_ questions: [COMPortMessage], _ answers: Answers) {
+  fileprivate func ask(_ questions: [COMPortMessage], _ answers: ReplyCollector) {
     for (index, question) in questions.enumerated() { ask(question) { answers.take(index, $0) } }
   }
 
-  fileprivate func forget(_ questions: [COMPortMessage]) { for question in questions { forget(question) } }
+  fileprivate func stopWaiting(_ questions: [COMPortMessage]) { for question in questions { stopWaiting(question) } }
 }
 
-/// Answers to several questions, waited for together.
-private final class Answers: Sendable {
+/// Collects the replies to several requests, for one caller that waits for all of them.
+private final class ReplyCollector: Sendable {
   private struct State {
     var answers: [COMPortMessage?]
     var result: Result<[COMPortMessage], AccessoryError>?

@@ -3,20 +3,20 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// The transport over a serial port of another machine, by RFC 2217: bytes and requests to the line on one connection, in the
-/// order in which they are given.
+/// The transport to a serial port of another machine by RFC 2217. One connection carries bytes and requests for the
+/// line, in the order in which they were made.
 public actor RFC2217Transport: Transport, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
-  /// What has arrived.
+  /// The bytes that have arrived.
   public nonisolated let input = InputQueue()
-  /// What is to be written.
+  /// The bytes to write.
   public nonisolated let output = OutputQueue(highWater: 16_384)
-  /// How long bytes take on the far line, by its settings now.
+  /// How long bytes take on the remote line with its current settings.
   public nonisolated var timing: LineTiming { control.timing }
-  /// The far line.
+  /// The remote line.
   public nonisolated var line: (any LineControl)? { control }
-  /// The other machine.
+  /// The address of the other machine.
   public nonisolated var peer: NetworkAddress? { base.peer }
 
   package nonisolated let io: IOThread
@@ -29,7 +29,7 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
     ours: [.binary, .suppressGoAhead, .comPort], theirs: [.binary, .echo, .suppressGoAhead, .comPort])
   private var arrived: [UInt8] = []
   private var writing: [UInt8] = []
-  /// Bytes, and what they are of the output, that the connection has no room for now.
+  /// Encoded bytes that the connection has no room for now. `count` is the number of bytes of `output` in them.
   private var pending: [(bytes: [UInt8], count: Int)] = []
   private var pendingCount = 0
   private var isPaused = false
@@ -38,19 +38,19 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
   private var agreement: (@Sendable (AccessoryError?) -> Void)?
   private var waiting:
     [(question: COMPortMessage, answer: @Sendable (Result<COMPortMessage, AccessoryError>) -> Void)] = []
-  /// The inputs as the server told them last.
+  /// The modem inputs that the server reported last.
   private(set) var modemState: COMPortModemState = []
 
-  /// Answers that are waited for at a time: more requests than any program makes.
+  /// The most requests that may wait for a reply; no normal program makes as many.
   private static let mostQuestions = 256
-  /// Bytes that may wait for the connection: written ones with their escapes, and questions, are far fewer. A server that
-  /// negotiates without end and reads no answer would fill the memory.
+  /// The most bytes that may wait for the connection; written bytes with their escapes, and requests, stay far below
+  /// this. Without the limit, a server that negotiates endlessly and reads no replies would fill the memory.
   private static let mostPending = 131_072
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// A client over a connection, which belongs to it.
+  /// A client over `base`, an open connection that the client owns from now on.
   package init(_ base: any Transport, label: String, io: IOThread, clock: any TimerClock) {
     (self.base, self.label, self.io, self.clock) = (base, label, io, clock)
     control = RFC2217Line(label: label)
@@ -69,10 +69,11 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
     if io.isCurrent { enter(body) } else { io.post { self.enter(body) } }
   }
 
-  // MARK: - Agreeing
+  // MARK: - Negotiation
 
-  /// Says what this end wants; `done` is called once, when the server has agreed to speak of the port, or with why not.
-  func agree(_ done: @escaping @Sendable (AccessoryError?) -> Void) {
+  /// Offers and requests the options that this end needs. `done` is called once: with nil when the server has agreed to
+  /// the COM port option, or with the reason why it hasn't.
+  func negotiate(_ done: @escaping @Sendable (AccessoryError?) -> Void) {
     guard !isOver else { return done(.disconnected(label)) }
     agreement = done
     send(
@@ -109,30 +110,34 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
     for event in events {
       switch event {
       case .data(let data): if !input.append(data.span.bytes) { isPaused = true }
-      case .option(let verb, let option): negotiate(verb, option)
+      case .option(let verb, let option): receivedOption(verb, option)
       case .subnegotiation(Telnet.Option.comPort.rawValue, let payload):
-        if let message = COMPortMessage(payload, fromServer: true) { heard(message) }
+        if let message = COMPortMessage(payload, fromServer: true) { received(message) }
       case .subnegotiation, .command: break
       }
     }
   }
 
-  private func negotiate(_ verb: Telnet.Verb, _ option: UInt8) {
+  private func receivedOption(_ verb: Telnet.Verb, _ option: UInt8) {
     send(options.receive(verb, option))
     guard option == Telnet.Option.comPort.rawValue else { return }
     switch verb {
     case .do: agreed(nil)
     case .dont:
       agreed(
-        AccessoryError(.refused, "\(label) doesn't let the port be set (RFC 2217): tcp: opens it for its bytes alone"))
+        AccessoryError(
+          .refused,
+          "the server of \(label) refuses to change the port's settings (RFC 2217): to use only its bytes, write tcp: "
+            + "instead of rfc2217:"
+        ))
     case .will, .wont: break
     }
   }
 
-  private func heard(_ message: COMPortMessage) {
+  private func received(_ message: COMPortMessage) {
     switch message {
     case .modemState(let bits): modemState = COMPortModemState(rawValue: bits).intersection(.states)
-    case .lineState: break
+    case .lineState(let bits): control.note(COMPortLineState(rawValue: bits))
     case .suspend: isSuspended = true
     case .resume:
       isSuspended = false
@@ -145,19 +150,25 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
 
   // MARK: - To the server
 
-  /// Asks; `answer` is called once, on the I/O thread.
+  /// Sends a request; `answer` is called once, on the I/O thread, with the reply or an error.
   func ask(_ question: COMPortMessage, _ answer: @escaping @Sendable (Result<COMPortMessage, AccessoryError>) -> Void) {
     guard !isOver else { return answer(.failure(control.ending ?? .closed(label))) }
     guard waiting.count < Self.mostQuestions else {
-      return answer(.failure(AccessoryError(.busy, "too much is asked of \(label) at once")))
+      return answer(.failure(AccessoryError(.busy, "too many RFC 2217 requests wait for \(label)")))
     }
     waiting.append((question, answer))
-    flush()  // what was written before goes before
+    flush()  // sends the bytes that were written before the request
     send(question.bytes(fromServer: false))
   }
 
-  /// Nobody waits for the answer to the oldest question like this any more.
-  func forget(_ question: COMPortMessage) {
+  /// Sends requests whose replies are ignored.
+  func tell(_ questions: [COMPortMessage]) {
+    flush()  // sends the bytes that were written before the requests
+    for question in questions { send(question.bytes(fromServer: false)) }
+  }
+
+  /// Stops waiting for the reply to the oldest request that equals `question`.
+  func stopWaiting(_ question: COMPortMessage) {
     if let index = waiting.firstIndex(where: { $0.question == question }) { waiting.remove(at: index) }
   }
 
@@ -165,13 +176,15 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
     guard !bytes.isEmpty, !isOver else { return }
     if pending.isEmpty, !isSuspended, base.output.offer(bytes) != .full { return output.wrote(count) }
     guard pendingCount + bytes.count <= Self.mostPending else {
-      return end(AccessoryError(.badData, "\(label) negotiates without end (RFC 2217), so the connection is closed"))
+      return end(
+        AccessoryError(
+          .badData, "the server of \(label) keeps negotiating options (RFC 2217), so the connection was closed"))
     }
     pending.append((bytes, count))
     pendingCount += bytes.count
   }
 
-  /// Called by the loop when there is something to write.
+  /// The I/O thread calls this when there is something to write.
   package nonisolated func perform() { enter { $0.flush() } }
 
   private func flush() {
@@ -186,7 +199,7 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
     }
   }
 
-  // MARK: - The end
+  // MARK: - Ending
 
   private func end(_ error: AccessoryError?) {
     guard !isOver else { return }
@@ -202,7 +215,7 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
     base.beginClose()
   }
 
-  /// Stops. What was accepted for writing still goes out, if the other machine takes it within a few seconds.
+  /// Ends the transport. Accepted bytes are still sent, if the other machine takes them within two seconds.
   public func close() async {
     output.seal()
     input.finish(nil)
@@ -212,16 +225,16 @@ public actor RFC2217Transport: Transport, IOWork, IOActor {
     await base.close()
   }
 
-  /// As `close()`, without waiting.
+  /// Starts `close()` without waiting for it.
   public nonisolated func beginClose() { Task { await close() } }
 
-  /// Ends with `disconnected`.
+  /// Ends the transport with `disconnected`, after the bytes that have arrived.
   public nonisolated func deviceWasRemoved() { base.deviceWasRemoved() }
 }
 
 extension COMPortMessage {
-  /// Whether an answer of a server is one to this question: of the same command, and, of the many that SET-CONTROL has, of the
-  /// same group.
+  /// Whether `answer` is a reply to this request: it has the same command and, for SET-CONTROL, which covers several
+  /// settings, belongs to the same setting.
   func isAnswered(by answer: COMPortMessage) -> Bool {
     switch (self, answer) {
     case (.baudRate, .baudRate), (.dataSize, .dataSize), (.parity, .parity), (.stopSize, .stopSize), (.purge, .purge),

@@ -11,23 +11,23 @@ package actor ConnectionListener: EventHandler, IOActor {
   package nonisolated let io: IOThread
   private let descriptor: FileDescriptor
   private let setup: SetupQueue
-  /// Called with each connection, which the callee then owns.
+  /// Called with the descriptor of each connection; the callee then owns it.
   private let onConnect: @Sendable (FileDescriptor) -> Void
   private let onClose: @Sendable () -> Void
   private var token: EventToken?
   private var pause: TimerToken?
   private var isOver = false
 
-  /// Connections that are accepted for one event, so that other descriptors have their turn.
+  /// The most connections that are accepted for one event, so that other descriptors are served in between.
   private static let acceptsPerEvent = 16
-  /// How long no connection is accepted after the system had no descriptor left.
+  /// How long the listener pauses after the system has run out of descriptors or memory.
   private static let exhaustionPause = Duration.seconds(1)
 
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Accepts connections from `descriptor`, which it owns. `onConnect` is called on the I/O thread; `onClose` on
-  /// `setup`, once, after the end.
+  /// Accepts connections from `descriptor`, which the listener owns. `onConnect` is called on the I/O thread. `onClose`
+  /// is called once on `setup`, after the listener has ended.
   init(
     _ descriptor: FileDescriptor, label: String, setup: SetupQueue, io: IOThread,
     onConnect: @escaping @Sendable (FileDescriptor) -> Void, onClose: @escaping @Sendable () -> Void = {}
@@ -54,7 +54,7 @@ package actor ConnectionListener: EventHandler, IOActor {
     pause = io.schedule(at: io.now + Self.exhaustionPause) { self.assumeIsolated { $0.watch() } }
   }
 
-  /// Called by the loop.
+  /// The I/O thread calls this when connections wait.
   package nonisolated func ready(_ readiness: Readiness) { enter { $0.acceptWaiting() } }
 
   private func acceptWaiting() {
@@ -68,12 +68,13 @@ package actor ConnectionListener: EventHandler, IOActor {
       } catch .noBufferSpace {
         return pauseForAWhile()
       } catch {
-        continue  // the client was gone again, or its network
+        continue  // the client or its network has disconnected already
       }
     }
   }
 
-  /// Stops accepting connections, and returns when the address is free for others. Existing connections stay open.
+  /// Stops accepting connections, and returns when other programs can listen at the address. Existing connections stay
+  /// open.
   package func close() async {
     end()
     await setup.run {}
@@ -95,23 +96,23 @@ package actor ConnectionListener: EventHandler, IOActor {
 // MARK: - On the network
 
 extension ConnectionListener {
-  /// A listener on the network, and the clients that it accepts.
+  /// Where a listener on the network listens.
   package struct Place: Sendable {
-    /// The address, numeric.
+    /// The IP address.
     package let address: IPAddress
-    /// The port that is listened at.
+    /// The port number.
     package let port: UInt16
 
-    /// As `tcp:` addresses have it.
+    /// The address in the form that `tcp:` addresses have.
     package var network: NetworkAddress { NetworkAddress(host: address.description, port: port) }
   }
 
-  /// Listens at `host`, where port 0 is any that is free. Clients of other machines are accepted only from `networks`;
-  /// other connections are closed, and `onRefused` is called. `onConnect` is given each connection as a transport, on
-  /// the I/O thread; `keepsOutput` as for `DescriptorTransport.endsWithInput`.
+  /// Listens at `host`; port 0 selects any free port. Clients on other machines are accepted only from `networks`.
+  /// Other connections are closed, and `onRefused` is called with their address. `onConnect` gets each connection as a
+  /// transport. Both are called on the I/O thread. For `endsWithInput`, see `DescriptorTransport`.
   ///
-  /// Throws `notFound` for a host that isn't known, `misconfigured` where others than this machine could connect and
-  /// `networks` is empty, and what the system says.
+  /// Throws `notFound` for an unknown host, `misconfigured` when other machines could connect and `networks` is empty,
+  /// and otherwise the error of the system call.
   package static func listen(
     at host: String, port: UInt16, scheme: TransportKind = .tcp, networks: [IPNetwork], endsWithInput: Bool,
     io: IOThread = .shared, onRefused: @escaping @Sendable (IPAddress) -> Void,
@@ -130,7 +131,7 @@ extension ConnectionListener {
         SystemCall.close(client)
         return onRefused(address)
       }
-      NetworkSocket.configure(client, patience: .seconds(30))
+      NetworkSocket.configure(client, keepAliveDelay: .seconds(30))
       onConnect(
         DescriptorTransport(
           descriptor: client, label: "\(scheme.rawValue):\(peer)", timing: .instant, io: io,
@@ -145,11 +146,11 @@ extension ConnectionListener {
 // MARK: - At a path
 
 extension ConnectionListener {
-  /// Listens at a socket with a path, which is removed in the end, with a file of this mode. The socket of a program
-  /// that was killed is replaced.
+  /// Listens at a Unix socket at `path`, whose file gets the permissions `mode`. The file is removed when the listener
+  /// closes. A socket file that a killed program left behind is replaced.
   ///
-  /// Throws `busy` when another program listens there, `misconfigured` when something else is there or the path is too
-  /// long, and what the system says.
+  /// Throws `busy` when another program listens there, `misconfigured` when the path is too long or leads to something
+  /// other than a socket, and otherwise the error of the system call.
   package static func listen(
     unix path: String, mode: UInt16, endsWithInput: Bool, io: IOThread = .shared,
     onConnect: @escaping @Sendable (DescriptorTransport) -> Void

@@ -3,13 +3,12 @@
 import AccessoryCore
 import Glibc
 
-/// An address of the Internet protocol, version 4 or 6. An IPv4 address that is mapped into IPv6 (`::ffff:10.0.0.1`) is that
-/// IPv4 address.
+/// An IPv4 or IPv6 address. An IPv4 address that is mapped into IPv6 (`::ffff:10.0.0.1`) is stored as the IPv4 address.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-  /// Four bytes or sixteen.
+  /// Four bytes (IPv4) or sixteen (IPv6), in network order.
   public let bytes: [UInt8]
 
-  /// Reads an address as people write it; nil for anything else, such as a host's name.
+  /// Reads an address in its usual notation; nil for anything else, such as a host name.
   public init?(_ text: String) {
     guard text.utf8.count <= 64, !text.utf8.contains(0) else { return nil }
     var four = in_addr()
@@ -23,7 +22,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The address in a `sockaddr`; nil for another family.
+  /// The address in a `sockaddr`; nil when it is neither IPv4 nor IPv6.
   init?(_ address: UnsafeRawBufferPointer) {
     guard address.count >= MemoryLayout<sa_family_t>.size else { return nil }
     switch CInt(address.loadUnaligned(as: sa_family_t.self)) {
@@ -39,12 +38,12 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return bytes.starts(with: prefix) ? Array(bytes[12...]) : bytes
   }
 
-  /// True for an address that only this machine can reach.
+  /// True for a loopback address (127.0.0.0/8 or ::1).
   public var isLoopback: Bool {
     bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
   }
 
-  /// As people write it.
+  /// The address in its usual notation.
   public var description: String {
     var text = [CChar](repeating: 0, count: 64)
     let family = bytes.count == 4 ? AF_INET : AF_INET6
@@ -56,12 +55,12 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
 /// A range of addresses: all that begin with the same bits.
 public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
-  /// An address of it.
+  /// An address in the range.
   public let address: IPAddress
-  /// Bits that all have in common.
+  /// The number of leading bits that all addresses of the range have in common.
   public let prefixLength: Int
 
-  /// Reads `ADDRESS/BITS`, or an address, which is a network of one; nil for anything else.
+  /// Reads `ADDRESS/BITS`, or a single address as a range of one; nil for anything else.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let address = parts.first.flatMap({ IPAddress($0) }) else { return nil }
@@ -77,7 +76,7 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     (self.address, prefixLength) = (address, length)
   }
 
-  /// Whether an address is one of these.
+  /// Whether `other` is in the range.
   public func contains(_ other: IPAddress) -> Bool {
     guard address.bytes.count == other.bytes.count else { return false }
     var left = prefixLength
@@ -90,6 +89,6 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     return true
   }
 
-  /// `ADDRESS/BITS`.
+  /// The range as `ADDRESS/BITS`.
   public var description: String { "\(address)/\(prefixLength)" }
 }

@@ -7,17 +7,17 @@ import SystemPackage
 
 /// Stream sockets on the network (tcp(7)).
 enum NetworkSocket {
-  /// Connects to the first of the host's addresses that answers, and returns a non-blocking socket. Blocks while the
-  /// name is resolved and for at most `limit` for each address, so it is called on a `SetupQueue`.
+  /// Connects to the first of the host's addresses that accepts, and returns a non-blocking socket. Blocks while the
+  /// name is resolved and for at most `limit` for each address, so call it on a `SetupQueue`.
   ///
-  /// Throws `notFound` for an unknown host, `disconnected` when no program listens there, `timedOut`.
+  /// Throws `notFound` for an unknown host, `disconnected` when no program listens there, and `timedOut`.
   static func connect(to address: NetworkAddress, limit: Duration) throws(AccessoryError) -> FileDescriptor {
     var failure = AccessoryError(.notFound, "\(DeviceAddress.tcp(address)) has no address")
     for candidate in try candidates(for: address, flags: 0) {
       do throws(Errno) {
         let descriptor = try create(candidate)
         do throws(Errno) {
-          // Which limits connecting, too.
+          // The send timeout also limits how long connect(2) takes.
           try Socket.limitSending(descriptor, to: limit)
           _ = try candidate.withAddress { pointer, count throws(Errno) in
             try SystemCall.run(.connect, on: descriptor.rawValue) {
@@ -34,7 +34,7 @@ enum NetworkSocket {
       } catch .connectionRefused {
         failure = AccessoryError(
           .disconnected, code: .errno(ECONNREFUSED),
-          "nobody listens at \(DeviceAddress.tcp(address)): is it switched on, and the port right?")
+          "nothing listens at \(DeviceAddress.tcp(address)): is the device on, and is the port right?")
       } catch .nowInProgress {
         failure = AccessoryError(
           .timedOut, code: .errno(ETIMEDOUT), "\(DeviceAddress.tcp(address)) does not answer: is it on this network?")
@@ -45,7 +45,7 @@ enum NetworkSocket {
     throw failure
   }
 
-  /// Listens, with port 0 at any free port. Also returns the port.
+  /// Listens; port 0 selects any free port. Returns the port as well.
   static func listen(at host: String, port: UInt16) throws(AccessoryError) -> (descriptor: FileDescriptor, port: UInt16)
   {
     let address = NetworkAddress(host: host, port: port)
@@ -77,7 +77,7 @@ enum NetworkSocket {
     }
   }
 
-  /// Listens for programs of this machine, or, with `isOpenToOthers`, at any address. Without it, throws
+  /// Listens for programs on this machine, or, with `isOpenToOthers`, at any address. Without `isOpenToOthers`, throws
   /// `misconfigured` for an address that other machines can connect to.
   static func listen(
     at host: String, port: UInt16, isOpenToOthers: Bool
@@ -96,7 +96,7 @@ enum NetworkSocket {
     return (descriptor, ConnectionListener.Place(address: place, port: port))
   }
 
-  /// The address of the other end of a connection; nil when it has closed already.
+  /// The address of the other end of a connection; nil when the connection has already closed.
   static func peer(of descriptor: FileDescriptor) -> NetworkAddress? {
     var storage = sockaddr_storage()
     var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -106,26 +106,28 @@ enum NetworkSocket {
     guard result == 0 else { return nil }
     return withUnsafeBytes(of: &storage) { bytes in
       guard let address = IPAddress(UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(count)))) else { return nil }
-      // The port is behind the family in both kinds of address, most significant byte first.
+      // In both kinds of address, the port follows the family, most significant byte first.
       let port = bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self).bigEndian
       return NetworkAddress(host: address.description, port: port)
     }
   }
 
-  /// Sends small messages at once, and detects a peer that vanished within a minute: keep-alive probes start after
-  /// `patience`.
-  static func configure(_ descriptor: FileDescriptor, patience: Duration = .seconds(20)) {
+  /// Configures a connection so that small messages are sent at once, and a peer that vanished is detected within a
+  /// minute. Keep-alive probes start after `keepAliveDelay`.
+  static func configure(_ descriptor: FileDescriptor, keepAliveDelay: Duration = .seconds(20)) {
     set(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
     set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
-    set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPIDLE, CInt(patience.components.seconds))
+    // Without it the byte of TCP urgent data would be missing from the stream.
+    set(descriptor, SOL_SOCKET, SO_OOBINLINE, 1)
+    set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPIDLE, CInt(keepAliveDelay.components.seconds))
     set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPINTVL, 10)
     set(descriptor, CInt(IPPROTO_TCP), TCP_KEEPCNT, 3)
-    set(descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, CInt(patience.components.seconds) * 1_000)
+    set(descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, CInt(keepAliveDelay.components.seconds) * 1_000)
   }
 
-  // MARK: - Calls
+  // MARK: - System calls
 
-  /// An address that a host has.
+  /// One of the addresses of a host.
   struct Candidate: Sendable {
     var family: CInt
     var bytes: [UInt8]
@@ -134,7 +136,7 @@ enum NetworkSocket {
       _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Value
     ) throws(Errno) -> Value {
       let result: Result<Value, Errno> = bytes.withUnsafeBytes { bytes in
-        // Memory of an array is aligned for every type of C.
+        // An array's memory is aligned for every C type.
         let address = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
         return Result { () throws(Errno) in try body(address, socklen_t(bytes.count)) }
       }
@@ -187,7 +189,7 @@ enum NetworkSocket {
           getsockname(descriptor.rawValue, pointer, &count)
         }
       }
-      // The port is behind the family in both kinds of address, most significant byte first.
+      // In both kinds of address, the port follows the family, most significant byte first.
       return UnsafeRawPointer(pointer).load(fromByteOffset: 2, as: UInt16.self).bigEndian
     }
   }

@@ -4,13 +4,13 @@ import AccessoryCore
 import SystemPackage
 
 extension DescriptorTransport {
-  /// Time that connecting to one address may take.
+  /// How long connecting to one address may take.
   public static let connectLimit = Duration.seconds(5)
 
-  /// Connects to a place on the network on a setup queue and hands the socket to `io`.
+  /// Connects to an address on the network on a setup queue, and passes the socket to `io`.
   ///
-  /// Throws `notFound` for an unknown host, `disconnected` when no program listens there, `timedOut`, `cancelled` when
-  /// the task is cancelled meanwhile.
+  /// Throws `notFound` for an unknown host, `disconnected` when no program listens there, `timedOut`, and `cancelled`
+  /// when the task is cancelled meanwhile.
   public static func open(
     _ address: NetworkAddress, label: String? = nil, io: IOThread = .shared
   ) async throws(AccessoryError) -> DescriptorTransport {
@@ -26,7 +26,7 @@ extension DescriptorTransport {
     return DescriptorTransport(descriptor: descriptor, label: label, peer: address, io: io, setup: setup)
   }
 
-  /// A transport over a connected socket, which belongs to it.
+  /// A transport over a connected socket, which the transport owns.
   fileprivate init(
     descriptor: FileDescriptor, label: String, peer: NetworkAddress, io: IOThread, setup: SetupQueue
   ) {
@@ -37,9 +37,9 @@ extension DescriptorTransport {
   }
 }
 
-/// Takes connections from the network, for simulators.
+/// Accepts connections from the network, for simulators.
 package final class NetworkListener: EventHandler {
-  /// Where it listens.
+  /// The address where it listens.
   package let address: NetworkAddress
 
   private let io: IOThread
@@ -48,7 +48,8 @@ package final class NetworkListener: EventHandler {
   private let onConnect: @Sendable (DescriptorTransport) -> Void
   private let token = Locked<EventToken?>(nil)
 
-  /// Listens at `host`, where port 0 is any that is free. `onConnect` is told of every client, on the I/O thread.
+  /// Listens at `host`; port 0 selects any free port. `onConnect` is called on the I/O thread with a transport for each
+  /// client.
   package static func listen(
     at host: String, port: UInt16, io: IOThread = .shared,
     onConnect: @escaping @Sendable (DescriptorTransport) -> Void
@@ -78,7 +79,7 @@ package final class NetworkListener: EventHandler {
     self.onConnect = onConnect
   }
 
-  /// Called by the loop.
+  /// The I/O thread calls this when a connection waits.
   package func ready(_ readiness: Readiness) {
     guard token.withLock({ $0 != nil }), let client = try? Socket.accept(descriptor) else { return }
     NetworkSocket.configure(client)

@@ -5,9 +5,9 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// Operations on stream sockets with any kind of address. See `UnixSocket` and `NetworkSocket` for those.
+/// Operations on stream sockets of any address family. See `UnixSocket` and `NetworkSocket` for those of one family.
 package enum Socket {
-  /// Closes; doesn't block on a socket with a path.
+  /// Closes a socket. Doesn't block on a Unix socket.
   package static func close(_ descriptor: FileDescriptor) { SystemCall.close(descriptor) }
 
   /// Listens for connections; up to `backlog` wait to be accepted.
@@ -15,13 +15,13 @@ package enum Socket {
     _ = try SystemCall.run(.listen, on: descriptor.rawValue) { Glibc.listen(descriptor.rawValue, backlog) }
   }
 
-  /// The next client, non-blocking and closed on exec. Throws `EAGAIN` when there is none.
+  /// Accepts the next connection, as a non-blocking descriptor that closes on exec. Throws `EAGAIN` when none waits.
   package static func accept(_ descriptor: FileDescriptor) throws(Errno) -> FileDescriptor {
     FileDescriptor(
       rawValue: try SystemCall.run(.accept, on: descriptor.rawValue) { shim_accept(descriptor.rawValue) })
   }
 
-  /// Limits how long a blocking socket connects and sends.
+  /// Limits how long connect(2) and send(2) may take on a blocking socket.
   package static func limitSending(_ descriptor: FileDescriptor, to duration: Duration) throws(Errno) {
     let microseconds = max(1, duration.inNanoseconds / 1_000)
     var time = timeval(tv_sec: time_t(microseconds / 1_000_000), tv_usec: suseconds_t(microseconds % 1_000_000))
@@ -30,14 +30,15 @@ package enum Socket {
     }
   }
 
-  /// Makes a descriptor that came from elsewhere non-blocking, and closed on exec.
+  /// Makes a descriptor non-blocking and lets it close on exec.
   package static func adopt(_ descriptor: FileDescriptor) {
     _ = fcntl(descriptor.rawValue, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor.rawValue, F_SETFL, fcntl(descriptor.rawValue, F_GETFL) | O_NONBLOCK)
   }
 
-  /// Shows `body` the next bytes that have arrived, which are gone afterwards. `reader` is the caller, an actor on the
-  /// I/O thread. Returns how many there were: none at the end. Throws `EAGAIN` when there is nothing yet.
+  /// Receives the next bytes and calls `body` with them; they are valid only during that call. `reader` is the calling
+  /// actor, which runs on the I/O thread. Returns the number of bytes, 0 at the end of the stream. Throws `EAGAIN` when
+  /// no bytes have arrived.
   package static func receive(
     from descriptor: FileDescriptor, by reader: isolated some IOActor, _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(Errno) -> Int {
@@ -48,8 +49,7 @@ package enum Socket {
     }
   }
 
-  /// Sends as many of `bytes` as there is space for, and returns how many. Throws `EAGAIN` when there is none. Nobody
-  /// gets a SIGPIPE.
+  /// Sends as many of `bytes` as fit, and returns how many. Throws `EAGAIN` when none fit. Never raises SIGPIPE.
   package static func send(_ bytes: ArraySlice<UInt8>, to descriptor: FileDescriptor) throws(Errno) -> Int {
     let result: Result<Int, Errno> = bytes.withUnsafeBytes { bytes in
       Result { () throws(Errno) in
@@ -61,7 +61,7 @@ package enum Socket {
     return try result.get()
   }
 
-  /// An integer option of a socket (getsockopt(2)); nil where it can't be read.
+  /// An integer option of a socket (getsockopt(2), SOL_SOCKET); nil when it can't be read.
   static func option(_ name: CInt, of descriptor: FileDescriptor) -> CInt? {
     var value: CInt = 0
     var count = socklen_t(MemoryLayout<CInt>.size)

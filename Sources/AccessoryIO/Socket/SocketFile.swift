@@ -4,27 +4,27 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// The file of a listening socket that this process made.
+/// The file of a listening Unix socket that this process created.
 struct SocketFile: Sendable {
   private let path: String
   private let device: dev_t
   private let node: ino_t
 
-  /// Connections that wait to be taken in.
+  /// The most connections that may wait to be accepted.
   private static let backlog: CInt = 64
 
-  /// Makes it and listens. Throws as `ConnectionListener.listen(unix:)`. May block.
+  /// Creates the file and listens. Throws the same errors as `ConnectionListener.listen(unix:)`. May block.
   static func listen(at path: String, mode: UInt16) throws(AccessoryError) -> (FileDescriptor, SocketFile) {
     guard path.utf8.count <= UnixSocket.longestPath else {
       throw AccessoryError(
-        .misconfigured, "the path of a socket has at most \(UnixSocket.longestPath) bytes, this one has more: \(path)")
+        .misconfigured, "the path of the socket is longer than \(UnixSocket.longestPath) bytes: \(path)")
     }
     try removeLeftover(at: path)
     var opened: FileDescriptor?
     do throws(Errno) {
       let descriptor = try UnixSocket.create()
       opened = descriptor
-      // The file has the mode that the process's mask leaves; nobody can connect before it listens.
+      // Until chmod, the file has the mode that the umask gives it. No client can connect before listen(2).
       try UnixSocket.bind(descriptor, to: path)
       if chmod(path, mode_t(mode)) != 0 { throw Errno(rawValue: errno) }
       var file = stat()
@@ -37,7 +37,7 @@ struct SocketFile: Sendable {
     }
   }
 
-  /// Removes the file, unless somebody has put another one there.
+  /// Removes the file, unless another file has replaced it.
   func remove() {
     var file = stat()
     if lstat(path, &file) == 0, file.st_dev == device, file.st_ino == node { unlink(path) }
@@ -47,7 +47,7 @@ struct SocketFile: Sendable {
     var file = stat()
     guard lstat(path, &file) == 0 else { return }
     guard file.st_mode & S_IFMT == S_IFSOCK else {
-      throw AccessoryError(.misconfigured, "\(path) is there and is no socket: it is left alone; choose another path")
+      throw AccessoryError(.misconfigured, "\(path) exists and is not a socket: choose another path")
     }
     do throws(Errno) {
       let probe = try UnixSocket.create()
@@ -60,7 +60,7 @@ struct SocketFile: Sendable {
       return
     } catch .wouldBlock {
     } catch {
-      throw AccessoryError(errno: error, "looking who listens at \(DeviceAddress.unix(path))")
+      throw AccessoryError(errno: error, "checking for a listener at \(DeviceAddress.unix(path))")
     }
     throw AccessoryError(
       .busy, "another program listens at \(DeviceAddress.unix(path)): end it, or choose another path")

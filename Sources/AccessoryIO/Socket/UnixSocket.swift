@@ -7,18 +7,18 @@ import SystemPackage
 
 /// Operations on Unix domain sockets (unix(7)).
 package enum UnixSocket {
-  /// The longest path of a socket, in bytes.
+  /// The longest path of a Unix socket, in bytes.
   package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
-  /// What is sent on a socket.
+  /// The type of a socket.
   package enum Kind: Sendable, Hashable {
-    /// Bytes.
+    /// A byte stream (SOCK_STREAM).
     case stream
-    /// Messages.
+    /// Separate messages (SOCK_DGRAM).
     case datagram
   }
 
-  /// A new socket, closed on exec.
+  /// A new socket that closes on exec.
   package static func create(_ kind: Kind = .stream, blocking: Bool = false) throws(Errno) -> FileDescriptor {
     let type = CInt((kind == .stream ? SOCK_STREAM : SOCK_DGRAM).rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     return FileDescriptor(
@@ -27,7 +27,7 @@ package enum UnixSocket {
       })
   }
 
-  /// Binds the socket to `path`, which creates a file.
+  /// Binds the socket to `path`, which creates a socket file.
   package static func bind(_ descriptor: FileDescriptor, to path: String) throws(Errno) {
     try withAddress(of: path) { address, count throws(Errno) in
       _ = try SystemCall.run(.bind, on: descriptor.rawValue) { Glibc.bind(descriptor.rawValue, address, count) }
@@ -35,15 +35,15 @@ package enum UnixSocket {
   }
 
   /// Connects to the socket at `path`. Throws `ECONNREFUSED` when no program listens there, and `EAGAIN` when its
-  /// backlog is full: at once, or for a blocking socket after its send timeout.
+  /// backlog is full: at once on a non-blocking socket, after the send timeout on a blocking one.
   package static func connect(_ descriptor: FileDescriptor, to path: String) throws(Errno) {
     try withAddress(of: path) { address, count throws(Errno) in
       _ = try SystemCall.run(.connect, on: descriptor.rawValue) { Glibc.connect(descriptor.rawValue, address, count) }
     }
   }
 
-  /// A socket connected to the one at `path`. While its backlog is full this blocks, for up to `limit`; then it throws
-  /// `EAGAIN`. Otherwise throws as `connect`.
+  /// A new socket that is connected to the one at `path`. Blocks for up to `limit` while the backlog there is full, and
+  /// then throws `EAGAIN`. Otherwise throws the same errors as `connect`.
   package static func connected(to path: String, within limit: Duration) throws(Errno) -> FileDescriptor {
     let descriptor = try create(blocking: true)
     do throws(Errno) {
@@ -57,21 +57,21 @@ package enum UnixSocket {
     return descriptor
   }
 
-  /// Connects to a socket with an abstract address: a name that is no path.
+  /// Connects to a socket with an abstract address (unix(7)), which has a name and no file.
   package static func connect(_ descriptor: FileDescriptor, toAbstract name: [UInt8]) throws(Errno) {
     try withAddress(bytes: [0] + name, isPath: false) { address, count throws(Errno) in
       _ = try SystemCall.run(.connect, on: descriptor.rawValue) { Glibc.connect(descriptor.rawValue, address, count) }
     }
   }
 
-  /// True for a stream socket of this kind that listens.
+  /// True for a listening Unix stream socket.
   package static func isListening(_ descriptor: FileDescriptor) -> Bool {
     Socket.option(SO_DOMAIN, of: descriptor) == AF_UNIX
       && Socket.option(SO_TYPE, of: descriptor) == CInt(SOCK_STREAM.rawValue)
       && Socket.option(SO_ACCEPTCONN, of: descriptor) == 1
   }
 
-  /// The path that a socket is bound to; nil when it has none.
+  /// The path that a socket is bound to; nil when it has no path.
   package static func path(of descriptor: FileDescriptor) -> String? {
     var address = sockaddr_un()
     var count = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -82,7 +82,7 @@ package enum UnixSocket {
     }
     guard result == 0, Int(count) > MemoryLayout<sa_family_t>.size else { return nil }
     let bytes = withUnsafeBytes(of: &address.sun_path) { Array($0.prefix(Int(count) - MemoryLayout<sa_family_t>.size)) }
-    guard let first = bytes.first, first != 0 else { return nil }  // an abstract one has no file
+    guard let first = bytes.first, first != 0 else { return nil }  // an abstract address, which has no file
     return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }
 
@@ -95,7 +95,7 @@ package enum UnixSocket {
     try withAddress(bytes: bytes, isPath: true, body)
   }
 
-  /// The length of an abstract address is a part of it; a path ends with a zero.
+  /// The length of an abstract address is part of the address. A path ends with a zero byte.
   private static func withAddress(
     bytes: [UInt8], isPath: Bool, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Void
   ) throws(Errno) {
@@ -112,18 +112,18 @@ package enum UnixSocket {
   }
 }
 
-// MARK: - Who is there
+// MARK: - The peer
 
-/// The process at the other end of a socket, as it was when the connection was made.
+/// The process at the other end of a Unix socket, with its credentials at the time of the connection.
 package struct SocketPeer: Sendable, Hashable {
-  /// Its number; 0 when it is outside of this process' namespace.
+  /// The process id; 0 when the process is outside of this process's pid namespace.
   package var process: Int32
-  /// Its user.
+  /// The effective user id.
   package var user: UInt32
-  /// Its groups.
+  /// The effective group id and the supplementary groups.
   package var groups: Set<UInt32>
 
-  /// A process of these.
+  /// A peer with these credentials.
   package init(process: Int32, user: UInt32, groups: Set<UInt32>) {
     self.process = process
     self.user = user
@@ -132,14 +132,14 @@ package struct SocketPeer: Sendable, Hashable {
 }
 
 extension UnixSocket {
-  /// The process at the other end of `descriptor`.
+  /// The process at the other end of `descriptor`. Throws the errno of getsockopt(2).
   package static func peer(of descriptor: FileDescriptor) throws(Errno) -> SocketPeer {
     var credentials = shim_ucred()
     var count = socklen_t(MemoryLayout<shim_ucred>.size)
     _ = try SystemCall.run(.getsockopt, on: descriptor.rawValue) {
       getsockopt(descriptor.rawValue, SOL_SOCKET, SHIM_SO_PEERCRED, &credentials, &count)
     }
-    // NGROUPS_MAX of Linux; kernels before 4.13 don't tell the groups beside the first.
+    // NGROUPS_MAX of Linux. Kernels before 4.13 report only the effective group.
     var groups = [UInt32](repeating: 0, count: 65_536)
     count = socklen_t(groups.count * MemoryLayout<UInt32>.size)
     let result = try? SystemCall.run(.getsockopt, on: descriptor.rawValue) {

@@ -5,11 +5,11 @@ import Glibc
 import SystemPackage
 
 extension DescriptorTransport {
-  /// Connects to the stream socket at `path` on a setup queue and hands the connection to `io`.
+  /// Connects to the stream socket at `path` on a setup queue, and passes the connection to `io`.
   ///
-  /// Throws `notFound` when there is nothing at this path, `disconnected` when nobody listens there, `misconfigured` for
-  /// what is no stream socket or has too long a path, `permissionDenied`, `timedOut` when who listens takes nobody in, and
-  /// `cancelled` when the task is cancelled meanwhile.
+  /// Throws `notFound` when nothing is at this path, `disconnected` when no program listens there, `misconfigured` when
+  /// it isn't a stream socket or its path is too long, `permissionDenied`, `timedOut` when the listening program
+  /// doesn't accept the connection in time, and `cancelled` when the task is cancelled meanwhile.
   public static func open(
     unix path: String, label: String? = nil, io: IOThread = .shared
   ) async throws(AccessoryError) -> DescriptorTransport {
@@ -37,21 +37,22 @@ extension DescriptorTransport {
     }
     switch errno {
     case .noSuchFileOrDirectory, .notDirectory:
-      return error(.notFound, "is not there: does the program run that makes this socket?")
-    // What is no socket refuses connections, too.
-    case .connectionRefused where !isSocket(path): return error(.misconfigured, "is no socket")
+      return error(.notFound, "doesn't exist: is the program that creates this socket running?")
+    // connect(2) also reports ECONNREFUSED for a file that isn't a socket.
+    case .connectionRefused where !isSocket(path): return error(.misconfigured, "is not a socket")
     case .connectionRefused:
-      return error(.disconnected, "has nobody who listens: does the program run that made this socket?")
+      return error(.disconnected, "has no listener: is the program that created this socket running?")
     case .protocolWrongTypeForSocket:
-      return error(.misconfigured, "is a socket of another kind: a stream socket is wanted")
+      return error(.misconfigured, "is not a stream socket")
     case .fileNameTooLong:
-      return error(.misconfigured, "has too long a path: those of sockets have at most \(UnixSocket.longestPath) bytes")
-    case .wouldBlock: return error(.timedOut, "takes nobody in: too many wait there")
+      return error(
+        .misconfigured, "has too long a path: the path of a socket has at most \(UnixSocket.longestPath) bytes")
+    case .wouldBlock: return error(.timedOut, "accepts no connection: its queue is full")
     default: return PortDiagnosis.error(opening: path, label: label, errno)
     }
   }
 
-  /// Whether there is a socket at this path, or nobody can tell.
+  /// Whether the file at this path is a socket. True when that can't be found out.
   private static func isSocket(_ path: String) -> Bool {
     var file = stat()
     return stat(path, &file) != 0 || file.st_mode & S_IFMT == S_IFSOCK

@@ -5,18 +5,18 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A request to a device's driver by ioctl(2). Each request is a type: its members go to the kernel, and its `Reply`
-/// comes back. So a test sees what is asked for, and can answer in place of the kernel.
+/// A request to a device's driver by ioctl(2). Each request is a type: its properties are the argument, and `Reply` is
+/// the result. So tests can see each request and answer it in place of the kernel.
 package protocol Ioctl {
-  /// What the kernel answers; Void where a request only says something.
+  /// The driver's reply; Void for a request that has none.
   associatedtype Reply
 
-  /// Makes the call. Returns what ioctl(2) returns, -1 for a failure with `errno`, and the answer.
+  /// Makes the call. Returns the result of ioctl(2), -1 for a failure with `errno`, and the reply.
   func call(on descriptor: CInt) -> (result: CInt, reply: Reply)
 }
 
 extension SystemCall {
-  /// Asks the driver of `descriptor`.
+  /// Sends `request` to the driver of `descriptor`.
   static func ioctl<Request: Ioctl>(_ request: Request, on descriptor: FileDescriptor) throws(Errno) -> Request.Reply {
     try run(.ioctl, on: descriptor.rawValue) { () -> (result: CInt, value: Request.Reply?) in
       #if DEBUG
@@ -36,17 +36,17 @@ extension SystemCall {
 
 #if DEBUG
   extension SystemCall.Interception {
-    /// Answers of tests, by the type of the request.
+    /// The replies of tests, by the type of the request.
     private static let answers = Locked<[ObjectIdentifier: any Sendable]>([:])
-    /// Looked at first: a signal handler, which puts terminals back, must not wait for a lock.
+    /// Read without a lock: a signal handler that restores terminals must not wait for a lock.
     private static let hasAnswers = Atomic<Bool>(false)
 
     private struct Answer<Request: Ioctl>: Sendable {
       let body: @Sendable (Request, CInt) -> Result<Request.Reply, Errno>?
     }
 
-    /// Has `body` answer requests of one type from now on. It gets the request and the descriptor, and returns the
-    /// answer or the error of the call, or nil to let the kernel answer. Calls that `install` sees are seen all the same.
+    /// Lets `body` answer the requests of one type. `body` gets the request and the descriptor. It returns the reply,
+    /// an error, or nil to let the kernel answer. The observer that `install` sets sees these calls as well.
     package static func answer<Request: Ioctl>(
       _ request: Request.Type, with body: @escaping @Sendable (Request, CInt) -> Result<Request.Reply, Errno>?
     ) {

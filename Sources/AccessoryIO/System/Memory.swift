@@ -2,9 +2,10 @@
 
 import CLinuxShims
 
-/// How the C library keeps memory for this process.
+/// Settings of the C library's memory allocator.
 package enum Memory {
-  /// Lets all threads share one arena. Glibc otherwise makes up to eight a processor, and each keeps what was once needed
-  /// in it: a service that was busy for a moment stays large. To be called once, before there are threads.
+  /// Makes all threads share one arena. By default, glibc creates up to eight arenas per processor, and each keeps
+  /// memory that it once needed, so a service that was busy for a moment stays large. Call it once, before other
+  /// threads start.
   package static func shareOneArena() { shim_limit_arenas(1) }
 }

@@ -6,16 +6,17 @@ import SystemPackage
 
 /// Information about other processes from `/proc`. Used only to explain a failure, so it may be slow.
 enum ProcessTable {
-  /// A process as `/proc` names it.
+  /// A process: its id and its name.
   struct Entry: Sendable, Hashable, CustomStringConvertible {
     var pid: CInt
     var name: String
     var description: String { "\(name) (pid \(pid))" }
   }
 
-  /// The process that holds a lock of flock(2) on this file, if the kernel says.
+  /// The process that holds a flock(2) lock on this file, if `/proc/locks` lists it.
   static func lockHolder(of file: stat) -> Entry? {
-    // "1: FLOCK  ADVISORY  WRITE 4711 00:18:5 0 EOF": the pid, then device and inode of the file; proc(5).
+    // An example of a line: "1: FLOCK ADVISORY WRITE 4711 00:18:5 0 EOF". It has the pid, then device and inode of the
+    // file; see proc_locks(5).
     for line in lines(of: "/proc/locks") {
       let fields = line.split(separator: " ", omittingEmptySubsequences: true)
       guard fields.count >= 6, fields[1] == "FLOCK", let pid = CInt(fields[4]), pid > 0 else { continue }
@@ -29,7 +30,8 @@ enum ProcessTable {
     return nil
   }
 
-  /// A process, other than this one, that has this device node open; only those of one's own user can be seen, unless one is root.
+  /// A process other than this one that has this device node open. Only root can see the descriptors of other users'
+  /// processes.
   static func opener(of file: stat) -> Entry? {
     for name in Directory.names(in: "/proc") {
       if let pid = CInt(name), pid != getpid(), !descriptors(of: name, on: file).isEmpty { return entry(pid) }
@@ -37,7 +39,7 @@ enum ProcessTable {
     return nil
   }
 
-  /// Finds a visible process of this name. The kernel keeps 15 bytes of a name.
+  /// Finds a visible process with this name. The kernel stores 15 bytes of a name.
   static func process(named name: String) -> Entry? {
     for process in Directory.names(in: "/proc") {
       if let pid = CInt(process), lines(of: "/proc/\(pid)/comm").first == name { return Entry(pid: pid, name: name) }
@@ -45,7 +47,7 @@ enum ProcessTable {
     return nil
   }
 
-  /// True when the terminal of `descriptor` is opened a second time, in this process or another.
+  /// True when the terminal of `descriptor` is also open through another descriptor, in this process or another.
   static func isOpenElsewhere(_ descriptor: FileDescriptor) -> Bool {
     var file = stat()
     guard fstat(descriptor.rawValue, &file) == 0 else { return false }
@@ -61,8 +63,8 @@ enum ProcessTable {
     }
   }
 
-  /// Majors 136 to 143 are the Unix98 pseudo-terminals (Documentation/admin-guide/devices.txt). Each instance of devpts
-  /// counts from 0, so a container's /dev/pts/0 is not ours.
+  /// Majors 136 to 143 are the Unix98 pseudo-terminals (Documentation/admin-guide/devices.txt). Each devpts instance
+  /// numbers its terminals from 0, so a container's /dev/pts/0 is a different device.
   static func isPseudoTerminal(_ file: stat) -> Bool { (136...143).contains(shim_major(UInt64(file.st_rdev))) }
 
   private static func entry(_ pid: CInt) -> Entry {

@@ -5,9 +5,10 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// The system calls that this module uses. `EINTR` is retried where that is right, and failures are thrown as `Errno`.
+/// The system calls of this module. They are repeated after `EINTR` where that is correct, and failures are thrown as
+/// `Errno`.
 ///
-/// Every call on a descriptor goes through here, so that tests can see which thread makes it and make it fail.
+/// Every call on a descriptor goes through this type, so that tests can see which thread makes it and can make it fail.
 package enum SystemCall: String, Sendable, CaseIterable {
   case open, close, read, write, ioctl, flock, poll
   case epollCreate, epollControl, epollWait, eventfd, timerfd, signalfd, inotify
@@ -21,7 +22,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
     try CInt(truncatingIfNeeded: runLong(call, on: descriptor) { Int(body()) })
   }
 
-  /// As `run`, for calls that return a count.
+  /// Like `run`, for calls that return a count.
   @inline(__always)
   static func runLong(
     _ call: SystemCall, on descriptor: CInt = -1, _ body: () -> Int
@@ -34,7 +35,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
     }
   }
 
-  /// As `run`, for calls that return a value besides their result. There is a value unless the call fails.
+  /// Like `run`, for calls that return a value besides their result. The value is nil only when the call fails.
   @inline(__always)
   static func run<Value>(
     _ call: SystemCall, on descriptor: CInt, _ body: () -> (result: CInt, value: Value?)
@@ -47,7 +48,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
     }
   }
 
-  /// Throws the error that a test injects; returns false when that is `EINTR`.
+  /// Throws the error that a test injects. Returns false when that error is `EINTR`.
   @inline(__always)
   private static func mayRun(_ call: SystemCall, on descriptor: CInt) throws(Errno) -> Bool {
     #if DEBUG
@@ -59,7 +60,7 @@ package enum SystemCall: String, Sendable, CaseIterable {
     return true
   }
 
-  /// A call has failed. Throws why, unless it was interrupted.
+  /// Throws the errno of a failed call, unless it is `EINTR`.
   @inline(__always)
   private static func failed() throws(Errno) {
     let errno = Errno(rawValue: Glibc.errno)
@@ -79,7 +80,7 @@ extension SystemCall {
       rawValue: try run(.eventfd) { CLinuxShims.eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)) })
   }
 
-  /// Closes; never retried, since Linux frees the number even when `close` fails with `EINTR`.
+  /// Closes a descriptor. Not repeated after `EINTR`, because Linux has freed the descriptor number even then.
   static func close(_ descriptor: FileDescriptor) {
     #if DEBUG
       _ = Interception.outcome(of: .close, on: descriptor.rawValue)
@@ -119,11 +120,11 @@ extension SystemCall {
   import Synchronization
 
   extension SystemCall {
-    /// One call that is about to be made.
+    /// A system call that is about to be made.
     package struct Invocation: Sendable {
-      /// Which call.
+      /// The kind of call.
       package let call: SystemCall
-      /// Its descriptor, or -1.
+      /// The descriptor, or -1 for a call without one.
       package let descriptor: CInt
       /// The kernel's id of the calling thread.
       package let thread: CInt
@@ -134,7 +135,8 @@ extension SystemCall {
       private static let isOn = Atomic<Bool>(false)
       private static let observer = Locked<(@Sendable (Invocation) -> Errno?)?>(nil)
 
-      /// Installs `body`, which sees each call and may return an error for it to fail with; nil removes it.
+      /// Installs `body`, which is called before each system call and may return the error with which the call fails;
+      /// nil removes it.
       package static func install(_ body: (@Sendable (Invocation) -> Errno?)?) {
         observer.withLock { $0 = body }
         isOn.store(body != nil, ordering: .sequentiallyConsistent)

@@ -7,12 +7,12 @@ import SystemPackage
 /// Reports the state of this process to its service manager: systemd, or another one that sets `NOTIFY_SOCKET`
 /// (sd_notify(3)).
 ///
-/// Does nothing without a manager, and ignores one that doesn't listen. Nothing blocks: while the manager is busy, the
-/// last message of each kind is kept and sent later.
+/// Does nothing without a manager, and drops messages while the manager doesn't listen. No call blocks: while the
+/// manager's socket is full, the last message of each kind is kept and sent later.
 package actor ServiceNotifier: EventHandler {
   private nonisolated let io: IOThread
   private let address: Address?
-  /// Half of the watchdog's timeout; nil when the manager has no watchdog for this service.
+  /// Half of the watchdog timeout; nil when the manager has no watchdog for this service.
   package nonisolated let watchdogInterval: Duration?
   private var socket: FileDescriptor?
   /// Messages that the manager hasn't taken yet, in order; at most one of each kind.
@@ -20,7 +20,7 @@ package actor ServiceNotifier: EventHandler {
   private var watch: EventToken?
   private var watchdog: TimerToken?
   private var proof: (@Sendable () async -> Void)?
-  /// A proof has begun and not returned.
+  /// True while `proof` runs.
   private var isProving = false
 
   private enum Address: Sendable {
@@ -31,12 +31,12 @@ package actor ServiceNotifier: EventHandler {
   /// The I/O thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// For the manager that this process' environment names.
+  /// A notifier for the manager that this process's environment names.
   package init(io: IOThread = .shared) {
     self.init(io: io) { name in getenv(name).map { String(cString: $0) } }
   }
 
-  /// For the manager that these variables name: `NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`.
+  /// A notifier for the manager that these variables name: `NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`.
   package init(io: IOThread, variable: (String) -> String?) {
     self.io = io
     let address = variable("NOTIFY_SOCKET").flatMap(Self.address)
@@ -46,7 +46,7 @@ package actor ServiceNotifier: EventHandler {
 
   deinit { if let socket { SystemCall.close(socket) } }
 
-  /// A path, or a name after an `@`. Others (vsock, of a virtual machine's manager) are not known here.
+  /// A path, or an abstract name after an `@`. Other addresses, such as vsock for virtual machines, aren't supported.
   private static func address(_ text: String) -> Address? {
     if text.hasPrefix("/") { return .path(text) }
     if text.hasPrefix("@"), text.utf8.count > 1 { return .abstract(Array(text.utf8.dropFirst())) }
@@ -59,18 +59,18 @@ package actor ServiceNotifier: EventHandler {
     return .microseconds(time / 2)
   }
 
-  // MARK: - Telling
+  // MARK: - Messages
 
-  /// Whether there is somebody to tell.
+  /// Whether there is a manager to report to.
   package nonisolated var isWanted: Bool { address != nil }
 
-  /// Tells all of these, in this order. When it returns, the manager has them, unless it is busy.
-  package func tell(_ states: ServiceState...) { for state in states { tell(state) } }
+  /// Reports these states in this order. When it returns, the manager has received them, unless its socket is full.
+  package func report(_ states: ServiceState...) { for state in states { report(state) } }
 
-  /// Whether the manager has not taken all yet.
+  /// Whether messages still wait to be sent.
   package var isBehind: Bool { !waiting.isEmpty }
 
-  private func tell(_ state: ServiceState) {
+  private func report(_ state: ServiceState) {
     guard address != nil else { return }
     // Only the latest message of each kind is kept, so the list doesn't grow.
     waiting.removeAll { $0.isOfTheKind(of: state) }
@@ -78,9 +78,9 @@ package actor ServiceNotifier: EventHandler {
     send()
   }
 
-  /// Starts to send watchdog messages, if the manager wants them; it restarts the service when they stop. Each one
-  /// shows that the I/O thread runs and that `proof` has returned, which should run where the service does its work.
-  /// While `proof` hasn't returned, none is sent. Call it once.
+  /// Starts to send watchdog messages, if the manager wants them; the manager restarts the service when they stop. Each
+  /// message shows that the I/O thread runs and that `proof` has returned; `proof` should run where the service does
+  /// its work. No message is sent while `proof` runs. Call this once.
   package func startWatchdog(_ proof: (@Sendable () async -> Void)? = nil) {
     guard watchdog == nil, let watchdogInterval else { return }
     self.proof = proof
@@ -94,7 +94,7 @@ package actor ServiceNotifier: EventHandler {
   }
 
   private func showLife() {
-    guard let proof else { return tell(.watchdog) }
+    guard let proof else { return report(.watchdog) }
     guard !isProving else { return }
     isProving = true
     Task.detached { [weak self] in
@@ -105,10 +105,10 @@ package actor ServiceNotifier: EventHandler {
 
   private func proved() {
     isProving = false
-    tell(.watchdog)
+    report(.watchdog)
   }
 
-  /// Called by the loop.
+  /// The I/O thread calls this when the manager's socket has room.
   package nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.send() } }
 
   private func send() {
@@ -122,7 +122,7 @@ package actor ServiceNotifier: EventHandler {
         if watch == nil, let socket { watch = try? io.watch(socket, for: .write, handler: self) }
         return
       } catch {
-        // The manager doesn't listen. If it does later, it gets later messages.
+        // The manager doesn't listen. If it listens later, it gets later messages.
         waiting.removeAll()
         disconnect()
         return
@@ -161,7 +161,7 @@ package actor ServiceNotifier: EventHandler {
 }
 
 extension ServiceState {
-  /// Whether this takes the place of `other`.
+  /// Whether this message replaces `other`, which waits to be sent.
   fileprivate func isOfTheKind(of other: ServiceState) -> Bool {
     if case .status = self, case .status = other { return true }
     return self == other

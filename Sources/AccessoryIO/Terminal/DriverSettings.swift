@@ -5,29 +5,29 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-// Settings that only some serial drivers support; the others answer ENOTTY or EINVAL.
+// Settings that only some serial drivers support; other drivers fail with ENOTTY or EINVAL.
 
 extension FileDescriptor {
-  /// The driver's flags; nil when it has none.
+  /// The driver's flags; nil when the driver doesn't support them.
   private var serial: serial_struct? { try? SystemCall.ioctl(TerminalRequest.GetSerial(), on: self) }
 
-  /// Whether received bytes are delivered without waiting for more; nil when the driver doesn't say.
+  /// Whether the driver delivers received bytes at once; nil when it doesn't report that.
   var isLowLatency: Bool? { serial.map { $0.flags & SHIM_LOW_LATENCY != 0 } }
 
-  /// Asks for low latency; true when the driver took it.
+  /// Turns low latency on or off. Returns whether the driver accepted that.
   func setLowLatency(_ isOn: Bool) -> Bool {
     guard var serial else { return false }
     serial.flags = isOn ? serial.flags | SHIM_LOW_LATENCY : serial.flags & ~SHIM_LOW_LATENCY
     return (try? SystemCall.ioctl(TerminalRequest.SetSerial(serial: serial), on: self)) != nil
   }
 
-  /// The RS-485 settings; nil when the driver has none or they are off.
+  /// The RS-485 settings; nil when they are off or not supported.
   var rs485: TerminalConfiguration.RS485? {
     guard let raw = rawRS485, raw.flags & SHIM_RS485_ENABLED != 0 else { return nil }
     return TerminalConfiguration.RS485(raw)
   }
 
-  /// The RS-485 settings as the kernel has them, to be put back later; nil when the driver has none.
+  /// The RS-485 settings in the kernel's form, for restoring them later; nil when the driver doesn't support them.
   var rawRS485: serial_rs485? { try? SystemCall.ioctl(TerminalRequest.GetRS485(), on: self) }
 
   func set(_ rs485: serial_rs485) throws(Errno) {

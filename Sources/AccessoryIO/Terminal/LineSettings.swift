@@ -4,16 +4,16 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// The kernel's settings of a terminal line (`struct termios2`), which take any baud rate.
+/// The kernel's settings of a terminal line (`struct termios2`), which allow any baud rate.
 struct LineSettings: Sendable, Equatable {
   private var raw: shim_termios2
 
-  /// Reads the settings of an open terminal. Throws `ENOTTY` when it is none.
+  /// Reads the settings of an open terminal. Throws `ENOTTY` when `descriptor` isn't a terminal.
   init(of descriptor: FileDescriptor) throws(Errno) {
     raw = try SystemCall.ioctl(TerminalRequest.GetSettings(), on: descriptor)
   }
 
-  /// Applies the settings at once, as TCSANOW does. Never waits for output to drain, which could take for ever.
+  /// Applies the settings at once, like TCSANOW. Doesn't wait for output to drain, which could take forever.
   func apply(to descriptor: FileDescriptor) throws(Errno) {
     try SystemCall.ioctl(TerminalRequest.SetSettings(settings: raw), on: descriptor)
   }
@@ -29,7 +29,7 @@ struct LineSettings: Sendable, Equatable {
     if configuration.dtr == .keep { lowersLinesOnClose = false }
   }
 
-  /// Sets what `changes` has.
+  /// Sets those settings that `changes` contains.
   mutating func set(_ changes: LineChanges) {
     if let rate = changes.baudRate { baudRate = rate }
     if let bits = changes.dataBits { dataBits = bits }
@@ -38,13 +38,13 @@ struct LineSettings: Sendable, Equatable {
     if let flowControl = changes.flowControl { self.flowControl = flowControl }
   }
 
-  /// How long a byte takes.
+  /// How long a byte takes on the line.
   var timing: LineTiming {
     LineStatus(baudRate: baudRate, dataBits: dataBits, parity: parity, stopBits: stopBits).timing
   }
 
-  /// Every byte passes as it is, both ways: no line editing, no echo, no signals, no translation of line ends
-  /// (cfmakeraw(3)); modem lines ignored. A read waits for a byte.
+  /// Makes every byte pass unchanged in both directions: no line editing, no echo, no signals, no translation of line
+  /// ends (cfmakeraw(3)). Modem lines are ignored. A read waits for a byte.
   mutating func makeRaw() {
     raw.c_iflag &= ~Self.translatingInput
     raw.c_oflag &= ~UInt32(OPOST)
@@ -56,7 +56,8 @@ struct LineSettings: Sendable, Equatable {
     }
   }
 
-  /// True when bytes pass unchanged. Drivers may silently ignore what they can't do, so settings are read back.
+  /// True when bytes pass unchanged. Drivers may silently ignore settings that they don't support, so callers check
+  /// this after reading the settings back.
   var isRaw: Bool {
     raw.c_iflag & Self.translatingInput == 0 && raw.c_oflag & UInt32(OPOST) == 0 && raw.c_lflag & Self.editing == 0
   }
@@ -70,10 +71,10 @@ struct LineSettings: Sendable, Equatable {
   }
 }
 
-// MARK: - The parts
+// MARK: - Settings
 
 extension LineSettings {
-  /// Bits a second, both ways; after reading back, what the hardware really does.
+  /// Bits per second in both directions. After reading back, the rate that the hardware really uses.
   var baudRate: UInt32 {
     get { raw.c_ospeed }
     set {
@@ -129,7 +130,7 @@ extension LineSettings {
     raw.c_cflag = isOn ? raw.c_cflag | bit : raw.c_cflag & ~bit
   }
 
-  /// What is not as wanted, in words.
+  /// The first setting that differs from `wanted`, in words; nil when none does.
   func difference(from wanted: LineSettings) -> String? {
     if dataBits != wanted.dataBits { return "\(wanted.dataBits) data bits" }
     if parity != wanted.parity { return "\(wanted.parity.rawValue) parity" }

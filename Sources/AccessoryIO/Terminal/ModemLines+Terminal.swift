@@ -10,7 +10,8 @@ extension FileDescriptor {
     try SystemCall.ioctl(TerminalRequest.SetModemLines(lines: lines, change: isOn ? .raise : .lower), on: self)
   }
 
-  /// Sets several lines by one call, so that no state between them shows where the driver makes one message of it.
+  /// Sets several lines with one call. So no state in between shows on the lines, if the driver changes them with one
+  /// message.
   func set(raising raised: ModemLines, lowering lowered: ModemLines) throws(Errno) {
     if lowered.isEmpty { return try set(raised, true) }
     if raised.isEmpty { return try set(lowered, false) }

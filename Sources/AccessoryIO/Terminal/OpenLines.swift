@@ -5,49 +5,50 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The address of the first entry, 0 while there is none. A global, because signal handlers read it.
+/// The address of the first entry, 0 when there is none. A global, because signal handlers read it.
 private let firstEntry = Atomic<UInt>(0)
 
 /// The open lines of this process, whose settings are restored however the process ends, except by SIGKILL.
 ///
-/// Closing a line restores it. `putBackAll` is for ends without a close: exit(3) while a line is open, and signals,
-/// where the program has called `TerminalGuard.restoreOnSignals`.
+/// Closing a line restores its settings. `putBackAll` is for the cases in which a line isn't closed: exit(3) while it
+/// is open, and signals in a program that has called `TerminalGuard.restoreOnSignals`.
 enum OpenLines {
-  /// An open line, or a free entry. Entries are never freed, because a signal handler may read them at any moment; the
-  /// next line reuses a free one.
+  /// An open line, or a free entry. Entries are never deallocated, because a signal handler may read them at any
+  /// moment; the next line that opens reuses a free one.
   fileprivate struct Entry: ~Copyable {
     let isTaken = Atomic(true)
-    /// A break has been begun, and goes on.
+    /// True while a break is on.
     let isBreaking = Atomic(false)
     var descriptor: FileDescriptor
     var original: Terminal.Original
-    /// The process that opened it. A forked child has the descriptors, too, but must not restore the settings.
+    /// The process that opened the line. A forked child has the descriptor as well, but must not restore the settings.
     var process: pid_t
     let next: UnsafeMutablePointer<Entry>?
   }
 
-  /// A line that is open.
+  /// Identifies an open line.
   struct Token: @unchecked Sendable {
-    // Sendable: the entry is written to by the line's setup queue alone, while it is taken.
+    // Sendable: only the line's setup queue writes to the entry while the line is open.
     fileprivate let entry: UnsafeMutablePointer<Entry>
 
-    /// More was changed since.
+    /// Replaces the settings to restore, after more settings were changed.
     func update(_ original: Terminal.Original) { entry.pointee.original = original }
 
-    /// A break begins, or has ended.
+    /// Records that a break begins or has ended.
     func note(isBreaking: Bool) { entry.pointee.isBreaking.store(isBreaking, ordering: .releasing) }
 
-    /// Whether a break goes on.
+    /// Whether a break is on.
     var isBreaking: Bool { entry.pointee.isBreaking.load(ordering: .acquiring) }
 
-    /// Call this when the line was restored and before its descriptor is closed, since its number may be reused.
+    /// Removes the line. Call this after its settings were restored and before its descriptor is closed, since the
+    /// descriptor number may be reused.
     func remove() { entry.pointee.isTaken.store(false, ordering: .releasing) }
   }
 
   private static let adding = Locked(())
   private static let atExit: Void = { _ = atexit { OpenLines.putBackAll() } }()
 
-  /// From now on this line has to be put back.
+  /// Registers an open line, whose settings are restored when the process ends.
   static func add(_ descriptor: FileDescriptor, _ original: Terminal.Original) -> Token {
     atExit
     return adding.withLock { _ in
@@ -70,8 +71,8 @@ enum OpenLines {
     }
   }
 
-  /// Restores the settings of all open lines. Takes no lock, allocates nothing and blocks only if a driver does: may be
-  /// called by a signal handler, and more than once.
+  /// Restores the settings of all open lines. Takes no lock, allocates nothing, and blocks only if a driver does, so a
+  /// signal handler may call it. It may be called more than once.
   static func putBackAll() {
     var next = UnsafeMutablePointer<Entry>(bitPattern: firstEntry.load(ordering: .acquiring))
     while let entry = next {

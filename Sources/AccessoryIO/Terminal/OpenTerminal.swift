@@ -3,19 +3,19 @@
 import AccessoryCore
 
 extension DescriptorTransport {
-  /// Opens a terminal on a setup queue and hands it to `io`. Returns after the time it needs to settle.
+  /// Opens a terminal on a setup queue and passes it to `io`. Returns after the configuration's `settle` time.
   ///
-  /// Throws `notFound`, `permissionDenied` (with the group to join), `busy` (with the process that holds it),
-  /// `misconfigured` for settings that no line has (0 baud, 11 data bits, 3 stop bits), `unsupported` when the path is no
-  /// terminal or its hardware can't be set like that, `disconnected` when it goes away meanwhile,
-  /// `cancelled` when the task is cancelled while it settles.
+  /// Throws `notFound`, `permissionDenied` (naming the group to join), `busy` (naming the process that has it open),
+  /// `misconfigured` for settings that no line has (0 baud, 11 data bits, 3 stop bits), `unsupported` when the path
+  /// isn't a terminal or the hardware can't have these settings, `disconnected` when the device goes away meanwhile,
+  /// and `cancelled` when the task is cancelled meanwhile.
   public static func open(
     _ configuration: TerminalConfiguration, io: IOThread = .shared
   ) async throws(AccessoryError) -> DescriptorTransport {
     try await open(configuration, io: io, clock: io)
   }
 
-  /// As above, with another clock.
+  /// Like `open(_:io:)`, with the clock for the `settle` time.
   package static func open(
     _ configuration: TerminalConfiguration, io: IOThread = .shared, clock: any TimerClock
   ) async throws(AccessoryError) -> DescriptorTransport {

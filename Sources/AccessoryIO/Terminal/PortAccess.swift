@@ -4,18 +4,18 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// Whether a device can be opened, found out without opening it.
+/// Whether a device can be opened, checked without opening it.
 public struct PortAccess: Sendable, Hashable {
-  /// The error with which opening would fail, for lack of permission or because there is no device; nil when it is
-  /// allowed.
+  /// The error with which opening would fail, for lack of permission or because the device isn't there; nil when
+  /// neither is the case.
   public var refusal: AccessoryError?
-  /// The process that has it open, if it is visible: "picocom (pid 4711)".
+  /// The process that has the device open, if it is visible: "picocom (pid 4711)".
   public var holder: String?
 
-  /// Looks at the file of `address`. May block: call it where that is allowed. A simulator's own process isn't
-  /// reported.
+  /// Checks the file of `address`. May block: call it on a thread that may wait. With `isSimulated`, the simulator's
+  /// own process isn't reported.
   public init(_ address: DeviceAddress, isSimulated: Bool = false) {
-    // For a network address only connecting would tell.
+    // A network address can be checked only by connecting.
     guard let path = address.file else { return }
     if access(path, R_OK | W_OK) != 0 {
       refusal = PortDiagnosis.error(opening: path, label: path, Errno(rawValue: errno))

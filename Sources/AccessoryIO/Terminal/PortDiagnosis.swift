@@ -4,10 +4,10 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// Explains why a port can't be opened: which process holds it, which group may open it.
+/// Explains why a port can't be opened: which process has it open, which group may open it.
 enum PortDiagnosis {
-  /// The error for a failed `open`.
-  /// In a report nobody is sent to `doctor`, which makes the report.
+  /// The error for a failed `open`. With `isReport`, its message doesn't refer to `bridge-cli doctor`, because doctor
+  /// itself prints it.
   static func error(
     opening path: String, label: String, _ errno: Errno, isReport: Bool = false
   ) -> AccessoryError {
@@ -27,7 +27,8 @@ enum PortDiagnosis {
     }
   }
 
-  /// The error for a port that is in use. `hasLock`: the caller got the advisory lock, so its holder isn't looked for.
+  /// The error for a port that is in use. `hasLock`: the caller got the advisory lock, so the holder of the lock isn't
+  /// looked for.
   static func busy(_ path: String, label: String, hasLock: Bool = false) -> AccessoryError {
     var file = stat()
     let who: String
@@ -41,7 +42,8 @@ enum PortDiagnosis {
     return AccessoryError(.busy, code: .errno(EBUSY), "\(label) \(who)")
   }
 
-  /// The command that adds a rule for one of the kernel's own ports, like ttyS0; empty where the name can't stand in one.
+  /// Advice with a command that adds a udev rule for one of the kernel's own ports, such as ttyS0. Empty when the name
+  /// isn't safe in such a command.
   private static func rule(_ path: String) -> String {
     let name = path.dropFirst(5)
     guard path.hasPrefix("/dev/tty"), name.utf8.count < 32,
@@ -54,20 +56,20 @@ enum PortDiagnosis {
 
   private static func permissionAdvice(_ path: String, isReport: Bool) -> String {
     var file = stat()
-    guard stat(path, &file) == 0 else { return "may not be opened by you: a directory above it is closed to you" }
+    guard stat(path, &file) == 0 else { return "can't be reached: you have no access to a directory above it" }
     let mayGroup = file.st_mode & (S_IRGRP | S_IWGRP) == S_IRGRP | S_IWGRP
-    // Nobody should join root's group, which the nodes of usbfs belong to.
+    // Nobody should join root's group, which the device nodes of usbfs belong to.
     guard mayGroup, file.st_gid != 0, let group = group(file.st_gid) else {
-      let advice = "may be opened by its owner only: run this as that user"
+      let advice = "may be opened by its owner only: run this program as that user"
       guard file.st_mode & S_IFMT == S_IFCHR else { return advice }
       if isReport { return advice + rule(path) }
       return advice + ", or let a udev rule give it to you: bridge-cli doctor \(path) shows one"
     }
     if isMember(of: file.st_gid) {
-      return "belongs to group \(group.name), which you are in, yet it can't be opened"
+      return "belongs to group \(group.name), and you are in that group, but it can't be opened"
     }
     if let user = userName(), group.members.contains(user) {
-      return "belongs to group \(group.name), which you have joined since you logged in: log out and in again, or use "
+      return "belongs to group \(group.name), which you joined after you logged in: log out and in again, or use "
         + "newgrp \(group.name)"
     }
     return "belongs to group \(group.name), you are not in it: sudo usermod -aG \(group.name) $USER, then log in again"
@@ -79,7 +81,7 @@ enum PortDiagnosis {
     return getegid() == group || groups.prefix(Int(max(0, count))).contains(group)
   }
 
-  /// A group's name and the users who were added to it.
+  /// A group's name and the users who were added to the group.
   private static func group(_ id: gid_t) -> (name: String, members: [String])? {
     var entry = Glibc.group()
     var found: UnsafeMutablePointer<Glibc.group>?

@@ -4,42 +4,42 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// The problems that opening a port would meet, found out without opening it.
+/// The problems that would prevent opening a port, found without opening it.
 public struct PortReport: Sendable, Hashable {
-  /// One thing that was looked at.
+  /// The result of one check.
   public struct Finding: Sendable, Hashable {
-    /// How bad it is.
+    /// How serious a finding is.
     public enum Severity: String, Sendable, Hashable {
-      /// As it should be.
+      /// No problem.
       case ok
-      /// May be in the way.
+      /// May prevent opening or use.
       case warning
-      /// Is in the way.
+      /// Prevents opening or use.
       case problem
     }
 
-    /// What was looked at: "permission", "holder", …
+    /// What was checked: "permission", "holder", …
     public var subject: String
-    /// How bad it is.
+    /// How serious it is.
     public var severity: Severity
-    /// What was found, and what to do.
+    /// What was found, and what to do about it.
     public var message: String
-    /// The kind of error that opening would give; nil when it would give none for this.
+    /// The kind of error with which opening would fail; nil when this finding wouldn't make it fail.
     public var kind: AccessoryError.Kind?
   }
 
-  /// Where the device is opened, as a text: the path of its node, or its address.
+  /// The device's address as a text: the path of its node, or a network address.
   public var path: String
-  /// What was found, in the order in which opening would meet it.
+  /// The results, in the order in which opening would meet them.
   public var findings: [Finding]
 
-  /// Looks at the port, the node of usbfs, or the socket at `address`. May block: call it where that is allowed. A simulated port is
-  /// one that its simulator has open, which is as it should be.
+  /// Checks the port, the usbfs node, or the socket at `address`. May block: call it on a thread that may wait. With
+  /// `isSimulated`, it is normal that the simulator has the port open.
   public init(_ address: DeviceAddress, isSimulated: Bool = false) {
     path = address.description
     findings = []
     guard let place = address.file else {
-      add("device", .ok, "\(path) is a place on the network: only opening it tells whether somebody is there")
+      add("device", .ok, "\(path) is a network address: whether something listens there is known only after connecting")
       return
     }
     var file = stat()
@@ -50,10 +50,10 @@ public struct PortReport: Sendable, Hashable {
     }
     if case .unix = address {
       guard file.st_mode & S_IFMT == S_IFSOCK else {
-        add("device", .problem, "\(path) is no socket", .misconfigured)
+        add("device", .problem, "\(path) is not a socket", .misconfigured)
         return
       }
-      add("device", .ok, "\(path) is there: only opening it tells whether somebody listens")
+      add("device", .ok, "\(path) exists: whether something listens there is known only after connecting")
       lookAtPermission(place)
       return
     }
@@ -61,19 +61,19 @@ public struct PortReport: Sendable, Hashable {
       add("device", .problem, "\(path) is not a serial port or another terminal", .unsupported)
       return
     }
-    add("device", .ok, "\(path) is there")
+    add("device", .ok, "\(path) exists")
     lookAtPermission(place)
     lookAtHolder(file, isSimulated: isSimulated)
     if address.transport == .terminal { lookAtLockFile() }
   }
 
-  /// A report on what isn't there.
+  /// A report on a device that isn't there.
   package init(missing path: String, _ message: String) {
     (self.path, findings) = (path, [])
     add("device", .problem, message, .notFound)
   }
 
-  /// Adds what was found.
+  /// Adds a finding.
   package mutating func add(
     _ subject: String, _ severity: Finding.Severity, _ message: String, _ kind: AccessoryError.Kind? = nil
   ) {
@@ -89,7 +89,8 @@ public struct PortReport: Sendable, Hashable {
     }
   }
 
-  /// A service of this project has it: that is as it should be. `message` says which, in place of what the system tells.
+  /// Replaces the finding about the holder, for a port that a service of this project has open, which is no problem.
+  /// `message` names the service.
   package mutating func replaceHolder(_ message: String) {
     let index = findings.firstIndex { $0.subject == "holder" }
     findings.removeAll { $0.subject == "holder" }
@@ -99,18 +100,18 @@ public struct PortReport: Sendable, Hashable {
 
   private mutating func lookAtHolder(_ file: stat, isSimulated: Bool) {
     if let holder = ProcessTable.lockHolder(of: file) {
-      add("holder", .problem, "\(holder) holds it: end that, or wait for it", .busy)
+      add("holder", .problem, "\(holder) has it open: end that program, or wait until it ends", .busy)
     } else if isSimulated {
-      add("holder", .ok, "nobody but its simulator holds it")
+      add("holder", .ok, "only its simulator has it open")
     } else if let opener = ProcessTable.opener(of: file) {
-      add("holder", .warning, "\(opener) has it open, without a lock")
+      add("holder", .warning, "\(opener) has it open, without locking it")
     } else {
-      add("holder", .ok, "nobody that you can see has it open")
+      add("holder", .ok, "no program that you can see has it open")
     }
   }
 
-  /// UUCP lock files, which a few programs still use: `LCK..` and the node's name, in them the owner's pid in ten
-  /// characters (Filesystem Hierarchy Standard, /var/lock).
+  /// Looks for UUCP lock files, which a few programs still use. Their name is `LCK..` and the node's name; they contain
+  /// the owner's pid in ten characters (Filesystem Hierarchy Standard, /var/lock).
   private mutating func lookAtLockFile() {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     for directory in ["/var/lock", "/run/lock", "/run/lock/lockdev"] {
@@ -118,15 +119,15 @@ public struct PortReport: Sendable, Hashable {
       guard let bytes = try? SmallFile.read(lock, limit: 64) else { continue }
       let text = String(decoding: bytes.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
       if let pid = CInt(text), pid > 0, kill(pid, 0) == 0 || errno == EPERM {
-        add("lock file", .warning, "\(lock) says that process \(pid) uses it; this program does not heed lock files")
+        add("lock file", .warning, "\(lock) says that process \(pid) uses it; this program ignores lock files")
       } else {
-        add("lock file", .warning, "\(lock) was left behind by a process that is gone: rm \(lock)")
+        add("lock file", .warning, "\(lock) was left by a process that has ended: rm \(lock)")
       }
       return
     }
     add("lock file", .ok, "there is none")
   }
 
-  /// Whether a program of this name runs, as far as one can see.
+  /// Whether a program of this name runs, as far as this user can see.
   package static func isRunning(_ program: String) -> Bool { ProcessTable.process(named: program) != nil }
 }

@@ -6,28 +6,29 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A pseudo-terminal: a terminal that other programs can open like a serial port, and a transport at its other end.
+/// A pseudo-terminal: a terminal that other programs can open like a serial port, and a transport at its master end.
 public struct PseudoTerminal: Sendable {
   /// The terminal's device node, "/dev/pts/N".
   public let path: String
-  /// The other end. Closing it is like unplugging the device, for programs that have the terminal open.
+  /// The master end. To programs that have the terminal open, closing it looks like unplugging the device.
   public let transport: DescriptorTransport
 
-  /// The settings that whoever has the terminal open has made; nil when it is closed. Doesn't block.
+  /// The line settings that a program has set on the terminal; nil when the pseudo-terminal is closed. Doesn't block.
   package let settings: @Sendable () -> LineStatus?
 
-  /// Gives the terminal these settings, for who opens it next. Doesn't block.
-  package let follow: @Sendable (LineStatus) -> Void
+  /// Gives the terminal these settings, for the next program that opens it. Doesn't block.
+  package let applySettings: @Sendable (LineStatus) -> Void
 
   /// Creates a pseudo-terminal in raw mode, so that nothing is echoed before a program opens it.
   ///
-  /// Throws `ioFailure` when the system has none left.
+  /// Throws `ioFailure` when the system has no pseudo-terminal or descriptor left.
   public static func open(io: IOThread = .shared) async throws(AccessoryError) -> PseudoTerminal {
     try await open(mode: nil, io: io, onUse: nil)
   }
 
-  /// As above; its node gets this mode. `onUse` is told, on the I/O thread, when somebody opens it, and when nobody has it open
-  /// any more: what wasn't read by then is thrown away, and the terminal is as it was at first.
+  /// Like `open(io:)`; the terminal's node gets the permissions `mode`. `onUse` is called on the I/O thread: with true
+  /// when a program opens the terminal, and with false when no program has it open any more. Then bytes that weren't
+  /// read are discarded, and the first settings are restored.
   package static func open(
     mode: UInt16?, io: IOThread = .shared, onUse: (@Sendable (Bool) -> Void)?
   ) async throws(AccessoryError) -> PseudoTerminal {
@@ -38,18 +39,19 @@ public struct PseudoTerminal: Sendable {
     let transport = DescriptorTransport(
       descriptor: pair.master, label: pair.path, timing: .instant, io: io, setup: setup, closing: .atOnce, clock: io,
       release: { _ in pair.release() })
-    return PseudoTerminal(path: pair.path, transport: transport, settings: pair.settings, follow: pair.follow)
+    return PseudoTerminal(
+      path: pair.path, transport: transport, settings: pair.settings, applySettings: pair.applySettings)
   }
 }
 
 /// The two descriptors of a pseudo-terminal.
 ///
-/// The terminal's own end is kept open here, too. Otherwise the other end would read as hung up while no program has
-/// the terminal open, and epoll would report that all the time.
+/// This process also keeps the slave end open. Otherwise the master end would read as hung up while no program has the
+/// terminal open, and epoll would report that without end.
 private struct Pair: Sendable {
   let master: FileDescriptor
   let path: String
-  private let terminal: TerminalEnd
+  private let terminal: SlaveEnd
   private let watcher: FileWatcher
 
   init(
@@ -64,12 +66,20 @@ private struct Pair: Sendable {
       let path = "/dev/pts/\(number)"
       let terminal = try SystemCall.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
       opened.append(terminal)
-      if let mode, chmod(path, mode_t(mode)) != 0 { throw Errno(rawValue: errno) }
+      if let mode {
+        guard chmod(path, mode_t(mode)) == 0 else { throw Errno(rawValue: errno) }
+        // Gives the node to the group of this process. If that isn't permitted, the node keeps the system's group for
+        // terminals.
+        if mode & 0o070 != 0 { _ = chown(path, uid_t.max, getegid()) }
+      }
       var settings = try LineSettings(of: terminal)
       settings.makeRaw()
+      // The kernel begins with software flow control, which would swallow bytes of 0x11 and 0x13.
+      settings.flowControl = .none
       try settings.apply(to: terminal)
-      let end = TerminalEnd(terminal, settings)
-      // Because the terminal is kept open here, the exclusive mode that a killed program had set would stay.
+      let end = SlaveEnd(terminal, settings)
+      // Since this process keeps the slave end open, an exclusive mode that a killed program had set would stay on. So
+      // the watcher turns it off.
       let changes: FileWatcher.Changes =
         onUse == nil ? .closedAfterWriting : [.opened, .closedAfterWriting, .closedAfterReading]
       watcher = try FileWatcher(path, for: changes, io: io) { changes in
@@ -84,7 +94,7 @@ private struct Pair: Sendable {
           end.endStaleExclusiveMode()
           guard let onUse else { return }
           io.post {
-            // Unless somebody else has come meanwhile.
+            // Another program may have opened the terminal meanwhile.
             guard end.openings == seen else { return }
             end.reset()
             onUse(false)
@@ -100,7 +110,7 @@ private struct Pair: Sendable {
 
   func settings() -> LineStatus? { terminal.status }
 
-  func follow(_ status: LineStatus) { terminal.follow(status) }
+  func applySettings(_ status: LineStatus) { terminal.applySettings(status) }
 
   func release() {
     watcher.stop()
@@ -109,14 +119,14 @@ private struct Pair: Sendable {
   }
 }
 
-/// The terminal's own end, for as long as it is open. Nothing here blocks, but for looking whether somebody has it open.
-private final class TerminalEnd: Sendable {
+/// The slave end, while it is open. Only `isUnused` may block.
+private final class SlaveEnd: Sendable {
   private let descriptor: FileDescriptor
   private let original: Locked<LineSettings>
   private let isOpen = Locked(true)
   private let openingCount = Atomic<Int>(0)
 
-  /// How often others have opened it.
+  /// How often other programs have opened the terminal.
   var openings: Int { openingCount.load(ordering: .relaxed) }
   func noteOpening() { openingCount.add(1, ordering: .relaxed) }
 
@@ -125,10 +135,11 @@ private final class TerminalEnd: Sendable {
     self.original = Locked(original)
   }
 
-  /// Whether nobody else has the terminal open, as far as one can see.
+  /// Whether no other program has the terminal open, as far as this user can see.
   var isUnused: Bool { isOpen.withLock { $0 } && !ProcessTable.isOpenElsewhere(descriptor) }
 
-  /// Ends the exclusive mode, to be called when nobody else has the terminal open. Whoever still has it may be its owner.
+  /// Turns the exclusive mode off. Call it when no other program has the terminal open, because a program that has it
+  /// open may have set the mode itself.
   func endStaleExclusiveMode() {
     whileOpen {
       let isExclusive = (try? SystemCall.ioctl(TerminalRequest.IsExclusive(), on: descriptor)) ?? false
@@ -136,7 +147,7 @@ private final class TerminalEnd: Sendable {
     }
   }
 
-  /// Throws away what nobody has read, and makes the settings those of the beginning.
+  /// Discards bytes that weren't read, and restores the first settings.
   func reset() {
     whileOpen {
       try? SystemCall.ioctl(TerminalRequest.Flush(queue: TCIFLUSH), on: descriptor)
@@ -144,8 +155,8 @@ private final class TerminalEnd: Sendable {
     }
   }
 
-  /// From now on the terminal begins with these settings.
-  func follow(_ status: LineStatus) {
+  /// Changes the first settings, and applies them.
+  func applySettings(_ status: LineStatus) {
     whileOpen {
       let wanted = original.withLock { original in
         original.set(

@@ -5,30 +5,31 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// An open terminal that is locked and in raw mode, and the settings to restore when it is closed.
+/// An open terminal that is locked and in raw mode, with the settings to restore when it is closed.
 ///
-/// Everything here may block, and runs on the device's setup queue.
+/// All methods may block, and run on the device's setup queue. `unsentCount` is the exception.
 struct Terminal: Sendable {
   let descriptor: FileDescriptor
-  /// What is put back on close.
+  /// The settings to restore on close.
   private let original: Original
-  /// The settings as the driver took them.
+  /// The settings as the driver accepted them.
   let settings: LineSettings
-  /// Has it put back whatever ends this process.
+  /// The entry in `OpenLines`, which restores the settings when the process ends without a close.
   private let token: OpenLines.Token
 
-  /// What a line was like before.
+  /// The state of a line before it was opened.
   struct Original: Sendable {
     var settings: LineSettings
-    /// Nil: was not changed.
+    /// Nil when it wasn't changed.
     var isLowLatency: Bool?
     var rs485: serial_rs485?
   }
 
-  /// Opens a terminal for this process alone.
+  /// Opens a terminal for the exclusive use of this process.
   ///
-  /// The order is that of the other programs that share ports: open, the advisory lock, look whether somebody set the
-  /// exclusive mode without one, set the exclusive mode. Some programs respect only the one, some only the other.
+  /// The order is the same as in other programs that share ports: open, take the advisory lock, check whether another
+  /// program has set the exclusive mode without the lock, set the exclusive mode. Some programs respect only the lock,
+  /// some only the mode.
   init(_ configuration: TerminalConfiguration) throws(AccessoryError) {
     let label = configuration.label
     do throws(Errno) {
@@ -42,7 +43,7 @@ struct Terminal: Sendable {
       let found = try Self.readSettings(descriptor, label)
       try Self.lock(descriptor, configuration)
       let first = Original(settings: found)
-      original = first  // from here on the port is ours to put back
+      original = first  // from now on the settings must be restored
       token = OpenLines.add(descriptor, first)
       try Self.setDriver(descriptor, configuration, &original)
       settings = try Self.setLine(descriptor, configuration, &original)
@@ -56,13 +57,13 @@ struct Terminal: Sendable {
     guard let original, let token else { throw AccessoryError(.ioFailure, "reading the settings of \(label)") }
     token.update(original)
     (self.original, self.token) = (original, token)
-    // Bytes from before the opening are discarded: they may answer another program's request, or be half a message.
+    // Discards bytes from before the open: they may answer another program's request, or be half a message.
     discardInput()
   }
 
-  /// Begins a break, or ends it.
+  /// Begins or ends a break.
   func setBreak(_ isOn: Bool) throws(Errno) {
-    token.note(isBreaking: true)  // before: whatever ends the process now ends the break
+    token.note(isBreaking: true)  // set first, so that a process that ends now also ends the break
     do throws(Errno) {
       try descriptor.setBreak(isOn)
     } catch {
@@ -72,8 +73,8 @@ struct Terminal: Sendable {
     token.note(isBreaking: isOn)
   }
 
-  /// Changes settings; returns what the driver makes of them. When it can't do them this throws `unsupported`, and the
-  /// settings are those from before.
+  /// Changes settings and returns the settings in force then. When the driver can't have them, restores the previous
+  /// settings and throws `unsupported`.
   func change(_ changes: LineChanges, label: String) throws(AccessoryError) -> LineSettings {
     let before: LineSettings
     do throws(Errno) {
@@ -91,36 +92,36 @@ struct Terminal: Sendable {
     }
   }
 
-  /// Throws away what the driver holds.
+  /// Discards bytes that the driver has buffered.
   func purge(_ buffers: LineBuffers) throws(Errno) {
     guard !buffers.isEmpty else { return }
     let queue = !buffers.contains(.unsent) ? TCIFLUSH : !buffers.contains(.received) ? TCOFLUSH : TCIOFLUSH
     try SystemCall.ioctl(TerminalRequest.Flush(queue: queue), on: descriptor)
   }
 
-  /// Discards received bytes, but not bytes that other programs sent, which may still be on their way.
+  /// Discards received bytes. Bytes that other programs have written may still be on their way, and stay.
   func discardInput() { Self.flush(descriptor, TCIFLUSH) }
 
-  /// Bytes that the driver holds and the device hasn't got. Zero on a pseudo-terminal, whose kernel doesn't count them.
-  /// Never blocks, unlike everything else here, and may be called on the I/O thread while the terminal is open.
+  /// Bytes that the driver hasn't sent yet. Zero on a pseudo-terminal, where the kernel doesn't count them. Never
+  /// blocks, and may be called on the I/O thread while the terminal is open.
   var unsentCount: Int { Self.unsentCount(descriptor) }
 
   private static func unsentCount(_ descriptor: FileDescriptor) -> Int {
     Int(max(0, (try? SystemCall.ioctl(TerminalRequest.GetOutputCount(), on: descriptor)) ?? 0))
   }
 
-  /// Whether bytes take the time of a line.
+  /// Whether bytes take time on a line.
   var hasLine: Bool { !Self.isPseudoTerminal(descriptor) }
 
-  /// Puts the settings back and closes.
+  /// Restores the settings and closes the terminal.
   func release() {
     Self.putBack(descriptor, original, isBreaking: token.isBreaking)
     token.remove()
     SystemCall.close(descriptor)
   }
 
-  /// Restores the settings and ends a break. Discards the bytes that the driver still has, because the kernel's close
-  /// would wait for them, possibly for ever.
+  /// Restores the settings and ends a break. Discards the bytes that the driver hasn't sent, because close(2) would
+  /// wait for them, possibly for ever.
   static func putBack(_ descriptor: FileDescriptor, _ original: Original, isBreaking: Bool) {
     if isBreaking { try? descriptor.setBreak(false) }
     flush(descriptor, unsentCount(descriptor) > 0 ? TCIOFLUSH : TCIFLUSH)
@@ -163,7 +164,7 @@ extension Terminal {
     try? SystemCall.ioctl(TerminalRequest.SetExclusive(isExclusive: true), on: descriptor)
   }
 
-  /// Sets what only some drivers support. A failure is ignored for low latency, and thrown for RS-485.
+  /// Applies the settings that only some drivers support. A failure is ignored for low latency and thrown for RS-485.
   private static func setDriver(
     _ descriptor: FileDescriptor, _ configuration: TerminalConfiguration, _ original: inout Original?
   ) throws(AccessoryError) {
@@ -203,15 +204,17 @@ extension Terminal {
     } catch {
       throw AccessoryError(device: error, "setting \(label) to \(wanted.baudRate) baud")
     }
-    // A driver may accept the call and set something else.
-    guard actual.isRaw else { throw AccessoryError(.unsupported, "\(label) can't pass bytes unchanged") }
+    // A driver may accept the call and yet apply other settings.
+    guard actual.isRaw else {
+      throw AccessoryError(.unsupported, "\(label) can't be set to raw mode: its driver would change bytes")
+    }
     if let difference = actual.difference(from: wanted), !isPseudoTerminal(descriptor) {
-      throw AccessoryError(.unsupported, "\(label) can't do \(difference)")
+      throw AccessoryError(.unsupported, "\(label) can't be set to \(difference)")
     }
     return actual
   }
 
-  /// A pseudo-terminal has no line: it takes any data bits and parity for eight and none.
+  /// A pseudo-terminal has no line: it reports eight data bits and no parity, whatever was set.
   private static func isPseudoTerminal(_ descriptor: FileDescriptor) -> Bool {
     var file = stat()
     return fstat(descriptor.rawValue, &file) == 0 && ProcessTable.isPseudoTerminal(file)
@@ -232,7 +235,7 @@ extension Terminal {
     }
   }
 
-  /// Fails when the device is gone; then there is nothing to restore.
+  /// Restores the settings. The calls fail when the device is gone; then there is nothing to restore.
   private static func restore(_ descriptor: FileDescriptor, _ original: Original) {
     try? original.settings.apply(to: descriptor)
     if let isLowLatency = original.isLowLatency { _ = descriptor.setLowLatency(isLowLatency) }

@@ -6,16 +6,18 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The line that is a terminal of this machine.
+/// The line control of a terminal of this machine.
 ///
-/// On a USB adapter each request is a message over the bus, which may take seconds when the adapter hangs. So requests
-/// are made on the device's setup queue, one after another.
+/// On a USB adapter, each request is a message over the bus, which may take seconds when the adapter hangs. So requests
+/// run on the device's setup queue, one after another.
 final class TerminalControl: LineControl {
   private let terminal: Terminal
   private let setup: SetupQueue
   private let label: String
   private let nanosecondsPerByte: Atomic<Int64>
-  /// The error for requests after the transport's end.
+  /// The driver's settings as they were read last.
+  private let driver = Locked<DriverFacts?>(nil)
+  /// The error of requests after the transport has ended.
   private let ending = Locked<AccessoryError?>(nil)
 
   init(_ terminal: Terminal, label: String, setup: SetupQueue) {
@@ -46,7 +48,7 @@ final class TerminalControl: LineControl {
         }
       }
       nanosecondsPerByte.store(timing.perByte.inNanoseconds, ordering: .relaxed)
-      return try attempt("read its settings") { () throws(Errno) in try read() }
+      return try attempt("read its settings") { () throws(Errno) in try read(rereadingDriver: false) }
     }
   }
 
@@ -66,10 +68,26 @@ final class TerminalControl: LineControl {
   }
 
   func purge(_ buffers: LineBuffers) async throws(AccessoryError) {
-    try await run("throw bytes away") { control throws(Errno) in try control.terminal.purge(buffers) }
+    try await run("discard buffered bytes") { control throws(Errno) in try control.terminal.purge(buffers) }
   }
 
-  /// Restores everything and closes. On the setup queue. `error`: why, nil for a close by the owner.
+  func activity() async throws(AccessoryError) -> LineActivity {
+    try await run("say what it has to send") { control throws(Errno) in
+      let descriptor = control.terminal.descriptor
+      let unsent = try SystemCall.ioctl(TerminalRequest.GetOutputCount(), on: descriptor)
+      var activity = LineActivity(unsentCount: Int(unsent))
+      // Some drivers have no counters.
+      guard let counters = try? SystemCall.ioctl(TerminalRequest.GetCounters(), on: descriptor) else { return activity }
+      activity.overruns = UInt32(bitPattern: counters.overrun) &+ UInt32(bitPattern: counters.buf_overrun)
+      activity.parityErrors = UInt32(bitPattern: counters.parity)
+      activity.framingErrors = UInt32(bitPattern: counters.frame)
+      activity.breaks = UInt32(bitPattern: counters.brk)
+      return activity
+    }
+  }
+
+  /// Restores the settings and closes the terminal. Call it on the setup queue. `error` is the reason, nil when the
+  /// owner closes the transport.
   func release(_ error: AccessoryError?) {
     ending.withLock { $0 = error ?? .closed(label) }
     terminal.release()
@@ -77,16 +95,21 @@ final class TerminalControl: LineControl {
 
   // MARK: - On the setup queue
 
-  private func read() throws(Errno) -> LineStatus {
+  /// Reads the settings of the line and of its driver. `change` can't change the driver's settings, so without
+  /// `rereadingDriver` they are taken from the last reading.
+  private func read(rereadingDriver: Bool = true) throws(Errno) -> LineStatus {
     let descriptor = terminal.descriptor
     let settings = try LineSettings(of: descriptor)
     var status = LineStatus(
       baudRate: settings.baudRate, dataBits: settings.dataBits, parity: settings.parity, stopBits: settings.stopBits,
       flowControl: settings.flowControl, modemLines: try? descriptor.modemLines())
     status.lowersLinesOnClose = settings.lowersLinesOnClose
-    status.isLowLatency = descriptor.isLowLatency
-    status.latencyTimer = LatencyTimer.milliseconds(of: descriptor).map { .milliseconds($0) }
-    status.rs485 = descriptor.rs485
+    let known = rereadingDriver ? nil : driver.withLock { $0 }
+    let facts = known ?? DriverFacts(descriptor)
+    driver.withLock { $0 = facts }
+    status.isLowLatency = facts.isLowLatency
+    status.latencyTimer = facts.latencyTimer
+    status.rs485 = facts.rs485
     return status
   }
 
@@ -107,7 +130,7 @@ final class TerminalControl: LineControl {
     do throws(Errno) {
       return try body()
     } catch .invalidArgument, .inappropriateIOCTLForDevice, .notSupported {
-      let reason = "its driver doesn't know how, or there are no such lines"
+      let reason = "its driver doesn't support it, or it has no such lines"
       throw AccessoryError(.unsupported, "\(label) can't \(action): \(reason)")
     } catch {
       if AccessoryError.Kind(device: error) == .disconnected {
@@ -118,9 +141,22 @@ final class TerminalControl: LineControl {
   }
 }
 
-/// The latency timer of FTDI chips, which wait for more bytes before they deliver.
+/// The settings of a terminal's driver that aren't settings of the line.
+private struct DriverFacts: Sendable {
+  var isLowLatency: Bool?
+  var latencyTimer: Duration?
+  var rs485: TerminalConfiguration.RS485?
+
+  init(_ descriptor: FileDescriptor) {
+    isLowLatency = descriptor.isLowLatency
+    latencyTimer = LatencyTimer.milliseconds(of: descriptor).map { .milliseconds($0) }
+    rs485 = descriptor.rs485
+  }
+}
+
+/// The latency timer of FTDI chips: how long they wait for more bytes before they deliver.
 enum LatencyTimer {
-  /// The timer of the adapter behind an open terminal.
+  /// The timer of the adapter of an open terminal, in milliseconds; nil when it has none.
   static func milliseconds(of descriptor: FileDescriptor) -> Int? {
     var file = stat()
     guard fstat(descriptor.rawValue, &file) == 0 else { return nil }

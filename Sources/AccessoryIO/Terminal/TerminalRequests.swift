@@ -3,11 +3,12 @@
 import CLinuxShims
 import Glibc
 
-/// What is asked of a terminal's driver: TIOCMGET(2const), TIOCEXCL(2const) and the other pages of ioctl_tty(2).
+/// The ioctl requests to a terminal's driver; see TIOCMGET(2const), TIOCEXCL(2const) and the other pages of
+/// ioctl_tty(2).
 package enum TerminalRequest {
   // MARK: - Settings
 
-  /// TCGETS2: the settings of the line. `ENOTTY` where it is no terminal.
+  /// TCGETS2: reads the settings of the line. Fails with `ENOTTY` when the descriptor isn't a terminal.
   package struct GetSettings: Ioctl {
     package init() {}
     package func call(on descriptor: CInt) -> (result: CInt, reply: shim_termios2) {
@@ -16,7 +17,7 @@ package enum TerminalRequest {
     }
   }
 
-  /// TCSETS2: the settings from now on, without waiting for output.
+  /// TCSETS2: changes the settings, without waiting for output.
   package struct SetSettings: Ioctl {
     package var settings: shim_termios2
 
@@ -27,7 +28,7 @@ package enum TerminalRequest {
 
   // MARK: - Exclusive mode
 
-  /// TIOCGEXCL: whether nobody else but root may open it.
+  /// TIOCGEXCL: reads whether only root may open the terminal again.
   package struct IsExclusive: Ioctl {
     package init() {}
     package func call(on descriptor: CInt) -> (result: CInt, reply: Bool) {
@@ -37,7 +38,7 @@ package enum TerminalRequest {
     }
   }
 
-  /// TIOCEXCL or TIOCNXCL: from now on nobody else but root may open it, or everybody may.
+  /// TIOCEXCL or TIOCNXCL: lets only root open the terminal again, or everybody.
   package struct SetExclusive: Ioctl {
     package var isExclusive: Bool
 
@@ -48,14 +49,15 @@ package enum TerminalRequest {
 
   // MARK: - Bytes
 
-  /// TCFLSH: throws away what wasn't read (`TCIFLUSH`), what wasn't sent (`TCOFLUSH`), or both (`TCIOFLUSH`).
+  /// TCFLSH: discards bytes that weren't read (`TCIFLUSH`), bytes that weren't sent (`TCOFLUSH`), or both
+  /// (`TCIOFLUSH`).
   package struct Flush: Ioctl {
     package var queue: CInt
 
     package func call(on descriptor: CInt) -> (result: CInt, reply: Void) { (shim_tcflush(descriptor, queue), ()) }
   }
 
-  /// TIOCOUTQ: how many bytes wait in the driver to be sent.
+  /// TIOCOUTQ: reads the number of bytes that wait in the driver to be sent.
   package struct GetOutputCount: Ioctl {
     package init() {}
     package func call(on descriptor: CInt) -> (result: CInt, reply: CInt) {
@@ -64,9 +66,19 @@ package enum TerminalRequest {
     }
   }
 
+  /// TIOCGICOUNT: reads the driver's counters of errors and breaks. Fails with `ENOTTY` or `EINVAL` when the driver has
+  /// none.
+  package struct GetCounters: Ioctl {
+    package init() {}
+    package func call(on descriptor: CInt) -> (result: CInt, reply: serial_icounter_struct) {
+      var counters = serial_icounter_struct()
+      return (shim_tiocgicount(descriptor, &counters), counters)
+    }
+  }
+
   // MARK: - Modem lines
 
-  /// TIOCMGET: the modem lines. `ENOTTY` or `EINVAL` where there are none.
+  /// TIOCMGET: reads the modem lines. Fails with `ENOTTY` or `EINVAL` when the device has none.
   package struct GetModemLines: Ioctl {
     package init() {}
     package func call(on descriptor: CInt) -> (result: CInt, reply: ModemLines) {
@@ -76,7 +88,7 @@ package enum TerminalRequest {
     }
   }
 
-  /// TIOCMBIS, TIOCMBIC or TIOCMSET: raises these lines, lowers them, or raises them and lowers all others.
+  /// TIOCMBIS, TIOCMBIC or TIOCMSET: raises `lines`, lowers them, or raises them and lowers all others.
   package struct SetModemLines: Ioctl {
     package enum Change: Sendable, Hashable { case raise, lower, replace }
     package var lines: ModemLines
@@ -91,7 +103,7 @@ package enum TerminalRequest {
     }
   }
 
-  /// TIOCSBRK or TIOCCBRK: begins a break, or ends it.
+  /// TIOCSBRK or TIOCCBRK: begins or ends a break.
   package struct SetBreak: Ioctl {
     package var isOn: Bool
 
@@ -100,9 +112,9 @@ package enum TerminalRequest {
     }
   }
 
-  // MARK: - What only some drivers know
+  // MARK: - Requests that only some drivers support
 
-  /// TIOCGSERIAL: the driver's flags, low latency among them.
+  /// TIOCGSERIAL: reads the driver's flags, which include low latency.
   package struct GetSerial: Ioctl {
     package init() {}
     package func call(on descriptor: CInt) -> (result: CInt, reply: serial_struct) {
@@ -111,7 +123,7 @@ package enum TerminalRequest {
     }
   }
 
-  /// TIOCSSERIAL: the driver's flags from now on.
+  /// TIOCSSERIAL: changes the driver's flags.
   package struct SetSerial: Ioctl {
     package var serial: serial_struct
 
@@ -120,7 +132,7 @@ package enum TerminalRequest {
     }
   }
 
-  /// TIOCGRS485: how the driver turns an RS-485 line round.
+  /// TIOCGRS485: reads the settings of RS-485 direction control.
   package struct GetRS485: Ioctl {
     package init() {}
     package func call(on descriptor: CInt) -> (result: CInt, reply: serial_rs485) {
@@ -129,7 +141,7 @@ package enum TerminalRequest {
     }
   }
 
-  /// TIOCSRS485: how it does from now on.
+  /// TIOCSRS485: changes the settings of RS-485 direction control.
   package struct SetRS485: Ioctl {
     package var settings: serial_rs485
 
@@ -140,7 +152,7 @@ package enum TerminalRequest {
 
   // MARK: - Pseudo-terminals
 
-  /// TIOCSPTLCK: locks the terminal of a pseudo-terminal, or lets others open it.
+  /// TIOCSPTLCK: locks the slave end of a pseudo-terminal, or unlocks it so that programs can open it.
   package struct SetLock: Ioctl {
     package var isLocked: Bool
 
@@ -149,7 +161,7 @@ package enum TerminalRequest {
     }
   }
 
-  /// TIOCGPTN: the number of a pseudo-terminal, N of /dev/pts/N.
+  /// TIOCGPTN: reads the number of a pseudo-terminal, the N in /dev/pts/N.
   package struct GetNumber: Ioctl {
     package init() {}
     package func call(on descriptor: CInt) -> (result: CInt, reply: CUnsignedInt) {

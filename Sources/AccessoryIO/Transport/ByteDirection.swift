@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which way bytes go.
+/// The direction in which bytes go.
 public enum ByteDirection: String, Sendable, Hashable, CaseIterable {
-  /// From the device to us.
+  /// From the device to this process.
   case fromDevice = "from_device"
-  /// From us to the device.
+  /// From this process to the device.
   case toDevice = "to_device"
 }

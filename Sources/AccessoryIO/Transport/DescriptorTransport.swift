@@ -3,15 +3,15 @@
 import AccessoryCore
 import SystemPackage
 
-/// The transport over a descriptor that is read and written as a stream: a terminal, a pseudo-terminal, a socket.
+/// The transport over a descriptor that is read and written as a byte stream: a terminal, a pseudo-terminal, a socket.
 ///
-/// The code that opens the descriptor passes it on together with a closure that closes it.
+/// The code that opens the descriptor passes it to the transport, with a closure that closes it.
 public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
-  /// How long bytes take on the wire, by the line's settings now.
+  /// How long bytes take on the wire with the line's current settings.
   public nonisolated var timing: LineTiming { line?.timing ?? fixedTiming }
-  /// The line beside its bytes, where the descriptor is a terminal's.
+  /// The settings and modem lines, if the descriptor is a terminal.
   public nonisolated let line: (any LineControl)?
   /// The address of the other end, if the descriptor is a network socket.
   public nonisolated let peer: NetworkAddress?
@@ -27,40 +27,43 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   private let closing: Closing
   private let descriptor: FileDescriptor
   private let release: @Sendable (AccessoryError?) -> Void
-  /// Whether the end of input ends the transport. If not, its owner can go on writing, and closes it.
+  /// Whether the end of input ends the transport. If not, the owner can continue to write, and must close the
+  /// transport.
   private let endsWithInput: Bool
   private var hasInputEnded = false
   private var token: EventToken?
   private var interest: Interest = .read
+  /// Called when the other end has sent urgent data that was not read.
+  private var onUrgent: (@Sendable () -> Void)?
   private var isOver = false
   /// The bytes that are being written; the device has taken the first `writtenCount` of them.
   private var writing: [UInt8] = []
   private var writtenCount = 0
-  /// How long the line is still busy with what was written, at full speed.
-  private var lineWork = LineWork()
-  /// Set after a close, while bytes are still to be sent.
+  /// How long the line is busy with the bytes that were written, at full speed.
+  private var lineBusyTime = LineBusyTime()
+  /// Set by a close, while bytes are still to be sent.
   private var drain: DrainSchedule?
-  private var look: TimerToken?
+  private var drainTimer: TimerToken?
   private var closers: [CheckedContinuation<Void, Never>] = []
 
-  /// A read of at least this much is taken for a stream, of which there is probably more.
+  /// A read of at least this many bytes indicates a stream, of which more has probably arrived.
   private static let streamingRead = 1_024
-  /// Reads for one event, so that a busy device doesn't keep others waiting.
+  /// The most reads for one event, so that a busy device doesn't delay others.
   private static let readsPerEvent = 8
-  /// Writes for one event, likewise.
+  /// The most writes for one event, for the same reason.
   private static let writesPerEvent = 4
-  /// Bytes that may wait for a line, which is always slower than who writes.
+  /// The most bytes that may be queued for a serial line, which is always slower than the producer.
   private static let lineHighWater = 16_384
-  /// Bytes that may wait where there is no line: a writer that is woken for every few KiB costs more than the bytes do,
-  /// a twentieth of what a pseudo-terminal carries.
+  /// The most bytes that may be queued when there is no serial line. With less, the producer is woken more often, which
+  /// costs more than copying the bytes: a twentieth of a pseudo-terminal's throughput.
   private static let highWater = 65_536
-  /// The most bytes that are read after a hang-up: more than any kernel buffer holds.
+  /// The most bytes that are read after a hang-up: more than any kernel buffer can contain.
   private static let lastBytes = 4 << 20
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// A transport over a non-blocking `descriptor`, which it reads from now on. `release` runs once, when the transport has
+  /// A transport over a non-blocking `descriptor`, which it starts to read. `release` runs once after the transport has
   /// ended, on a thread that may block, and must close the descriptor.
   public init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread = .shared,
@@ -71,7 +74,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
       release: release)
   }
 
-  /// As above, with `release` on `setup`.
+  /// Like the initializer above; `release` runs on `setup`.
   package init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
     line: (any LineControl)? = nil, release: @escaping @Sendable () -> Void
@@ -81,9 +84,10 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
       closing: .inOrder(unsent: { 0 }, hasLine: false), clock: io, release: { _ in release() })
   }
 
-  /// As above; `closing` says what a close does with bytes that wait, by `clock`. `release` is told why all is over; nil:
-  /// its owner has closed it. Unless `endsWithInput`, a peer that only says that it will send no more can still be written to:
-  /// the input then ends normally, and who reads it is to close.
+  /// Like the initializer above. `closing` says what a close does with bytes that aren't sent yet; `clock` measures its
+  /// timeout. `release` gets the error with which the transport ended, nil when its owner closed it. With
+  /// `endsWithInput` false, the transport can still write to a peer that has ended its own stream: the input then ends
+  /// without an error, and its consumer must close the transport.
   package init(
     descriptor: FileDescriptor, label: String, timing: LineTiming, io: IOThread, setup: SetupQueue,
     line: (any LineControl)? = nil, peer: NetworkAddress? = nil, endsWithInput: Bool = true, closing: Closing,
@@ -104,11 +108,19 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     connect()
   }
 
-  /// The queues hold this until `end` closes them, which comes whether or not anybody still uses the transport.
+  /// The queues retain the transport until `end` closes them. `end` runs even if nothing else uses the transport any
+  /// more.
   private nonisolated func connect() {
     input.onResume { self.io.post { self.assumeIsolated { $0.watch(adding: .read) } } }
     output.onQueued { self.io.post(self) }
     io.post { self.assumeIsolated { $0.start() } }
+  }
+
+  /// Calls `body` on the I/O thread before bytes are read that urgent data of a TCP connection follows, perhaps more than once
+  /// for the same data. For telnet's Synch (RFC 854). To be called on the I/O thread, before any event.
+  package func watchUrgent(_ body: @escaping @Sendable () -> Void) {
+    onUrgent = body
+    if interest.contains(.read) { interest.insert(.urgent) }
   }
 
   private func start() {
@@ -122,10 +134,10 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
 
   // MARK: - Events
 
-  /// Called by the loop.
-  package nonisolated func ready(_ readiness: Readiness) { enter { $0.handle(readiness) } }
+  /// The I/O thread calls this when the descriptor is ready.
+  package nonisolated func ready(_ readiness: Readiness) { enter(readiness) { $0.handle($1) } }
 
-  /// Called by the loop when there is something to write.
+  /// The I/O thread calls this when there is something to write.
   package nonisolated func perform() { enter { $0.flush() } }
 
   private func handle(_ readiness: Readiness) {
@@ -133,14 +145,17 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
       if drain != nil { return end(nil) }
       readToTheEnd()
     } else {
+      if readiness.contains(.urgent) { onUrgent?() }
       if readiness.contains(.readable) { readAvailable() }
       if readiness.contains(.writable), !isOver { flush() }
     }
   }
 
   private func watch(adding added: Interest = [], removing removed: Interest = []) {
-    let wanted = interest.union(drain == nil && !hasInputEnded ? added : added.subtracting(.read))
+    var wanted = interest.union(drain == nil && !hasInputEnded ? added : added.subtracting(.read))
       .subtracting(removed)
+    // Urgent data is reported until it is read.
+    if wanted.contains(.read), onUrgent != nil { wanted.insert(.urgent) } else { wanted.remove(.urgent) }
     guard wanted != interest, let token else { return }
     interest = wanted
     do throws(Errno) {
@@ -155,7 +170,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
   private enum ReadOutcome {
     case bytes(Int, wantsMore: Bool)
     case nothing
-    /// Nothing more will come.
+    /// The input has ended.
     case over
     case end(AccessoryError)
   }
@@ -164,7 +179,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     do throws(Errno) {
       return try withReadBuffer { buffer throws(Errno) in
         let count = try SystemCall.read(descriptor, into: buffer)
-        // A terminal that was hung up reads as at its end, too.
+        // A terminal that was hung up also reads as ended.
         if count == 0 { return endsWithInput ? .end(.disconnected(label)) : .over }
         let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
         return .bytes(count, wantsMore: input.append(bytes, notifying: false))
@@ -176,7 +191,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     }
   }
 
-  /// The consumer is told of all reads at once: to wake it takes longer than a read.
+  /// The consumer is notified once for all reads, because waking it takes longer than a read.
   private func readAvailable() {
     defer { input.notify() }
     for _ in 0..<Self.readsPerEvent {
@@ -194,7 +209,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     }
   }
 
-  /// The other end is gone: what it sent before still counts, whether or not the consumer had asked for a pause.
+  /// Reads what the other end sent before it hung up, even if the consumer had asked for a pause, and ends.
   private func readToTheEnd(_ error: AccessoryError? = nil) {
     var left = Self.lastBytes
     while left > 0 {
@@ -216,7 +231,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
         writtenCount = 0
         guard output.take(into: &writing) else {
           watch(removing: .write)
-          return lookAround()
+          return checkDrain()
         }
       }
       do throws(Errno) {
@@ -224,9 +239,9 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
           try SystemCall.write(
             descriptor, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[writtenCount...]))
         }
-        if count == 0 { return watch(adding: .write) }  // no driver should, and none may make us spin
+        if count == 0 { return watch(adding: .write) }  // prevents spinning, though no driver should return 0
         writtenCount += count
-        if closing.hasLine { lineWork.add(count, timing, now: clock.now) }
+        if closing.hasLine { lineBusyTime.add(count, timing, now: clock.now) }
         output.wrote(count)
         // The device took as much as it has room for; another write would only fail with EAGAIN.
         if writtenCount < writing.count { return watch(adding: .write) }
@@ -237,7 +252,7 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
         return readToTheEnd(failure(error, "writing to"))
       }
     }
-    io.post(self)  // go on when the others had their turn
+    io.post(self)  // continue after other descriptors were served
   }
 
   private func failure(_ errno: Errno, _ action: String) -> AccessoryError {
@@ -245,10 +260,10 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
       ? .disconnected(label, code: .errno(errno.rawValue)) : AccessoryError(device: errno, "\(action) \(label)")
   }
 
-  // MARK: - The end
+  // MARK: - Ending
 
-  /// Ends the input, refuses new output, and closes when the device has taken what was queued.
-  private func beginFarewell() {
+  /// Ends the input, refuses new output, and closes the transport when the device has taken what was queued.
+  private func beginClosing() {
     guard !isOver, drain == nil else { return }
     guard case .inOrder(let unsent, _) = closing else { return end(nil) }
     drain = DrainSchedule(timing: timing, now: clock.now, waiting: output.queuedCount + unsent())
@@ -256,32 +271,32 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     input.finish(nil)
     watch(removing: .read)
     flush()
-    if look == nil { lookAround() }
+    if drainTimer == nil { checkDrain() }
   }
 
-  /// Closes, or schedules another call of this.
-  private func lookAround() {
+  /// Closes the transport when it is time, or schedules the next call of this function.
+  private func checkDrain() {
     guard !isOver, drain != nil, case .inOrder(let unsent, _) = closing else { return }
-    if let look { clock.cancel(look) }
-    look = nil
+    if let drainTimer { clock.cancel(drainTimer) }
+    drainTimer = nil
     let (unwritten, now) = (output.queuedCount, clock.now)
     let next = drain?.nextLook(
       now: now, unwritten: unwritten, unsent: unwritten > 0 ? 0 : unsent(),
-      lineBusyUntil: lineWork.end(timing, now: now))
+      lineBusyUntil: lineBusyTime.end(timing, now: now))
     guard let next else { return end(nil) }
-    // The closure retains the transport: it must not be freed before it is closed.
-    look = clock.schedule(at: next) { [self, io] in io.post { self.assumeIsolated { $0.lookAround() } } }
+    // The closure retains the transport, which must not be freed before it is closed.
+    drainTimer = clock.schedule(at: next) { [self, io] in io.post { self.assumeIsolated { $0.checkDrain() } } }
   }
 
-  /// Ends both queues, once, and gives the descriptor back to the setup queue at once: while it stays open, a device
-  /// that is plugged in again gets another name.
+  /// Ends both queues, once, and closes the descriptor at once on the setup queue: while it stays open, a device that
+  /// is plugged in again gets another name.
   private func end(_ error: AccessoryError?) {
     guard !isOver else { return }
     if let token { io.unwatch(descriptor, token) }
     token = nil
     isOver = true
-    if let look { clock.cancel(look) }
-    look = nil
+    if let drainTimer { clock.cancel(drainTimer) }
+    drainTimer = nil
     setup.post { [release] in release(error) }
     output.close(error)
     input.finish(error)
@@ -289,21 +304,21 @@ public actor DescriptorTransport: Transport, EventHandler, IOWork, IOActor {
     closers = []
   }
 
-  /// Stops, and returns when the device is free for others.
+  /// Ends the transport, and returns when other programs can open the device.
   ///
-  /// What was accepted for writing still goes out, if the device takes it within the time that the line needs and half
-  /// a second, or five seconds in all; unplugging ends that at once. With nothing on its way there is no wait.
+  /// Accepted bytes are still sent, if the device takes them within the time that the line needs plus half a second,
+  /// and within five seconds at most. Unplugging ends the wait at once. Without unsent bytes there is no wait.
   public func close() async {
-    beginFarewell()
+    beginClosing()
     // Checked inside the actor: other jobs may run before this one.
     await withCheckedContinuation { if isOver { $0.resume() } else { closers.append($0) } }
-    await setup.run {}  // behind the release
+    await setup.run {}  // runs after the release
   }
 
-  /// Does the same, without waiting for it.
-  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.beginFarewell() } } }
+  /// Starts `close()` without waiting for it.
+  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.beginClosing() } } }
 
-  /// Ends with `disconnected`, behind what has arrived.
+  /// Ends the transport with `disconnected`, after the bytes that have arrived.
   public nonisolated func deviceWasRemoved() { io.post { self.assumeIsolated { $0.removed() } } }
 
   private func removed() { if !isOver { readToTheEnd() } }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A transport without a device, like a port whose two data pins are joined: what is written comes back.
+/// A transport without a device, like a port whose two data pins are connected: it receives what is written to it.
 ///
-/// Back-pressure works, too: when the consumer doesn't read, the output becomes full.
+/// It has back-pressure: while the consumer doesn't read, the output becomes full.
 public actor LoopbackTransport: Transport, IOWork {
-  /// "loop-back", unless said otherwise.
+  /// The name given at creation; "loop-back" by default.
   public nonisolated let label: String
-  /// No line.
+  /// Bytes take no time: there is no serial line.
   public nonisolated let timing = LineTiming.instant
-  /// What was written.
+  /// The bytes that were written.
   public nonisolated let input = InputQueue()
-  /// What is to come back.
+  /// The bytes to write.
   public nonisolated let output = OutputQueue()
 
   private nonisolated let io: IOThread
@@ -35,7 +35,7 @@ public actor LoopbackTransport: Transport, IOWork {
     }
   }
 
-  /// Called by the loop when there is something to pass.
+  /// The I/O thread calls this when there are bytes to move.
   package nonisolated func perform() { assumeIsolated { $0.pass() } }
 
   private func pass() {
@@ -56,10 +56,10 @@ public actor LoopbackTransport: Transport, IOWork {
     input.finish(nil)
   }
 
-  /// As `close()`, without waiting.
+  /// Starts `close()` without waiting for it.
   public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.close() } } }
 
-  /// Ends both directions with `disconnected`, for tests of what happens then.
+  /// Ends both directions with `disconnected`, for tests of a removal.
   public nonisolated func deviceWasRemoved() {
     io.post {
       self.assumeIsolated {

@@ -7,11 +7,11 @@ import AccessoryCore
 public final class OutputQueue: Sendable {
   /// The result of an offer.
   public enum OfferResult: Sendable, Equatable {
-    /// All of them are queued.
+    /// All bytes are queued.
     case accepted
-    /// None of them, because too many are waiting. A call of `onSpace` will follow.
+    /// No byte is queued, because too many are waiting. The `onSpace` handler will be called.
     case full
-    /// None of them, because the transport was closed (nil) or failed.
+    /// No byte is queued, because the transport was closed (nil) or failed.
     case closed(AccessoryError?)
   }
 
@@ -19,28 +19,29 @@ public final class OutputQueue: Sendable {
     var bytes: [UInt8] = []
     /// The lengths of the offers in `bytes`; empty for a stream.
     var messages: [Int] = []
-    /// Bytes in the queue and in the transport that the device hasn't taken.
+    /// Bytes in the queue or the transport that the device hasn't taken yet.
     var queued = 0
-    /// The transport found nothing and waits for a notification.
+    /// The transport found no bytes and waits for a notification.
     var isIdle = true
     var wantsSpace = false
     /// Offers are refused; queued bytes are still written.
     var isSealed = false
     var isClosed = false
     var error: AccessoryError?
-    var onSpace: (@Sendable () -> Void)?
-    var onQueued: (@Sendable () -> Void)?
+    var onSpace: QueueHandler?
+    var onQueued: QueueHandler?
     var onClosed: (@Sendable (AccessoryError?) -> Void)?
     var onEmpty: [@Sendable () -> Void] = []
-    var tap: InputQueue.Tap?
+    var tap: QueueTap?
   }
 
   private let state = Locked(State())
   private let highWater: Int
-  /// True where each offer is a message, and `take` can tell one from the next.
+  /// True when each offer is a message, and `take` returns the lengths of the messages.
   public let keepsMessages: Bool
 
-  /// A queue that is full when it holds `highWater` bytes, 16 KiB by default. The offer that fills it may exceed that.
+  /// A queue that is full when it contains `highWater` bytes, 16 KiB by default. The offer that fills it may exceed
+  /// that.
   public init(highWater: Int = 16_384, keepsMessages: Bool = false) {
     self.highWater = highWater
     self.keepsMessages = keepsMessages
@@ -48,11 +49,11 @@ public final class OutputQueue: Sendable {
 
   // MARK: - The producers' side
 
-  /// Sets the handler that is called on the I/O thread after `full`, when there is space again or the queue has closed.
-  /// It is called at once if that has already happened.
+  /// Sets the handler that is called after a `full` result, when there is space again or the queue has closed: on the
+  /// I/O thread, or at once on the calling thread if that has already happened.
   public func onSpace(_ body: @escaping @Sendable () -> Void) {
     let isDue = state.withLock { state in
-      if !state.isClosed { state.onSpace = body }
+      if !state.isClosed { state.onSpace = QueueHandler(body) }
       guard state.wantsSpace, state.isSealed || state.isClosed || state.queued <= highWater / 2 else { return false }
       state.wantsSpace = false
       return true
@@ -60,11 +61,11 @@ public final class OutputQueue: Sendable {
     if isDue { body() }
   }
 
-  /// Queues all of `bytes`, or nothing.
+  /// Queues all of `bytes`, or none.
   public func offer(_ bytes: RawSpan) -> OfferResult { bytes.withUnsafeBytes { offer($0) } }
 
   private func offer(_ bytes: UnsafeRawBufferPointer) -> OfferResult {
-    let (offered, notify) = state.withLock { state -> (OfferResult, (@Sendable () -> Void)?) in
+    let (offered, notify) = state.withLock { state -> (OfferResult, QueueHandler?) in
       if state.isClosed || state.isSealed { return (.closed(state.error), nil) }
       if state.queued >= highWater {
         state.wantsSpace = true
@@ -77,15 +78,15 @@ public final class OutputQueue: Sendable {
       defer { state.isIdle = false }
       return (.accepted, state.isIdle ? state.onQueued : nil)
     }
-    notify?()
+    notify?.call()
     return offered
   }
 
-  /// Queues all of `bytes`, or nothing.
+  /// Queues all of `bytes`, or none.
   public func offer(_ bytes: [UInt8]) -> OfferResult { bytes.withUnsafeBytes { offer($0) } }
 
-  /// True when an offer would be accepted; otherwise a call of `onSpace` will follow, unless the queue is closed. For a
-  /// producer that waits for space before it offers anything.
+  /// Returns true when an offer would be accepted. Otherwise the `onSpace` handler will be called, unless the queue is
+  /// closed. For a producer that waits for space before it makes an offer.
   public func requestSpace() -> Bool {
     state.withLock { state in
       guard !state.isClosed, !state.isSealed else { return false }
@@ -95,8 +96,8 @@ public final class OutputQueue: Sendable {
     }
   }
 
-  /// Sets the handler that is called once when the queue closes, on the thread that closes it; at once if it is closed
-  /// already. The error is nil when the owner closed it.
+  /// Sets the handler that is called once when the queue closes, on the thread that closes it; or at once on the
+  /// calling thread if the queue is closed already. The error is nil when the owner closed the transport.
   public func onClosed(_ body: @escaping @Sendable (AccessoryError?) -> Void) {
     let closed = state.withLock { state -> AccessoryError?? in
       if state.isClosed || state.isSealed { return .some(state.error) }
@@ -106,7 +107,8 @@ public final class OutputQueue: Sendable {
     if let closed { body(closed) }
   }
 
-  /// Calls `body` once, when the device has taken all that is queued, or never will; at once if that is so already.
+  /// Calls `body` once when the device has taken all queued bytes or the queue has closed: at once on the calling
+  /// thread if that is so already.
   package func onEmpty(_ body: @escaping @Sendable () -> Void) {
     let isEmpty = state.withLock { state in
       if state.queued > 0, !state.isClosed {
@@ -121,27 +123,27 @@ public final class OutputQueue: Sendable {
   /// True when an offer would be accepted.
   public var hasSpaceAvailable: Bool { state.withLock { !$0.isClosed && !$0.isSealed && $0.queued < highWater } }
 
-  /// Bytes that the device has not taken yet.
+  /// The number of bytes that the device hasn't taken yet.
   public var queuedCount: Int { state.withLock { $0.queued } }
 
   // MARK: - The transport's side
 
   /// Sets the handler that is called on the producer's thread when bytes are queued after `take` found none.
   public func onQueued(_ body: @escaping @Sendable () -> Void) {
-    state.withLock { if !$0.isClosed { $0.onQueued = body } }
+    state.withLock { if !$0.isClosed { $0.onQueued = QueueHandler(body) } }
   }
 
-  /// Shows `body` all bytes that the transport takes from now on.
-  func listen(_ body: @escaping InputQueue.Tap) { state.withLock { $0.tap = body } }
+  /// Calls `body` with all bytes that the transport takes from now on.
+  func listen(_ body: @escaping InputQueue.Tap) { state.withLock { $0.tap = QueueTap(call: body) } }
 
-  /// Swaps the written `buffer` for the queued bytes; false when there are none.
+  /// Replaces the contents of `buffer` with the queued bytes. Returns false when there are none.
   public func take(into buffer: inout [UInt8]) -> Bool {
     var messages: [Int] = []
     return take(into: &buffer, messages: &messages)
   }
 
-  /// As `take(into:)`; `messages` is replaced by the counts of bytes of the offers in `buffer`, one after another, where
-  /// the queue keeps them.
+  /// Like `take(into:)`. Also replaces `messages` with the byte counts of the offers in `buffer`, in order, if the
+  /// queue keeps messages.
   public func take(into buffer: inout [UInt8], messages: inout [Int]) -> Bool {
     buffer.removeAll(keepingCapacity: true)
     messages.removeAll(keepingCapacity: true)
@@ -154,13 +156,13 @@ public final class OutputQueue: Sendable {
       }
       return state.tap
     }
-    if let tap, !buffer.isEmpty { tap(buffer.span.bytes) }
+    if let tap, !buffer.isEmpty { tap.call(buffer.span.bytes) }
     return !buffer.isEmpty
   }
 
-  /// The device has taken `count` bytes.
+  /// Records that the device has taken `count` bytes.
   public func wrote(_ count: Int) {
-    let (notify, emptied) = state.withLock { state -> ((@Sendable () -> Void)?, [@Sendable () -> Void]) in
+    let (notify, emptied) = state.withLock { state -> (QueueHandler?, [@Sendable () -> Void]) in
       state.queued -= count
       var emptied: [@Sendable () -> Void] = []
       if state.queued == 0, !state.onEmpty.isEmpty { swap(&emptied, &state.onEmpty) }
@@ -168,12 +170,12 @@ public final class OutputQueue: Sendable {
       state.wantsSpace = false
       return (onSpace, emptied)
     }
-    notify?()
+    notify?.call()
     for body in emptied { body() }
   }
 
-  /// Refuses new offers, but keeps the bytes that wait to be written. Producers see a closed queue; a later `close`
-  /// doesn't change what they see.
+  /// Refuses new offers, but keeps the bytes that wait to be written. Producers see a queue that was closed without an
+  /// error, even if a later `close` has one.
   func seal() {
     let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed, !state.isSealed else { return nil }
@@ -184,12 +186,12 @@ public final class OutputQueue: Sendable {
       return (mustTell, state.onSpace, nil, state.onClosed, [])
     }
     guard let handlers else { return }
-    if handlers.mustTell { handlers.onSpace?() }
+    if handlers.mustTell { handlers.onSpace?.call() }
     handlers.onClosed?(nil)
   }
 
   /// Refuses new offers and drops the queued bytes. A producer that waits for space is notified. Only the first call
-  /// counts. The handlers are released and not called again.
+  /// has an effect. The handlers are released and not called again.
   public func close(_ error: AccessoryError?) {
     let handlers = state.withLock { state -> Handlers? in
       guard !state.isClosed else { return nil }
@@ -204,14 +206,14 @@ public final class OutputQueue: Sendable {
       return (mustTell, state.onSpace, state.onQueued, state.onClosed, state.onEmpty)
     }
     guard let handlers else { return }
-    if handlers.mustTell { handlers.onSpace?() }
+    if handlers.mustTell { handlers.onSpace?.call() }
     handlers.onClosed?(error)
     for body in handlers.onEmpty { body() }
   }
 
-  /// Released outside the lock: freeing what they hold may call this queue again.
+  /// Handlers are released outside the lock, because freeing what they retain may call this queue again.
   private typealias Handlers = (
-    mustTell: Bool, onSpace: (@Sendable () -> Void)?, onQueued: (@Sendable () -> Void)?,
+    mustTell: Bool, onSpace: QueueHandler?, onQueued: QueueHandler?,
     onClosed: (@Sendable (AccessoryError?) -> Void)?, onEmpty: [@Sendable () -> Void]
   )
 }

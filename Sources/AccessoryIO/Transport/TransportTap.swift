@@ -5,15 +5,15 @@ import AccessoryCore
 /// Observes the bytes that pass a transport.
 public protocol TransportTap: AnyObject, Sendable {
   /// Called with bytes from the device after they were read, and with bytes to the device before they are written. Runs
-  /// on the I/O thread, in the order of both directions together, and must not block.
+  /// on the I/O thread, with the bytes of both directions in the order in which they pass, and must not block.
   func passed(_ direction: ByteDirection, _ bytes: RawSpan)
 }
 
-/// A transport whose traffic is passed to a `TransportTap`.
+/// A transport that passes its traffic to a `TransportTap` as well.
 public final class TappedTransport: Transport {
   private let base: any Transport
 
-  /// Wraps `base`. Create it before there is traffic. The tap is retained for as long as the transport.
+  /// Wraps `base`. Create it before there is traffic. The tap is retained for as long as `base`.
   public init(_ base: any Transport, tap: any TransportTap) {
     self.base = base
     base.input.listen { tap.passed(.fromDevice, $0) }
@@ -24,7 +24,7 @@ public final class TappedTransport: Transport {
   public var label: String { base.label }
   /// How long bytes take on the wire.
   public var timing: LineTiming { base.timing }
-  /// The settings and modem lines of the serial line, if it is one.
+  /// The settings and modem lines; nil when the device isn't a serial line.
   public var line: (any LineControl)? { base.line }
   /// The address of the other end of a network connection.
   public var peer: NetworkAddress? { base.peer }
@@ -32,10 +32,10 @@ public final class TappedTransport: Transport {
   public var input: InputQueue { base.input }
   /// The bytes to write.
   public var output: OutputQueue { base.output }
-  /// Stops and closes the device.
+  /// Closes the device.
   public func close() async { await base.close() }
-  /// As `close()`, without waiting.
+  /// Starts `close()` without waiting for it.
   public func beginClose() { base.beginClose() }
-  /// Tells the device's transport.
+  /// Passes the report on to `base`.
   public func deviceWasRemoved() { base.deviceWasRemoved() }
 }

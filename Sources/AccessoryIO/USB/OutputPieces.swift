@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts what is queued for the device into transfers, in order.
+/// Splits the bytes that are queued for the device into transfers, in order.
 struct OutputPieces {
   private let queue: OutputQueue
   private let shape: USBTransportConfiguration.Shape
   private let packet: Int
   private let isBulk: Bool
-  /// What was taken from the queue, and how much of it is in transfers.
+  /// The bytes that were taken from the queue, and how many of them were put into transfers.
   private var bytes: [UInt8] = []
   private var position = 0
-  /// The messages that `bytes` is made of, by what is left of each, and the one at `position`.
+  /// What is left of each message in `bytes`, and the index of the message at `position`.
   private var messages: [Int] = []
   private var next = 0
 
@@ -20,7 +20,7 @@ struct OutputPieces {
     isBulk = endpoint.transfer == .bulk
   }
 
-  /// Fills a transfer with the next bytes; false when there are none.
+  /// Fills a transfer with the next bytes. Returns false when there are none.
   mutating func fill(_ transfer: USBTransfer) -> Bool {
     guard hasMore() else { return false }
     transfer.clear()
@@ -50,12 +50,13 @@ struct OutputPieces {
     transfer.endsWithZeroPacket = isBulk && transfer.filled % packet == 0
   }
 
-  /// Fills the transfer as far as there are bytes: many small transfers take longer on the bus than a large one.
+  /// Fills the transfer as far as there are bytes, because many small transfers take longer on the bus than a large
+  /// one.
   private mutating func fillWithStream(_ transfer: USBTransfer) {
     while transfer.filled < transfer.capacity, hasMore() {
       move(min(bytes.count - position, transfer.capacity - transfer.filled), into: transfer)
     }
-    // After a full last packet an empty one must follow, so that the device sees the end of the message.
+    // A full last packet must be followed by an empty one, so that the device sees the end of the message.
     transfer.endsWithZeroPacket = isBulk && transfer.filled % packet == 0 && !hasMore()
   }
 }

@@ -5,10 +5,10 @@ import CLibusb
 import Glibc
 import SystemPackage
 
-/// libusb on an I/O thread: its descriptors are watched and its events are handled there, without another thread. There
-/// is one for each I/O thread, created when the first USB device is opened.
+/// libusb on an I/O thread: the thread watches libusb's descriptors and handles its events, so libusb needs no other
+/// thread. Each I/O thread has one context, created when the first USB device is opened.
 actor USBContext: IOWork, IOActor {
-  /// libusb's context, which libusb allows any thread to use.
+  /// libusb's context. libusb allows any thread to use it.
   nonisolated var pointer: OpaquePointer { storage.pointer }
 
   package nonisolated let io: IOThread
@@ -17,13 +17,13 @@ actor USBContext: IOWork, IOActor {
   private nonisolated let watched = Locked<[CInt: PollDescriptor]>([:])
   /// libusb's events will be handled in this turn of the loop.
   private(set) var isPosted = false
-  /// Whose transfers libusb is handing over.
+  /// The transports whose transfers libusb is delivering.
   private var waiting: [USBTransport] = []
 
   /// The I/O thread.
   nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Sets up libusb. Throws `ioFailure` when there is no memory or no descriptor for it.
+  /// Initializes libusb. Throws `ioFailure` when it gets no memory or no descriptor.
   init(io: IOThread) throws(AccessoryError) {
     self.io = io
     storage = try Storage()
@@ -44,10 +44,10 @@ actor USBContext: IOWork, IOActor {
     libusb_free_pollfds(first)
   }
 
-  /// Keeps the pointer, and gives it back at the end.
+  /// Owns the pointer.
   private struct Storage: @unchecked Sendable {
-    // Sendable: libusb locks its context itself; only its events must be handled by one thread at a time, which the
-    // actor sees to.
+    // Sendable: libusb locks its context itself. Only one thread at a time may handle its events, and the actor ensures
+    // that.
     let pointer: OpaquePointer
 
     init() throws(AccessoryError) {
@@ -62,7 +62,7 @@ actor USBContext: IOWork, IOActor {
 
   // MARK: - Descriptors
 
-  /// libusb calls on the thread that opens a device.
+  /// libusb calls this on the thread that opens a device.
   private nonisolated func watch(_ descriptor: CInt, _ events: CShort) {
     var interest: Interest = []
     if events & CShort(POLLIN) != 0 { interest.insert(.read) }
@@ -72,22 +72,22 @@ actor USBContext: IOWork, IOActor {
     entry.start(interest, io)
   }
 
-  /// libusb calls when it closes a device, and, on the I/O thread, when it finds that a device is gone.
+  /// libusb calls this when it closes a device and, on the I/O thread, when it finds that a device is gone.
   private nonisolated func unwatch(_ descriptor: CInt) {
     guard let entry = watched.withLock({ $0.removeValue(forKey: descriptor) }) else { return }
     entry.stop(io)
     entry.owner?.vanished()
   }
 
-  /// From now on `transport` is notified when the descriptor of its device reports that the device is gone.
+  /// Notifies `transport` from now on when the descriptor of its device reports that the device is gone.
   nonisolated func attach(_ transport: USBTransport, to descriptor: CInt) {
     let entry = watched.withLock { $0[descriptor] }
     entry?.owner = transport
-    // It may have gone between its opening and now.
+    // The device may have gone between its opening and now.
     if entry == nil || entry?.hasHungUp == true { transport.vanished() }
   }
 
-  /// Tells no more.
+  /// Stops notifying the transport of this descriptor.
   nonisolated func detach(_ descriptor: CInt) { watched.withLock { $0[descriptor] }?.owner = nil }
 
   // MARK: - Events
@@ -99,24 +99,24 @@ actor USBContext: IOWork, IOActor {
     io.post(self)
   }
 
-  /// Called by the loop.
+  /// The I/O thread calls this.
   nonisolated func perform() { enter { $0.handleEvents() } }
 
-  /// Lets libusb collect the finished transfers and call back, then lets the transports react to all of them. Doesn't
-  /// wait.
+  /// Lets libusb deliver the finished transfers, then lets the transports react to all of them. Doesn't wait.
   func handleEvents() {
     isPosted = false
     var now = timeval()
     libusb_handle_events_timeout_completed(pointer, &now, nil)
-    // Done at once: as queued work it would cost another turn of the loop, with an epoll_wait.
+    // Done at once: as posted work, it would cost another turn of the loop, with an epoll_wait.
     while let transport = waiting.popLast() { transport.enter { $0.batchEnded() } }
   }
 
-  /// Calls `batchEnded` of `transport`, one of whose transfers libusb is just handing over, when it has handed over all.
+  /// Calls `batchEnded` of `transport` after libusb has delivered all finished transfers. Called while libusb delivers
+  /// a transfer of `transport`.
   func awaitBatch(_ transport: USBTransport) { waiting.append(transport) }
 }
 
-/// One descriptor that libusb wants watched.
+/// A descriptor that libusb wants watched.
 private final class PollDescriptor: EventHandler {
   private struct State {
     var token: EventToken?
@@ -141,7 +141,7 @@ private final class PollDescriptor: EventHandler {
   var hasHungUp: Bool { state.withLock { $0.hasHungUp } }
 
   func start(_ interest: Interest, _ io: IOThread) {
-    // This fails only without memory; the device is then closed as if it were unplugged.
+    // This fails only for lack of memory; the device is then closed as if it were unplugged.
     let token = try? io.watch(descriptor, for: interest, handler: self)
     state.withLock { state in
       state.token = token
@@ -157,9 +157,9 @@ private final class PollDescriptor: EventHandler {
     if let token { io.unwatch(descriptor, token) }
   }
 
-  /// Called by the loop.
+  /// The I/O thread calls this when the descriptor is ready.
   func ready(_ readiness: Readiness) {
-    // libusb reacts to errors only. A hang-up can come without an error, and epoll would report it again and again.
+    // libusb reacts to errors only. A hang-up can occur without an error, and epoll would report it again and again.
     if readiness.contains(.hangUp) {
       state.withLock { $0.hasHungUp = true }
       context.enter { $0.hungUp(self) }
@@ -170,6 +170,6 @@ private final class PollDescriptor: EventHandler {
 }
 
 extension USBContext {
-  /// Stops watching a descriptor that would be ready for ever.
+  /// Stops watching a descriptor that would otherwise stay ready for ever.
   fileprivate func hungUp(_ entry: PollDescriptor) { entry.stop(io) }
 }

@@ -2,18 +2,18 @@
 
 /// Counters of a pair of endpoints since it was opened.
 public struct USBCounters: Sendable, Hashable {
-  /// IN transfers that brought something.
+  /// IN transfers that delivered bytes or a message.
   public var received = 0
-  /// OUT transfers that the device took whole.
+  /// OUT transfers that the device took completely.
   public var sent = 0
-  /// Transfers that failed while the device stayed, and were repeated.
+  /// Transfers that failed while the device stayed connected, and were repeated.
   public var failures = 0
-  /// Times that transfers failed and then worked again: electrical noise, a device that was slow.
+  /// How often transfers failed and then worked again: electrical noise, or a slow device.
   public var glitches = 0
-  /// Times that an endpoint had halted and was cleared.
+  /// How often an endpoint had halted and was cleared.
   public var stalls = 0
-  /// Times that no IN transfer was with the kernel although the consumer kept up. Stays 0.
+  /// How often no IN transfer was with the kernel although the consumer kept up. Normally 0.
   public var starvations = 0
-  /// Times that the consumer had to be waited for.
+  /// How often reading paused because the consumer was slow.
   public var pauses = 0
 }

@@ -5,7 +5,7 @@ import CLibusb
 import Glibc
 import SystemPackage
 
-/// An open device node of usbfs, with the descriptors that were read from it.
+/// An open usbfs device node, with the descriptors that were read from it.
 package struct USBNode: Sendable {
   package var descriptor: FileDescriptor
   package var descriptors: [UInt8]
@@ -15,7 +15,7 @@ package struct USBNode: Sendable {
     self.descriptors = descriptors
   }
 
-  /// Opens a node. A missing permission shows here, with a path that the user can check.
+  /// Opens a node. A missing permission is reported here, with a path that the user can check.
   package static let open: Opener = { configuration throws(AccessoryError) in
     let descriptor: FileDescriptor
     do throws(Errno) {
@@ -32,13 +32,13 @@ package struct USBNode: Sendable {
     }
   }
 
-  /// Opens a node. Tests, which have no usbfs, use another function.
+  /// A function that opens a node. Tests, which have no usbfs, use another one.
   package typealias Opener = @Sendable (USBTransportConfiguration) throws(AccessoryError) -> USBNode
 }
 
 /// A device with one interface claimed for this process.
 ///
-/// Everything here may block, for a control transfer or for detaching a driver, and runs on the device's setup queue.
+/// All methods may block, for a control transfer or for detaching a driver, and run on the device's setup queue.
 struct USBDevice: Sendable {
   let descriptor: FileDescriptor
   /// The interface and endpoints in use.
@@ -49,12 +49,11 @@ struct USBDevice: Sendable {
   var handle: OpaquePointer { storage.pointer }
 
   private struct Handle: @unchecked Sendable {
-    // Sendable: libusb's calls on a handle may come from any thread. The transport makes sure that closing is the last
-    // call.
+    // Sendable: any thread may make libusb calls on a handle. The transport ensures that closing is the last call.
     let pointer: OpaquePointer
   }
 
-  /// Opens, detaches the kernel's driver and claims.
+  /// Opens the device, detaches the kernel's driver, and claims the interface.
   init(_ configuration: USBTransportConfiguration, _ context: USBContext, _ open: USBNode.Opener) throws(AccessoryError)
   {
     let label = configuration.label
@@ -92,14 +91,17 @@ struct USBDevice: Sendable {
     var value: CInt = 0
     let result = libusb_get_configuration(handle, &value)
     let label = configuration.label
-    guard result == 0 else { throw AccessoryError(libusb: result, "asking \(label) how it is set up", label: label) }
+    guard result == 0 else {
+      throw AccessoryError(libusb: result, "reading the configuration of \(label)", label: label)
+    }
     guard let active = UInt8(exactly: value), active != 0 else {
       throw AccessoryError(
-        .misconfigured, "\(label) is not configured: the bus may lack power for it, or a udev rule keeps it so")
+        .misconfigured,
+        "\(label) has no active USB configuration: the bus may lack power for it, or a udev rule prevents it")
     }
     guard let setup = description.configuration(active) else {
       let damage = description.damage.map { ": \($0)" } ?? ""
-      throw AccessoryError(.badData, "the descriptors of \(label) make no sense\(damage)")
+      throw AccessoryError(.badData, "the USB descriptors of \(label) are invalid\(damage)")
     }
     return try USBSelection(configuration, in: setup)
   }
@@ -131,10 +133,10 @@ struct USBDevice: Sendable {
     }
   }
 
-  /// Ends the halt of an endpoint. Returns libusb's error, 0 for none.
+  /// Clears the halt of an endpoint. Returns libusb's error, 0 for none.
   func clearHalt(_ endpoint: UInt8) -> CInt { libusb_clear_halt(handle, endpoint) }
 
-  /// Gives the interface back to the kernel's driver and closes.
+  /// Returns the interface to the kernel's driver and closes the device.
   func release() {
     libusb_release_interface(handle, CInt(selection.interface))
     libusb_close(handle)

@@ -6,12 +6,12 @@ import AccessoryCore
 struct USBSelection: Sendable, Hashable {
   var interface: UInt8
   var alternateSetting: UInt8
-  /// What the interface is for.
+  /// The interface's class.
   var function: USBClass
   var input: USBEndpointDescription
   var output: USBEndpointDescription
 
-  /// Finds the pair. Throws `misconfigured` or `unsupported`, with what the device has instead.
+  /// Finds the pair. Throws `misconfigured` or `unsupported`; the message lists what the device has instead.
   init(
     _ wanted: USBTransportConfiguration, in configuration: USBConfigurationDescription
   ) throws(AccessoryError) {
@@ -53,7 +53,7 @@ struct USBSelection: Sendable, Hashable {
     let have =
       pairs.isEmpty
       ? "none of its interfaces has a bulk or interrupt endpoint in both directions"
-      : "these interfaces have an IN and an OUT endpoint, name one: \(pairs.joined(separator: ", "))"
+      : "choose one of these interfaces, which have an IN and an OUT endpoint: \(pairs.joined(separator: ", "))"
     if let number = wanted.interface {
       let what =
         candidates.isEmpty

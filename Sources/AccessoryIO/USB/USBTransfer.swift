@@ -2,9 +2,9 @@
 
 import CLibusb
 
-/// One transfer of libusb with the buffer that belongs to it, used again and again.
+/// A libusb transfer and its buffer, which are reused.
 ///
-/// Used by one thread at a time: the I/O thread, and the setup queue after the I/O thread has passed it on to be freed.
+/// Used by one thread at a time: the I/O thread, and then the setup queue, which frees it.
 final class USBTransfer {
   /// How a transfer ended.
   enum Outcome {
@@ -14,29 +14,29 @@ final class USBTransfer {
   private let transfer: UnsafeMutablePointer<libusb_transfer>
   private let buffer: UnsafeMutableRawBufferPointer
   private unowned(unsafe) let owner: USBTransport
-  /// With libusb, which will call back.
+  /// True while the transfer is with libusb, which will call back.
   private(set) var isPending = false
 
-  /// Bytes the buffer holds.
+  /// The size of the buffer in bytes.
   var capacity: Int { buffer.count }
-  /// Bytes that the last round carried.
+  /// The number of bytes that the last submission carried.
   var count: Int { min(max(0, Int(transfer.pointee.actual_length)), buffer.count) }
-  /// Bytes that it was filled with for the device.
+  /// The number of bytes in the buffer for the device.
   private(set) var filled = 0
-  /// Those of them that are somebody's: all but padding.
+  /// The number of these bytes without padding.
   private var payload = 0
-  /// An empty packet follows: so the device knows that they end.
+  /// Whether an empty packet follows, which shows the device where the message ends.
   var endsWithZeroPacket = false
-  /// How many of those the device has taken.
+  /// The number of payload bytes that the device has taken.
   var taken: Int { min(count, payload) }
-  /// Bytes that were to be carried.
+  /// The number of bytes that were submitted.
   var length: Int { Int(transfer.pointee.length) }
-  /// What the last round brought.
+  /// The bytes that the last submission received.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
-  /// True when it carries to the host.
+  /// True for a transfer from the device to the host.
   var isInput: Bool { transfer.pointee.endpoint & 0x80 != 0 }
 
-  /// A transfer for an endpoint of `handle`. `owner` lives for as long as it is pending.
+  /// A transfer for an endpoint of `handle`. `owner` must live for as long as the transfer is pending.
   init?(_ handle: OpaquePointer, _ endpoint: USBEndpointDescription, capacity: Int, owner: USBTransport) {
     guard let transfer = libusb_alloc_transfer(0) else { return nil }
     self.transfer = transfer
@@ -63,27 +63,27 @@ final class USBTransfer {
   /// Asks for up to `length` bytes. Returns libusb's error, 0 for none.
   func receive(_ length: Int) -> CInt { submit(length, addsZeroPacket: false) }
 
-  /// Begins to fill it anew.
+  /// Empties the buffer, to fill it again.
   func clear() { (filled, payload, endsWithZeroPacket) = (0, 0, false) }
 
-  /// Adds bytes, for which there must be room.
+  /// Appends bytes, for which there must be room.
   func append(_ bytes: UnsafeRawBufferPointer) {
     UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: bytes)
     filled += bytes.count
     payload += bytes.count
   }
 
-  /// Adds so many zeros, which are nobody's.
+  /// Appends `count` zeros as padding.
   func pad(_ count: Int) {
     UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<(filled + count)])
       .initializeMemory(as: UInt8.self, repeating: 0)
     filled += count
   }
 
-  /// Sends what it was filled with.
+  /// Submits the bytes in the buffer. Returns libusb's error, 0 for none.
   func send() -> CInt { submit(filled, addsZeroPacket: endsWithZeroPacket) }
 
-  /// Sends once more what was not taken.
+  /// Submits the bytes that the device didn't take again. Returns libusb's error, 0 for none.
   func sendRest() -> CInt {
     let (sent, length) = (count, length)
     payload -= min(sent, payload)
@@ -106,11 +106,11 @@ final class USBTransfer {
     return result
   }
 
-  /// What ends this round from another thread.
+  /// A handle with which another thread can cancel the transfer.
   var cancellation: Cancellation { Cancellation(transfer: transfer) }
 
-  /// Cancels a transfer; libusb still calls back. The kernel makes the caller wait for the host controller, so this
-  /// runs on the setup queue, and retains the transfer until it is done.
+  /// Cancels a transfer; libusb still calls back. The kernel blocks the caller until the host controller has responded,
+  /// so this runs on the setup queue.
   struct Cancellation: @unchecked Sendable {
     // Sendable: libusb allows this call from any thread while the transfer is allocated, pending or not.
     fileprivate let transfer: UnsafeMutablePointer<libusb_transfer>
@@ -126,10 +126,10 @@ final class USBTransfer {
       case LIBUSB_TRANSFER_CANCELLED: .cancelled
       case LIBUSB_TRANSFER_NO_DEVICE: .gone
       case LIBUSB_TRANSFER_STALL: .stalled
-      default: .failed  // an error on the bus, more bytes than asked for, a limit of time that nobody set
+      default: .failed  // an error on the bus, more bytes than asked for, or a timeout that was never set
       }
-    // libusb calls back from where its events are handled, which is the I/O thread.
+    // libusb calls back from the function that handles its events, which runs on the I/O thread.
     nonisolated(unsafe) let me = self
-    owner.enter { $0.ended(me, outcome) }
+    owner.enter((me, outcome)) { $0.ended($1.0, $1.1) }
   }
 }

@@ -2,25 +2,25 @@
 
 import AccessoryCore
 
-// How a pair of endpoints ends: every transfer is cancelled and back before the device is closed.
+// How a transport ends: all transfers are cancelled and come back before the device is closed.
 
 extension USBTransport {
-  /// The interval at which missing transfers are looked for. A device that hung up doesn't wake the loop any more.
+  /// How often to check for transfers that are missing. A device that has hung up doesn't wake the loop any more.
   private static let lookInterval: Duration = .milliseconds(2)
-  /// How long the consumer waits for transfers of a device that is gone; after that they won't bring any bytes.
-  private static let consumerPatience: Duration = .milliseconds(50)
+  /// How long the consumer waits for transfers of a device that is gone; later transfers won't deliver bytes.
+  private static let consumerTimeout: Duration = .milliseconds(50)
   /// How long the device is kept open for transfers that don't come back.
-  private static let patience: Duration = .milliseconds(1_000)
+  private static let transferTimeout: Duration = .milliseconds(1_000)
 
-  /// Call this when the device is certainly gone. May be called on any thread, also while libusb handles events.
+  /// Call this when the device is certainly gone. Any thread may call it, also while libusb handles events.
   nonisolated func vanished() { io.post { self.assumeIsolated { $0.endVanished() } } }
 
-  /// Ends with `disconnected`, behind what has arrived.
+  /// Ends the transport with `disconnected`, after the bytes that have arrived.
   public nonisolated func deviceWasRemoved() { vanished() }
 
   private func endVanished() {
     guard case .open = phase else { return }
-    context.assumeIsolated { $0.handleEvents() }  // what has arrived comes first
+    context.assumeIsolated { $0.handleEvents() }  // delivers what has arrived first
     end(.disconnected(label))
   }
 
@@ -30,17 +30,17 @@ extension USBTransport {
     phase = .ending(error, since: io.now)
     output.close(error)
     cancel(inputSide.cancellable + outputSide.cancellable)
-    // Not done at once: this may run within libusb's event handling.
+    // Posted, because this may run within libusb's event handling.
     io.post { self.assumeIsolated { $0.settle(isLook: true) } }
   }
 
-  /// Continues closing as far as the transfers allow.
+  /// Continues to close as far as the transfers allow. `isLook`: called by the timer, which is set again if needed.
   func settle(isLook: Bool = false) {
     guard case .ending(let error, let since) = phase else { return }
     let waited = io.now - since
     let isBack = inputSide.pendingCount + outputSide.pendingCount == 0
-    if isBack || waited >= Self.consumerPatience { input.finish(error) }
-    if isBack || waited >= Self.patience {
+    if isBack || waited >= Self.consumerTimeout { input.finish(error) }
+    if isBack || waited >= Self.transferTimeout {
       phase = .released
       context.detach(device.descriptor.rawValue)
       io.post { self.assumeIsolated { $0.release() } }
@@ -64,35 +64,36 @@ extension USBTransport {
     }
   }
 
-  // MARK: - Leaving
+  // MARK: - Closing
 
   /// How long a close waits for accepted bytes to be sent.
-  private static let farewell: Duration = .milliseconds(500)
+  private static let drainTimeout: Duration = .milliseconds(500)
 
-  /// Ends the input, refuses new output, and ends when the device has taken what was queued.
-  private func leave() {
-    guard case .open = phase, !isLeaving else { return }
-    isLeaving = true
+  /// Ends the input, refuses new output, and ends the transport when the device has taken what was queued.
+  private func beginClosing() {
+    guard case .open = phase, !isClosing else { return }
+    isClosing = true
     output.seal()
     input.finish(nil)
-    hasLeft()
+    endIfDrained()
     guard case .open = phase else { return }
-    _ = io.schedule(at: io.now + Self.farewell) { self.assumeIsolated { $0.end(nil) } }
+    _ = io.schedule(at: io.now + Self.drainTimeout) { self.assumeIsolated { $0.end(nil) } }
   }
 
-  /// Ends when a close waits and nothing is left to send.
-  func hasLeft() { if isLeaving, output.queuedCount == 0 { end(nil) } }
+  /// Ends the transport if it is closing and nothing is left to send.
+  func endIfDrained() { if isClosing, output.queuedCount == 0 { end(nil) } }
 
-  /// Stops, and returns when the device is free for others and the kernel's driver has its interface back.
+  /// Ends the transport, and returns when other programs can open the device and the kernel's driver has its interface
+  /// back.
   ///
-  /// What was accepted for writing still goes out, if the device takes it within half a second; unplugging ends that at
-  /// once. With nothing on its way there is no wait.
+  /// Accepted bytes are still sent, if the device takes them within half a second. Unplugging ends the wait at once.
+  /// Without unsent bytes there is no wait.
   public func close() async {
-    leave()
+    beginClosing()
     // Checked inside the actor: other jobs may run before this one.
     await withCheckedContinuation { if isClosed { $0.resume() } else { closers.append($0) } }
   }
 
-  /// Does the same, without waiting for it.
-  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.leave() } } }
+  /// Starts `close()` without waiting for it.
+  public nonisolated func beginClose() { io.post { self.assumeIsolated { $0.beginClosing() } } }
 }

@@ -2,25 +2,26 @@
 
 import AccessoryCore
 
-// The handling of transfers and of the two directions' requests, all on the I/O thread.
+// Handles transfers and the steps that the two directions request, all on the I/O thread.
 
 extension USBTransport {
   typealias Direction = USBEndpointDescription.Direction
 
   // MARK: - Transfers
 
-  /// Gives the kernel what a direction has for it.
+  /// Submits the transfers that a direction can use now.
   func submit(_ direction: Direction) {
     follow(direction == .in ? inputSide.submit(now: io.now) : outputSide.submit(now: io.now), direction)
   }
 
-  /// The consumer has taken what there was.
+  /// Continues reading after the consumer has taken the bytes.
   func resume() {
     inputSide.resume()
     submit(.in)
   }
 
-  /// A transfer is back from libusb; called on the I/O thread while libusb handles events: nothing may be closed here.
+  /// Handles a transfer that libusb delivers. Called on the I/O thread while libusb handles events, so nothing may be
+  /// closed here.
   func ended(_ transfer: USBTransfer, _ outcome: USBTransfer.Outcome) {
     if transfer.isInput {
       follow(inputSide.ended(transfer, outcome, now: io.now), .in)
@@ -29,17 +30,17 @@ extension USBTransport {
       follow(outputSide.ended(transfer, outcome, now: io.now), .out)
     }
     if outcome == .gone { vanished() }
-    hasLeft()
+    endIfDrained()
     settle()
   }
 
-  // MARK: - Telling the consumer
+  // MARK: - Notifying the consumer
 
   /// Requests a call of `batchEnded` after libusb's callbacks.
   private func awaitBatch() {
     guard !isAwaitingBatch else { return }
     isAwaitingBatch = true
-    context.enter { $0.awaitBatch(self) }
+    context.enter(self) { $0.awaitBatch($1) }
   }
 
   /// Called after libusb's callbacks: notifies the consumer, and submits the transfers again.
@@ -49,7 +50,7 @@ extension USBTransport {
     submit(.in)
   }
 
-  /// The loop has looked for more.
+  /// Called after the loop has looked for more events.
   func looked() {
     let isMoreComing = context.enter { $0.isPosted }
     follow(inputSide.wakePolicy.looked(isMoreComing: isMoreComing))
@@ -58,16 +59,16 @@ extension USBTransport {
   private func follow(_ step: WakePolicy.Step) {
     switch step {
     case .nothing: break
-    case .tell: input.notify()
+    case .notify: input.notify()
     case .look: io.post(self)
     case .awaitBatch: awaitBatch()
     }
   }
 
-  // MARK: - Cures
+  // MARK: - Recovery
 
-  /// Does what a direction asks for.
-  private func follow(_ steps: [CureStep], _ direction: Direction) {
+  /// Carries out the steps that a direction requests.
+  private func follow(_ steps: [RecoveryStep], _ direction: Direction) {
     for step in steps {
       switch step {
       case .cancel: cancel(direction == .in ? inputSide.cancellable : outputSide.cancellable)
@@ -84,7 +85,7 @@ extension USBTransport {
     follow(direction == .in ? inputSide.retry(now: io.now) : outputSide.retry(now: io.now), direction)
   }
 
-  /// Ends a halt on the setup queue, since it takes a control transfer, and goes on.
+  /// Clears a halt on the setup queue, because that takes a control transfer, and continues.
   private func clearHalt(_ direction: Direction) {
     tally.count { $0.stalls += 1 }
     let endpoint = direction == .in ? inputSide.endpoint : outputSide.endpoint
@@ -102,7 +103,7 @@ extension USBTransport {
 
   // MARK: - Cancelling
 
-  /// Cancels pending transfers, on the setup queue. Nothing is submitted again before that is done.
+  /// Cancels pending transfers on the setup queue. Nothing is submitted before that is done.
   func cancel(_ transfers: [USBTransfer]) {
     let pending = transfers.filter(\.isPending).map(\.cancellation)
     guard !pending.isEmpty else { return }
@@ -120,9 +121,9 @@ extension USBTransport {
     submit(.out)
   }
 
-  /// Tells both directions whether they may submit transfers.
+  /// Sets whether both directions may submit transfers.
   func setSubmissionState() {
-    let state: SubmissionState = isOver ? .over : cancelling > 0 ? .held : .open
+    let state: SubmissionState = isOver ? .over : cancelling > 0 ? .paused : .open
     inputSide.state = state
     outputSide.state = state
   }

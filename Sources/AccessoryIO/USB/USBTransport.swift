@@ -6,13 +6,13 @@ import SystemPackage
 /// The transport over a pair of USB endpoints, bulk or interrupt, through libusb.
 ///
 /// Several transfers of each direction are with the kernel at any time, so that the bus is never idle while there are
-/// bytes to carry. A transfer that fails is repeated; an endpoint that halts is cleared; only a certain sign that the
-/// device is gone ends it. What was written arrives in order, but for one case: when a transfer to the device fails by
-/// an error on the bus, the host controller may already have carried those behind it.
+/// bytes to carry. A transfer that fails is repeated, and an endpoint that halts is cleared; the transport ends when
+/// the device is certainly gone, or when this recovery fails. Written bytes arrive in order, with one exception: when a
+/// transfer to the device fails with a bus error, the host controller may already have carried the transfers after it.
 public actor USBTransport: Transport, IOWork, IOActor {
   /// The device's name for people.
   public nonisolated let label: String
-  /// No line: USB has time limits of its own.
+  /// Bytes take no time on a line: USB has timeouts of its own.
   public nonisolated let timing = LineTiming.instant
   /// The bytes that have arrived.
   public nonisolated let input: InputQueue
@@ -22,7 +22,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
   public nonisolated var endpoints: (interface: UInt8, input: USBEndpointDescription, output: USBEndpointDescription) {
     (device.selection.interface, device.selection.input, device.selection.output)
   }
-  /// What has happened so far.
+  /// Counters of what has happened so far.
   public nonisolated var counters: USBCounters { tally.counters }
 
   package nonisolated let io: IOThread
@@ -37,43 +37,45 @@ public actor USBTransport: Transport, IOWork, IOActor {
   // The two directions.
   var inputSide: InputSide
   var outputSide: OutputSide
-  /// Calls that end transfers and are not through.
+  /// The number of cancellations that are still running.
   var cancelling = 0 { didSet { setSubmissionState() } }
-  /// libusb is handing over transfers; `batchEnded` will be called.
+  /// libusb is delivering transfers; `batchEnded` will be called.
   var isAwaitingBatch = false
 
-  // The end.
+  // The state of closing.
   enum Phase {
     case open
     /// The transfers are being cancelled.
     case ending(AccessoryError?, since: MonotonicTime)
-    /// On its way to, or past, the setup queue.
+    /// The device is being closed on the setup queue, or is closed.
     case released
   }
   var phase = Phase.open { didSet { setSubmissionState() } }
-  /// The owner has closed; what was accepted still goes out.
-  var isLeaving = false
+  /// The owner has closed the transport; accepted bytes are still being sent.
+  var isClosing = false
   var closers: [CheckedContinuation<Void, Never>] = []
   var isClosed = false
-  /// The target of libusb's callbacks; it lives until the last transfer has come back.
-  private var itself: USBTransport?
+  /// Retains the transport, which libusb's callbacks use, until the last transfer has come back.
+  private var selfReference: USBTransport?
 
   /// The I/O thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Opens a pair of endpoints on a setup queue and hands it to `io`. The kernel's driver of the interface is detached,
-  /// and gets it back on close.
+  /// Opens a pair of endpoints on a setup queue and passes it to `io`. The kernel's driver of the interface is
+  /// detached, and attached again on close.
   ///
-  /// Throws `notFound`, `permissionDenied` (with the group to join), `busy` (with the process that has the interface),
-  /// `misconfigured` or `unsupported` when there is no such pair (with those there are), `disconnected` when it goes away
-  /// meanwhile, `badData` for descriptors that make no sense, `cancelled` when the task is.
+  /// Throws `notFound`, `permissionDenied` (naming the group to join), `busy` (naming the process that has the
+  /// interface), `misconfigured` or `unsupported` when there is no such pair (listing those that exist), `disconnected`
+  /// when the device goes away meanwhile, `badData` for invalid descriptors, and `cancelled` when the task is
+  /// cancelled.
   public static func open(
     _ configuration: USBTransportConfiguration, io: IOThread = .shared
   ) async throws(AccessoryError) -> USBTransport {
     try await open(configuration, io: io, node: USBNode.open)
   }
 
-  /// As above, on a node that is open and whose `descriptors` are known. For benchmarks, which have no usbfs.
+  /// Like `open(_:io:)`, on a node that is already open and whose descriptors are known. For benchmarks, which have no
+  /// usbfs.
   @_spi(Benchmarks) public static func open(
     _ configuration: USBTransportConfiguration, descriptor: CInt, descriptors: [UInt8], io: IOThread = .shared
   ) async throws(AccessoryError) -> USBTransport {
@@ -81,7 +83,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
     return try await open(configuration, io: io, node: { _ throws(AccessoryError) in node })
   }
 
-  /// As above, on a node that is opened otherwise.
+  /// Like `open(_:io:)`; `node` opens the node.
   package static func open(
     _ configuration: USBTransportConfiguration, io: IOThread = .shared, node: @escaping USBNode.Opener
   ) async throws(AccessoryError) -> USBTransport {
@@ -125,7 +127,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
   }
 
   private func start() {
-    itself = self
+    selfReference = self
     let count = min(max(configuration.transfersInFlight, 1), 64)
     let (input, output) = (device.selection.input, device.selection.output)
     let limit = shape == .stream ? configuration.streamTransferSize : configuration.transferSize
@@ -139,14 +141,14 @@ public actor USBTransport: Transport, IOWork, IOActor {
     outputSide.begin(with: senders)
     context.attach(self, to: device.descriptor.rawValue)
     guard !receivers.isEmpty, !senders.isEmpty else {
-      return end(AccessoryError(.ioFailure, "no memory for transfers of \(label)"))
+      return end(AccessoryError(.ioFailure, "no memory for USB transfers of \(label)"))
     }
     submit(.in)
     submit(.out)
   }
 
-  /// Bytes of a transfer: whole packets, since a device may always send one. A report of an interrupt endpoint is one
-  /// transfer, so that its end is seen; a message on a bulk endpoint is one transfer too.
+  /// The size of a transfer in bytes: whole packets, since a device may always send a full packet. A report of an
+  /// interrupt endpoint, or a message on a bulk endpoint, is one transfer, so that its end is seen.
   private func length(_ endpoint: USBEndpointDescription, atMost limit: Int) -> Int {
     let packet = endpoint.maxPacketSize * (endpoint.transfer == .interrupt ? endpoint.packetsPerInterval : 1)
     if endpoint.transfer == .interrupt { return packet }
@@ -154,7 +156,7 @@ public actor USBTransport: Transport, IOWork, IOActor {
     return wanted - wanted % packet
   }
 
-  /// Called by the loop when there is something to write, or to tell.
+  /// The I/O thread calls this when there is something to write, or to notify the consumer of.
   package nonisolated func perform() {
     enter {
       $0.looked()
@@ -162,16 +164,16 @@ public actor USBTransport: Transport, IOWork, IOActor {
     }
   }
 
-  /// All is over, and the device free for others.
+  /// Called when the device is closed and other programs can open it.
   func released() {
     isClosed = true
-    itself = nil
+    selfReference = nil
     for closer in closers { closer.resume() }
     closers = []
   }
 }
 
 extension IOThread {
-  /// libusb on this thread.
+  /// The libusb context of this thread.
   func usb() throws(AccessoryError) -> USBContext { try shared { io throws(AccessoryError) in try USBContext(io: io) } }
 }

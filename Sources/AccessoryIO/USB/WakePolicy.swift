@@ -2,60 +2,62 @@
 
 /// Decides when the consumer is notified of received bytes.
 ///
-/// Transfers come back in batches: one call of libusb's hands over all that have ended. The consumer is told behind a
-/// batch, once. Full transfers are a stream, of which more may be there already, and to wake the consumer takes longer
-/// than to fetch it: then the loop looks once more first, unless all transfers have been round.
+/// Transfers come back in batches: one call of libusb delivers all that have ended. The consumer is notified once,
+/// after a batch. A batch of full transfers is a stream, of which more bytes may have arrived, and waking the consumer
+/// takes longer than fetching these. Then the loop first looks for more events, until as many bytes wait as all
+/// transfers can contain.
 struct WakePolicy {
-  /// What the transport is to do now.
+  /// What the transport must do now.
   enum Step: Hashable {
-    /// Nothing: there is nothing to tell.
+    /// Nothing.
     case nothing
-    /// Tell the consumer.
-    case tell
-    /// Let the loop look for more, and ask `looked` then.
+    /// Notify the consumer.
+    case notify
+    /// Let the loop look for more events, and call `looked` then.
     case look
-    /// Wait for the batch that is coming, and ask `batchEnded` then.
+    /// Wait for the next batch, and call `batchEnded` then.
     case awaitBatch
   }
 
   private enum Batch {
     case empty
-    /// Transfers of a stream, all of them full: there is probably more.
+    /// Only full transfers of a stream, so more bytes have probably arrived.
     case full
-    /// One that wasn't full, or messages.
+    /// At least one transfer that wasn't full, or messages.
     case complete
   }
 
-  /// Bytes that wait to be told at most, unless one batch brings more.
+  /// The bytes that may wait without a notification, unless one batch has more.
   private let limit: Int
   private var batch = Batch.empty
-  /// Bytes of which the consumer wasn't told; at least one for each transfer.
-  private var untold = 0
+  /// Bytes that the consumer wasn't notified of, counting at least one for each transfer.
+  private var unnotifiedByteCount = 0
 
-  /// A policy that lets so many bytes wait: what all transfers hold together.
+  /// A policy that lets up to `limit` bytes wait: the capacity of all transfers together.
   init(limit: Int) { self.limit = limit }
 
-  /// A transfer is back. `count` are the bytes that it brought; nil where it brought neither bytes nor a message.
+  /// Records a transfer that has come back. `count` is the number of its bytes; nil when it delivered neither bytes nor
+  /// a message.
   mutating func arrived(_ count: Int?, isFull: Bool) {
-    if let count { untold += max(1, count) }
+    if let count { unnotifiedByteCount += max(1, count) }
     batch = isFull && batch != .complete ? .full : .complete
   }
 
-  /// libusb has handed over all that had ended. `isPaused`: the consumer has as much as it may have.
+  /// Called when libusb has delivered all transfers that had ended. `isPaused`: the consumer's queue is full.
   mutating func batchEnded(isPaused: Bool) -> Step {
-    let isStreaming = batch == .full && !isPaused && untold < limit
+    let isStreaming = batch == .full && !isPaused && unnotifiedByteCount < limit
     batch = .empty
-    return isStreaming ? .look : told()
+    return isStreaming ? .look : takeNotification()
   }
 
-  /// The loop has looked for more. `isMoreComing`: a batch follows at once.
+  /// Called when the loop has looked for more events. `isMoreComing`: a batch follows at once.
   mutating func looked(isMoreComing: Bool) -> Step {
-    guard untold > 0 else { return .nothing }
-    return isMoreComing ? .awaitBatch : told()
+    guard unnotifiedByteCount > 0 else { return .nothing }
+    return isMoreComing ? .awaitBatch : takeNotification()
   }
 
-  private mutating func told() -> Step {
-    defer { untold = 0 }
-    return untold > 0 ? .tell : .nothing
+  private mutating func takeNotification() -> Step {
+    defer { unnotifiedByteCount = 0 }
+    return unnotifiedByteCount > 0 ? .notify : .nothing
   }
 }

@@ -4,12 +4,12 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension AF1Exchange {
-  /// A request on its way.
+  /// A request that was sent, or that waits to be repeated.
   struct Attempt: Sendable {
     enum Purpose: Sendable {
       /// A caller's request.
       case request(RequestID)
-      /// The first HELLO.
+      /// The first HELLO, which makes contact.
       case opening(RequestID)
       /// A HELLO that finds out whether the accessory has restarted.
       case probe
@@ -33,10 +33,10 @@ extension AF1Exchange {
     var purpose: Purpose
     var request: AF1Request
     var header: AF1Header
-    /// Bytes of the whole frame, the same at every try.
+    /// The size of the frame in bytes, the same for every try.
     var frameCount: Int { request.payload.count + AF1Exchange.overhead }
-    /// When the answer must have come, counted from passing the frame to the transport.
-    var patience: Duration
+    /// How long to wait for the reply, counted from passing the frame to the transport.
+    var replyTimeout: Duration
     var tries = 0
     /// When it was sent for the first time.
     var firstSent = MonotonicTime(nanoseconds: 0)
@@ -58,13 +58,13 @@ extension AF1Exchange {
     nextNumber &+= 1
     let count = request.payload.count + (request.largestReply ?? largestPayload) + 2 * Self.overhead
     return Attempt(
-      purpose: purpose, request: request, header: header, patience: options.timeout + timing.time(of: count))
+      purpose: purpose, request: request, header: header, replyTimeout: options.timeout + timing.time(of: count))
   }
 
-  /// Bytes of a frame besides its payload.
+  /// The size of a frame without its payload, in bytes.
   fileprivate static var overhead: Int { 14 }
 
-  /// Whether the next request may be sent while others are outstanding.
+  /// Whether the next request may be sent while others are unanswered.
   var hasRoom: Bool {
     outstanding.count < window(overlapping: queue.first?.request.mayOverlap ?? false)
       && !outstanding.contains { $0.purpose.isHello }
@@ -77,15 +77,15 @@ extension AF1Exchange {
       of: outstanding.reduce(0) { $0 + $1.frameCount + ($1.request.largestReply ?? 0) + Self.overhead })
   }
 
-  /// The accessory carries out overlapping requests one after another: the time limit of a request starts again when
-  /// the one before it is answered.
+  /// Restarts the timeouts of overlapping requests after a reply, because the accessory carries them out one after
+  /// another.
   mutating func giveOthersTime(now: MonotonicTime) {
     for index in outstanding.indices where outstanding[index].request.mayOverlap && !outstanding[index].isPausing {
-      outstanding[index].deadline = max(outstanding[index].deadline, now + outstanding[index].patience)
+      outstanding[index].deadline = max(outstanding[index].deadline, now + outstanding[index].replyTimeout)
     }
   }
 
-  /// Sends the requests whose turn it is.
+  /// Sends the queued requests that may be sent now.
   mutating func sendNext(now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>) {
     while hasRoom, nextSending <= now, let next = queue.popFirst() {
       counters.requests += 1
@@ -102,8 +102,9 @@ extension AF1Exchange {
     if attempt.tries > 0 { counters.retries += 1 } else { attempt.firstSent = now }
     attempt.tries += 1
     attempt.isPausing = false
-    attempt.deadline = now + attempt.patience + timeOnLine
-    // The payload's length was compared with the accessory's limit, which is a 16-bit number like the codec's.
+    attempt.deadline = now + attempt.replyTimeout + timeOnLine
+    // Encoding can't fail: the payload's length was checked against the accessory's limit, a 16-bit number like the
+    // codec's.
     try? codec.encode(attempt.header, payload: attempt.request.payload, into: &effects.output)
     outstanding.append(attempt)
   }
@@ -114,7 +115,7 @@ extension AF1Exchange {
   }
 
   /// Completes an attempt, which must not be outstanding any more, and sends the requests that may be sent now. If a
-  /// probe failed, the requests that waited for it fail, too.
+  /// probe failed, the requests that waited for it fail as well.
   mutating func finish(
     _ attempt: Attempt, _ result: Result<AF1Message, AccessoryError>, fate: NumberHistory.Fate, now: MonotonicTime,
     effects: inout Effects<AF1Message, AF1Message>
@@ -133,11 +134,11 @@ extension AF1Exchange {
 
   // MARK: - Time
 
-  /// Repeats unanswered requests, or gives them up.
+  /// Repeats or fails requests whose reply is overdue.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>) {
     let due = outstanding.filter { $0.deadline <= now }
     if due.contains(where: { !$0.isPausing }) {
-      // The answer may be stuck behind the start of a frame that never ended.
+      // The reply may be buffered behind the start of a frame that was never completed.
       codec.expire(into: &scratch)
       let found = scratch
       scratch.removeAll()
@@ -157,7 +158,7 @@ extension AF1Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Repeats, suspends or gives up an attempt, which must not be outstanding any more.
+  /// Repeats, suspends or fails an attempt, which must not be outstanding any more.
   private mutating func retry(
     _ attempt: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {
@@ -165,7 +166,8 @@ extension AF1Exchange {
       let times = attempt.tries == 1 ? "once" : "\(attempt.tries) times"
       let what = attempt.request.command.name
       let error = AccessoryError(
-        .timedOut, "\(label) does not answer (\(what) was sent \(times)): is it an AF1 accessory, and the baud right?")
+        .timedOut,
+        "\(label) does not answer (\(what) was sent \(times)): is it an AF1 accessory, and is the baud rate right?")
       finish(attempt, .failure(error), fate: .givenUp, now: now, effects: &effects)
     } else if attempt.request.isIdempotent {
       send(attempt, now: now, effects: &effects)
@@ -179,14 +181,15 @@ extension AF1Exchange {
     }
   }
 
-  /// Whether the accessory would still recognize a repeat: it keeps its replies for 10 s, by the specification.
+  /// Whether the accessory would still recognize a repeat: by the specification, it keeps its replies for 10 s.
   func isRemembered(_ attempt: Attempt, now: MonotonicTime) -> Bool {
-    now - attempt.firstSent + attempt.patience < .seconds(10)
+    now - attempt.firstSent + attempt.replyTimeout < .seconds(10)
   }
 
-  /// The error for a request that must not run twice, when it is unknown whether it ran.
+  /// The error of a request that must not run twice, when it is unknown whether it ran.
   var mayHaveRun: AccessoryError {
     AccessoryError(
-      .timedOut, "\(label) does not answer; the request may have run, and is not repeated since it must not run twice")
+      .timedOut,
+      "\(label) does not answer; the request may have run, and was not repeated because it must not run twice")
   }
 }

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension AF1Exchange {
-  /// Decides whether a frame is a reply, a refusal, an event or noise.
+  /// Handles a frame: a reply, a refusal, an event, or an unexpected frame.
   public mutating func receive(
     _ batch: FrameBatch<AF1Header>, at index: Int, now: MonotonicTime,
     effects: inout Effects<AF1Message, AF1Message>
@@ -14,9 +14,9 @@ extension AF1Exchange {
     case .whole: break
     case .payloadDamaged: return damaged(header, now: now, effects: &effects)
     case .otherVersion: return otherVersion(header, now: now, effects: &effects)
-    case .tooLong, .malformed: return  // can't be: the codec's limit is the format's, and it finds nothing malformed
+    case .tooLong, .malformed: return  // impossible: the codec never reports these
     }
-    // Its payload is copied when it is known that somebody gets it.
+    // The payload is copied only when it is used.
     func message() -> AF1Message {
       AF1Message(command: header.command, number: header.number, payload: batch.payloadBytes(at: index))
     }
@@ -52,7 +52,7 @@ extension AF1Exchange {
     case .answered?: counters.duplicates += 1
     case .givenUp?: counters.lateReplies += 1
     case nil:
-      // An answer to a request that waits for a probe is dropped as late; the request will be repeated.
+      // A reply to a request that waits for a probe is dropped as late; the request will be repeated.
       if suspended.contains(where: { isAnswer(header, to: $0) }) {
         counters.lateReplies += 1
       } else {
@@ -72,7 +72,7 @@ extension AF1Exchange {
     case .restarted: break
     }
     counters.events += 1
-    effects.tell(message())
+    effects.addEvent(message())
   }
 
   // MARK: - Answers
@@ -96,7 +96,7 @@ extension AF1Exchange {
     do throws(AF1PayloadError) {
       reply = try AF1HelloReply(decoding: message.payload)
     } catch {
-      let error = AccessoryError(.badData, "\(label) answers HELLO with something else: \(error)")
+      let error = AccessoryError(.badData, "\(label) sent an invalid reply to HELLO: \(error)")
       return finish(attempt, .failure(error), fate: .answered, now: now, effects: &effects)
     }
     let before = hello
@@ -117,7 +117,7 @@ extension AF1Exchange {
     finish(attempt, .success(message), fate: .answered, now: now, effects: &effects)
   }
 
-  /// The accessory has restarted and forgotten which requests it ran. So requests that must not run twice aren't
+  /// Handles a restart. The accessory has forgotten which requests it ran, so requests that must not run twice aren't
   /// repeated.
   private mutating func restarted(
     _ probe: Attempt, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
@@ -127,7 +127,7 @@ extension AF1Exchange {
     suspended += outstanding.filter { !$0.request.isIdempotent }
     outstanding.removeAll { !$0.request.isIdempotent }
     let error = AccessoryError(
-      .disconnected, "\(label) restarted during the request, which ran once or not at all: ask for its state")
+      .disconnected, "\(label) restarted during the request, which ran once or not at all: check the accessory's state")
     finish(probe, .failure(error), fate: .answered, now: now, effects: &effects)
   }
 
@@ -138,13 +138,13 @@ extension AF1Exchange {
     counters.refusals += 1
     let reason = AF1RefusalReason(rawValue: message.payload.first ?? 0)
     if case .opening = attempt.purpose, reason == .unknownCommand {
-      // An accessory with firmware from before HELLO existed. It is used all the same: see
+      // Firmware from before HELLO existed refuses it, and is used all the same: see
       // `AF1HelloReply.assumedWithoutHello`.
       phase = .ready
       return finish(attempt, .success(message), fate: .answered, now: now, effects: &effects)
     }
     if attempt.tries < options.tries {
-      // It was not run, so the same number is safe.
+      // The accessory didn't run the request, so the same number is safe.
       if reason == .payloadDamaged { return send(attempt, now: now, effects: &effects) }
       if reason == .busy {
         var pausing = attempt
@@ -158,9 +158,10 @@ extension AF1Exchange {
     finish(attempt, .failure(error), fate: .answered, now: now, effects: &effects)
   }
 
-  // MARK: - What isn't whole
+  // MARK: - Damaged frames
 
-  /// The header of a damaged frame is intact. If the frame is our answer, the request is repeated at once.
+  /// Handles a frame with an intact header and a damaged payload. If it is the reply to a request, the request is
+  /// repeated at once.
   private mutating func damaged(
     _ header: AF1Header, now: MonotonicTime, effects: inout Effects<AF1Message, AF1Message>
   ) {

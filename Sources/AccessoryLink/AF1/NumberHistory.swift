@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The numbers of the last requests and how they ended, to tell late replies from duplicates.
+/// The numbers of the last requests and how these ended, which distinguish late replies from duplicates.
 struct NumberHistory: Sendable {
   enum Fate: Sendable {
     case answered, givenUp
@@ -25,11 +25,11 @@ struct NumberHistory: Sendable {
 /// Checks the numbers of an accessory's events, to count missing events and duplicates.
 struct EventNumbers: Sendable {
   enum Place: Sendable, Equatable {
-    /// The next one; `missing` before it did not come.
+    /// A new event; `missing` events before it didn't arrive.
     case new(missing: UInt16)
-    /// It was there already.
+    /// An event that has arrived before.
     case double
-    /// Older than the last, yet not one of the last few: the accessory counts from the start again.
+    /// The number is older than the last one, yet not one of the last few: the accessory counts from the start again.
     case restarted
   }
 

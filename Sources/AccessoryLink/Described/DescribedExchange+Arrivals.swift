@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension DescribedExchange {
-  /// Decides what a frame is: a reply or a part of one, a refusal, an event, or nothing expected.
+  /// Handles a frame: a reply or a part of one, a refusal, an event, or an unexpected frame.
   public mutating func receive(
     _ batch: FrameBatch<DescribedHeader>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -59,29 +59,29 @@ extension DescribedExchange {
     lateAnswers.take(unit: unit, function: function)
   }
 
-  /// Whether a frame isn't this message: it has several columns, and none can be read.
+  /// Whether a frame isn't the message that it was decoded as: the message has several columns, and none can be read.
   private func isOther(_ decoded: DecodedMessage) -> Bool {
     guard case .columns(let columns) = description.messages[decoded.message].body, columns.columns.count > 1 else {
       return false
     }
-    return decoded.problems > 0 && decoded.values.allSatisfy { $0.value == .nothing }
+    return decoded.problemCount > 0 && decoded.values.allSatisfy { $0.value == .nothing }
   }
 
   private mutating func decode(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> DecodedMessage {
     let unit = decoder.unit(header, content)
     let decoded = decoder.decode(message, header, content, known: known[unit] ?? [:])
-    unreadable[unit, default: 0] &+= UInt64(decoded.problems)
-    // As many names as the description has fields, of as many units as there may be.
+    unreadable[unit, default: 0] &+= UInt64(decoded.problemCount)
+    // The size of `known` is bounded by the numbers of fields and units that the description allows.
     for value in decoded.values { if let raw = value.raw { known[unit, default: [:]][value.name] = raw } }
     return decoded
   }
 
-  /// How many bytes of the body are the request itself, which the accessory sends back in front of its reply.
+  /// How many bytes at the start of the body repeat the request, because the accessory echoes it in front of its reply.
   private func echoedByteCount(_ attempt: Attempt, _ header: DescribedHeader, _ content: RawSpan) -> Int? {
     let request = description.requests[attempt.request.index]
     let bytes = attempt.request.bytes
     guard request.isEchoed else { return nil }
-    // Line ends of an earlier answer may be in front of it.
+    // The body may start with line ends of an earlier reply.
     var body = header.body
     while let first = body.first, content.unsafeLoad(fromByteOffset: first, as: UInt8.self).isBlank {
       body = (first + 1)..<body.upperBound
@@ -96,10 +96,10 @@ extension DescribedExchange {
   private func hasSameElements(
     _ sent: DescribedRequest, _ request: ProtocolDescription.Request, _ header: DescribedHeader, _ content: RawSpan
   ) -> Bool {
-    // A frame of another unit is never an answer.
+    // A frame of another unit is never the reply.
     if let unit = decoder.unit(header, content), unit != sent.unit { return false }
     guard let reply = request.reply, description.messages[reply].hasFraming(header.framing) else {
-      // A refusal may have another form, without the elements.
+      // A refusal may have another framing, without the elements.
       return true
     }
     return request.echoes.allSatisfy { echo in
@@ -108,8 +108,8 @@ extension DescribedExchange {
     }
   }
 
-  /// The message by which a frame refuses the request, by its place: one that the request names, or, if it names none, any
-  /// refusal.
+  /// The index of the message with which a frame refuses the request, nil if the frame is no refusal. The request's
+  /// description may name its refusals; if it names none, every refusal counts.
   private func refusal(
     of request: ProtocolDescription.Request, _ header: DescribedHeader, _ content: RawSpan
   ) -> Int? {
@@ -164,8 +164,8 @@ extension DescribedExchange {
       attempt?.pieceCount = count
       guard let waiting = attempt else { return }
       if (0..<count).allSatisfy({ waiting.pieces[$0] != nil }) { return complete(now: now, effects: &effects) }
-      // Every piece gives the next one its time.
-      let deadline = now + patience(for: waiting.request)
+      // Each piece restarts the timeout for the next one.
+      let deadline = now + replyTimeout(for: waiting.request)
       attempt?.deadline = deadline
     } else {
       let deadline = now + .nanoseconds(pieces.silence) + timing.silence
@@ -173,7 +173,8 @@ extension DescribedExchange {
     }
   }
 
-  /// Joins the pieces of a reply: lists in the order of the pieces' numbers, of all else the last.
+  /// Joins the pieces of a reply. Lists are joined in the order of the pieces' numbers; of any other field, the last
+  /// value counts.
   mutating func complete(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     guard let waiting = attempt, let first = waiting.pieces.values.first else { return }
     var joined = DecodedMessage(message: first.message)

@@ -8,7 +8,7 @@ extension DescribedExchange {
     description.requests[request.index]
   }
 
-  /// Sends the request whose turn it is.
+  /// Sends the queued requests that may be sent now.
   mutating func sendNext(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     guard case .ready = phase else { return }
     isSpaceAwaited = false
@@ -20,7 +20,7 @@ extension DescribedExchange {
       guard let next = queue.take(turn) else { return }
       let (id, request) = (next.id, next.request)
       if next.tries == 0 { counters.requests += 1 } else { counters.retries += 1 }
-      // If the request was sent before, other units were asked since. So for the codec it is a new request.
+      // After a repeated request had to wait, other units may have been asked, so the codec treats it as a new request.
       effects.write(codec.begin(request.bytes))
       let onWire = timing.time(of: request.bytes.count)
       guard described(request).reply != nil else {
@@ -30,22 +30,22 @@ extension DescribedExchange {
       }
       attempt = Attempt(
         id: id, request: request, tries: next.tries + 1, sent: min(now, next.firstSent ?? now)...now,
-        deadline: now + patience(for: request))
+        deadline: now + replyTimeout(for: request))
     }
   }
 
-  /// When a request that waits may be sent.
+  /// When a queued request may be sent.
   func sendingTime(of waiting: UnitQueue.Entry) -> MonotonicTime {
     waiting.earliest.map { max($0, sendingTime(of: waiting.request)) } ?? sendingTime(of: waiting.request)
   }
 
   /// The earliest time at which a request may be sent: after the pause since the last traffic, and not while a late
-  /// answer to another request could be taken for its own.
+  /// reply to another request could be taken for its reply.
   func sendingTime(of request: DescribedRequest) -> MonotonicTime {
     lateAnswers.end(before: request).map { max($0, nextSending) } ?? nextSending
   }
 
-  /// Repeats a refused request, if the description says so and the request changes nothing.
+  /// Repeats a refused request, if the description says so and the request writes nothing.
   mutating func retriesRefused(
     _ waiting: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) -> Bool {
@@ -59,7 +59,7 @@ extension DescribedExchange {
     return true
   }
 
-  /// Repeats the current request and waits at least this long for its answer. Parts of an earlier answer are dropped.
+  /// Repeats the current request and waits at least `pause` for its reply. Pieces of an earlier reply are dropped.
   private mutating func sendAgain(
     _ waiting: Attempt, atLeast pause: Duration = .zero, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -71,33 +71,33 @@ extension DescribedExchange {
       counters.retries += 1
       effects.write(codec.begin(waiting.request.bytes, isRepeated: true))
     }
-    waiting.deadline = now + max(patience(for: waiting.request), pause)
+    waiting.deadline = now + max(replyTimeout(for: waiting.request), pause)
     attempt = waiting
   }
 
-  /// The pause in front of the next request.
+  /// The pause before the next request.
   var gap: Duration {
     guard description.modbus != nil else { return .nanoseconds(description.plan.gap) }
     let silence = Modbus.silence(nanosecondsPerByte: timing.perByte.inNanoseconds)
     return .nanoseconds(max(description.plan.gap, silence))
   }
 
-  /// The time limit for an answer: the description's, plus the time on the wire.
-  func patience(for request: DescribedRequest) -> Duration {
+  /// The timeout for a reply: the description's, plus the time on the wire.
+  func replyTimeout(for request: DescribedRequest) -> Duration {
     let described = described(request)
     let reply = described.reply.map { description.longestFrame(of: $0) } ?? 0
     return .nanoseconds(described.timeout ?? description.plan.timeout)
       + timing.time(of: request.bytes.count + min(reply, 1_024))
   }
 
-  /// Ends the request; the next one may be sent after the gap.
+  /// Completes the current request; the next one may be sent after the gap.
   mutating func finish(
     _ result: Result<Reply, AccessoryError>, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
     guard let done = attempt else { return }
     (attempt, isFirst) = (nil, false)
     nextSending = now + gap
-    lateAnswers.note(done, result, now: now, patience: patience(for: done.request))
+    lateAnswers.note(done, result, now: now, replyTimeout: replyTimeout(for: done.request))
     if let id = done.id {
       effects.completions.append((id, result))
     } else {
@@ -108,8 +108,8 @@ extension DescribedExchange {
 
   // MARK: - Time
 
-  /// Makes contact when the accessory has had time to wake up, repeats or gives up unanswered requests, then sends the
-  /// requests that may be sent now.
+  /// Makes contact when the accessory has had time to wake up, repeats or fails requests whose reply is overdue, and
+  /// sends the requests that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if case .waking(let time) = phase, time <= now {
       phase = .ready
@@ -118,10 +118,10 @@ extension DescribedExchange {
     }
     if let waiting = attempt, waiting.deadline <= now {
       if !waiting.pieces.isEmpty, waiting.pieceCount == nil {
-        // Silence is how this reply ends.
+        // This reply has no count of pieces; silence ends it.
         return complete(now: now, effects: &effects)
       }
-      // The answer may be stuck behind the start of a frame that never ended.
+      // The reply may be buffered behind the start of a frame that was never completed.
       codec.expire(into: &scratch)
       let found = scratch
       scratch.removeAll()
@@ -134,11 +134,11 @@ extension DescribedExchange {
   private mutating func tryAgain(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     guard let waiting = attempt, waiting.deadline <= now else { return }
     counters.timeouts += 1
-    // What writes may have been done already.
+    // The accessory may have carried out a write already, so writes aren't repeated.
     let tries = waiting.request.tries ?? description.plan.tries
     if let id = waiting.id, !described(waiting.request).isWrite, waiting.tries < tries {
       if queue.hasOthers(than: waiting.request.unit) {
-        // The others have their turn first.
+        // Requests to other units are sent first.
         attempt = nil
         nextSending = now + gap
         queue.putBack(

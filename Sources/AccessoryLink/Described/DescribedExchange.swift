@@ -4,27 +4,27 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// The rules for requests and replies of a described protocol. There is one request at a time. A frame is its reply if
-/// the message and the elements that the description names fit. Other frames are events, if the description says that
-/// they are pushed.
+/// The rules for requests and replies of a described protocol. One request is outstanding at a time. A frame is its
+/// reply if it fits the reply message and the elements that the description names. Other frames are events, if the
+/// description says that the accessory pushes them.
 ///
-/// A reply may come in several frames, in any order; they are joined. Unexpected frames are dropped.
+/// A reply may consist of several frames, in any order; they are joined. Unexpected frames are dropped.
 ///
-/// Several units on a line take turns, however many requests wait for one of them. A silent unit costs the others at
-/// most one timeout: its request is repeated after theirs.
+/// Several units on a line take turns, however many requests wait for one of them. A silent unit delays the others by
+/// at most one timeout, because its request is repeated after theirs.
 public struct DescribedExchange: Exchange {
   /// A described request.
   public typealias Request = DescribedRequest
   /// The decoded reply; nil for requests without a reply.
   public typealias Reply = DecodedMessage?
-  /// What the accessory says by itself.
+  /// A message that the accessory sends unasked.
   public typealias Event = DecodedMessage
 
-  /// How frames are cut.
+  /// The codec that finds frames.
   public var codec: DescribedCodec
   /// The counters so far.
   public internal(set) var counters = LinkCounters()
-  /// Counts fields of replies and events that couldn't be read, because they were missing or out of range.
+  /// The number of fields of replies and events that couldn't be read, because they were missing or out of range.
   public var unreadableFields: UInt64 { unreadable.values.reduce(0, &+) }
 
   let label: String
@@ -33,20 +33,20 @@ public struct DescribedExchange: Exchange {
   var timing = LineTiming.instant
   var queue: UnitQueue
   var attempt: Attempt?
-  /// Raw numbers that were read of each unit, by their fields: counts in replies refer to earlier ones.
+  /// The last raw numbers that were read of each unit, by field name. Counts in replies refer to earlier values.
   var known: [Int?: [String: Int]] = [:]
-  /// Fields that could not be read, by units.
+  /// The number of fields that couldn't be read, by unit.
   var unreadable: [Int?: UInt64] = [:]
-  /// Whether errors name the unit, because there are several on the line.
+  /// Whether error messages name the unit, because the line has several.
   let namesUnits: Bool
   /// When the next request may be sent.
   var nextSending = MonotonicTime(nanoseconds: .min)
-  /// Who waits for the accessory to wake up.
+  /// The opening request, which waits for the accessory to wake up.
   var opening: RequestID?
   var phase = Phase.closed
-  /// Whether nothing was answered yet.
+  /// Whether no request was completed yet.
   var isFirst = true
-  /// Late answers that may still come, for protocols whose answers don't identify their request.
+  /// Late replies that may still come, for protocols whose replies don't identify their request.
   var lateAnswers: LateAnswers
   var scratch = FrameBatch<DescribedHeader>()
 
@@ -57,7 +57,7 @@ public struct DescribedExchange: Exchange {
     case ended(AccessoryError)
   }
 
-  /// A request on its way.
+  /// The outstanding request.
   struct Attempt: Sendable {
     /// Nil when the request was cancelled and only its reply is awaited.
     var id: RequestID?
@@ -66,18 +66,18 @@ public struct DescribedExchange: Exchange {
     var tries = 1
     /// How often it was refused and sent again.
     var refusals = 0
-    /// When it was sent first, and last.
+    /// When it was sent for the first and for the last time.
     var sent: ClosedRange<MonotonicTime>
     var deadline: MonotonicTime
-    /// The frames of a reply that have arrived, by their numbers.
+    /// The pieces of the reply that have arrived, by number.
     var pieces: [Int: DecodedMessage] = [:]
-    /// How many frames the reply has; nil if it ends when the line is silent.
+    /// How many pieces the reply has; nil if silence ends it.
     var pieceCount: Int?
   }
 
-  /// Rules for a new opening. `queueLimit` requests to each unit may wait for their turn; `wire` is how frames travel where they
-  /// are Modbus; with `namesUnits` errors say which unit of `label` they are about. Throws `misconfigured` if there can be no
-  /// such frames, which a description that was read from a file never has.
+  /// Rules for a newly opened accessory. `queueLimit` requests to each unit may wait to be sent. `wire` is the form of
+  /// Modbus frames. With `namesUnits`, error messages name the unit as well as `label`. Throws `misconfigured` if the
+  /// framing is impossible, which can't happen with a description that was read from a file.
   public init(
     _ description: ProtocolDescription, label: String, queueLimit: Int = 64, wire: ModbusWire = .serial,
     namesUnits: Bool = false
@@ -89,32 +89,32 @@ public struct DescribedExchange: Exchange {
     do throws(FramingParameterError) {
       codec = try DescribedCodec(description, wire: wire)
     } catch {
-      throw AccessoryError(.misconfigured, "the protocol \(description.name) can't have such frames: \(error)")
+      throw AccessoryError(.misconfigured, "the framings of the protocol \(description.name) are invalid: \(error)")
     }
     decoder = MessageDecoder(codec)
     queue = UnitQueue(limit: queueLimit)
   }
 
-  /// Fields of what a unit has sent that could not be read.
+  /// The number of fields in replies and events of a unit that couldn't be read.
   public func unreadableFields(of unit: Int?) -> UInt64 { unreadable[unit] ?? 0 }
 
-  /// What errors about requests to a unit call it.
+  /// The name of a unit in error messages.
   func label(of unit: Int?) -> String { namesUnits ? unit.map { "\(label)@\($0)" } ?? label : label }
 
-  /// Learns how long bytes take.
+  /// Sets how long bytes take on the line.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When the accessory is awake, a request must be repeated or given up, or the next one may be sent.
+  /// When the accessory has woken up, a request must be repeated or fail, or the next one may be sent.
   public var deadline: MonotonicTime? {
     if case .waking(let time) = phase { return time }
     if let attempt { return attempt.deadline }
     return isSpaceAwaited ? nil : queue.nextTime { sendingTime(of: $0) }
   }
 
-  /// Whether the next request only waits for space in the transport.
+  /// Whether the next request waits only for space in the transport.
   var isSpaceAwaited = false
 
-  /// Wakes the accessory if its description says how; contact is made then. Nothing else is sent.
+  /// Wakes the accessory if its description says how, and then makes contact; nothing else is sent.
   public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if case .ended(let error) = phase { return effects.completions.append((id, .failure(error))) }
     guard let wake = description.plan.wake else {
@@ -126,14 +126,14 @@ public struct DescribedExchange: Exchange {
     opening = id
   }
 
-  /// Queues a request. It is completed with `busy` when too many wait.
+  /// Queues a request. It fails with `busy` when too many wait.
   public mutating func submit(
     _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
     switch phase {
     case .ended(let error): return effects.completions.append((id, .failure(error)))
     case .closed:
-      let error = AccessoryError(.ioFailure, "\(label) has not been asked for contact")
+      let error = AccessoryError(.ioFailure, "\(label) can't take requests before its link is opened")
       return effects.completions.append((id, .failure(error)))
     case .waking, .ready: break
     }
@@ -143,17 +143,18 @@ public struct DescribedExchange: Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Gives up a request. If it was sent, its reply is awaited and dropped, as it could be taken for that of the next
-  /// one.
+  /// Cancels a request. If it was sent, its reply is awaited and dropped, because it could be taken for the reply to
+  /// the next request.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if attempt?.id == id {
       attempt?.id = nil
     } else if opening == id {
       opening = nil
     } else if let waiting = queue.remove(id) {
-      // It may have been sent before it had to wait again.
+      // It may have been sent before it was put back into the queue.
       if waiting.tries > 0 {
-        lateAnswers.note(waiting.request, sent: waiting.tries, until: now + patience(for: waiting.request), now: now)
+        lateAnswers.note(
+          waiting.request, sent: waiting.tries, until: now + replyTimeout(for: waiting.request), now: now)
       }
     } else {
       return
@@ -161,7 +162,7 @@ public struct DescribedExchange: Exchange {
     effects.completions.append((id, .failure(AccessoryError(.cancelled, "a request to \(label) was cancelled"))))
   }
 
-  /// Fails everything that waits, and all that comes.
+  /// Fails all waiting requests, and every later one, with `error`.
   public mutating func end(_ error: AccessoryError, effects: inout Effects<Reply, Event>) {
     if case .ended = phase { return }
     phase = .ended(error)

@@ -5,24 +5,25 @@ import AccessoryProtocols
 
 /// A request of a described protocol, ready to be sent.
 public struct DescribedRequest: Sendable, Hashable {
-  /// Its place in the description.
+  /// Its index in the description's list of requests.
   public var index: Int
-  /// The unit that it is for; nil where its protocol has none.
+  /// The unit that it is sent to; nil when the protocol has no units.
   public var unit: Int?
-  /// What errors call it.
+  /// Its name in error messages.
   public var name: String
-  /// How often it is sent at most if there is no answer; nil for the protocol's number.
+  /// How often it is sent at most when there is no reply; nil for the protocol's number.
   public var tries: Int?
-  /// What is sent.
+  /// The bytes of the frame.
   public var bytes: [UInt8]
-  /// The numbers of its frame's elements, by their places.
+  /// The numbers of the frame's elements, by their indices.
   public var elements: [Int: Int]
 
-  /// The request at place `index` of the writer's description, with these raw numbers as its arguments, for this
-  /// unit, or the standard one. Throws `misconfigured` when the protocol has no such unit, or the framing no such frame.
+  /// The request at `index` in the writer's description, with these raw numbers as its arguments, to this unit or the
+  /// default unit. Throws `misconfigured` when the protocol doesn't have this unit, or its framing can't encode such a
+  /// frame.
   public init(
     _ index: Int, _ arguments: [String: Int] = [:], unit: Int? = nil, of description: ProtocolDescription,
-    by writer: RequestWriter
+    by writer: RequestEncoder
   ) throws(AccessoryError) {
     self.index = index
     name = description.requests[index].name
@@ -30,25 +31,25 @@ public struct DescribedRequest: Sendable, Hashable {
     do throws(FrameEncodingError) {
       (bytes, elements) = try writer.bytes(index, arguments, unit: unit)
     } catch {
-      throw AccessoryError(.misconfigured, "the request \(name) can't be sent like this: \(error)")
+      throw AccessoryError(.misconfigured, "the request \(name) can't be sent: \(error)")
     }
   }
 }
 
 extension ProtocolDescription {
-  /// The unit that is meant: this one, or the standard one, or nil where the protocol has no units. Throws `misconfigured` if it
-  /// can't be this one.
+  /// The unit to use: `unit`, the default unit if it is nil, or nil when the protocol has no units. Throws
+  /// `misconfigured` when the protocol doesn't have this unit.
   public func checked(_ unit: Int?) throws(AccessoryError) -> Int? {
     guard let units else {
       guard let unit else { return nil }
       throw AccessoryError(
-        .misconfigured, "\(name) accessories are alone on their line, so that there is no unit \(unit)")
+        .misconfigured, "the protocol \(name) has no units, so there is no unit \(unit)")
     }
-    let unit = unit ?? units.standard
+    let unit = unit ?? units.defaultUnit
     guard units.range.contains(unit) else {
       throw AccessoryError(
         .misconfigured,
-        "units of \(name) accessories are \(units.range.lowerBound) to \(units.range.upperBound), not \(unit)")
+        "the units of the protocol \(name) are \(units.range.lowerBound) to \(units.range.upperBound), not \(unit)")
     }
     return unit
   }

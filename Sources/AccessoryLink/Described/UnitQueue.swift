@@ -6,34 +6,35 @@ import DequeModule
 /// The queue of a line with several units. Requests to one unit stay in order, and units take turns: however many
 /// requests wait for one unit, every other unit gets its turn after one of them.
 ///
-/// For each unit at most so many requests wait as the limit says, and there are as many units as the protocol has.
+/// At most `limit` requests wait for each unit. The protocol bounds the number of units.
 struct UnitQueue: Sendable {
-  /// A request that waits.
+  /// A request that waits to be sent.
   struct Entry: Sendable {
     var id: RequestID
     var request: DescribedRequest
-    /// How often it was sent before it had to wait again.
+    /// How often it was sent before it was put back.
     var tries = 0
-    /// When it was sent first, if it was.
+    /// When it was sent for the first time; nil if it wasn't.
     var firstSent: MonotonicTime?
-    /// Not before this, where it was sent before.
+    /// It must not be sent before this time, if it was sent before.
     var earliest: MonotonicTime?
   }
 
   private var waiting: [Int?: Deque<Entry>] = [:]
-  /// Units for which something waits, in the order of their turns.
+  /// Units with waiting requests, in the order of their turns.
   private var turns: Deque<Int?> = []
   private let limit: Int
 
   /// A queue for at most `limit` requests to each unit, at least 1.
   init(limit: Int) { self.limit = max(1, limit) }
 
-  /// The first turn, for `take`, of a unit whose next request may be sent.
+  /// The index, for `take`, of the first unit whose next request may be sent.
   func turn(where isReady: (Entry) -> Bool) -> Int? {
     turns.firstIndex { waiting[$0]?.first.map(isReady) ?? false }
   }
 
-  /// When the first of those that are next may be sent, by this rule; nil when nothing waits.
+  /// The earliest time at which the next request of any unit may be sent; nil when none waits. `time` returns it for
+  /// one request.
   func nextTime(_ time: (Entry) -> MonotonicTime) -> MonotonicTime? {
     turns.reduce(nil) { least, unit in
       guard let next = waiting[unit]?.first.map(time) else { return least }
@@ -41,10 +42,10 @@ struct UnitQueue: Sendable {
     }
   }
 
-  /// Whether something waits for another unit than this.
+  /// Whether requests wait for other units than this one.
   func hasOthers(than unit: Int?) -> Bool { turns.contains { $0 != unit } }
 
-  /// Takes a request. Returns `busy` where there is no room for one more to its unit, which is called `label`.
+  /// Adds a request. Returns the error `busy` when the unit's queue is full; `label` is the unit's name in the error.
   mutating func admit(_ id: RequestID, _ request: DescribedRequest, label: String) -> AccessoryError? {
     let unit = request.unit
     let count = waiting[unit]?.count ?? 0
@@ -54,7 +55,7 @@ struct UnitQueue: Sendable {
     return nil
   }
 
-  /// Removes and returns the request whose turn it is. Its unit goes to the end of the line.
+  /// Removes and returns the request at this turn. Its unit goes to the end of the order.
   mutating func take(_ turn: Int) -> Entry? {
     guard turns.indices.contains(turn) else { return nil }
     let unit = turns.remove(at: turn)
@@ -63,7 +64,7 @@ struct UnitQueue: Sendable {
     return entry
   }
 
-  /// Puts a request back, before all others to its unit. The unit goes to the end of the line.
+  /// Puts a request back, before all other requests to its unit. The unit goes to the end of the order.
   mutating func putBack(_ entry: Entry) {
     let unit = entry.request.unit
     if waiting[unit] != nil { turns.removeAll { $0 == unit } }
@@ -71,7 +72,7 @@ struct UnitQueue: Sendable {
     waiting[unit, default: []].prepend(entry)
   }
 
-  /// Removes a request that is given up; nil when it isn't in the queue.
+  /// Removes a cancelled request; nil when it isn't in the queue.
   mutating func remove(_ id: RequestID) -> Entry? {
     for unit in turns {
       guard let index = waiting[unit]?.firstIndex(where: { $0.id == id }) else { continue }
@@ -85,7 +86,7 @@ struct UnitQueue: Sendable {
     return nil
   }
 
-  /// Takes out all requests, and gives their ids.
+  /// Removes all requests and returns their ids.
   mutating func removeAll() -> [RequestID] {
     defer { (waiting, turns) = ([:], []) }
     return turns.flatMap { waiting[$0]?.map(\.id) ?? [] }

@@ -4,13 +4,13 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension EV3Exchange {
-  /// A report carries one message, from its beginning; what fills it up behind the end is nothing. A message that is
-  /// longer than a report goes on in the next one. After a length that can't be, the next report begins a message.
+  /// Decodes a report. A message starts at the beginning of a report and may continue in the next ones; bytes after its
+  /// end are padding. After an impossible length, the next report starts a new message.
   public mutating func decode(message: RawSpan, into batch: inout FrameBatch<LengthPrefix>) {
     let before = batch.count
     var start = 0
     while start < message.byteCount, batch.count == before {
-      // How much of the report belongs to the message is known only after its length, so that is decoded first.
+      // The length at its start tells how much of the report belongs to the message, so that is decoded first.
       let end = min(start + (codec.missingByteCount ?? 1), message.byteCount)
       codec.decode(message.extracting(start..<end), into: &batch)
       start = end
@@ -31,12 +31,12 @@ extension EV3Exchange {
       stray(head.number, head.type)
       return
     }
-    // Its body is copied now that it is known that somebody gets it.
+    // The body is copied only now, when it is certainly used.
     guard let message = batch.withPayload(at: index, { try? EV3Message(decoding: $0) }) else { return }
     let attempt = outstanding.remove(at: place)
     counters.replies += 1
     history.record(attempt.number, .answered)
-    // What was sent before has been read, since the brick reads in order.
+    // The brick reads in order, so it has read everything that was sent before this command.
     if attempt.sent.commands > confirmed.commands { confirmed = attempt.sent }
     switch attempt.purpose {
     case .opening(let id):
@@ -72,7 +72,7 @@ extension EV3Exchange {
   ) -> Result<EV3Message?, AccessoryError> {
     guard let reply = try? EV3SystemReply(decoding: message.body), reply.code == attempt.request.body.first else {
       return .failure(
-        AccessoryError(.badData, "\(label) answers \(attempt.request.name) with something else"))
+        AccessoryError(.badData, "\(label) sent an invalid reply to \(attempt.request.name)"))
     }
     if message.type == .systemReply, reply.status.isSuccess { return .success(message) }
     counters.refusals += 1
@@ -85,7 +85,7 @@ extension AccessoryError {
     AccessoryError(.refused, code: .refusal(reply.status.rawValue), "\(label) refuses: \(reply.status)")
   }
 
-  /// What an EV3 said when it refused a system command; nil for other errors.
+  /// The status with which an EV3 refused a system command; nil for other errors.
   public var ev3Status: EV3Status? {
     guard kind == .refused, case .refusal(let status)? = code else { return nil }
     return EV3Status(rawValue: status)

@@ -4,14 +4,14 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension EV3Exchange {
-  /// Whether anything may be sent while so much is unanswered.
+  /// Whether a command may be sent, given the number of unanswered ones.
   var hasRoom: Bool { outstanding.count < options.pacing.window }
 
   private var usesMarkers: Bool {
     if case .gap = options.pacing { false } else { true }
   }
 
-  /// Whether one more command without a reply, of so many bytes, may be sent.
+  /// Whether one more command without a reply, of this size, may be sent.
   private func fits(_ byteCount: Int) -> Bool {
     let commands = sent.commands - confirmed.commands
     if commands == 0 || !usesMarkers { return true }
@@ -19,7 +19,7 @@ extension EV3Exchange {
       && sent.bytes - confirmed.bytes + byteCount <= options.unansweredBytes
   }
 
-  /// Sends the commands whose turn it is.
+  /// Sends the queued commands that may be sent now.
   mutating func sendNext(now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>) {
     guard case .ready = phase else { return }
     while !effects.isBlocked, hasRoom, nextSending <= now, let next = queue.first {
@@ -29,7 +29,7 @@ extension EV3Exchange {
         sendUnanswered(next.request, effects: &effects)
         effects.completions.append((next.id, .success(nil)))
       } else {
-        // At most one is underway: with it nothing else is sent.
+        // At most one marker is outstanding, and while it is, nothing else is sent.
         if !outstanding.contains(where: \.isMarker) { send(.marker, for: .marker, now: now, effects: &effects) }
         return
       }
@@ -46,23 +46,24 @@ extension EV3Exchange {
     sent.bytes += request.body.count + 5
   }
 
-  /// Sends a command that will be answered.
+  /// Sends a command that has a reply.
   mutating func send(
     _ request: EV3Request, for purpose: Attempt.Purpose, tries: Int = 1, now: MonotonicTime,
     effects: inout Effects<EV3Message?, EV3Message>
   ) {
     let number = write(request, effects: &effects)
-    let patience = (request.timeout ?? options.timeout) + timing.time(of: request.body.count + 5 + EV3Limits.message)
+    let replyTimeout =
+      (request.timeout ?? options.timeout) + timing.time(of: request.body.count + 5 + EV3Limits.message)
     outstanding.append(
       Attempt(
-        purpose: purpose, number: number, request: request, tries: tries, deadline: now + patience, sent: sent))
+        purpose: purpose, number: number, request: request, tries: tries, deadline: now + replyTimeout, sent: sent))
   }
 
   private mutating func write(_ request: EV3Request, effects: inout Effects<EV3Message?, EV3Message>) -> UInt16 {
     let number = nextNumber
     repeat { nextNumber &+= 1 } while outstanding.contains { $0.number == nextNumber }
     counters.requests += 1
-    // The length was checked when it was submitted.
+    // Encoding can't fail: the length was checked when the command was submitted.
     let message = EV3Message(number: number, type: request.type, body: request.body)
     if let bytes = try? message.encoded() { effects.write(bytes) }
     return number
@@ -70,11 +71,12 @@ extension EV3Exchange {
 
   // MARK: - Time
 
-  /// Gives up unanswered commands, and sends those that may be sent now.
+  /// Fails commands whose reply is overdue, and sends those that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<EV3Message?, EV3Message>) {
     let due = outstanding.filter { $0.deadline <= now }
     if !due.isEmpty {
-      // The decoder may be waiting for bytes because of a damaged length. The next byte starts a new message.
+      // The decoder may be waiting for bytes because of a damaged length. After this, the next byte starts a new
+      // message.
       var nothing = FrameBatch<LengthPrefix>()
       codec.expire(into: &nothing)
     }
@@ -93,8 +95,8 @@ extension EV3Exchange {
         effects.completions.append((id, .failure(error)))
       case .request(let id): effects.completions.append((id, .failure(error)))
       case .marker:
-        // The brick doesn't answer. The waiting commands fail as well: otherwise each would wait for a timeout of its
-        // own.
+        // The brick doesn't answer. The queued commands fail as well, because otherwise each would wait for a timeout
+        // of its own.
         for id in queue.removeAll() { effects.completions.append((id, .failure(error))) }
       }
     }

@@ -4,36 +4,37 @@ import AccessoryProtocols
 
 /// A command for an EV3.
 public struct EV3Request: Sendable, Hashable {
-  /// What kind of message it is, and so whether it is answered.
+  /// The type of the message, which also says whether it has a reply.
   public var type: EV3MessageType
-  /// What follows the type.
+  /// The bytes after the type.
   public var body: [UInt8]
-  /// Time for the answer; nil: what the link has for all. For commands that wait for something to happen.
+  /// Timeout for the reply, for commands that wait for something to happen; nil means the timeout of the exchange's
+  /// options.
   public var timeout: Duration?
 
-  /// A command of these parts.
+  /// A command with these parts.
   public init(_ type: EV3MessageType, body: [UInt8], timeout: Duration? = nil) {
     self.type = type
     self.body = body
     self.timeout = timeout
   }
 
-  /// Code to be run.
+  /// A direct command: byte code that the brick runs.
   public init(_ command: EV3DirectCommand, wantsReply: Bool, timeout: Duration? = nil) {
     self.init(wantsReply ? .directCommand : .directCommandNoReply, body: command.body, timeout: timeout)
   }
 
-  /// A command about files and the system.
+  /// A system command, which is about files or the system.
   ///
-  /// - Throws: what the command's body throws.
+  /// - Throws: the error of encoding the command's body.
   public init(_ command: EV3SystemCommand, timeout: Duration? = nil) throws(EV3MessageError) {
     self.init(command.hasReply ? .systemCommand : .systemCommandNoReply, body: try command.body(), timeout: timeout)
   }
 
-  /// Which open handles there are: answered at once, whatever runs, and changes nothing.
+  /// A request for the list of open handles. The brick replies at once, whatever it runs, and nothing changes.
   static let marker = EV3Request(.systemCommand, body: [EV3SystemCommand.listOpenHandles.code])
 
-  /// For people.
+  /// The command's name in error messages.
   var name: String {
     switch type {
     case .directCommand, .directCommandNoReply: "a direct command"

@@ -2,14 +2,14 @@
 
 import AccessoryProtocols
 
-/// A frame as a value.
+/// A decoded frame.
 public struct Frame<Header: Sendable>: Sendable {
-  /// What it says besides its payload, in the form that its codec has for that.
+  /// The parts of the frame besides its payload, in the codec's form.
   public var header: Header
-  /// Its contents.
+  /// The payload.
   public var payload: [UInt8]
 
-  /// A frame of these parts.
+  /// A frame with these parts.
   public init(_ header: Header, payload: [UInt8] = []) {
     self.header = header
     self.payload = payload
@@ -21,18 +21,18 @@ extension Frame: Hashable where Header: Hashable {}
 
 /// A request of a `FrameExchange`.
 public struct FrameRequest<Header: Sendable>: Sendable {
-  /// What is sent; the exchange puts the request's number into it where the protocol has numbers.
+  /// The frame to send. The exchange writes the request's number into it, if the protocol has numbers.
   public var frame: Frame<Header>
-  /// What errors call it, such as `BATTERY`.
+  /// The request's name in error messages, such as `BATTERY`.
   public var name: String
-  /// Whether a reply is awaited. If not, the request is over when it is sent.
+  /// Whether the request has a reply. If not, it is complete when it is sent.
   public var isAnswered: Bool
-  /// Whether running it twice does no harm. Only then it is repeated when there is no answer.
+  /// Whether running the request twice does no harm. Only then is it repeated when there is no reply.
   public var isIdempotent: Bool
-  /// Time for an answer, without the time on the wire; nil: as long as the exchange's options say.
+  /// Timeout for the reply, not counting the time on the wire; nil means the timeout of the exchange's options.
   public var timeout: Duration?
 
-  /// A request of these parts.
+  /// A request with these parts.
   public init(
     _ frame: Frame<Header>, name: String, isAnswered: Bool = true, isIdempotent: Bool = false, timeout: Duration? = nil
   ) {
@@ -44,12 +44,12 @@ public struct FrameRequest<Header: Sendable>: Sendable {
   }
 }
 
-/// How a frame relates to a request that waits for its reply.
+/// How a frame relates to an outstanding request.
 public enum FrameAnswer: Sendable, Hashable {
-  /// It is the reply.
+  /// The frame is the reply.
   case reply
-  /// The accessory refuses the request: the reason's number, if it gives one, and what that means.
+  /// The accessory refuses the request: the number of the reason, if it gives one, and what that number means.
   case refusal(UInt8?, String)
-  /// It has nothing to do with this request.
+  /// The frame has nothing to do with this request.
   case unrelated
 }

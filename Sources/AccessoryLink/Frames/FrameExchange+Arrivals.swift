@@ -4,27 +4,28 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension FrameExchange {
-  /// A request that is over and may still be answered.
-  struct Past: Sendable {
-    /// Its frame with its number.
+  /// A request that is over and that the accessory may still answer.
+  struct Finished: Sendable {
+    /// The frame that was sent, with its number.
     var frame: Message
     var wasAnswered: Bool
-    /// Replies that can still come; nil: the number tells them from anything else, however many come.
+    /// How many replies may still come. Nil when requests have numbers: the number identifies any number of late
+    /// replies.
     var replies: Int?
-    /// When it is forgotten.
+    /// When the request is forgotten.
     var end: MonotonicTime
   }
 
-  /// Sorts a frame: a reply, a refusal, a reply that comes too late, or an event.
+  /// Handles a frame: a reply, a refusal, a late reply, or an event.
   public mutating func receive(
     _ batch: FrameBatch<Codec.Header>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
     guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
-    // Looked at in storage that is used again, and copied for who gets it.
+    // The payload is matched in a reused buffer, and copied only for its receiver.
     let header = batch.header(at: index)
     func kept() -> Message { Message(header, payload: batch.payloadBytes(at: index)) }
-    batch.copyPayload(at: index, into: &looked)
-    let message = Message(header, payload: looked)
+    batch.copyPayload(at: index, into: &reusedPayload)
+    let message = Message(header, payload: reusedPayload)
     for place in outstanding.indices {
       let answer = matcher(message, outstanding[place].frame)
       guard answer != .unrelated else { continue }
@@ -33,7 +34,7 @@ extension FrameExchange {
     }
     if isLate(message, now: now) { return }
     counters.events += 1
-    effects.tell(kept())
+    effects.addEvent(kept())
   }
 
   private mutating func finish(
@@ -57,32 +58,32 @@ extension FrameExchange {
     effects.completions.append((id, .success(message)))
   }
 
-  // MARK: - What is over
+  // MARK: - Finished requests
 
-  /// Requests that are remembered when they are over.
+  /// The number of finished requests that are remembered.
   private static var memory: Int { 16 }
-  /// And for how long.
+  /// How long a finished request is remembered.
   private static var memoryTime: Duration { .seconds(10) }
 
   /// Remembers a request whose replies may still come: one for each time it was sent, minus those that came.
   mutating func remember(_ attempt: Attempt, wasAnswered: Bool, now: MonotonicTime) {
     let replies = attempt.sendings - (wasAnswered ? 1 : 0)
-    guard numberer != nil || replies > 0 else { return }
-    if past.count == Self.memory { past.removeFirst() }
-    past.append(
-      Past(
-        frame: attempt.frame, wasAnswered: wasAnswered, replies: numberer == nil ? replies : nil,
+    guard numberWriter != nil || replies > 0 else { return }
+    if finished.count == Self.memory { finished.removeFirst() }
+    finished.append(
+      Finished(
+        frame: attempt.frame, wasAnswered: wasAnswered, replies: numberWriter == nil ? replies : nil,
         end: now + Self.memoryTime))
   }
 
-  /// Whether a frame is a reply to a request that is over; counts it then.
+  /// Whether a frame is a reply to a finished request. Counts it if it is.
   private mutating func isLate(_ message: Message, now: MonotonicTime) -> Bool {
-    while let first = past.first, first.end <= now { past.removeFirst() }
-    guard let place = past.firstIndex(where: { matcher(message, $0.frame) != .unrelated }) else { return false }
-    if past[place].wasAnswered { counters.duplicates += 1 } else { counters.lateReplies += 1 }
-    if let replies = past[place].replies {
-      past[place].replies = replies - 1
-      if replies == 1 { past.remove(at: place) }
+    while let first = finished.first, first.end <= now { finished.removeFirst() }
+    guard let place = finished.firstIndex(where: { matcher(message, $0.frame) != .unrelated }) else { return false }
+    if finished[place].wasAnswered { counters.duplicates += 1 } else { counters.lateReplies += 1 }
+    if let replies = finished[place].replies {
+      finished[place].replies = replies - 1
+      if replies == 1 { finished.remove(at: place) }
     }
     return true
   }

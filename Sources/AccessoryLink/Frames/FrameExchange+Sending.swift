@@ -4,34 +4,35 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension FrameExchange {
-  /// A request on its way.
+  /// An outstanding request.
   struct Attempt: Sendable {
     /// Nil when the request was cancelled and only its reply is awaited.
     var id: RequestID?
     var request: Request
-    /// Its frame with its number, and all bytes of that, the same at every try.
+    /// The frame with its number, and its encoded bytes, the same at every try.
     var frame: Message
     var bytes: [UInt8]
-    /// Zero where there are no numbers.
+    /// Zero when the protocol has no numbers.
     var number: UInt32
     var isOpening: Bool
-    /// Grows with every sending.
+    /// Increases with every try.
     var serial: UInt64 = 0
     var tries = 0
-    /// The number of tries that were written; for the others the transport had no space.
+    /// The number of tries that were written; at the others, the transport had no space.
     var sendings = 0
     var deadline = MonotonicTime(nanoseconds: 0)
   }
 
-  /// Requests that may be unanswered at a time: without numbers nobody could tell their replies apart.
-  private var window: Int { numberer == nil ? 1 : min(options.pacing.window, numbers.count) }
+  /// How many requests may be unanswered at a time. Without numbers only one, because replies couldn't be matched to
+  /// their requests.
+  private var window: Int { numberWriter == nil ? 1 : min(options.pacing.window, numbers.count) }
 
   /// Whether one more request may be outstanding.
   var hasRoom: Bool { outstanding.count < window && !outstanding.contains(where: \.isOpening) }
 
-  private func patience(for request: Request) -> Duration { request.timeout ?? options.timeout }
+  private func replyTimeout(for request: Request) -> Duration { request.timeout ?? options.timeout }
 
-  /// Sends the requests whose turn it is.
+  /// Sends the queued requests that may be sent now.
   mutating func sendNext(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     guard case .ready = phase else { return }
     waitsForSpace = false
@@ -50,8 +51,8 @@ extension FrameExchange {
     _ request: Request, _ id: RequestID, isOpening: Bool, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
     var frame = request.frame
-    let number = numberer == nil ? 0 : freeNumber()
-    numberer?(&frame, number)
+    let number = numberWriter == nil ? 0 : freeNumber()
+    numberWriter?(&frame, number)
     var bytes: [UInt8] = []
     do throws(FrameEncodingError) {
       try codec.encode(frame.header, payload: frame.payload, into: &bytes)
@@ -75,15 +76,16 @@ extension FrameExchange {
     number >= numbers.upperBound ? numbers.lowerBound : number + 1
   }
 
-  /// The next number that no outstanding request has; there is one, since there are fewer of them than numbers.
+  /// The next number that no outstanding request has. There is one, because there are fewer outstanding requests than
+  /// numbers.
   private func freeNumber() -> UInt32 {
     var number = nextNumber
     while outstanding.contains(where: { $0.number == number }) { number = follower(of: number) }
     return number
   }
 
-  /// Sends an attempt that is not outstanding, for the first time or once more. A repeat isn't written while the
-  /// transport has no space, because it would only queue up behind the first one.
+  /// Sends an attempt that isn't outstanding, for the first time or again. A repeat isn't written while the transport
+  /// has no space, because it would only wait behind the first try.
   private mutating func send(_ attempt: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     var attempt = attempt
     attempt.tries += 1
@@ -95,34 +97,34 @@ extension FrameExchange {
     lastSerial += 1
     attempt.serial = lastSerial
     nextSending = now + options.pacing.gap
-    // What was sent before this and isn't answered takes its time on the line, too.
+    // Earlier requests that aren't answered yet take time on the line as well.
     let reply = min(max(0, options.largestReply), Self.largestReply)
     let onLine = outstanding.reduce(attempt.bytes.count + reply) { $0 + $1.bytes.count + reply }
     // A repeat keeps the gap as well.
-    let patience = max(patience(for: attempt.request), options.pacing.gap)
-    attempt.deadline = now + patience + timing.time(of: onLine)
+    let replyTimeout = max(replyTimeout(for: attempt.request), options.pacing.gap)
+    attempt.deadline = now + replyTimeout + timing.time(of: onLine)
     outstanding.append(attempt)
   }
 
-  /// The most that `Options.largestReply` counts for.
+  /// The largest value of `Options.largestReply` that is used.
   private static var largestReply: Int { 1 << 24 }
 
-  /// The accessory may carry out requests one after another, so an answer restarts the time limits of the requests that
-  /// were sent later. It doesn't restart those of earlier requests, because a lost one must time out however many
+  /// Restarts the timeouts of requests that were sent after the answered one, because the accessory may carry out
+  /// requests one after another. Timeouts of earlier requests go on, because a lost request must time out however many
   /// follow.
   mutating func giveTime(behind answered: Attempt, now: MonotonicTime) {
     for index in outstanding.indices where outstanding[index].serial > answered.serial {
-      let later = now + patience(for: outstanding[index].request)
+      let later = now + replyTimeout(for: outstanding[index].request)
       outstanding[index].deadline = max(outstanding[index].deadline, later)
     }
   }
 
   // MARK: - Time
 
-  /// Repeats unanswered requests or gives them up, then sends the requests that may be sent now.
+  /// Repeats or fails requests whose reply is overdue, then sends the requests that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if outstanding.contains(where: { $0.deadline <= now }) {
-      // The answer may be stuck behind the start of a frame that never ended.
+      // The reply may be buffered behind the start of a frame that was never completed.
       codec.expire(into: &scratch)
       let found = scratch
       scratch.removeAll()

@@ -7,9 +7,10 @@ import DequeModule
 
 /// Rules for requests and replies over any framing, for protocols without special rules.
 ///
-/// A protocol says how frames are cut (`codec`) and, by a closure, which frame answers which request. Where frames carry
-/// a number, a second closure writes it into a request; then several requests may be unanswered at a time. Where they
-/// don't, each request waits for the end of the one before (stop and wait). A frame that answers nothing is an event.
+/// A protocol provides a codec, which finds frames, and a closure that says which frame is the reply to which request.
+/// If frames contain a number, a second closure writes the number into a request; then several requests may be
+/// unanswered at a time. Otherwise, each request waits for the end of the previous one (stop and wait). A frame that
+/// isn't a reply is an event.
 ///
 ///     let rules = FrameExchange(codec, label: session.label) { frame, request in
 ///       frame.header == request.header ? .reply : .unrelated
@@ -17,46 +18,47 @@ import DequeModule
 ///     let link = try await Link.open(session, rules: rules)
 ///     let reply = try await link.ask(FrameRequest(Frame(header), name: "BATTERY", isIdempotent: true))
 ///
-/// **Replies that come too late.** Replies to requests that were given up, and second replies to requests that were sent
-/// again, are counted and dropped, for 10 s. Without numbers such a reply can't be told from that to a request of the same
-/// kind which is on its way: give such protocols time limits that a reply never exceeds. For the same reason a request
-/// without a number that is cancelled on its way keeps its place until its reply has come or its time is over.
+/// **Late replies.** Replies to requests that were cancelled or have timed out, and second replies to requests that
+/// were repeated, are counted and dropped for 10 s. Without numbers, such a reply can't be distinguished from the reply
+/// to an outstanding request of the same kind: give such protocols timeouts that a reply never exceeds. For the same
+/// reason, an outstanding request without a number that is cancelled still blocks the next request until its reply has
+/// come or it has timed out.
 public struct FrameExchange<Codec: FrameCodec>: Exchange {
   /// A frame of the codec.
   public typealias Message = Frame<Codec.Header>
   /// A request of the codec.
   public typealias Request = FrameRequest<Codec.Header>
-  /// The reply; nil for a request that isn't answered.
+  /// The reply; nil for a request without a reply.
   public typealias Reply = Message?
-  /// A frame that answers nothing.
+  /// A frame that isn't a reply.
   public typealias Event = Message
 
-  /// What can be set.
+  /// The settings of the exchange.
   public struct Options: Sendable, Hashable {
-    /// Times that an idempotent request is sent before it fails as `timedOut`; any other is sent once. The default is
-    /// 3.
+    /// How often an idempotent request is sent before it fails as `timedOut`; other requests are sent once. The default
+    /// is 3.
     public var tries = 3
-    /// Time for an answer, not counting the time on the wire. The default is 500 ms.
+    /// Timeout for a reply, not counting the time on the wire. The default is 500 ms.
     public var timeout = Duration.milliseconds(500)
-    /// Bytes of the largest reply, for the time on the wire. The default is 256.
+    /// The size of the largest reply in bytes, for the time on the wire. The default is 256.
     public var largestReply = 256
-    /// When the next request may be sent. A window above 1 needs numbers. The default is `reply`.
+    /// When the next request may be sent. A window above 1 requires numbers. The default is `reply`.
     public var pacing = Pacing.reply
-    /// Requests that may wait for their turn. The default is 64.
+    /// The most requests that may wait to be sent. The default is 64.
     public var queueLimit = 64
-    /// Which request fails with `busy` when too many wait; the new one by default.
+    /// Which request fails with `busy` when the queue is full; the new one by default.
     public var overflow = Overflow.refuse
 
     /// Three tries of 500 ms, 64 waiting requests.
     public init() {}
   }
 
-  /// Which frame answers which request: the frame that arrived, and the request's as it was sent.
+  /// Says how the frame that arrived relates to the frame of a request as it was sent.
   public typealias Matcher = @Sendable (_ arrived: Message, _ request: Message) -> FrameAnswer
   /// Writes a request's number into its frame.
   public typealias NumberWriter = @Sendable (_ frame: inout Message, _ number: UInt32) -> Void
 
-  /// How frames are cut.
+  /// The codec that finds frames.
   public var codec: Codec
   /// The counters so far.
   public internal(set) var counters = LinkCounters()
@@ -64,25 +66,25 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
   let label: String
   let options: Options
   let matcher: Matcher
-  let numberer: NumberWriter?
+  let numberWriter: NumberWriter?
   let numbers: ClosedRange<UInt32>
   private let opening: Request?
   var timing = LineTiming.instant
   var queue: RequestQueue<Request>
-  /// What was sent and has neither been answered nor given up.
+  /// Requests that were sent, aren't answered and haven't timed out.
   var outstanding: [Attempt] = []
   /// Requests that are over and may still be answered, oldest first.
-  var past: Deque<Past> = []
+  var finished: Deque<Finished> = []
   var nextNumber: UInt32
   var lastSerial: UInt64 = 0
   /// When the next request may be sent, by the pacing's gap.
   var nextSending = MonotonicTime(nanoseconds: .min)
-  /// Whether the next request only waits for space in the transport.
+  /// Whether the next request waits only for space in the transport.
   var waitsForSpace = false
   var phase = Phase.closed
   var scratch = FrameBatch<Codec.Header>()
-  /// The payload that is looked at: storage that is used again.
-  var looked: [UInt8] = []
+  /// The payload that is being matched: a reused buffer.
+  var reusedPayload: [UInt8] = []
 
   enum Phase: Sendable {
     case closed
@@ -90,16 +92,18 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
     case ended(AccessoryError)
   }
 
-  /// Rules for a new opening.
+  /// Rules for a newly opened accessory.
   ///
   /// - Parameters:
-  ///   - codec: How frames are cut.
-  ///   - label: The accessory's name in errors.
-  ///   - opening: What is asked first, to see that the accessory is there; nil: contact is made at once.
-  ///   - numbers: Which numbers requests may have; they are used one after another, and not while one is unanswered.
-  ///   - firstNumber: Random by default, so that no late answer to an earlier program is taken for one to this program.
-  ///   - number: Writes a request's number into its frame; nil where frames have none.
-  ///   - answer: Which frame answers which request. It runs under the link's lock and must not wait.
+  /// - codec: The codec that finds frames.
+  ///   - label: The accessory's name in error messages.
+  ///   - opening: The first request, which checks that the accessory is there; with nil, contact is made without one.
+  ///   - numbers: The numbers that requests may have. They are used in turn; a number is skipped while its request is
+  ///   unanswered.
+  ///   - firstNumber: Random by default, so that a late reply to an earlier program isn't taken for a reply to this
+  ///   one.
+  ///   - number: Writes a request's number into its frame; nil when frames have no numbers.
+  ///   - answer: Says how a frame relates to a request. It runs under the link's lock and must not wait.
   public init(
     _ codec: Codec, label: String, options: Options = Options(), opening: Request? = nil,
     numbers: ClosedRange<UInt32> = 0 ... .max, firstNumber: UInt32? = nil, number: NumberWriter? = nil,
@@ -110,24 +114,24 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
     self.options = options
     self.opening = opening
     self.numbers = numbers
-    numberer = number
+    numberWriter = number
     matcher = answer
     let first = firstNumber ?? .random(in: numbers)
     nextNumber = numbers.contains(first) ? first : numbers.lowerBound
     queue = RequestQueue(limit: options.queueLimit, overflow: options.overflow)
   }
 
-  /// Learns how long bytes take.
+  /// Sets how long bytes take on the line.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When an outstanding request must be repeated or given up, or the next request may be sent.
+  /// When an outstanding request must be repeated or fail, or the next request may be sent.
   public var deadline: MonotonicTime? {
     var earliest = !queue.isEmpty && hasRoom && !waitsForSpace ? nextSending : nil
     for attempt in outstanding { earliest = min(earliest ?? attempt.deadline, attempt.deadline) }
     return earliest
   }
 
-  /// Asks the opening request, if there is one.
+  /// Sends the opening request, if there is one.
   public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if case .ended(let error) = phase { return effects.completions.append((id, .failure(error))) }
     if let opening { return start(opening, id, isOpening: true, now: now, effects: &effects) }
@@ -135,15 +139,15 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
     effects.completions.append((id, .success(nil)))
   }
 
-  /// Queues a request. It is completed with `busy` when too many wait, and when its turn comes with `misconfigured` if
-  /// the framing has no such frame.
+  /// Queues a request. It fails with `busy` when too many wait, or with `misconfigured` when it is sent and the codec
+  /// can't encode its frame.
   public mutating func submit(
     _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
     switch phase {
     case .ended(let error): return effects.completions.append((id, .failure(error)))
     case .closed:
-      let error = AccessoryError(.ioFailure, "\(label) has not been asked for contact")
+      let error = AccessoryError(.ioFailure, "\(label) can't take requests before its link is opened")
       return effects.completions.append((id, .failure(error)))
     case .ready: break
     }
@@ -151,10 +155,10 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Gives up a request. If it was sent, the accessory may have run it; its reply will be dropped.
+  /// Cancels a request. If it was sent, the accessory may have run it; its reply is dropped.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if let place = outstanding.firstIndex(where: { $0.id == id }) {
-      if numberer == nil && !outstanding[place].isOpening {
+      if numberWriter == nil && !outstanding[place].isOpening {
         outstanding[place].id = nil
       } else {
         remember(outstanding.remove(at: place), wasAnswered: false, now: now)
@@ -166,19 +170,19 @@ public struct FrameExchange<Codec: FrameCodec>: Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Fails everything that waits, and all that comes.
+  /// Fails all waiting requests, and every later one, with `error`.
   public mutating func end(_ error: AccessoryError, effects: inout Effects<Reply, Event>) {
     if case .ended = phase { return }
     phase = .ended(error)
     for id in outstanding.compactMap(\.id) + queue.removeAll() { effects.completions.append((id, .failure(error))) }
-    (outstanding, past) = ([], [])
+    (outstanding, finished) = ([], [])
     (effects.output, effects.messages) = ([], [])
   }
 }
 
 extension FrameExchange where Codec == HeaderCodec {
-  /// Rules for frames of a `HeaderFormat` with payloads of at most `maximumPayload` bytes; the other parameters are those
-  /// of the general initializer. Throws `misconfigured` if there can be no such frames.
+  /// Rules for frames of a `HeaderFormat` with payloads of at most `maximumPayload` bytes. For the other parameters,
+  /// see the general initializer. Throws `misconfigured` if such a framing is impossible.
   public init(
     _ format: HeaderFormat, maximumPayload: Int, label: String, options: Options = Options(), opening: Request? = nil,
     numbers: ClosedRange<UInt32> = 0 ... .max, firstNumber: UInt32? = nil, number: NumberWriter? = nil,
@@ -188,7 +192,7 @@ extension FrameExchange where Codec == HeaderCodec {
     do throws(FramingParameterError) {
       codec = try HeaderCodec(format, maximumPayload: maximumPayload)
     } catch {
-      throw AccessoryError(.misconfigured, "\(label) can't have such frames: \(error)")
+      throw AccessoryError(.misconfigured, "the framing for \(label) is invalid: \(error)")
     }
     self.init(
       codec, label: label, options: options, opening: opening, numbers: numbers, firstNumber: firstNumber,

@@ -4,18 +4,18 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension Link {
-  /// Sends a request and waits for its reply. Throws what `request` throws, and `misconfigured`, with nothing sent, for
-  /// one that isn't answered.
+  /// Sends a request and waits for its reply. Throws the errors of `request`, and `misconfigured` without sending
+  /// anything, for a request that has no reply.
   public func ask<Codec>(
     _ request: FrameRequest<Codec.Header>
   ) async throws(AccessoryError) -> Frame<Codec.Header> where Rules == FrameExchange<Codec> {
     guard request.isAnswered, let reply = try await self.request(request) else {
-      throw AccessoryError(.misconfigured, "\(request.name) is a request without a reply: use tell for \(label)")
+      throw AccessoryError(.misconfigured, "\(request.name) has no reply: send it to \(label) with tell")
     }
     return reply
   }
 
-  /// Sends a frame that nothing answers; returns when it is on its way. Throws what `request` throws.
+  /// Sends a frame that has no reply, and returns when it is queued for the transport. Throws the errors of `request`.
   public func tell<Codec>(
     _ frame: Frame<Codec.Header>, name: String
   ) async throws(AccessoryError) where Rules == FrameExchange<Codec> {

@@ -4,39 +4,39 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension HM10Exchange {
-  /// Takes what the module says, or what the other side of a connection sends.
+  /// Handles what the module says, or data from the peer of a connection.
   public mutating func receive(
-    _ batch: FrameBatch<HM10Part>, at index: Int, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
+    _ batch: FrameBatch<HM10PieceKind>, at index: Int, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
   ) {
     guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
     switch batch.header(at: index) {
     case .data:
       counters.events += 1
-      effects.tell(.data(batch.payloadBytes(at: index)))
+      effects.addEvent(.data(batch.payloadBytes(at: index)))
     case .lost: lose(now: now, effects: &effects)
     case .reply:
       let bytes = batch.payloadBytes(at: index)
       if case .detecting(let id, let next, _) = phase {
         return recognize(bytes, id, next: next, now: now, effects: &effects)
       }
-      // Only what a scan tells can be garbled by strangers' names.
+      // Only a scan's output can be garbled, because device names may contain any text.
       let replies = codec.isScanning ? HM10Reply.replies(inGarbled: bytes) : [HM10Reply(decoding: bytes)]
       for reply in replies { take(reply, now: now, effects: &effects) }
     }
   }
 
-  private mutating func tell(_ event: HM10Event, effects: inout Effects<HM10Answer, HM10Event>) {
+  private mutating func addEvent(_ event: HM10Event, effects: inout Effects<HM10Answer, HM10Event>) {
     counters.events += 1
-    effects.tell(event)
+    effects.addEvent(event)
   }
 
-  /// The connection is no more.
+  /// Handles the end of the connection.
   private mutating func lose(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     peer = nil
     for id in unsent.removeAll() {
       effects.completions.append((id, .failure(AccessoryError(.disconnected, "\(label) has lost its connection"))))
     }
-    tell(.lost, effects: &effects)
+    addEvent(.lost, effects: &effects)
     sendNext(now: now, effects: &effects)
   }
 
@@ -49,11 +49,11 @@ extension HM10Exchange {
     let reply = HM10Reply(decoding: bytes)
     switch reply {
     case .discovery(let discovery):
-      // The module still runs a scan for an earlier program. It answers when that ends, and is then sent the greeting
+      // The module still runs a scan for an earlier program. It answers when the scan ends, and then gets the greeting
       // again.
       let isOver = discovery == .ended
       let deadline = now + (isOver ? options.gap : Self.scanPatience)
-      // It may say so more than once, and is sent the same greeting once.
+      // The module may report the end more than once, and gets the same greeting again once.
       if isOver { repeatsGreeting = true }
       phase = .detecting(id, next: next, deadline: min(deadline, contactLimit))
       return
@@ -80,14 +80,14 @@ extension HM10Exchange {
     guard let work else {
       if reply == .lost { return lose(now: now, effects: &effects) }
       counters.unexpected += 1
-      return tell(.told(reply), effects: &effects)
+      return addEvent(.other(reply), effects: &effects)
     }
     switch work.stage {
     case .asked: answer(reply, to: work, now: now, effects: &effects)
     case .scanning: scan(reply, now: now, effects: &effects)
     case .connecting:
       guard case .connection(let result) = reply, result == .failed || result == .error else {
-        return tell(.told(reply), effects: &effects)
+        return addEvent(.other(reply), effects: &effects)
       }
       fail(result, now: now, effects: &effects)
     }
@@ -98,13 +98,14 @@ extension HM10Exchange {
   ) {
     if codec.dialect == .clone, case .text = reply, let text = reply.plainText, text.hasPrefix("ERROR") {
       counters.refusals += 1
-      let error = AccessoryError(.refused, "\(label) refuses \(work.command.name): a clone of an HM-10 knows less")
+      let error = AccessoryError(
+        .refused, "\(label) refuses \(work.command.name): it is a clone of an HM-10, which lacks some commands")
       return finish(.failure(error), now: now, effects: &effects)
     }
     var isAnswer = work.command.isAnswered(by: reply)
-    // The rest of an earlier scan answers nothing.
+    // Leftovers of an earlier scan answer no other command.
     if case .discovery = reply, !work.command.isScan { isAnswer = false }
-    guard isAnswer else { return tell(.told(reply), effects: &effects) }
+    guard isAnswer else { return addEvent(.other(reply), effects: &effects) }
     counters.replies += 1
     if work.command.isScan, case .discovery = reply {
       self.work?.scan.take(reply)
@@ -120,7 +121,7 @@ extension HM10Exchange {
     } else {
       if reply == .lost || work.endsConnection {
         peer = nil
-        tell(.lost, effects: &effects)
+        addEvent(.lost, effects: &effects)
       }
       finish(.success(.reply(reply)), now: now, effects: &effects)
     }
@@ -132,19 +133,19 @@ extension HM10Exchange {
     if reply == .discovery(.ended), let scan = work?.scan {
       return finish(.success(.scan(scan)), now: now, effects: &effects)
     }
-    // A scan that began anew was a name.
+    // The scan began earlier, so this is the name of a device that looks like the message.
     if case .discovery(.began) = reply { return }
     work?.deadline = now + options.scanPause
-    if let neighbour = work?.scan.take(reply) { tell(.found(neighbour), effects: &effects) }
+    if let neighbour = work?.scan.take(reply) { addEvent(.found(neighbour), effects: &effects) }
   }
 
-  /// A connection was made, by either side: waiting commands can't reach the module any more.
+  /// Handles a new connection, which either side may have made. Waiting commands can't reach the module any more.
   private mutating func connect(
     _ address: BluetoothAddress?, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
   ) {
     peer = address
     if address == nil, case .connect(let wanted, _)? = work?.command { peer = wanted }
-    tell(.connected(peer), effects: &effects)
+    addEvent(.connected(peer), effects: &effects)
     let refused = queue.removeAll()
     if let work, work.command.isConnect {
       finish(.success(.connected(peer)), now: now, effects: &effects)
@@ -160,12 +161,12 @@ extension HM10Exchange {
     counters.refusals += 1
     let error =
       switch result {
-      case .noAddress: AccessoryError(.notFound, "\(label) was connected to nobody before")
+      case .noAddress: AccessoryError(.notFound, "\(label) has no earlier connection to repeat")
       case .error:
         AccessoryError(
           .refused,
-          "\(label) doesn't try to connect (CONNE): is it a central, and was the device found by its last scan?")
-      default: AccessoryError(.disconnected, "\(label) tried to connect in vain (CONNF)")
+          "\(label) refuses to connect (CONNE): is it a central, and did its last scan find the device?")
+      default: AccessoryError(.disconnected, "\(label) failed to connect (CONNF)")
       }
     finish(.failure(error), now: now, effects: &effects)
   }

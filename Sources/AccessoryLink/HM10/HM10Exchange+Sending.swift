@@ -4,10 +4,10 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension HM10Exchange {
-  /// Time for the reply to so many bytes.
-  private func patience(_ byteCount: Int) -> Duration { options.timeout + timing.time(of: byteCount + 128) }
+  /// The timeout for the reply to a command of this size.
+  private func replyTimeout(_ byteCount: Int) -> Duration { options.timeout + timing.time(of: byteCount + 128) }
 
-  /// Sends AT in one of its forms.
+  /// Sends AT in the form at this place of `greetings`.
   mutating func greet(
     _ id: RequestID, _ place: Int, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
   ) {
@@ -15,19 +15,19 @@ extension HM10Exchange {
     if place > 0 { counters.retries += 1 } else { counters.requests += 1 }
     codec.disconnect()
     effects.write(bytes)
-    phase = .detecting(id, next: place + 1, deadline: now + patience(bytes.count))
+    phase = .detecting(id, next: place + 1, deadline: now + replyTimeout(bytes.count))
   }
 
-  /// Sends the command whose turn it is.
+  /// Sends the next queued command, if it may be sent now.
   mutating func sendNext(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     guard case .ready = phase, work == nil, !effects.isBlocked, nextSending <= now, let next = queue.popFirst() else {
       return
     }
-    // It could be when it was submitted.
+    // Encoding can't fail: the command was encoded when it was submitted.
     guard let bytes = try? next.request.encoded(for: codec.dialect) else { return }
     counters.requests += 1
     work = Work(
-      id: next.id, command: next.request, deadline: now + patience(bytes.count),
+      id: next.id, command: next.request, deadline: now + replyTimeout(bytes.count),
       scan: HM10Scan(limit: options.scanLimit))
     codec.isScanning = next.request.isScan
     if next.request == .attention, isConnected {
@@ -37,7 +37,7 @@ extension HM10Exchange {
     effects.write(bytes)
   }
 
-  /// Sends data, unless the transport takes nothing now.
+  /// Sends queued data, unless the transport has no space.
   mutating func sendData(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     while !effects.isBlocked, let next = unsent.popFirst() {
       effects.write(next.request)
@@ -47,7 +47,7 @@ extension HM10Exchange {
     }
   }
 
-  /// What the module was doing is over.
+  /// Completes the current command; the next one may be sent after a pause.
   mutating func finish(
     _ result: Result<HM10Answer, AccessoryError>, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>
   ) {
@@ -63,7 +63,7 @@ extension HM10Exchange {
 
   // MARK: - Time
 
-  /// Gives up unanswered commands, and sends those that may be sent now.
+  /// Fails a command whose reply is overdue, and sends data and commands that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     if case .detecting(let id, var next, let deadline) = phase, deadline <= now {
       expire()
@@ -78,7 +78,7 @@ extension HM10Exchange {
             .failure(
               AccessoryError(
                 .timedOut,
-                "\(label) does not answer AT: is it an HM-10, at the speed of its line (9600 baud from the factory)?"))
+                "\(label) does not answer AT: is it an HM-10, and is the baud rate right (9600 by default)?"))
           ))
       }
       return greet(id, next, now: now, effects: &effects)
@@ -95,15 +95,15 @@ extension HM10Exchange {
   }
 
   private mutating func expire() {
-    var nothing = FrameBatch<HM10Part>()
+    var nothing = FrameBatch<HM10PieceKind>()
     codec.expire(into: &nothing)
   }
 
   private func silence(_ work: Work) -> AccessoryError {
     switch work.stage {
     case .asked: AccessoryError(.timedOut, "\(label) does not answer \(work.command.name)")
-    case .scanning: AccessoryError(.timedOut, "\(label) scans and doesn't say when that is over")
-    case .connecting: AccessoryError(.timedOut, "\(label) tries to connect and doesn't say what comes of it")
+    case .scanning: AccessoryError(.timedOut, "\(label) did not report the end of its scan in time")
+    case .connecting: AccessoryError(.timedOut, "\(label) did not report the result of connecting in time")
     }
   }
 }

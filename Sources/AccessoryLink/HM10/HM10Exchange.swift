@@ -4,34 +4,38 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// The rules for commands and replies of an HM-10 or HM-11: one command at a time, in one piece. The next is sent when
-/// the reply to the last has ended, which its pattern or silence tells.
+/// The rules for commands and replies of an HM-10 or HM-11: one command at a time, written in one piece. The next
+/// command is sent when the previous reply has ended, which its pattern or silence shows.
 ///
-/// Contact begins with AT, which ends a connection that there may be. It is sent without a line end first, and then
-/// with one: a module that answers only the second is a clone. While the module is connected, the line carries the
+/// AT makes contact, and ends a connection if there is one. It is sent without a line end first, and then with one: a
+/// module that answers only the second form is a clone. While the module is connected, the line carries the
 /// connection's data: commands fail with `busy`, except AT, which ends the connection.
 public struct HM10Exchange: Exchange {
-  /// What can be set.
+  /// The settings of the exchange.
   public struct Options: Sendable, Hashable {
-    /// Time for a reply, besides that of its bytes. The default is 1 s.
+    /// Timeout for a reply, not counting the time on the wire. The default is 1 s.
     public var timeout = HM10Limits.timeout
-    /// Time for a connection, from when the module says that it tries. The module gives up after 10 s by itself.
+    /// Timeout for a connection, counted from the module's report that it tries to connect. The module gives up after
+    /// 10 s by itself. The default is 12 s.
     public var connectTimeout = HM10Limits.connectTimeout + .seconds(2)
-    /// Time from one finding of a scan to the next, or to its end. The default is 12 s.
+    /// Timeout from one device that a scan finds to the next, or to the scan's end. The default is 12 s.
     public var scanPause = Duration.seconds(12)
-    /// Time for a whole scan. The default is 60 s.
+    /// Timeout for a whole scan. The default is 60 s.
     public var scanTimeout = Duration.seconds(60)
-    /// Devices that a scan keeps. The default is 256.
+    /// The most devices that a scan keeps. The default is 256.
     public var scanLimit = 256
-    /// Time from a reply to the next command. The default is 20 ms.
+    /// Pause between a reply and the next command. The default is 20 ms.
     public var gap = Duration.milliseconds(20)
-    /// Time from data to the AT that ends the connection: without a pause it would be data, too. The default is 100 ms.
+    /// Pause between data and the AT that ends the connection; without it, AT would be sent as data. The default is 100
+    /// ms.
     public var pauseBehindData = Duration.milliseconds(100)
-    /// Time that the module is left alone when it was reset or renewed, or its speed set. The default is 1 s.
+    /// Pause after the module was reset or renewed, or its speed changed. The default is 1 s.
     public var restart = HM10Limits.restart
-    /// Commands that may wait for their turn, and pieces of data that may wait for room on the line. The default is 64.
+    /// The most commands that may wait to be sent, and the most pieces of data that may wait for space. The default is
+    /// 64.
     public var queueLimit = 64
-    /// Which command fails with `busy` when too many wait; the new one by default. Of data it is always the new piece.
+    /// Which command fails with `busy` when the queue is full; the new one by default. Of data, it is always the new
+    /// piece.
     public var overflow = Overflow.refuse
 
     /// The defaults.
@@ -40,66 +44,67 @@ public struct HM10Exchange: Exchange {
 
   enum Phase: Sendable {
     case closed
-    /// AT was sent; `next` is the greeting that is sent at the deadline, by its place among `greetings`.
+    /// AT was sent. `next` is the index in `greetings` of the form that is sent at the deadline.
     case detecting(RequestID, next: Int, deadline: MonotonicTime)
     case ready
     case ended(AccessoryError)
   }
 
-  /// What the module is doing.
+  /// The command that the module is carrying out.
   struct Work: Sendable {
     enum Stage: Sendable {
       case asked
-      /// A scan: until when in all.
+      /// A scan, with the time at which it must have ended.
       case scanning(limit: MonotonicTime)
       case connecting
     }
 
-    /// Nil when nobody waits for it any more.
+    /// Nil when the request was cancelled.
     var id: RequestID?
     let command: HM10Command
     var stage = Stage.asked
     var deadline: MonotonicTime
     var scan: HM10Scan
-    /// Whether there was a connection, which this command ends.
+    /// Whether the command ends a connection.
     var endsConnection = false
   }
 
-  /// The framing.
+  /// The codec that finds replies and data.
   public var codec = HM10LineCodec()
   /// The counters so far.
   public internal(set) var counters = LinkCounters()
-  /// Whether a connection was there when contact was made, and was ended by that.
+  /// Whether there was a connection when contact was made, which this has ended.
   public internal(set) var endedConnection = false
-  /// To whom it is connected, if the module says so.
+  /// The address of the connected device, if the module reported it.
   public internal(set) var peer: BluetoothAddress?
-  /// Whether the line carries data.
+  /// Whether there is a connection, so that the line carries data.
   public var isConnected: Bool { codec.isConnected }
 
   let options: Options
   let label: String
   var timing = LineTiming.instant
   var phase = Phase.closed
-  /// Until when contact is to be made, however long an earlier program's scan lasts.
+  /// When contact must have been made, however long an earlier program's scan lasts.
   var contactLimit = MonotonicTime(nanoseconds: .max)
-  /// An earlier program's scan is over: the module didn't hear the last greeting, and is sent it again.
+  /// Whether the last greeting must be sent again: an earlier program's scan has ended, and the module ignored the
+  /// greeting.
   var repeatsGreeting = false
   var queue: RequestQueue<HM10Command>
-  /// Data that the transport has no room for yet.
+  /// Data that waits for space in the transport.
   var unsent: RequestQueue<[UInt8]>
   var work: Work?
-  /// When all data that was sent has gone over the line.
+  /// When all data that was sent will have passed the line.
   var dataEnd = MonotonicTime(nanoseconds: .min)
   /// When the next command may be sent.
   var nextSending = MonotonicTime(nanoseconds: .min)
 
-  /// The forms in which AT is sent to find out whom it reaches: a clone that got one without a line end takes the first
-  /// one with it for the rest of that.
+  /// The forms in which AT is sent to detect the module. A clone that got AT without a line end treats the next AT with
+  /// a line end as the rest of that command, so the form for clones is sent twice.
   static let greetings: [HM10Dialect] = [.genuine, .clone, .clone, .genuine]
-  /// Time from one finding of an earlier program's scan to the next, after which that is taken to be over.
+  /// The silence after which an earlier program's scan counts as ended.
   static let scanPatience = Duration.seconds(2)
 
-  /// Rules for a new opening.
+  /// Rules for a newly opened accessory.
   public init(label: String, options: Options = Options()) {
     self.label = label
     self.options = options
@@ -107,10 +112,10 @@ public struct HM10Exchange: Exchange {
     unsent = RequestQueue(limit: options.queueLimit)
   }
 
-  /// Learns how long bytes take.
+  /// Sets how long bytes take on the line.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When a command must be given up, or the next command may be sent.
+  /// When a command must fail, or the next command may be sent.
   public var deadline: MonotonicTime? {
     if case .detecting(_, _, let deadline) = phase { return deadline }
     if let work {
@@ -133,7 +138,8 @@ public struct HM10Exchange: Exchange {
     func refuse(_ error: AccessoryError) { effects.completions.append((id, .failure(error))) }
     switch phase {
     case .ended(let error): return refuse(error)
-    case .closed, .detecting: return refuse(AccessoryError(.ioFailure, "\(label) has not been asked for contact"))
+    case .closed, .detecting:
+      return refuse(AccessoryError(.ioFailure, "\(label) can't take requests before its link is opened"))
     case .ready: break
     }
     switch request {
@@ -145,7 +151,7 @@ public struct HM10Exchange: Exchange {
       do throws(HM10CommandError) {
         _ = try command.encoded(for: codec.dialect)
       } catch {
-        return refuse(AccessoryError(.misconfigured, "that can't be sent to \(label): \(error)"))
+        return refuse(AccessoryError(.misconfigured, "the command can't be sent to \(label): \(error)"))
       }
       if isConnected, command != .attention { return refuse(isBusy) }
       queue.admit(id, command, for: label, counters: &counters, effects: &effects)
@@ -153,13 +159,13 @@ public struct HM10Exchange: Exchange {
     }
   }
 
-  /// Why there can be no command now.
+  /// The error of a command while the module is connected.
   var isBusy: AccessoryError {
     let peer = peer.map { " to \($0)" } ?? ""
-    return AccessoryError(.busy, "\(label) is connected\(peer): it takes no commands meanwhile")
+    return AccessoryError(.busy, "\(label) is connected\(peer): it takes no commands until the connection ends")
   }
 
-  /// Gives up a request. What the module is doing it goes on with; the next command waits for that.
+  /// Cancels a request. The module completes the command that it is carrying out, and the next command waits for that.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<HM10Answer, HM10Event>) {
     if case .detecting(id, _, _) = phase {
       phase = .closed
@@ -171,7 +177,7 @@ public struct HM10Exchange: Exchange {
     effects.completions.append((id, .failure(AccessoryError(.cancelled, "a command to \(label) was cancelled"))))
   }
 
-  /// Fails everything that waits, and all that comes.
+  /// Fails all waiting requests, and every later one, with `error`.
   public mutating func end(_ error: AccessoryError, effects: inout Effects<HM10Answer, HM10Event>) {
     if case .ended = phase { return }
     var ids = queue.removeAll() + unsent.removeAll() + [work?.id].compactMap { $0 }

@@ -2,42 +2,42 @@
 
 import AccessoryProtocols
 
-/// What an HM-10 is asked to do.
+/// A request to an HM-10.
 public enum HM10Request: Sendable, Hashable {
-  /// A command. A scan is over when the module says so, and a connection when it is made or has failed.
+  /// A command. A scan is complete when the module reports its end, and a connection when it is made or has failed.
   case command(HM10Command)
-  /// Bytes for the other side of a connection.
+  /// Bytes for the peer of the connection.
   case data([UInt8])
 }
 
-/// What came of a request to an HM-10.
+/// The result of a request to an HM-10.
 public enum HM10Answer: Sendable, Hashable {
-  /// What a command was answered.
+  /// The reply to a command.
   case reply(HM10Reply)
-  /// What a scan found.
+  /// The devices that a scan found.
   case scan(HM10Scan)
-  /// There is a connection, to this device if the module says so.
+  /// A connection was made, to this device if the module reported its address.
   case connected(BluetoothAddress?)
-  /// The bytes are on their way.
+  /// The bytes were passed to the transport.
   case sent
 }
 
-/// What an HM-10 tells by itself, or while it does something.
+/// A message that an HM-10 sends unasked, or while it carries out a command.
 public enum HM10Event: Sendable, Hashable {
-  /// A scan found this device, or more of it.
+  /// A scan found this device, or more details of it.
   case found(HM10Neighbour)
-  /// There is a connection, to this device if the module says so: from now on the line carries data.
+  /// A connection was made, to this device if the module reported its address. From now on the line carries data.
   case connected(BluetoothAddress?)
-  /// The connection is no more.
+  /// The connection has ended.
   case lost
-  /// Bytes from the other side of the connection.
+  /// Bytes from the peer of the connection.
   case data([UInt8])
-  /// Anything else.
-  case told(HM10Reply)
+  /// Any other message.
+  case other(HM10Reply)
 }
 
 extension HM10Command {
-  /// Whether it scans: it is over when the module says so.
+  /// Whether the command starts a scan, which is complete when the module reports its end.
   var isScan: Bool {
     switch self {
     case .discover, .discoverBeacons, .discoverAdvertisements: true
@@ -45,7 +45,7 @@ extension HM10Command {
     }
   }
 
-  /// Whether it connects: that takes its time.
+  /// Whether the command makes a connection, which takes a while.
   var isConnect: Bool {
     switch self {
     case .connect, .connectIndex, .connectLast: true
@@ -53,7 +53,7 @@ extension HM10Command {
     }
   }
 
-  /// Whether the module must be left alone afterwards.
+  /// Whether the module needs a pause after the command.
   var isRestart: Bool {
     switch self {
     case .reset, .renew, .set(.speed, _): true
@@ -61,6 +61,6 @@ extension HM10Command {
     }
   }
 
-  /// For people.
+  /// The command's name in error messages.
   var name: String { (try? encoded()).map { String(decoding: $0, as: UTF8.self) } ?? "a command" }
 }

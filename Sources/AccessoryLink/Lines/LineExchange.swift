@@ -4,25 +4,25 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// Bytes for an accessory that speaks in lines, or doesn't speak at all.
+/// Bytes for an accessory that sends lines of text, or nothing at all.
 public struct LineRequest: Sendable {
-  /// What is sent, line end included.
+  /// The bytes to send, including the line end.
   public var bytes: [UInt8]
-  /// What it is, for people.
+  /// The request's name in error messages.
   public var name: String
-  /// How long a line that answers it may take; nil when nothing answers.
+  /// Timeout for the line that is the reply; nil when there is no reply.
   public var timeout: Duration?
-  /// Whether a line is the answer; others are events.
+  /// Whether a line is the reply; other lines are events.
   public var isAnswer: @Sendable ([UInt8]) -> Bool
 
-  /// Bytes that nothing answers.
+  /// Bytes without a reply.
   public init(_ bytes: [UInt8], name: String) {
     self.bytes = bytes
     self.name = name
     isAnswer = { _ in false }
   }
 
-  /// A question.
+  /// A request with a reply.
   public init(
     _ bytes: [UInt8], name: String, timeout: Duration, isAnswer: @escaping @Sendable ([UInt8]) -> Bool = { _ in true }
   ) {
@@ -33,12 +33,12 @@ public struct LineRequest: Sendable {
   }
 }
 
-/// How bytes and lines are exchanged with an accessory of which nothing can be known before: contact is made at once.
+/// The rules for an accessory about whose protocol nothing is known. Contact is made at once.
 ///
-/// What it says is cut at line feeds, or where it falls silent. One question at a time; what is to be sent behind one
-/// waits for its answer.
+/// Received bytes are split at line feeds and at pauses. One request with a reply is outstanding at a time; later
+/// requests wait for its reply.
 public struct LineExchange: Exchange {
-  /// The framing.
+  /// The codec that finds lines.
   public var codec = LineExchange.lines
   /// The counters so far.
   public private(set) var counters = LinkCounters()
@@ -46,15 +46,15 @@ public struct LineExchange: Exchange {
   private let label: String
   private var timing = LineTiming.instant
   private var queue: RequestQueue<LineRequest>
-  private var asked: (id: RequestID, request: LineRequest, deadline: MonotonicTime)?
+  private var outstanding: (id: RequestID, request: LineRequest, deadline: MonotonicTime)?
   private var ended: AccessoryError?
-  /// The line that is looked at: storage that is used again.
-  private var looked: [UInt8] = []
+  /// The line that is being checked: a reused buffer.
+  private var reusedLine: [UInt8] = []
 
-  /// Bytes of a line; a longer one is passed over.
+  /// The longest line in bytes; longer ones are skipped.
   public static let longestLine = 16_384
 
-  /// The framing of lines, which silence ends, too.
+  /// The codec of lines, which a pause ends as well.
   package static var lines: ReplyCodec {
     do {
       let line = ReplyPattern("", terminator: [UInt8(ascii: "\n")])
@@ -64,28 +64,28 @@ public struct LineExchange: Exchange {
     }
   }
 
-  /// Rules for a new opening. `queueLimit` messages may wait for their turn; `overflow` says which one fails with
-  /// `busy` when too many wait.
+  /// Rules for a newly opened accessory. `queueLimit` requests may wait to be sent; `overflow` says which one fails
+  /// with `busy` when the queue is full.
   public init(label: String, queueLimit: Int = 256, overflow: Overflow = .refuse) {
     self.label = label
     queue = RequestQueue(limit: queueLimit, overflow: overflow)
   }
 
-  /// Learns how long bytes take.
+  /// Sets how long bytes take on the line.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// Messages that wait for their turn.
+  /// The number of requests that wait to be sent.
   var waitingCount: Int { queue.count }
 
-  /// When a question is given up.
-  public var deadline: MonotonicTime? { asked?.deadline }
+  /// When the outstanding request times out.
+  public var deadline: MonotonicTime? { outstanding?.deadline }
 
-  /// There is nobody who could be asked.
+  /// Makes contact at once, because there is no protocol by which the accessory could be asked.
   public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
     effects.completions.append((id, .success(nil)))
   }
 
-  /// Takes bytes, behind those that wait.
+  /// Queues a request.
   public mutating func submit(
     _ id: RequestID, _ request: LineRequest, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>
   ) {
@@ -95,21 +95,21 @@ public struct LineExchange: Exchange {
   }
 
   private mutating func sendNext(now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
-    while asked == nil, !effects.isBlocked, let (id, request) = queue.popFirst() {
+    while outstanding == nil, !effects.isBlocked, let (id, request) = queue.popFirst() {
       counters.requests += 1
       effects.write(request.bytes)
       if let timeout = request.timeout {
-        asked = (id, request, now + timeout + timing.time(of: request.bytes.count + 64))
+        outstanding = (id, request, now + timeout + timing.time(of: request.bytes.count + 64))
       } else {
         effects.completions.append((id, .success(nil)))
       }
     }
   }
 
-  /// Gives up a waiting message, or an unanswered question.
+  /// Cancels a queued or outstanding request.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
-    if asked?.id == id {
-      asked = nil
+    if outstanding?.id == id {
+      outstanding = nil
     } else if !queue.remove(id) {
       return
     }
@@ -117,41 +117,43 @@ public struct LineExchange: Exchange {
     sendNext(now: now, effects: &effects)
   }
 
-  /// Takes a line: the answer, or what it says by itself.
+  /// Handles a line: the reply, or an event.
   public mutating func receive(
     _ batch: FrameBatch<ReplyEnd>, at index: Int, now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>
   ) {
     guard batch.outcome(at: index) == .whole else { return }  // counted by the codec
-    if let asked {
-      batch.copyPayload(at: index, into: &looked)
-      if asked.request.isAnswer(looked) {
+    if let outstanding {
+      batch.copyPayload(at: index, into: &reusedLine)
+      if outstanding.request.isAnswer(reusedLine) {
         counters.replies += 1
-        self.asked = nil
-        effects.completions.append((asked.id, .success(batch.payloadBytes(at: index))))
+        self.outstanding = nil
+        effects.completions.append((outstanding.id, .success(batch.payloadBytes(at: index))))
         return sendNext(now: now, effects: &effects)
       }
     }
     counters.events += 1
-    effects.tell(batch.payloadBytes(at: index))
+    effects.addEvent(batch.payloadBytes(at: index))
   }
 
-  /// Gives up unanswered commands, and sends those that may be sent now.
+  /// Fails a request whose reply is overdue, and sends the requests that may be sent now.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<[UInt8]?, [UInt8]>) {
-    if let asked, asked.deadline <= now {
+    if let outstanding, outstanding.deadline <= now {
       counters.timeouts += 1
-      self.asked = nil
-      let error = AccessoryError(.timedOut, "\(label) does not answer \(asked.request.name)")
-      effects.completions.append((asked.id, .failure(error)))
+      self.outstanding = nil
+      let error = AccessoryError(.timedOut, "\(label) does not answer \(outstanding.request.name)")
+      effects.completions.append((outstanding.id, .failure(error)))
     }
     sendNext(now: now, effects: &effects)
   }
 
-  /// Fails everything that waits, and all that comes.
+  /// Fails all waiting requests, and every later one, with `error`.
   public mutating func end(_ error: AccessoryError, effects: inout Effects<[UInt8]?, [UInt8]>) {
     guard ended == nil else { return }
     ended = error
-    for id in queue.removeAll() + [asked?.id].compactMap({ $0 }) { effects.completions.append((id, .failure(error))) }
-    asked = nil
+    for id in queue.removeAll() + [outstanding?.id].compactMap({ $0 }) {
+      effects.completions.append((id, .failure(error)))
+    }
+    outstanding = nil
     (effects.output, effects.messages) = ([], [])
   }
 }

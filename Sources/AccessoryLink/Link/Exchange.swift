@@ -4,12 +4,12 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// Names one request of a link.
+/// Identifies a request of a link.
 public struct RequestID: Hashable, Sendable {
   /// A number that no other request of the link has.
   public let rawValue: UInt64
 
-  /// The id with this number, for a test that is in the link's place. Links make their own.
+  /// The id with this number, for tests that use an exchange without a link. Links create their own ids.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
@@ -17,28 +17,29 @@ public struct RequestID: Hashable, Sendable {
 public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
   /// Bytes to write, after those of earlier calls.
   public var output: [UInt8] = []
-  /// The messages in `output` by their counts of bytes, for transports that keep them apart; empty when that doesn't
-  /// matter, and then all of it is one.
+  /// The sizes in bytes of the messages in `output`, for transports that keep messages apart. When it is empty, all of
+  /// `output` is one message.
   public internal(set) var messages: [Int] = []
   /// Whether the transport has no space. Bytes that are written anyway wait in `output`. `timePassed` is called when
-  /// there is space.
+  /// there is space again.
   public internal(set) var isBlocked = false
-  /// Whether anybody gets the events: where nobody does, none needs to be made, and no payload kept for it.
+  /// Whether there are subscribers to events. Without them, an exchange needn't create events or copy payloads for
+  /// them.
   public internal(set) var wantsEvents = true
-  /// Requests that are over.
+  /// Completed requests and their results.
   public var completions: [(id: RequestID, result: Result<Reply, AccessoryError>)] = []
-  /// Messages nobody asked for.
+  /// Unsolicited messages.
   public var events: [Event] = []
 
-  /// Nothing to do yet. `isBlocked`: the transport takes nothing; `wantsEvents`: somebody gets the events. For a test that
-  /// is in the link's place.
+  /// Effects without any action. `isBlocked`: the transport has no space. `wantsEvents`: there are subscribers. Public
+  /// for tests that use an exchange without a link.
   public init(isBlocked: Bool = false, wantsEvents: Bool = true) {
     self.isBlocked = isBlocked
     self.wantsEvents = wantsEvents
   }
 
-  /// Tells of a message that nobody asked for. `event` is made only where somebody gets it.
-  public mutating func tell(_ event: @autoclosure () -> Event) { if wantsEvents { events.append(event()) } }
+  /// Adds an event. `event` is evaluated only if there are subscribers.
+  public mutating func addEvent(_ event: @autoclosure () -> Event) { if wantsEvents { events.append(event()) } }
 
   /// Writes one message.
   public mutating func write(_ message: [UInt8]) {
@@ -46,7 +47,7 @@ public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
     messages.append(message.count)
   }
 
-  /// Takes out what is to be written, message by message; bytes that were appended to `output` alone are the last one.
+  /// Removes and returns the messages to write. Bytes that were appended to `output` alone are the last message.
   public mutating func takeMessages() -> [[UInt8]] {
     var taken: [[UInt8]] = []
     var rest = output[...]
@@ -60,51 +61,52 @@ public struct Effects<Reply: Sendable, Event: Sendable>: Sendable {
   }
 }
 
-/// The rules by which one protocol's requests and replies are exchanged, as a value: no I/O, no clock, no thread.
+/// The rules by which requests and replies of one protocol are exchanged. A value type without I/O, clock or thread.
 ///
-/// A `Link` tells it what happens, and when, and does what the effects say. It owns the protocol's codec, since some
-/// rules (giving up an unfinished frame when a request times out) concern both.
+/// A `Link` reports each event to it with the time, and carries out the returned effects. The exchange owns the
+/// protocol's codec, because some rules concern both: a timeout, for example, discards an unfinished frame.
 public protocol Exchange: Sendable {
-  /// How messages are framed.
+  /// The codec that finds frames.
   associatedtype Codec: FrameCodec
-  /// What can be asked.
+  /// A request.
   associatedtype Request: Sendable
-  /// What comes back.
+  /// The result of a request.
   associatedtype Reply: Sendable
-  /// What comes unasked.
+  /// An unsolicited message.
   associatedtype Event: Sendable
 
-  /// How messages are framed.
+  /// The codec that finds frames.
   var codec: Codec { get set }
   /// The counters, without those of the codec.
   var counters: LinkCounters { get }
-  /// When `timePassed` must be called next; nil while nothing waits for time.
+  /// When `timePassed` must be called next; nil while there is nothing to wait for.
   var deadline: MonotonicTime? { get }
 
-  /// Learns how long bytes take: called first of all, and again when the line's speed was changed. Time limits that run
-  /// already may stay as they are.
+  /// Sets how long bytes take on the line. Called before everything else, and again when the line's speed has changed.
+  /// Timeouts that are running may stay as they are.
   mutating func setTiming(_ timing: LineTiming)
-  /// Makes contact. `id` is completed when requests can be made, or when that failed.
+  /// Makes contact. `id` is completed when requests can be made, or when that has failed.
   mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>)
-  /// Takes a request, which is completed once, now or later.
+  /// Accepts a request, which is completed once, now or later.
   mutating func submit(
     _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>)
-  /// Gives a request up and completes it, unless that has happened.
+  /// Cancels a request and completes it, unless it is complete already.
   mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>)
-  /// A message has arrived by a transport that keeps them apart: one report of a HID interface, which may be filled up
-  /// behind its end. Its frames are appended to `batch`.
+  /// Decodes a message of a transport that keeps messages apart: one report of a HID interface, which may be padded at
+  /// its end. Its frames are appended to `batch`.
   mutating func decode(message: RawSpan, into batch: inout FrameBatch<Codec.Header>)
-  /// A frame has arrived: number `index` of `batch`.
+  /// Handles frame number `index` of `batch`.
   mutating func receive(
     _ batch: FrameBatch<Codec.Header>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>)
-  /// Time has passed, perhaps `deadline`.
+  /// Called when time has passed, usually at `deadline`.
   mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>)
-  /// The accessory is gone or the link closed: completes all requests, and every later one, with `error`.
+  /// Called when the accessory is gone or the link is closed. Completes all requests, and every later one, with
+  /// `error`.
   mutating func end(_ error: AccessoryError, effects: inout Effects<Reply, Event>)
 }
 
 extension Exchange {
-  /// By default messages are treated as pieces of a stream.
+  /// By default, a message is decoded as a piece of a byte stream.
   public mutating func decode(message: RawSpan, into batch: inout FrameBatch<Codec.Header>) {
     codec.decode(message, into: &batch)
   }

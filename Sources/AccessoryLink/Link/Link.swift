@@ -6,10 +6,10 @@ import AccessoryProtocols
 
 /// Requests, replies and events over a session.
 ///
-/// Bytes are decoded in order on dispatch queues: on the link's own, or on that of the waiting task. They are never
-/// decoded on the I/O thread, the caller's run loop or the caller's actor. A request is encoded on the caller's thread,
-/// and its reply resumes the caller directly; a lock protects the shared state. When the accessory is unplugged, all
-/// waiting requests fail at once with the same error.
+/// Bytes are decoded in order on dispatch queues: on the link's own queue, or by the waiting task on its thread. They
+/// are never decoded on the I/O thread, the caller's run loop or the caller's actor. A request is encoded on the
+/// caller's thread, and its reply resumes the caller directly; a lock protects the shared state. When the accessory is
+/// unplugged, all waiting requests fail at once with the same error.
 public final class Link<Rules: Exchange>: Sendable {
   /// The accessory's name for people.
   public let label: String
@@ -21,11 +21,12 @@ public final class Link<Rules: Exchange>: Sendable {
     core = LinkCore(session, rules: rules, clock: clock)
   }
 
-  /// Makes contact over a session. The link owns the session from now on, and closes it if this fails.
+  /// Makes contact with the accessory over a session. The link owns the session from now on, and closes it if this
+  /// fails.
   ///
-  /// Throws `timedOut` when there is no answer, `disconnected`, `refused`, `unsupported` when it speaks another
-  /// version; and `busy` when another link uses the session or a task is reading its bytes; then the session isn't
-  /// closed.
+  /// Throws `timedOut` when there is no reply, `disconnected`, `refused`, and `unsupported` when the accessory uses
+  /// another version of the protocol. Throws `busy` when another link uses the session or a task is reading its bytes;
+  /// then the session isn't closed.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
   @specialized(where Rules == DescribedExchange)
@@ -47,7 +48,7 @@ public final class Link<Rules: Exchange>: Sendable {
 
   /// Sends a request and waits for its reply.
   ///
-  /// Throws `timedOut`, `refused`, `disconnected`, `cancelled` (the task was cancelled, or the link closed), `busy`
+  /// Throws `timedOut`, `refused`, `disconnected`, `cancelled` (the task was cancelled, or the link closed), and `busy`
   /// when too many requests wait already.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
@@ -56,8 +57,8 @@ public final class Link<Rules: Exchange>: Sendable {
     try await core.request(request)
   }
 
-  /// Sends a request. Returns its reply and the events from then on: exactly those that come after the reply. Throws
-  /// what `request` throws; the stream is as that of `events`.
+  /// Sends a request. Returns its reply and a stream of exactly those events that come after the reply. Throws the
+  /// errors of `request`. See `events` for the stream.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
   @specialized(where Rules == DescribedExchange)
@@ -67,9 +68,10 @@ public final class Link<Rules: Exchange>: Sendable {
     try await core.requestAndEvents(request, for: self)
   }
 
-  /// The accessory's unsolicited messages from now on. There may be any number of subscribers. Each buffers up to 256
-  /// events, then it loses the oldest. Throws the link's error when the accessory goes, and ends normally when the link
-  /// is closed. The stream retains the link: an otherwise unused link is closed when its last stream is released.
+  /// The accessory's unsolicited messages from now on. There may be any number of subscribers. Up to 256 events are
+  /// buffered for each; beyond that, the oldest is dropped. The stream throws the link's error when the accessory goes,
+  /// and ends normally when the link is closed. The stream retains the link: an otherwise unused link is closed when
+  /// its last stream is released.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
   @specialized(where Rules == DescribedExchange)
@@ -83,13 +85,14 @@ public final class Link<Rules: Exchange>: Sendable {
     }
   }
 
-  /// Whether the accessory is gone, or the link was closed.
+  /// Whether the accessory is gone or the link was closed.
   public var hasEnded: Bool { core.state.withLock { $0.ended != nil } }
 
-  /// The rules with what they have learned of the accessory.
+  /// The rules, including what they have learned about the accessory.
   public var exchange: Rules { core.state.withLock { $0.rules } }
 
-  /// Closes the link and its session. Requests that wait fail with `cancelled`. Returns when the device is free.
+  /// Closes the link and its session. Waiting requests fail with `cancelled`. Returns when other programs can open the
+  /// device.
   @specialized(where Rules == AF1Exchange)
   @specialized(where Rules == EV3Exchange)
   @specialized(where Rules == DescribedExchange)

@@ -5,9 +5,9 @@ import AccessoryIO
 import AccessoryProtocols
 import Synchronization
 
-/// The implementation of a link. It and the session's queues retain each other until the session ends. `Link`, which
-/// programs hold, closes it when it is released. There are no weak references to it, because they make reference
-/// counting slower.
+/// The implementation of a link. The core and the session's queues retain each other until the session ends. `Link` is
+/// the object that programs retain; releasing it closes the core. There are no weak references to the core, because
+/// they make reference counting slower.
 final class LinkCore<Rules: Exchange>: Sendable {
   let session: AccessorySession
   let state: Locked<LinkState<Rules>>
@@ -17,7 +17,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
   private let queue: DispatchExecutor
   private let lastID = Atomic<UInt64>(0)
 
-  /// Events that are buffered for a subscriber before it loses the oldest.
+  /// The number of events that are buffered for a subscriber before the oldest is dropped.
   private static var eventBuffer: Int { 256 }
 
   init(_ session: AccessorySession, rules: Rules, clock: any TimerClock) {
@@ -32,7 +32,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
   func begin() async throws(AccessoryError) {
     output.onSpace { self.post { $0.change { _, _ in } } }
     input.onReadable { self.bytesArrived() }
-    _ = try await complete { state, id, now in state.tell { $0.begin(id, now: now, effects: &$1) } }
+    _ = try await complete { state, id, now in state.report { $0.begin(id, now: now, effects: &$1) } }
   }
 
   /// Runs `body` on the link's queue, in the order of the calls.
@@ -41,7 +41,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
   // MARK: - Requests
 
   func request(_ request: Rules.Request) async throws(AccessoryError) -> Rules.Reply {
-    try await complete { state, id, now in state.tell { $0.submit(id, request, now: now, effects: &$1) } }
+    try await complete { state, id, now in state.report { $0.submit(id, request, now: now, effects: &$1) } }
   }
 
   func requestAndEvents(
@@ -52,7 +52,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
     let reply = try await complete { state, id, now in
       continuation.onTermination = { _ in withExtendedLifetime(owner) { self.forget(id) } }
       state.followers[id] = continuation
-      state.tell { $0.submit(id, request, now: now, effects: &$1) }
+      state.report { $0.submit(id, request, now: now, effects: &$1) }
     }
     return (reply, EventStream(stream))
   }
@@ -68,9 +68,9 @@ final class LinkCore<Rules: Exchange>: Sendable {
       var result = await withUnsafeContinuation { continuation in
         change { state, now in
           state.waiting[id] = continuation
-          if !mayDecode { state.elsewhere.insert(id) }
+          if !mayDecode { state.nonDecodingRequests.insert(id) }
           submit(&state, id, now)
-          // The handler may have run before there was anything to cancel.
+          // The cancellation handler may have run before the request was submitted.
           if Task.isCancelled { state.cancel(id, now: now) }
         }
       }
@@ -87,12 +87,13 @@ final class LinkCore<Rules: Exchange>: Sendable {
     }.get()
   }
 
-  /// Whether a task runs on the threads that serve all tasks: not on an actor's executor, nor on one that it prefers.
+  /// Whether the calling task runs on the threads that serve all tasks, and not on an actor's executor or on a
+  /// preferred task executor.
   private func isOnPool(_ isolation: (any Actor)? = #isolation) -> Bool {
     isolation == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
   }
 
-  /// The result of a request; nil when arrived bytes must be decoded first.
+  /// The result of a request; nil when the task was resumed to decode bytes.
   private func outcome(of id: RequestID) async -> Result<Rules.Reply, AccessoryError>? {
     await withUnsafeContinuation { continuation in
       if let result = state.withLock({ $0.wait(id, continuation) }) { continuation.resume(returning: result) }
@@ -101,7 +102,7 @@ final class LinkCore<Rules: Exchange>: Sendable {
 
   // MARK: - Events
 
-  /// The stream keeps the link, which keeps it until it ends or is let go.
+  /// The stream's continuation retains the link, until the stream ends or is released.
   func events(of owner: Link<Rules>) -> EventStream<Rules.Event> {
     let (stream, continuation) = AsyncThrowingStream<Rules.Event, any Error>.makeStream(
       bufferingPolicy: .bufferingNewest(Self.eventBuffer))
@@ -119,30 +120,32 @@ final class LinkCore<Rules: Exchange>: Sendable {
     let subscribers = state.withLock {
       ($0.subscribers.removeValue(forKey: key), $0.followers.removeValue(forKey: key))
     }
-    _ = subscribers  // let go outside the lock
+    _ = subscribers  // released outside the lock
   }
 
   // MARK: - Arrivals
 
-  /// Called on the I/O thread: lets the queue decode the bytes that have arrived, or the waiting task if there is
+  /// Called on the I/O thread. Lets the queue decode the bytes that have arrived, or the waiting task if there is
   /// exactly one. That task must be woken anyway, and waking a thread takes longer than everything else that a reply
   /// needs here.
   private func bytesArrived() {
-    // Bytes may arrive while a request is queued, in this very call, where a transport answers at once.
+    // If a transport answers at once, bytes may arrive within the call that queues the request and has the lock.
     let task = state.withLockIfAvailable { $0.takeDecoder() } ?? nil
     if let task { task.resume(returning: nil) } else { post { $0.drain() } }
   }
 
-  /// Decodes by the thread of a task, which is one of a dispatch queue's; a round at most, so that the task is not held
-  /// up by what others get. Subscribers are told in order, which takes the link's own queue; where there are none, the
-  /// lock keeps order enough. A queue that is busy isn't waited for: it decodes this as well, and no thread is blocked.
+  /// Decodes on the thread of the calling task, which belongs to a dispatch queue. It decodes one round at most, so
+  /// that replies to other tasks don't delay this task. With subscribers, this must run on the link's queue, which
+  /// keeps their events in order; without them, the lock suffices. When the queue is busy, the queue decodes these
+  /// bytes as well, and no thread is blocked.
   private func decodeHere() {
     var hasMore = change { state, now in state.isUnattended ? state.receive(from: input, now: now) : nil }
     if hasMore == nil, !queue.runIfIdle({ hasMore = receive() }) { hasMore = true }
     if hasMore == true { post { $0.drain() } }
   }
 
-  /// One round at a time: links share a few threads, and one whose device sends without a pause must let others run.
+  /// Decodes one round at a time: links share a few threads, and a device that sends without a pause must not keep one
+  /// busy.
   private func drain() { if receive() { post { $0.drain() } } }
 
   private func receive() -> Bool {
@@ -159,15 +162,15 @@ final class LinkCore<Rules: Exchange>: Sendable {
       let result = body(&state, now)
       state.send(to: output, now: now)
       arm(&state)
-      return (result, state.takeNews())
+      return (result, state.takeNotifications())
     }
-    // Events first, so that a caller that has its reply also finds the events from before it.
-    if !news.events.isEmpty || news.end != nil { tell(news) }
+    // Events are delivered first, so that a caller that has its reply also finds the events from before it.
+    if !news.events.isEmpty || news.end != nil { report(news) }
     for (continuation, result) in news.completions { continuation.resume(returning: result) }
     return result
   }
 
-  private func tell(_ news: LinkState<Rules>.News) {
+  private func report(_ news: LinkState<Rules>.Notifications) {
     var dropped: UInt64 = 0
     for (subscriber, skipped) in news.subscribers {
       for event in news.events.dropFirst(skipped) {
@@ -189,16 +192,16 @@ final class LinkCore<Rules: Exchange>: Sendable {
       clock.cancel(timer.token)
     }
     let token = clock.schedule(at: next) {
-      // Checked here and not on the queue: whether the line was silent must not depend on how late the queue runs.
+      // Read here and not on the queue: whether the line was silent must not depend on how late the queue runs.
       let (now, isSilent) = (self.clock.now, !self.input.hasBytesAvailable)
       self.post { $0.timerFired(at: now, isSilent: isSilent) }
     }
     state.timer = (next, token)
   }
 
-  /// The timer fired at `moment`, when all that had arrived was decoded, or not. Bytes that have arrived are decoded
-  /// before timeouts are checked: the task that should decode them may not have run yet, and a reply that is there
-  /// isn't late.
+  /// Handles the timer, which fired at `moment`; `isSilent` is whether all received bytes had been decoded then. Bytes
+  /// that have arrived are decoded before timeouts are checked: the task that should decode them may not have run yet,
+  /// and a reply that has arrived isn't late.
   private func timerFired(at moment: MonotonicTime, isSilent: Bool) {
     let hasMore = change { state, now in
       state.timer = nil
@@ -210,14 +213,14 @@ final class LinkCore<Rules: Exchange>: Sendable {
     if hasMore { post { $0.drain() } }
   }
 
-  // MARK: - The end
+  // MARK: - Ending
 
   func close() async {
     await session.close()
     change { state, _ in state.end(nil) }
   }
 
-  /// Closes without waiting: only subscribers are left to be notified.
+  /// Closes the session without waiting. Only subscribers are left to notify.
   func abandon() {
     change { state, _ in state.end(nil) }
     let (timer, followers) = state.withLock { state in

@@ -2,23 +2,23 @@
 
 import AccessoryProtocols
 
-/// Counts what a link has seen since it was opened, besides its codec's frames. Counters only grow.
+/// Counters of a link since it was opened, besides those of its codec. Counters only grow.
 public struct LinkCounters: Sendable, Hashable {
   /// Requests that were sent, each counted once.
   public var requests: UInt64 = 0
   /// Replies and refusals that answered a request.
   public var replies: UInt64 = 0
-  /// Of these, refusals.
+  /// The number of these that were refusals.
   public var refusals: UInt64 = 0
-  /// Times a request was sent again.
+  /// How often a request was sent again.
   public var retries: UInt64 = 0
-  /// Tries that nobody answered in time.
+  /// Tries without a reply in time.
   public var timeouts: UInt64 = 0
   /// Requests that were dropped for newer ones.
   public var overflows: UInt64 = 0
-  /// Replies to a request that had been given up.
+  /// Replies to a request that was cancelled or has timed out.
   public var lateReplies: UInt64 = 0
-  /// Replies to a request that was answered already, and events that came twice.
+  /// Replies to a request that was answered already, and events that arrived twice.
   public var duplicates: UInt64 = 0
   /// Replies without a request, and requests, which an accessory must not send.
   public var unexpected: UInt64 = 0
@@ -33,12 +33,12 @@ public struct LinkCounters: Sendable, Hashable {
   public init() {}
 }
 
-/// All that a link counts.
+/// All counters of a link.
 public struct LinkStatistics: Sendable, Hashable {
-  /// Requests, replies, events.
+  /// Counters of requests, replies and events.
   public var link: LinkCounters
-  /// Frames, and what was no frame.
+  /// Counters of frames, and of bytes that belong to none.
   public var frames: FrameCounters
-  /// Events that a subscriber was too slow to take.
+  /// Events that were dropped because a subscriber was too slow.
   public var droppedEvents: UInt64
 }

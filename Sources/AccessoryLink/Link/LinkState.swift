@@ -4,22 +4,22 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// What a link has behind its lock.
+/// The state of a link that its lock protects.
 struct LinkState<Rules: Exchange>: Sendable {
-  /// A waiting task. Resumed with nil, it decodes the bytes that have arrived, and waits again. It is resumed once, by
-  /// the code that removes it from `waiting` under the lock; a checked continuation would cost an allocation for each
-  /// request.
+  /// A waiting task. When it is resumed with nil, it decodes the bytes that have arrived, and waits again. The code
+  /// that removes it from `waiting` under the lock resumes it once. A checked continuation would cost an allocation for
+  /// each request.
   typealias Continuation = UnsafeContinuation<Result<Rules.Reply, AccessoryError>?, Never>
   typealias Subscriber = AsyncThrowingStream<Rules.Event, any Error>.Continuation
 
   /// How a link ended.
   struct End: Sendable {
-    /// Nil: it was closed here.
+    /// Nil when this program closed the link.
     var error: AccessoryError?
   }
 
   /// Notifications to deliver after the lock is released.
-  struct News {
+  struct Notifications {
     var completions: [(Continuation, Result<Rules.Reply, AccessoryError>)] = []
     var events: [Rules.Event] = []
     /// Subscribers, each with the number of these events that came before it subscribed.
@@ -30,12 +30,12 @@ struct LinkState<Rules: Exchange>: Sendable {
   var rules: Rules
   var effects = Effects<Rules.Reply, Rules.Event>(wantsEvents: false)
   var waiting: [RequestID: Continuation] = [:]
-  /// Requests whose tasks must not decode, because they run on an actor or on an executor of their own.
-  var elsewhere: Set<RequestID> = []
+  /// Requests whose tasks must not decode, because they run on an actor or on a preferred task executor.
+  var nonDecodingRequests: Set<RequestID> = []
   /// The request whose task is decoding, and its result if it was completed meanwhile.
   private var decoder: (id: RequestID, result: Result<Rules.Reply, AccessoryError>?)?
   var subscribers: [RequestID: Subscriber] = [:] { didSet { effects.wantsEvents = !isUnattended } }
-  /// Who is to get the events behind the reply to a request, by that request.
+  /// Subscribers that start receiving events after the reply to their request, by that request.
   var followers: [RequestID: Subscriber] = [:] { didSet { effects.wantsEvents = !isUnattended } }
   var droppedEvents: UInt64 = 0
   var ended: End?
@@ -45,15 +45,16 @@ struct LinkState<Rules: Exchange>: Sendable {
   private var batch = FrameBatch<Rules.Codec.Header>()
   private var buffer: [UInt8] = []
   private var messages: [Int] = []
-  /// When the line counts as silent, if an unfinished frame waits for it.
+  /// When the line counts as silent, if an unfinished frame is waiting for more bytes.
   private var silence: MonotonicTime?
   private var timing: LineTiming
   private var mustTellEnd = false
-  /// The rules were told of deadlines up to this time, and still return one of these.
-  private var over: MonotonicTime?
-  /// When they are told again nevertheless, because they acted the last time.
-  private var again: MonotonicTime?
-  /// Events of this round that came before a subscriber was admitted.
+  /// Set when the rules still returned a deadline in the past after `timePassed`: deadlines up to this time are
+  /// ignored.
+  private var lastIgnoredDeadline: MonotonicTime?
+  /// When `timePassed` is called again nevertheless, because the rules acted the last time.
+  private var nextCall: MonotonicTime?
+  /// The number of this round's events that came before a subscriber was added.
   private var skipped: [RequestID: Int] = [:]
 
   init(rules: Rules, timing: LineTiming, label: String) {
@@ -63,7 +64,7 @@ struct LinkState<Rules: Exchange>: Sendable {
     self.rules.setTiming(timing)
   }
 
-  /// Has what is sent from now on go by `timing`.
+  /// Uses `timing` for everything that is sent from now on.
   mutating func follow(_ timing: LineTiming) {
     guard timing != self.timing else { return }
     self.timing = timing
@@ -73,41 +74,41 @@ struct LinkState<Rules: Exchange>: Sendable {
   /// When `timePassed` must be called next.
   var deadline: MonotonicTime? {
     var own = rules.deadline
-    if let named = own, let over, named <= over { own = again }
+    if let named = own, let lastIgnoredDeadline, named <= lastIgnoredDeadline { own = nextCall }
     return switch (own, silence) {
     case (let deadline?, let silence?): min(deadline, silence)
     case (let deadline, let silence): deadline ?? silence
     }
   }
 
-  /// Call this when the rules are told of an event: a deadline in the past then counts again.
-  mutating func tell(_ body: (inout Rules, inout Effects<Rules.Reply, Rules.Event>) -> Void) {
-    (over, again) = (nil, nil)
+  /// Reports an event to the rules. After that, a deadline in the past counts again.
+  mutating func report(_ body: (inout Rules, inout Effects<Rules.Reply, Rules.Event>) -> Void) {
+    (lastIgnoredDeadline, nextCall) = (nil, nil)
     body(&rules, &effects)
   }
 
-  /// Gives up a request. The link completes it if the rules don't.
+  /// Cancels a request. If the rules don't complete it, this does.
   mutating func cancel(_ id: RequestID, now: MonotonicTime) {
-    tell { $0.cancel(id, now: now, effects: &$1) }
+    report { $0.cancel(id, now: now, effects: &$1) }
     if !effects.completions.contains(where: { $0.id == id }) {
       effects.completions.append((id, .failure(AccessoryError(.cancelled, "a request to \(label) was cancelled"))))
     }
   }
 
-  // MARK: - Who waits
+  // MARK: - Waiting tasks
 
-  /// Whether a request is not over.
+  /// Whether a request isn't complete.
   func isWaiting(_ id: RequestID) -> Bool {
     waiting[id] != nil || decoder.map { $0.id == id && $0.result == nil } ?? false
   }
 
-  /// True if there are no subscribers, and none waits for a reply.
+  /// True if there are no subscribers, including those that wait for a reply.
   var isUnattended: Bool { subscribers.isEmpty && followers.isEmpty }
 
-  /// The task that should decode the bytes that arrive: the only waiting one, if it may decode. It must be resumed with
-  /// nil.
+  /// Removes and returns the task that should decode the arriving bytes: the only waiting one, if it may decode. The
+  /// caller must resume it with nil.
   mutating func takeDecoder() -> Continuation? {
-    guard waiting.count == 1, decoder == nil, elsewhere.isEmpty, isUnattended,
+    guard waiting.count == 1, decoder == nil, nonDecodingRequests.isEmpty, isUnattended,
       let (id, continuation) = waiting.popFirst()
     else { return nil }
     decoder = (id, nil)
@@ -121,7 +122,7 @@ struct LinkState<Rules: Exchange>: Sendable {
     return result
   }
 
-  /// Lets the task that has decoded wait again, unless its request has been completed.
+  /// Lets the task that has decoded wait again. Returns the result instead if its request was completed meanwhile.
   mutating func wait(_ id: RequestID, _ continuation: Continuation) -> Result<Rules.Reply, AccessoryError>? {
     if let result = takeResult(id) { return result }
     decoder = nil
@@ -129,10 +130,11 @@ struct LinkState<Rules: Exchange>: Sendable {
     return nil
   }
 
-  // MARK: - What happens
+  // MARK: - Events
 
-  /// Decodes the bytes that have arrived and passes their frames to the rules. Returns false when there is nothing
-  /// more, so that resumed callers find the lock free. Stops after a while even if the device sends without a pause.
+  /// Decodes the bytes that have arrived and passes their frames to the rules. Returns false when no more bytes have
+  /// arrived. Returns true after a few pieces, even if more arrive, so that a device that sends without a pause doesn't
+  /// keep the lock.
   mutating func receive(from input: InputQueue, now: MonotonicTime) -> Bool {
     for _ in 0..<Self.piecesAtATime {
       switch input.take(into: &buffer, messages: &messages) {
@@ -162,7 +164,7 @@ struct LinkState<Rules: Exchange>: Sendable {
   }
 
   private mutating func deliver(now: MonotonicTime) {
-    if batch.count > 0 { (over, again) = (nil, nil) }
+    if batch.count > 0 { (lastIgnoredDeadline, nextCall) = (nil, nil) }
     for index in 0..<batch.count {
       rules.receive(batch, at: index, now: now, effects: &effects)
       if !followers.isEmpty { admitFollowers() }
@@ -170,7 +172,7 @@ struct LinkState<Rules: Exchange>: Sendable {
     batch.removeAll()
   }
 
-  /// Nothing came until `moment`.
+  /// Reports that no bytes came until `moment`.
   mutating func wasSilent(until moment: MonotonicTime) {
     guard let silence, silence <= moment else { return }
     self.silence = nil
@@ -178,14 +180,14 @@ struct LinkState<Rules: Exchange>: Sendable {
     deliver(now: moment)
   }
 
-  /// Tells the rules that time has passed. A deadline in the past counts once: if the rules still return it, they are
-  /// told again only after another event, or after a pause if they did something. So there is no endless loop.
+  /// Reports to the rules that time has passed. A deadline in the past counts once: if the rules still return it, they
+  /// are called again only after another event, or after a pause if they acted. So there is no endless loop.
   mutating func timePassed(now: MonotonicTime) {
     let before = effects.output.count + effects.completions.count
-    tell { $0.timePassed(now: now, effects: &$1) }
+    report { $0.timePassed(now: now, effects: &$1) }
     guard let deadline = rules.deadline, deadline <= now else { return }
-    over = now
-    if effects.output.count + effects.completions.count != before { again = now + Self.shortestPause }
+    lastIgnoredDeadline = now
+    if effects.output.count + effects.completions.count != before { nextCall = now + Self.shortestPause }
   }
 
   private static var shortestPause: Duration { .milliseconds(1) }
@@ -198,10 +200,10 @@ struct LinkState<Rules: Exchange>: Sendable {
     rules.end(error ?? .closed(label), effects: &effects)
   }
 
-  // MARK: - What follows
+  // MARK: - Output and results
 
-  /// Queues the bytes to write. Bytes without space wait for the next call. Rules that held back because there was no
-  /// space are told when there is some.
+  /// Queues the bytes to write. Bytes without space wait for the next call. When space returns after it was lacking,
+  /// `timePassed` of the rules is called, because they may have waited for space.
   mutating func send(to output: OutputQueue, now: MonotonicTime) {
     while !effects.output.isEmpty {
       guard offer(to: output) else {
@@ -214,7 +216,7 @@ struct LinkState<Rules: Exchange>: Sendable {
     }
   }
 
-  /// True if the transport took all bytes, or is closed.
+  /// True if the transport accepted all bytes, or is closed.
   private mutating func offer(to output: OutputQueue) -> Bool {
     if !output.keepsMessages || effects.messages.isEmpty {
       guard output.offer(effects.output) != .full else { return false }
@@ -246,21 +248,21 @@ struct LinkState<Rules: Exchange>: Sendable {
     }
   }
 
-  /// Completes the requests that the rules left over at the end, so that no caller waits for ever.
-  private mutating func completeForgotten(_ error: AccessoryError, _ news: inout News) {
+  /// Completes the requests that the rules haven't completed at the end, so that no caller waits for ever.
+  private mutating func completeForgotten(_ error: AccessoryError, _ news: inout Notifications) {
     if let decoder, decoder.result == nil { self.decoder?.result = .failure(error) }
     guard !waiting.isEmpty else { return }
     for continuation in waiting.values { news.completions.append((continuation, .failure(error))) }
-    (waiting, elsewhere) = ([:], [])
+    (waiting, nonDecodingRequests) = ([:], [])
   }
 
-  mutating func takeNews() -> News {
+  mutating func takeNotifications() -> Notifications {
     if !followers.isEmpty { admitFollowers() }
     defer { skipped.removeAll(keepingCapacity: true) }
-    var news = News()
+    var news = Notifications()
     for completion in effects.completions {
       if let continuation = waiting.removeValue(forKey: completion.id) {
-        if !elsewhere.isEmpty { elsewhere.remove(completion.id) }
+        if !nonDecodingRequests.isEmpty { nonDecodingRequests.remove(completion.id) }
         news.completions.append((continuation, completion.result))
       } else if let decoder, decoder.id == completion.id, decoder.result == nil {
         self.decoder?.result = completion.result

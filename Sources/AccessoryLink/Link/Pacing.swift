@@ -2,15 +2,15 @@
 
 /// When the next request may be sent.
 public enum Pacing: Sendable, Hashable {
-  /// When the last one was answered or given up.
+  /// When the previous request was answered, has timed out or was cancelled.
   case reply
-  /// Likewise, and not before this time has passed since it was sent: for accessories that lose requests that come
-  /// fast.
+  /// Like `reply`, and not before this time has passed since the previous request was sent. For accessories that lose
+  /// requests when these follow each other quickly.
   case gap(Duration)
-  /// While fewer than this many, at least 1, are unanswered. Never more than the accessory allows.
+  /// While fewer than this number of requests (at least 1) are unanswered. The accessory may allow fewer.
   case window(Int)
 
-  /// Requests that may be unanswered at a time.
+  /// The number of requests that may be unanswered at a time.
   var window: Int {
     switch self {
     case .reply, .gap: 1
@@ -18,17 +18,17 @@ public enum Pacing: Sendable, Hashable {
     }
   }
 
-  /// Time from one sending to the next.
+  /// The shortest time from sending one request to sending the next.
   var gap: Duration {
     if case .gap(let duration) = self { duration } else { .zero }
   }
 }
 
-/// What happens to a request when too many wait already.
+/// What happens to a request when the queue is full.
 public enum Overflow: Sendable, Hashable {
-  /// The new one fails as `busy`.
+  /// The new request fails as `busy`.
   case refuse
-  /// The oldest waiting request fails with `busy`, and the new one waits: for commands of which only the last one
+  /// The oldest waiting request fails as `busy`, and the new one waits. For commands of which only the last one
   /// matters.
   case dropOldest
 }

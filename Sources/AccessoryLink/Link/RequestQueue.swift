@@ -9,21 +9,21 @@ public struct RequestQueue<Request: Sendable>: Sendable {
   private let limit: Int
   private let overflow: Overflow
 
-  /// A queue for at most `limit` requests, at least 1. `overflow` says which one fails when the queue is full.
+  /// A queue for at most `limit` requests, at least 1. `overflow` says which request fails when the queue is full.
   public init(limit: Int, overflow: Overflow = .refuse) {
     self.limit = max(1, limit)
     self.overflow = overflow
   }
 
-  /// How many requests wait.
+  /// The number of waiting requests.
   public var count: Int { waiting.count }
-  /// Whether none waits.
+  /// Whether no request waits.
   public var isEmpty: Bool { waiting.isEmpty }
-  /// The request whose turn is next; it stays in the queue.
+  /// The next request to send, without removing it.
   public var first: (id: RequestID, request: Request)? { waiting.first }
 
-  /// Takes a request. Where there is no room, the new request or the oldest one, as the policy says, is completed with
-  /// `busy`; `label` names the accessory in that error.
+  /// Adds a request. If the queue is full, either the new request or the oldest one is completed with `busy`, as
+  /// `overflow` says; `label` is the accessory's name in that error.
   public mutating func admit<Reply, Event>(
     _ id: RequestID, _ request: Request, for label: String, counters: inout LinkCounters,
     effects: inout Effects<Reply, Event>
@@ -39,10 +39,10 @@ public struct RequestQueue<Request: Sendable>: Sendable {
     waiting.append((id, request))
   }
 
-  /// Takes out the request whose turn is next.
+  /// Removes and returns the next request to send.
   public mutating func popFirst() -> (id: RequestID, request: Request)? { waiting.popFirst() }
 
-  /// Takes out a request that is given up; false when it isn't in the queue.
+  /// Removes a cancelled request. Returns false when it isn't in the queue.
   public mutating func remove(_ id: RequestID) -> Bool {
     guard let index = waiting.firstIndex(where: { $0.id == id }) else { return false }
     waiting.remove(at: index)
@@ -57,7 +57,7 @@ public struct RequestQueue<Request: Sendable>: Sendable {
 }
 
 extension AccessoryError {
-  /// The error of a request that finds the queue full. `label` is the accessory's name.
+  /// The error of a request when the queue is full. `label` is the accessory's name.
   static func waiting(_ count: Int, for label: String) -> AccessoryError {
     let wait = count == 1 ? "a request waits" : "\(count) requests wait"
     return AccessoryError(.busy, "\(wait) for \(label) already: try again later")

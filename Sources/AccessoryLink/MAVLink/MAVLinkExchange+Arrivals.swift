@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension MAVLinkExchange {
-  /// Handles a frame: the autopilot's first heartbeat, an awaited message, the result of a command, or an event.
+  /// Handles a frame: the autopilot's first heartbeat, a requested message, the result of a command, or an event.
   public mutating func receive(
     _ batch: FrameBatch<MAVLinkHeader>, at index: Int, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
@@ -23,7 +23,7 @@ extension MAVLinkExchange {
     }
     follow(header, known)
     let isAwaited = attempt.map { $0.request.message == header.message } ?? false
-    // An autopilot tells hundreds a second: what nobody gets isn't read.
+    // An autopilot sends hundreds of messages a second, so messages without a receiver aren't decoded.
     guard isAwaited || effects.wantsEvents || header.message == MAVLinkAcknowledgement.number else {
       if MAVLinkMessage.isKnown(header.message) { counters.events += 1 }
       return
@@ -34,13 +34,14 @@ extension MAVLinkExchange {
       return
     }
     counters.events += 1
-    effects.tell(message)
+    effects.addEvent(message)
     guard isAwaited, let waiting = attempt else { return }
     counters.replies += 1
     finish(waiting, .success(message), now: now, effects: &effects)
   }
 
-  /// Learns which autopilot it is from its first heartbeat; false when it isn't that.
+  /// Learns from its first heartbeat which autopilot it is. Returns false when the message isn't an autopilot's
+  /// heartbeat.
   private mutating func learn(
     _ header: MAVLinkHeader, _ message: MAVLinkMessage?, effects: inout Effects<Reply, Event>
   ) -> Bool {
@@ -56,7 +57,7 @@ extension MAVLinkExchange {
     return true
   }
 
-  /// Notes in which version it speaks, and what was lost since its last frame.
+  /// Records the version of MAVLink that the autopilot uses, and counts the frames that were lost since its last one.
   private mutating func follow(_ header: MAVLinkHeader, _ known: Autopilot) {
     let lost = header.sequence &- known.sequence &- 1
     // A number that jumps back comes from an autopilot that has restarted.
@@ -81,14 +82,14 @@ extension MAVLinkExchange {
       waiting.isAccepted = true
       attempt = waiting
     case .inProgress:
-      waiting.deadline = now + patience
+      waiting.deadline = now + replyTimeout
       attempt = waiting
-    case .temporarilyRejected: break  // it is sent again
+    case .temporarilyRejected: break  // the command is sent again later
     default: refused(waiting, acknowledgement, now: now, effects: &effects)
     }
   }
 
-  /// The autopilot can't send the message once. It may be able to send it at an interval.
+  /// Handles a refusal. An autopilot that can't send the message once may be able to send it at an interval.
   private mutating func refused(
     _ waiting: Attempt, _ acknowledgement: MAVLinkAcknowledgement, now: MonotonicTime,
     effects: inout Effects<Reply, Event>
@@ -106,7 +107,7 @@ extension MAVLinkExchange {
     finish(waiting, .failure(error), now: now, effects: &effects)
   }
 
-  /// The attempt is over; the next one may begin.
+  /// Completes an attempt and starts the next one.
   mutating func finish(
     _ waiting: Attempt, _ result: Result<Reply, AccessoryError>, now: MonotonicTime,
     effects: inout Effects<Reply, Event>
@@ -118,7 +119,7 @@ extension MAVLinkExchange {
 }
 
 extension MAVLinkExchange.Attempt.Step {
-  /// The command that was sent.
+  /// The command that was sent; nil while only listening.
   var command: UInt16? {
     switch self {
     case .listening: nil

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryProtocols
 
 extension MAVLinkExchange {
-  /// Starts the next request: waits for its message if it may still come unasked, or else asks for it.
+  /// Starts the next request: waits for its message while the autopilot may still send it unasked, or else asks for it.
   mutating func startNext(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     guard attempt == nil, let (id, request) = queue.popFirst() else { return }
     counters.requests += 1
@@ -22,12 +22,12 @@ extension MAVLinkExchange {
     return attempt
   }
 
-  /// How long an answer may take.
-  var patience: Duration { options.timeout + timing.time(of: 2 * Self.longestFrame) }
+  /// The timeout for a reply.
+  var replyTimeout: Duration { options.timeout + timing.time(of: 2 * Self.longestFrame) }
 
   private static let longestFrame = 280
 
-  /// Sends the command of an attempt's step, once more.
+  /// Sends the command of an attempt's step, for the first time or again.
   mutating func send(_ waiting: Attempt, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     guard let autopilot else { return }
     var waiting = waiting
@@ -38,11 +38,11 @@ extension MAVLinkExchange {
     case .request(let before):
       tries = before
       waiting.step = .request(tries: before + 1)
-      waiting.deadline = now + patience
+      waiting.deadline = now + replyTimeout
     case .interval(let before):
       tries = before
       waiting.step = .interval(tries: before + 1)
-      waiting.deadline = now + patience + options.interval
+      waiting.deadline = now + replyTimeout + options.interval
       parameters.append(Float(options.interval / .microseconds(1)))
     }
     attempt = waiting
@@ -54,7 +54,7 @@ extension MAVLinkExchange {
     write(.command(message), effects: &effects)
   }
 
-  /// Nothing is written while the transport has no space: it would only queue up.
+  /// Writes a message, or drops it while the transport has no space, where it would only wait.
   private mutating func write(
     _ message: MAVLinkMessage, _ version: MAVLinkVersion? = nil, effects: inout Effects<Reply, Event>
   ) {
@@ -68,7 +68,7 @@ extension MAVLinkExchange {
 
   // MARK: - Time
 
-  /// Sends a heartbeat, and repeats or gives up unanswered requests.
+  /// Sends a heartbeat when it is due, and repeats or fails a request whose reply is overdue.
   public mutating func timePassed(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if case .listening(let silence, let end) = phase {
       if end <= now { return giveUpContact(effects: &effects) }
@@ -77,7 +77,7 @@ extension MAVLinkExchange {
     if isKeptAlive, nextHeartbeat <= now { sendHeartbeat(now: now, effects: &effects) }
     guard let waiting = attempt, waiting.deadline <= now else { return }
     if waiting.step != .listening {
-      // The message may be stuck behind the start of a frame that never ended.
+      // The message may be buffered behind the start of a frame that was never completed.
       codec.expire(into: &scratch)
       let found = scratch
       scratch.removeAll()
@@ -95,13 +95,13 @@ extension MAVLinkExchange {
     }
     counters.timeouts += 1
     if tries < options.tries {
-      // It may answer only who is there.
+      // The autopilot may answer only devices that send heartbeats.
       keepAlive(now: now)
       if nextHeartbeat <= now { sendHeartbeat(now: now, effects: &effects) }
       return send(waiting, now: now, effects: &effects)
     }
     let name = MAVLinkTable.definition(of: waiting.request.message)?.name ?? "message \(waiting.request.message)"
-    let reason = waiting.isAccepted ? "does not send \(name), though it said that it would" : "does not answer"
+    let reason = waiting.isAccepted ? "accepted the request for \(name), but did not send it" : "does not answer"
     let error = AccessoryError(
       .timedOut, "\(label) \(reason): it was asked for \(name) \(tries == 1 ? "once" : "\(tries) times")")
     finish(waiting, .failure(error), now: now, effects: &effects)
@@ -112,7 +112,7 @@ extension MAVLinkExchange {
     (isKeptAlive, nextHeartbeat) = (true, now)
   }
 
-  /// Until somebody speaks, in each version by turns.
+  /// Sends a heartbeat. Until an autopilot was heard, the versions of MAVLink alternate.
   private mutating func sendHeartbeat(now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     let version: MAVLinkVersion = autopilot?.version ?? (heartbeatCount.isMultiple(of: 2) ? .two : .one)
     heartbeatCount &+= 1
@@ -130,8 +130,8 @@ extension MAVLinkExchange {
     counters.timeouts += 1
     let reason =
       counters.unexpected > 0
-      ? "MAVLink is heard from \(label), but no autopilot's heartbeat (component 1)"
-      : "no MAVLink is heard from \(label): is it switched on, and is its baud rate right?"
+      ? "\(label) sends MAVLink messages, but no heartbeat of an autopilot (component 1)"
+      : "\(label) sends no MAVLink messages: is it switched on, and is the baud rate right?"
     effects.completions.append((id, .failure(AccessoryError(.timedOut, reason))))
   }
 }

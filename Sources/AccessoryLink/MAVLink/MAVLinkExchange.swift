@@ -4,74 +4,77 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// The rules for getting messages from an autopilot: it is listened to, and asked only for messages that it doesn't
-/// send unasked.
+/// The rules for getting messages from an autopilot: the exchange listens, and asks only for messages that the
+/// autopilot doesn't send unasked.
 ///
-/// Contact is made by the first heartbeat of an autopilot, which is component 1 of its system. From then on only what that
-/// one sends is taken; cameras, gimbals, ground stations and other vehicles on the line are passed over. What is sent is in
-/// the version in which the autopilot speaks, from component 191 of its system, an onboard computer:
+/// The first heartbeat of an autopilot, which is component 1 of its system, makes contact. From then on, only messages
+/// of that autopilot are used; those of cameras, gimbals, ground stations and other vehicles on the line are ignored.
+/// The exchange sends the following messages as component 191 of the autopilot's system, an onboard computer, in the
+/// version of MAVLink that the autopilot uses:
 ///
-/// - REQUEST_MESSAGE for a message that has not come by itself, and SET_MESSAGE_INTERVAL where it knows only that;
-/// - a heartbeat once a second, but only when no autopilot was heard for a while after opening, or one left a request
-///   without an answer: some say nothing to nobody.
+/// - REQUEST_MESSAGE for a message that hasn't come unasked, and SET_MESSAGE_INTERVAL if the autopilot supports only
+///   that;
+/// - a heartbeat once a second, but only after no autopilot was heard for a while after opening, or after a request had
+///   no reply, because some autopilots send nothing before they have received something.
 ///
-/// It is no ground station's heartbeat, so no autopilot takes its end for the loss of its ground station.
+/// These are not heartbeats of a ground station, so when they end, no autopilot concludes that it has lost its ground
+/// station.
 public struct MAVLinkExchange: Exchange {
-  /// A message that is wanted.
+  /// A request for a message.
   public typealias Request = MAVLinkRequest
-  /// The message.
+  /// The requested message.
   public typealias Reply = MAVLinkMessage
-  /// A message of the autopilot's, whether or not it was asked for.
+  /// A message from the autopilot, whether or not it was requested.
   public typealias Event = MAVLinkMessage
 
-  /// The component of a system that is its autopilot.
+  /// The component id of an autopilot.
   public static let autopilotComponent: UInt8 = 1
-  /// The component that sends what is sent here: an onboard computer.
+  /// The component id of this program: an onboard computer.
   public static let ownComponent: UInt8 = 191
 
-  /// Times that are kept.
+  /// The settings of the exchange.
   public struct Options: Sendable, Hashable {
-    /// How long after opening a message may come by itself before it is asked for. The default is 1,200 ms.
+    /// How long after opening a message may come unasked before it is requested. The default is 1,200 ms.
     public var listening = Duration.milliseconds(1_200)
-    /// How long after opening an autopilot may be silent before it is sent heartbeats. One of its own may be lost. The
-    /// default is 2,500 ms.
+    /// How long after opening an autopilot may be silent before heartbeats are sent to it. The time allows for one lost
+    /// heartbeat. The default is 2,500 ms.
     public var silence = Duration.milliseconds(2_500)
-    /// How long after opening it may be silent before opening fails. The default is 8 s.
+    /// How long after opening an autopilot may be silent before opening fails. The default is 8 s.
     public var contact = Duration.seconds(8)
-    /// Time between two heartbeats. The default is 1 s.
+    /// Interval between two heartbeats that are sent. The default is 1 s.
     public var heartbeat = Duration.seconds(1)
-    /// Time for an answer, not counting the time on the wire. The default is 700 ms.
+    /// Timeout for a reply, not counting the time on the wire. The default is 700 ms.
     public var timeout = Duration.milliseconds(700)
-    /// How often a request is sent. The default is 3.
+    /// How often a request is sent before it fails as `timedOut`. The default is 3.
     public var tries = 3
-    /// Time between two messages that are asked for again and again. The default is 1 s.
+    /// Interval at which the autopilot is asked to send a message repeatedly. The default is 1 s.
     public var interval = Duration.seconds(1)
-    /// Requests that may wait for their turn. The default is 64.
+    /// The most requests that may wait to be sent. The default is 64.
     public var queueLimit = 64
 
-    /// As it is said at each.
+    /// The defaults.
     public init() {}
   }
 
-  /// The autopilot that is listened to.
+  /// The autopilot that made contact.
   public struct Autopilot: Sendable, Hashable {
-    /// The number of its system.
+    /// Its system id.
     public var system: UInt8
-    /// The version in which it spoke last.
+    /// The version of MAVLink in its last frame.
     public var version: MAVLinkVersion
     /// Its first heartbeat.
     public var heartbeat: MAVLinkHeartbeat
-    /// The number of its last frame.
+    /// The sequence number of its last frame.
     var sequence: UInt8
   }
 
-  /// How frames are cut.
+  /// The codec that finds frames.
   public var codec = MAVLinkCodec()
-  /// The counters so far. `unexpected` are frames of others on the line.
+  /// The counters so far. `unexpected` counts frames of other components on the line.
   public internal(set) var counters = LinkCounters()
-  /// The autopilot that is listened to; nil until one was heard.
+  /// The autopilot that made contact; nil until one was heard.
   public internal(set) var autopilot: Autopilot?
-  /// Whether it is sent heartbeats.
+  /// Whether heartbeats are sent.
   public internal(set) var isKeptAlive = false
 
   let label: String
@@ -80,19 +83,19 @@ public struct MAVLinkExchange: Exchange {
   var queue: RequestQueue<MAVLinkRequest>
   var attempt: Attempt?
   var phase = Phase.closed
-  /// Who waits for the first heartbeat.
+  /// The opening request, which waits for the first heartbeat.
   var opening: RequestID?
-  /// When messages that don't come by themselves may be asked for.
+  /// When messages that haven't come unasked may be requested.
   var listeningEnd = MonotonicTime(nanoseconds: .min)
   var nextHeartbeat = MonotonicTime(nanoseconds: .max)
   var heartbeatCount = 0
-  /// The number of the next frame that is sent.
+  /// The sequence number of the next frame that is sent.
   var sequence: UInt8 = 0
   var scratch = FrameBatch<MAVLinkHeader>()
 
   enum Phase: Sendable {
     case closed
-    /// Until an autopilot is heard, or these times.
+    /// Waiting for an autopilot's heartbeat. At `silence`, heartbeats are sent; at `end`, opening fails.
     case listening(silence: MonotonicTime, end: MonotonicTime)
     case ready
     case ended(AccessoryError)
@@ -101,11 +104,11 @@ public struct MAVLinkExchange: Exchange {
   /// A message that is waited for.
   struct Attempt: Sendable {
     enum Step: Sendable, Hashable {
-      /// It may come by itself.
+      /// The message may come unasked.
       case listening
-      /// It was asked for once, so many times.
+      /// The message was requested once; the command was sent this many times.
       case request(tries: Int)
-      /// It was asked for again and again, so many times.
+      /// The message was requested at an interval; the command was sent this many times.
       case interval(tries: Int)
     }
 
@@ -113,22 +116,22 @@ public struct MAVLinkExchange: Exchange {
     var request: MAVLinkRequest
     var step: Step
     var deadline: MonotonicTime
-    /// Whether the autopilot has said that it will send it.
+    /// Whether the autopilot has accepted the command.
     var isAccepted = false
   }
 
-  /// Rules for a new opening; `label` is the accessory's name in errors.
+  /// Rules for a newly opened accessory; `label` is its name in error messages.
   public init(label: String, options: Options = Options()) {
     self.label = label
     self.options = options
     queue = RequestQueue(limit: options.queueLimit)
   }
 
-  /// Learns how long bytes take.
+  /// Sets how long bytes take on the line.
   public mutating func setTiming(_ timing: LineTiming) { self.timing = timing }
 
-  /// When the autopilot must have been heard, or must be sent a heartbeat or a request; nil if there is nothing to do
-  /// but listen.
+  /// When the autopilot must have been heard, a heartbeat must be sent, or a request must be repeated or fail; nil if
+  /// there is nothing to do but listen.
   public var deadline: MonotonicTime? {
     var earliest = isKeptAlive ? nextHeartbeat : nil
     if case .listening(let silence, let end) = phase {
@@ -139,7 +142,7 @@ public struct MAVLinkExchange: Exchange {
     return earliest
   }
 
-  /// Begins to listen. Nothing is sent yet.
+  /// Starts to listen. Nothing is sent yet.
   public mutating func begin(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if case .ended(let error) = phase { return effects.completions.append((id, .failure(error))) }
     opening = id
@@ -147,14 +150,14 @@ public struct MAVLinkExchange: Exchange {
     phase = .listening(silence: now + options.silence, end: now + options.contact)
   }
 
-  /// Queues a request. It is completed with `busy` when too many wait.
+  /// Queues a request. It fails with `busy` when too many wait.
   public mutating func submit(
     _ id: RequestID, _ request: Request, now: MonotonicTime, effects: inout Effects<Reply, Event>
   ) {
     switch phase {
     case .ended(let error): return effects.completions.append((id, .failure(error)))
     case .closed, .listening:
-      let error = AccessoryError(.ioFailure, "\(label) was not heard yet")
+      let error = AccessoryError(.ioFailure, "\(label) has not sent a heartbeat yet")
       return effects.completions.append((id, .failure(error)))
     case .ready: break
     }
@@ -162,7 +165,7 @@ public struct MAVLinkExchange: Exchange {
     startNext(now: now, effects: &effects)
   }
 
-  /// Gives up a request. The message may still come, as an event.
+  /// Cancels a request. The message may still come, as an event.
   public mutating func cancel(_ id: RequestID, now: MonotonicTime, effects: inout Effects<Reply, Event>) {
     if attempt?.id == id {
       attempt = nil
@@ -175,7 +178,7 @@ public struct MAVLinkExchange: Exchange {
     startNext(now: now, effects: &effects)
   }
 
-  /// Fails everything that waits, and all that comes.
+  /// Fails all waiting requests, and every later one, with `error`.
   public mutating func end(_ error: AccessoryError, effects: inout Effects<Reply, Event>) {
     if case .ended = phase { return }
     phase = .ended(error)

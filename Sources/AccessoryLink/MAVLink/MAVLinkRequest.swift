@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message that is wanted of an autopilot.
+/// A request for a message from an autopilot.
 public struct MAVLinkRequest: Sendable, Hashable {
-  /// The message's number.
+  /// The message id.
   public var message: UInt32
-  /// Whether it may be asked for again and again, once a second, where the autopilot doesn't send it just once. It goes on
-  /// sending it then until it restarts.
+  /// Whether the message may be requested at an interval, once a second, if the autopilot doesn't send it once on
+  /// request. The autopilot then continues to send the message until it restarts.
   public var mayRepeat: Bool
 
   /// A request for this message.

@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 
 extension ByteStream.Iterator {
-  /// The next piece, or nothing when none has come by `deadline`. Throws `cancelled` when the task is cancelled or the
-  /// session closed, and what `next` throws.
+  /// The next piece, or an empty array when none has come by `deadline`. Throws `cancelled` when the task is cancelled
+  /// or the session closed, and otherwise the errors of `next`.
   package mutating func next(
     until deadline: MonotonicTime, clock: any TimerClock
   ) async throws(AccessoryError) -> [UInt8] {

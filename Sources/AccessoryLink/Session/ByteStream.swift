@@ -3,10 +3,9 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The bytes that arrive from an accessory, as an asynchronous sequence of pieces. For one consumer; it retains the
-/// session.
+/// The received bytes of an accessory, as an asynchronous sequence of pieces. For one consumer. It retains the session.
 public struct ByteStream: AsyncSequence, Sendable {
-  /// A piece: at least one byte, as many as have arrived.
+  /// A piece: all bytes that have arrived, at least one.
   public typealias Element = [UInt8]
   /// What the sequence throws.
   public typealias Failure = AccessoryError
@@ -15,7 +14,7 @@ public struct ByteStream: AsyncSequence, Sendable {
 
   init(_ session: AccessorySession) { self.session = session }
 
-  /// Begins to take bytes.
+  /// Starts to take bytes.
   public func makeAsyncIterator() -> Iterator { Iterator(session) }
 
   /// Takes the pieces one after another.

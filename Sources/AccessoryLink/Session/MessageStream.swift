@@ -3,8 +3,8 @@
 import AccessoryCore
 import AccessoryIO
 
-/// The messages that arrive from an accessory that sends messages, one report of a HID interface each, as an
-/// asynchronous sequence. For one consumer. A message may be empty.
+/// The received messages of an accessory, as an asynchronous sequence. For transports that keep messages apart; each
+/// report of a HID interface is a message. For one consumer. A message may be empty.
 public struct MessageStream: AsyncSequence, Sendable {
   /// The bytes of one message.
   public typealias Element = [UInt8]
@@ -15,7 +15,7 @@ public struct MessageStream: AsyncSequence, Sendable {
 
   init(_ session: AccessorySession) { self.session = session }
 
-  /// Begins to take messages.
+  /// Starts to take messages.
   public func makeAsyncIterator() -> Iterator { Iterator(session) }
 
   /// Takes the messages one after another.

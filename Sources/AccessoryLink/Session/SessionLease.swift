@@ -2,8 +2,8 @@
 
 import AccessoryCore
 
-/// The right to read from a session, which one reader has at a time. Releasing the object gives it back. It retains the
-/// session.
+/// The right to read from a session, which one reader has at a time. Releasing the object returns the right. The object
+/// retains the session.
 final class SessionLease: Sendable {
   let session: AccessorySession
   private let number: UInt64
@@ -20,7 +20,7 @@ final class SessionLease: Sendable {
     guard session.ownership.withLock({ $0.beginTaking(number) }) else { throw .takenByLink(session.label) }
   }
 
-  /// The reader has what it wanted.
+  /// Call this when the reader has taken bytes or stops waiting for them.
   func endTaking() { session.ownership.withLock { $0.isTaking = false } }
 }
 
@@ -33,7 +33,7 @@ struct SessionOwnership: Sendable {
 
   private var owner = Owner.nobody
   private var lastNumber: UInt64 = 0
-  /// The reader waits for bytes.
+  /// Whether the reader is taking bytes or waiting for them.
   fileprivate(set) var isTaking = false
 
   fileprivate mutating func begin() throws(SessionOwnershipError) -> UInt64 {
@@ -64,7 +64,7 @@ struct SessionOwnership: Sendable {
   }
 }
 
-/// Who has the session already.
+/// Which consumer uses the session already.
 private enum SessionOwnershipError: Error {
   case link, reader
 }
@@ -80,8 +80,8 @@ extension AccessorySession {
     }
   }
 
-  /// Reserves the session for a link until it is closed. A reader that isn't waiting for bytes loses it. Throws `busy`
-  /// when a link has it, or a reader is waiting for bytes.
+  /// Reserves the session for a link until it is closed. A reader that isn't waiting for bytes loses its right. Throws
+  /// `busy` when another link uses the session, or a reader is waiting for bytes.
   func takeForGood() throws(AccessoryError) {
     do throws(SessionOwnershipError) {
       try ownership.withLock { ownership throws(SessionOwnershipError) in try ownership.beginForGood() }
@@ -94,11 +94,12 @@ extension AccessorySession {
 
 extension AccessoryError {
   static func takenByLink(_ label: String) -> AccessoryError {
-    AccessoryError(.busy, "a link has taken the session of \(label): send requests and take events through the link")
+    AccessoryError(
+      .busy, "the session of \(label) is in use by a link: send requests and receive events through that link")
   }
 
   fileprivate static func takenByReader(_ label: String) -> AccessoryError {
     AccessoryError(
-      .busy, "somebody reads from the session of \(label) already: end that first, since each byte arrives once")
+      .busy, "the session of \(label) already has a reader: end that one first, since each byte arrives once")
   }
 }

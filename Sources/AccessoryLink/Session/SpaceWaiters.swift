@@ -4,10 +4,10 @@ import AccessoryCore
 import AccessoryIO
 import Synchronization
 
-/// Writers that wait for space in an output queue, first come, first served.
+/// Writers that wait for space in an output queue, in the order in which they came.
 final class SpaceWaiters: Sendable {
   private struct State {
-    /// Counts the calls of `onSpace`, so that one that comes between an offer and the wait for it isn't missed.
+    /// Counts the calls of the `onSpace` handler, so that a call between an offer and the following wait isn't missed.
     var openings = 0
     var nextID = 0
     var waiting: [(id: Int, continuation: CheckedContinuation<Void, Never>)] = []
@@ -15,7 +15,7 @@ final class SpaceWaiters: Sendable {
 
   private let output: OutputQueue
   private let state = Locked(State())
-  /// Set when a link takes over the writing. It gets the notifications of space then.
+  /// Set when a link takes over the writing and the notifications of space.
   private let isRetired = Atomic<Bool>(false)
 
   init(_ output: OutputQueue) {
@@ -24,7 +24,7 @@ final class SpaceWaiters: Sendable {
   }
 
   /// Fast path of a write: queues at most `limit` contiguous bytes if there is space, without copying them into an
-  /// array first. Returns false if the slow path is needed. Throws as `write` does.
+  /// array first. Returns false if the slow path is needed. Throws the errors of `write`.
   func writeAtOnce(
     _ bytes: some Collection<UInt8>, limit: Int, label: String
   ) throws(AccessoryError) -> Bool {
@@ -43,11 +43,11 @@ final class SpaceWaiters: Sendable {
       case .closed(let error): throw error ?? .closed(label)
       case .full: await wait(since: seen)
       }
-      if Task.isCancelled { throw AccessoryError(.cancelled, "the write to \(label) was cancelled") }
+      if Task.isCancelled { throw AccessoryError(.cancelled, "writing to \(label) was cancelled") }
     }
   }
 
-  /// Takes nothing more: who waits is told.
+  /// Refuses further writes, and makes waiting writers fail.
   func retire() {
     isRetired.store(true, ordering: .sequentiallyConsistent)
     opened()

@@ -6,34 +6,35 @@ import AccessoryProtocols
 
 /// Finds the frames of one protocol in the traffic of a line, in both directions, and decodes them.
 ///
-/// It only reads, and has no clock: its owner tells it when the line has been silent. Its memory is bounded, whatever
-/// passes: it keeps at most the longest frame and what it needs to decode the next replies.
+/// A reader has no clock: its owner reports when the line has been silent. Its memory is bounded: it keeps at most the
+/// longest frame, and what it needs to decode the next replies.
 public protocol FrameReader: Sendable {
-  /// Whether a pause is how frames of this protocol end. Then a frame's time is that of its last byte, and not of the
-  /// pause's end.
+  /// Whether frames of this protocol end with a pause. Then the time of a frame is that of its last byte, not the end
+  /// of the pause.
   var silenceEndsFrames: Bool { get }
-  /// Whether the accessory sends text, which a console shows as it comes.
+  /// Whether the accessory sends text, which a console shows at once.
   var isText: Bool { get }
-  /// Takes bytes that passed together and returns the frames that they complete, which may be of the other direction.
+  /// Takes bytes that passed together, and returns the frames that they complete, which may belong to the other
+  /// direction.
   mutating func decode(_ bytes: [UInt8], _ direction: ByteDirection) -> [FrameRead]
-  /// Call this when nothing has passed in this direction for a while. Called once for each pause.
+  /// Call this when nothing has passed in this direction for a while. Call it once for each pause.
   mutating func idle(_ direction: ByteDirection) -> [FrameRead]
-  /// Gives up the unfinished frame of this direction. Call it again until nothing is unfinished, or it returns nothing.
+  /// Discards the unfinished frame of this direction. Call it again until nothing is unfinished, or it returns nothing.
   mutating func expire(_ direction: ByteDirection) -> [FrameRead]
   /// Whether there is an unfinished frame in this direction, which silence would end.
   func hasUnfinishedFrame(_ direction: ByteDirection) -> Bool
 }
 
 extension FrameReader {
-  /// A pause ends nothing.
+  /// False: pauses don't end frames.
   public var silenceEndsFrames: Bool { false }
-  /// It isn't.
+  /// False: the accessory doesn't send text.
   public var isText: Bool { false }
 }
 
-/// What a reader has found.
+/// A result of a reader.
 public struct FrameRead: Sendable, Hashable {
-  /// What it is.
+  /// The kind of result.
   public enum Content: Sendable, Hashable {
     /// A frame.
     case frame(FrameWords)
@@ -41,25 +42,25 @@ public struct FrameRead: Sendable, Hashable {
     case noise(byteCount: Int)
   }
 
-  /// Which way it passed.
+  /// The direction in which it passed.
   public var direction: ByteDirection
-  /// What it is.
+  /// The frame or the noise.
   public var content: Content
 
-  /// A find of these parts.
+  /// A result with these parts.
   public init(_ direction: ByteDirection, _ content: Content) { (self.direction, self.content) = (direction, content) }
 }
 
 /// One direction of a line, with the codec that finds its frames.
 public struct FrameSide<Codec: FrameCodec>: Sendable {
-  /// Which way the bytes go.
+  /// The direction of the bytes.
   public let direction: ByteDirection
-  /// The framing.
+  /// The codec that finds frames.
   public var codec: Codec
   private var batch = FrameBatch<Codec.Header>()
   private var skipped: UInt64
 
-  /// What gives the words of a frame.
+  /// Describes a frame; nil leaves the frame out.
   public typealias Words = (_ header: Codec.Header, _ outcome: FrameOutcome, _ payload: [UInt8]) -> FrameWords?
 
   /// A side at the start of a stream.
@@ -68,20 +69,20 @@ public struct FrameSide<Codec: FrameCodec>: Sendable {
     skipped = codec.counters.skippedBytes
   }
 
-  /// Takes bytes; gives the frames that they complete, and behind these how many bytes were given up. Frames without
-  /// words are left out.
+  /// Takes bytes. Returns the frames that they complete, and then how many bytes were skipped. Frames for which `words`
+  /// returns nil are left out.
   public mutating func decode(_ bytes: RawSpan, _ words: Words) -> [FrameRead] {
     codec.decode(bytes, into: &batch)
     return collect(words)
   }
 
-  /// Tells of silence.
+  /// Handles silence on the line, and returns the frames that it completes.
   public mutating func idle(_ words: Words) -> [FrameRead] {
     codec.idle(into: &batch)
     return collect(words)
   }
 
-  /// Gives up what has begun.
+  /// Discards an unfinished frame, and returns what was found in its bytes.
   public mutating func expire(_ words: Words) -> [FrameRead] {
     codec.expire(into: &batch)
     return collect(words)
@@ -110,9 +111,9 @@ public struct FrameSide<Codec: FrameCodec>: Sendable {
   }
 }
 
-/// Reads a protocol that has the same framing both ways, and whose frames can each be understood by itself.
+/// A reader for protocols that have the same framing in both directions, and whose frames can be decoded one by one.
 public struct CodecFrameReader<Codec: FrameCodec>: FrameReader {
-  /// What gives the words of a frame.
+  /// Describes a frame.
   public typealias Words =
     @Sendable (
       _ header: Codec.Header, _ outcome: FrameOutcome, _ payload: [UInt8], _ direction: ByteDirection
@@ -121,14 +122,14 @@ public struct CodecFrameReader<Codec: FrameCodec>: FrameReader {
   private var fromDevice, toDevice: FrameSide<Codec>
   private let words: Words
 
-  /// A reader of frames that `codec` finds, in these words.
+  /// A reader of frames that `codec` finds and `words` describes.
   public init(_ codec: Codec, words: @escaping Words) {
     (fromDevice, toDevice) = (FrameSide(.fromDevice, codec), FrameSide(.toDevice, codec))
     self.words = words
   }
 
-  /// A reader of frames that `codec` finds, of which nothing else is known: it shows their payloads. `name` is the
-  /// protocol's.
+  /// A reader of frames that `codec` finds and about which nothing else is known: it shows their payloads. `name` is
+  /// the protocol's name.
   public init(_ codec: Codec, name: String) {
     self.init(codec) { _, outcome, payload, _ in FrameWords(name, outcome, payload: payload) }
   }
@@ -143,12 +144,12 @@ public struct CodecFrameReader<Codec: FrameCodec>: FrameReader {
     change(direction) { side, words in side.idle(words) }
   }
 
-  /// Gives up what has begun this way.
+  /// Discards the unfinished frame of this direction.
   public mutating func expire(_ direction: ByteDirection) -> [FrameRead] {
     change(direction) { side, words in side.expire(words) }
   }
 
-  /// Whether a frame has begun this way.
+  /// Whether there is an unfinished frame in this direction.
   public func hasUnfinishedFrame(_ direction: ByteDirection) -> Bool {
     (direction == .fromDevice ? fromDevice : toDevice).codec.hasUnfinishedFrame
   }

@@ -2,30 +2,30 @@
 
 import AccessoryIO
 
-/// What a trace shows: a frame, or bytes that are none.
+/// An entry of a trace: a frame, or bytes that belong to none.
 public struct TraceEntry: Sendable, Hashable {
-  /// What it is.
+  /// The kind of entry.
   public enum Content: Sendable, Hashable {
-    /// A frame, decoded, or with what is wrong with it.
+    /// A frame, decoded, or with a description of its defect.
     case frame(FrameWords)
     /// This many bytes were skipped, because they belong to no complete frame.
     case noise(byteCount: Int)
     /// This many bytes of both directions were dropped before they were decoded. They may have been parts of the frames
-    /// around.
+    /// before and after.
     case lost(byteCount: Int)
-    /// Bytes of a line whose frames aren't looked for, as they came.
+    /// Bytes of a line whose frames aren't decoded, as they passed.
     case bytes([UInt8])
   }
 
-  /// When its last byte passed; for what only silence completed, when the line had been silent long enough, unless that is
-  /// how all frames of the protocol end.
+  /// When the last byte passed. For a frame that only silence completed, the time at which the line counted as silent,
+  /// unless all frames of the protocol end with silence.
   public var time: Duration
-  /// Which way it went.
+  /// The direction in which it passed.
   public var direction: ByteDirection
-  /// What it is.
+  /// The frame or the bytes.
   public var content: Content
 
-  /// An entry of these parts.
+  /// An entry with these parts.
   public init(time: Duration, direction: ByteDirection, content: Content) {
     self.time = time
     self.direction = direction
@@ -33,11 +33,11 @@ public struct TraceEntry: Sendable, Hashable {
   }
 }
 
-/// Finds the frames in a trace. Live or from a recording, the same records give the same entries.
+/// Finds the frames in a trace. The same records give the same entries, whether live or from a recording.
 public struct FrameTracer: Sendable {
   private struct Side: Sendable {
     var lastTime = Duration.zero
-    /// The present silence has been used already.
+    /// The current silence was handled already.
     var isIdle = false
   }
 
@@ -45,8 +45,8 @@ public struct FrameTracer: Sendable {
   private var reader: (any FrameReader)?
   private var (fromDevice, toDevice) = (Side(), Side())
 
-  /// A tracer of a line that counts as silent after `silence`. `reader` knows its frames; without one the bytes are told
-  /// as they come.
+  /// A tracer for a line that counts as silent after `silence`. `reader` decodes the frames; without one, the bytes are
+  /// passed on as they come.
   public init(silence: Duration, reader: (any FrameReader)?) {
     self.silence = silence
     self.reader = reader
@@ -58,14 +58,14 @@ public struct FrameTracer: Sendable {
     reader?.hasUnfinishedFrame(direction) == true && !side(direction).isIdle
   }
 
-  /// When `timePassed` can find more, if nothing arrives before.
+  /// When `timePassed` may find more, if nothing arrives before.
   public var deadline: Duration? {
     ByteDirection.allCases.filter(isWaiting).map { side($0).lastTime + silence }.min()
   }
 
-  /// Takes a record; records come in the order of time.
+  /// Takes a record. Records must be in the order of time.
   public mutating func add(_ record: TraceRecord) -> [TraceEntry] {
-    // First what silence alone completes; so it doesn't matter whether a timer fired in between.
+    // Frames that silence completes come first, so that it doesn't matter whether a timer fired in between.
     var entries = timePassed(record.time)
     if record.lostBytes > 0 {
       // Bytes after the gap can't complete a frame from before it.
@@ -82,7 +82,7 @@ public struct FrameTracer: Sendable {
     return entries + self.entries(of: reader?.decode(record.bytes, record.direction) ?? []) { self.side($0).lastTime }
   }
 
-  /// Finds what silence up to `time` completes.
+  /// Finds the frames that silence up to `time` completes.
   public mutating func timePassed(_ time: Duration) -> [TraceEntry] {
     var entries: [TraceEntry] = []
     let order: [ByteDirection] =
@@ -96,13 +96,13 @@ public struct FrameTracer: Sendable {
     return entries
   }
 
-  /// The trace is over: gives what is left.
+  /// Ends the trace and returns the remaining entries.
   public mutating func finish() -> [TraceEntry] {
     let entries = deadline.map { _ in timePassed(.seconds(1 << 40)) } ?? []
     return entries + expire(at: nil)
   }
 
-  /// Gives up unfinished frames: at the given time, or each when its line had been silent long enough.
+  /// Discards unfinished frames. Their time is `time`, or when their line counted as silent.
   private mutating func expire(at time: Duration?) -> [TraceEntry] {
     var entries: [TraceEntry] = []
     for direction in ByteDirection.allCases {

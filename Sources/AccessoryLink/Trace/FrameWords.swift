@@ -4,34 +4,35 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// A decoded frame: as text for people, and as fields for programs.
+/// A description of a decoded frame: as text for people, and as fields for programs.
 public struct FrameWords: Sendable, Hashable {
-  /// The protocol, as people call it: "AF1", "EV3".
+  /// The name of the protocol: "AF1", "EV3".
   public var `protocol`: String
-  /// What sort of frame it is, in one word: "request", "reply", "refusal", "event", "data" …
+  /// The kind of frame, in one word: "request", "reply", "refusal", "event", "data" …
   public var kind: String
-  /// What is asked or answered, as programs know it: "battery", "AT+BATT?"; nil where the frame names nothing.
+  /// The command that is requested or answered, as programs know it: "battery", "AT+BATT?"; nil when the frame names
+  /// none.
   public var command: String?
-  /// The byte that says so, where the protocol has one.
+  /// The byte of the command, if the protocol has one.
   public var commandByte: UInt8?
-  /// The number by which a reply is matched with its request.
+  /// The number that matches a reply to its request.
   public var number: UInt16?
-  /// Whether it is complete. An incomplete frame has only the head.
+  /// Whether the frame is complete and valid. A frame that isn't whole has only its header described.
   public var outcome = FrameOutcome.whole
   /// The heading, in as few words as possible: "reply BATTERY #7".
   public var title: String
-  /// What it says. Texts of the accessory are escaped and cut.
+  /// The contents as text. Texts from the accessory are escaped and cut.
   public var summary: String
-  /// The same for programs. No name is there twice; texts of the accessory are as they came.
+  /// The contents for programs. Names are unique; texts from the accessory are unchanged.
   public var fields: [FrameField]
-  /// Whether it tells that something was refused, or went wrong.
+  /// Whether the frame reports a refusal or a failure.
   public var isRefusal = false
-  /// What it carries, without the framing; nothing unless the frame is whole.
+  /// The payload, without the framing; empty unless the frame is whole.
   public var payload: [UInt8] = []
-  /// All of it, with the framing; nothing unless the frame is whole.
+  /// All bytes of the frame, with the framing; empty unless the frame is whole.
   public var bytes: [UInt8] = []
 
-  /// The words of a whole frame.
+  /// The description of a whole frame.
   public init(
     _ protocol: String, _ kind: String, title: String, command: String? = nil, commandByte: UInt8? = nil,
     number: UInt16? = nil, summary: String = "", fields: [FrameField] = []
@@ -40,13 +41,13 @@ public struct FrameWords: Sendable, Hashable {
     (self.commandByte, self.number, self.summary, self.fields) = (commandByte, number, summary, fields)
   }
 
-  /// The words of a frame of which nothing is known but its protocol.
+  /// The description of a frame about which only its protocol is known.
   public init(_ protocol: String, _ outcome: FrameOutcome, payload: [UInt8]) {
     self.init(`protocol`, "frame", title: "frame", summary: Self.problem(outcome) ?? Self.preview(payload))
     self.outcome = outcome
   }
 
-  /// What is wrong with a frame that isn't whole, in a few words.
+  /// The defect of a frame that isn't whole, in a few words.
   public static func problem(_ outcome: FrameOutcome) -> String? {
     switch outcome {
     case .whole: nil
@@ -57,7 +58,7 @@ public struct FrameWords: Sendable, Hashable {
     }
   }
 
-  /// Bytes of which nothing more is known: their number, and the beginning as text.
+  /// Describes bytes about which nothing more is known: their number, and the beginning as text.
   public static func preview(_ bytes: some Collection<UInt8>) -> String {
     if bytes.isEmpty { return "" }
     let text = bytes.prefix(16).map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") }
@@ -65,13 +66,13 @@ public struct FrameWords: Sendable, Hashable {
   }
 }
 
-/// One thing that a frame says.
+/// A field of a frame.
 public struct FrameField: Sendable, Hashable {
-  /// What it is, with its unit where it has one: "millivolts", "size_bytes".
+  /// The name, with the unit if there is one: "millivolts", "size_bytes".
   public var name: String
-  /// What it is now.
+  /// The value.
   public var value: PlainValue
 
-  /// A field of these parts.
+  /// A field with these parts.
   public init(_ name: String, _ value: PlainValue) { (self.name, self.value) = (name, value) }
 }

@@ -2,22 +2,22 @@
 
 import AccessoryCore
 
-/// Splits a recording, which comes in pieces of any size, into lines.
+/// Splits a recording, which is read in pieces of any size, into lines.
 public struct RecordingReader: Sendable {
   private var partial: [UInt8] = []
   private var lineNumber = 0
   private var hasStarted = false
 
-  /// Bytes of the longest line; a record is at most what one read of a transport gives.
+  /// The longest line in bytes. A record has at most the bytes of one read of a transport.
   private static let longestLine = 1 << 20
 
   /// A reader at the beginning of a file.
   public init() {}
 
-  /// Whether what was given so far ends in the middle of a line, as a file does that was cut off.
+  /// Whether the bytes so far end in the middle of a line, because the file was cut off.
   public var isCutOff: Bool { !partial.isEmpty }
 
-  /// Takes the next bytes and appends the lines they complete. Throws `badData` with the line's number.
+  /// Takes the next bytes and appends the lines that they complete. Throws `badData` with the number of the line.
   public mutating func read(_ bytes: some Collection<UInt8>, into lines: inout [Recording.Line]) throws(AccessoryError)
   {
     var rest = bytes[...]

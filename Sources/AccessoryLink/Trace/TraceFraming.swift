@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which frames a trace has, as a recording says it.
+/// Which frames a trace contains, as a recording states it.
 public enum TraceFraming: Sendable, Hashable {
-  /// Those of the driver with this name.
+  /// The frames of the driver with this name.
   case driver(String)
-  /// None that are known: a trace shows the bytes.
+  /// Unknown frames: a trace shows the bytes.
   case none
 
-  /// AF1's, by the name of its driver.
+  /// The frames of AF1, by the name of its driver.
   public static let af1 = TraceFraming.driver("framed")
 
-  /// The frames of a driver; none where there is no driver, or one whose name a recording has no room for.
+  /// The frames of a driver; `none` when there is no driver, or its name isn't allowed in a recording.
   public init(driver: String?) { self = driver.flatMap { Self(name: $0) } ?? .none }
 
-  /// The frames that a recording calls by this name, of at most 64 letters, digits and `._-`; nil when it is none.
+  /// The frames with this name in a recording, of at most 64 letters, digits and `._-`; nil when the name isn't
+  /// allowed.
   public init?(name: some StringProtocol) {
     guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(Self.isInName) else { return nil }
     switch name {
@@ -23,7 +24,7 @@ public enum TraceFraming: Sendable, Hashable {
     }
   }
 
-  /// What a recording calls them.
+  /// The name in a recording.
   public var name: String {
     switch self {
     case .driver(let name): name

@@ -3,7 +3,7 @@
 import AccessoryCore
 import DequeModule
 
-/// A bounded queue of trace records from the I/O thread to one reader. Records that find it full are dropped and
+/// A bounded queue of trace records from the I/O thread to one reader. When it is full, records are dropped and
 /// counted.
 final class TraceQueue: Sendable {
   fileprivate struct State {
@@ -11,14 +11,14 @@ final class TraceQueue: Sendable {
     var byteCount = 0
     /// Bytes that were dropped since the last record that was kept.
     var lostBytes = 0
-    /// Set when the queue was full, until the reader has taken everything. So losses come in few large pieces.
+    /// Set when the queue was full, until the reader has taken everything. So losses come in few large gaps.
     var isFull = false
     var hasEnded = false
   }
 
-  /// Records that may wait.
+  /// The most records that may wait.
   static let recordLimit = 4_096
-  /// Bytes that may wait.
+  /// The most bytes that may wait.
   static let byteLimit = 1 << 20
 
   private let state = Locked(State())
@@ -28,7 +28,7 @@ final class TraceQueue: Sendable {
   func add(_ record: TraceRecord) {
     let isFirst = state.withLock { state -> Bool in
       guard !state.hasEnded else { return false }
-      // A record of any length finds place in an empty queue.
+      // An empty queue accepts a record of any length.
       let fits =
         state.records.count < Self.recordLimit
         && (state.records.isEmpty || record.bytes.count <= Self.byteLimit - state.byteCount)
@@ -47,7 +47,7 @@ final class TraceQueue: Sendable {
     if isFirst { signal.raise() }
   }
 
-  /// Nothing more comes. What was lost at the end is told by a record without bytes.
+  /// Ends the queue. A last record without bytes reports the bytes that were lost at the end.
   func finish(at time: Duration) {
     state.withLock { state in
       guard !state.hasEnded else { return }
@@ -82,16 +82,16 @@ extension TraceQueue.State {
   }
 }
 
-/// What passes a transport, as an asynchronous sequence for one reader: see `TraceTap.records`.
+/// The traffic of a transport, as an asynchronous sequence for one reader: see `TraceTap.records`.
 public struct TraceRecords: AsyncSequence, Sendable {
   /// Bytes that passed together.
   public typealias Element = TraceRecord
-  /// It only ends.
+  /// The sequence doesn't throw.
   public typealias Failure = Never
 
   let queue: TraceQueue
 
-  /// Begins to take records.
+  /// Starts to take records.
   public func makeAsyncIterator() -> Iterator { Iterator(queue: queue) }
 
   /// Takes the records one after another.

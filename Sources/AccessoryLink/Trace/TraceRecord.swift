@@ -2,18 +2,18 @@
 
 import AccessoryIO
 
-/// Bytes that passed a transport together, and when.
+/// Bytes that passed a transport together, with the time.
 public struct TraceRecord: Sendable, Hashable {
   /// Time since the trace began.
   public var time: Duration
-  /// Which way they went.
+  /// The direction in which they passed.
   public var direction: ByteDirection
-  /// The bytes. None in a record that only tells of lost bytes, or that the time has come so far.
+  /// The bytes. Empty in a record that only reports lost bytes, or that shows only that time has passed.
   public var bytes: [UInt8]
-  /// How many bytes of both directions passed just before and were dropped, because the reader was too far behind.
+  /// How many bytes of both directions were dropped just before this record, because the reader was too slow.
   public var lostBytes: Int
 
-  /// A record of these parts.
+  /// A record with these parts.
   public init(time: Duration, direction: ByteDirection, bytes: [UInt8], lostBytes: Int = 0) {
     self.time = time
     self.direction = direction

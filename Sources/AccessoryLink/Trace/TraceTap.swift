@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 
-/// Records the traffic of a transport with the time.
+/// Records the traffic of a transport, with the time of each piece.
 ///
 /// The number of records that wait for the reader is bounded: see `records`.
 public final class TraceTap: TransportTap {
@@ -12,31 +12,31 @@ public final class TraceTap: TransportTap {
   private let queue = TraceQueue()
   /// The traffic, for one reader; ends after `finish`.
   ///
-  /// Up to 4,096 records or 1 MiB wait for the reader. If it falls further behind, traffic is dropped until it has
-  /// taken all of them; the next record tells how many bytes were lost.
+  /// Up to 4,096 records or 1 MiB wait for the reader. When the reader is slower, traffic is dropped until it has taken
+  /// all of them; the next record says how many bytes were lost.
   public var records: TraceRecords { TraceRecords(queue: queue) }
 
-  /// A tap whose time begins now.
+  /// A tap whose time starts now.
   public init(clock: any TimerClock = IOThread.shared) {
     self.clock = clock
     start = clock.now
   }
 
-  /// A tap whose time began at `start`.
+  /// A tap whose time started at `start`.
   package init(since start: MonotonicTime, clock: any TimerClock = IOThread.shared) {
     (self.start, self.clock) = (start, clock)
   }
 
-  /// Called by the transport.
+  /// Records bytes that passed. The transport calls this on the I/O thread.
   public func passed(_ direction: ByteDirection, _ bytes: RawSpan) {
     queue.add(TraceRecord(time: clock.now - start, direction: direction, bytes: bytes.withUnsafeBytes(Array.init)))
   }
 
-  /// Adds a record without bytes, which tells the reader that nothing else passed until now.
+  /// Adds a record without bytes, which shows the reader that nothing else passed until now.
   package func mark() {
     queue.add(TraceRecord(time: clock.now - start, direction: .fromDevice, bytes: []))
   }
 
-  /// No more will come.
+  /// Ends the records.
   public func finish() { queue.finish(at: clock.now - start) }
 }

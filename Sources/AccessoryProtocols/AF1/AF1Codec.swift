@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The AF1 framing: finds frames in a stream of bytes, and finds them again after damage.
+/// The AF1 framing: finds frames in a stream of bytes, and finds the next frame after damage.
 ///
-/// One changed or lost byte costs the frame it is in and no other; k lost bytes cost the frame they are in and at most
-/// the frames within the next k bytes. Frames are decoded straight from the input; only the bytes of an unfinished one
-/// are kept, never more than `maximumPayload` + 14.
+/// A changed or lost byte costs only the frame that it is in; k lost bytes cost that frame and at most the frames
+/// within the next k bytes. Frames are decoded straight from the input. Only the bytes of an unfinished frame are kept,
+/// never more than `maximumPayload` + 14.
 public struct AF1Codec: FrameCodec {
-  /// The longest payload that is taken or sent, in bytes, 1…65535.
+  /// The longest payload that is accepted or encoded, in bytes, 1…65535.
   public let maximumPayload: Int
 
   private var scanner: AF1Scanner
-  /// Kept bytes are those from `keptStart` on; they begin with an unfinished frame.
+  /// The kept bytes start at index `keptStart`. They begin with an unfinished frame.
   private var kept: [UInt8] = []
   private var keptStart = 0
-  /// How many kept bytes there must be before another scan can tell more.
+  /// How many bytes must be kept before another scan makes sense.
   private var needed = 0
   /// The position in the stream of the first kept byte, or of the next byte of input if there is none.
   private var position = 0
@@ -21,9 +21,9 @@ public struct AF1Codec: FrameCodec {
   /// A codec at the start of a stream.
   ///
   /// - Parameters:
-  ///   - maximumPayload: The longest payload that is taken or sent, in bytes. A longer frame is reported as
+  ///   - maximumPayload: The longest payload that is accepted or encoded, in bytes. A longer frame is reported as
   ///     `FrameOutcome.tooLong`. It bounds the memory.
-  ///   - silence: Which frames are delivered from behind an unfinished one.
+  ///   - silence: Which frames behind an unfinished one are delivered when the line falls silent.
   /// - Precondition: `maximumPayload` is 1…65535.
   public init(maximumPayload: Int, silence: AF1SilenceRule = .everyFinished) {
     precondition((1...Int(UInt16.max)).contains(maximumPayload), "an AF1 payload has 1 to 65535 bytes")
@@ -31,10 +31,10 @@ public struct AF1Codec: FrameCodec {
     scanner = AF1Scanner(maximumPayload: maximumPayload, silence: silence)
   }
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   public var counters: FrameCounters { scanner.counters }
 
-  /// Whether bytes are kept that may begin a frame, be it a single sync byte.
+  /// Whether bytes are kept that may begin a frame, even if only a single sync byte.
   public var hasUnfinishedFrame: Bool { keptCount > 0 }
 
   /// How many bytes are kept, at most `maximumPayload` + 14.
@@ -52,11 +52,12 @@ public struct AF1Codec: FrameCodec {
       let taken = min(needed - keptCount, bytes.byteCount - offset)
       keep(bytes.extracting(offset..<(offset + taken)))
       offset += taken
-      // Below the ten bytes of a header every byte can tell more; above, only the last one can.
+      // Within a header every further byte may rule the frame out, so scan again. Behind the header wait for the whole
+      // frame.
       if keptCount < needed, needed > AF1Header.byteCount || taken == 0 { return }
       rescan(from: 0, into: &batch)
       if keptCount <= offset {
-        // What is left came with this call: go on in the input itself.
+        // The remaining bytes came with this call: continue in the input itself.
         offset -= keptCount
         dropKept()
       } else if keptCount < needed, offset == bytes.byteCount {
@@ -69,10 +70,10 @@ public struct AF1Codec: FrameCodec {
     keep(bytes.extracting(stop.index..<bytes.byteCount))
   }
 
-  /// Tells that the line has been silent: whole frames behind the unfinished one are delivered, each only once.
+  /// Handles silence on the line: delivers whole frames behind the unfinished one, each only once.
   ///
-  /// The unfinished frame is kept. Frames that are damaged, too long or of another version are reported only once it
-  /// is finished or given up.
+  /// The unfinished frame is kept. Frames that are damaged, too long or of another version are reported later, when the
+  /// unfinished frame is finished or given up.
   public mutating func idle(into batch: inout FrameBatch<AF1Header>) {
     guard keptCount > AF1Header.byteCount else { return }
     let kept = kept
@@ -81,8 +82,8 @@ public struct AF1Codec: FrameCodec {
 
   /// Gives up the unfinished frame, and looks for others in the bytes behind its start.
   ///
-  /// What follows it may be unfinished as well; that is kept. The frame given up is not reported, its bytes count as
-  /// skipped.
+  /// A frame that is found there may be unfinished as well; it is kept. The frame that is given up is not reported, but
+  /// its bytes count as skipped.
   public mutating func expire(into batch: inout FrameBatch<AF1Header>) {
     guard keptCount > 0 else { return }
     if scanner.silence == .onlyLast { idle(into: &batch) }
@@ -91,7 +92,7 @@ public struct AF1Codec: FrameCodec {
     if keptCount == 0 { dropKept() }
   }
 
-  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  /// Forgets everything but the counters. The kept bytes are not counted as skipped.
   public mutating func reset() {
     scanner.reset()
     dropKept()
@@ -116,11 +117,11 @@ public struct AF1Codec: FrameCodec {
     output.append(littleEndian: CRC32.checksum(of: payload, .crc32ISOHDLC))
   }
 
-  /// Scans the kept bytes and drops those that are done with.
+  /// Scans the kept bytes and drops those that are no longer needed.
   private mutating func rescan(from index: Int, into batch: inout FrameBatch<AF1Header>) {
-    // A local reference, not a copy: a span of the stored property would forbid to change the scanner.
+    // A local reference, not a copy: a span of the stored property would not allow changes of the scanner.
     let kept = kept
-    // Bytes jumped over belong to a frame given up.
+    // The bytes in front of `index` belong to a frame that was given up.
     scanner.counters.skippedBytes += UInt64(index)
     let bytes = kept.span.bytes.extracting(keptStart..<kept.count)
     let stop = scanner.scan(bytes, from: index, base: position, into: &batch)
@@ -139,7 +140,8 @@ public struct AF1Codec: FrameCodec {
       keptStart = 0
     }
     if count > kept.capacity {
-      // Room for the frame at once, or twice as much as before; an array left to grow by itself would exceed the limit.
+      // Reserves room for the whole frame, or twice as much as before. An array that grows by itself would exceed the
+      // limit.
       kept.reserveCapacity(min(limit, max(needed, 2 * kept.capacity)))
     }
     kept.append(contentsOf: bytes)

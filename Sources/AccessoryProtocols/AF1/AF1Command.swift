@@ -12,9 +12,9 @@ public struct AF1Command: RawRepresentable, Sendable, Hashable {
   public static let hello = AF1Command(rawValue: 0x00)
   /// Asks for the accessory's names and versions.
   public static let identify = AF1Command(rawValue: 0x01)
-  /// Asks for the state; as an event, tells that it changed.
+  /// Asks for the state; as an event, reports that it changed.
   public static let status = AF1Command(rawValue: 0x02)
-  /// Asks for the battery; as an event, tells that it changed.
+  /// Asks for the battery; as an event, reports that it changed.
   public static let battery = AF1Command(rawValue: 0x03)
   /// Announces a file.
   public static let transferBegin = AF1Command(rawValue: 0x10)
@@ -22,7 +22,7 @@ public struct AF1Command: RawRepresentable, Sendable, Hashable {
   public static let transferData = AF1Command(rawValue: 0x11)
   /// Asks for the file to be checked and stored.
   public static let transferEnd = AF1Command(rawValue: 0x12)
-  /// Gives a transfer up.
+  /// Cancels a transfer.
   public static let transferAbort = AF1Command(rawValue: 0x13)
   /// Asks for the same bytes back.
   public static let echo = AF1Command(rawValue: 0x7E)
@@ -30,10 +30,11 @@ public struct AF1Command: RawRepresentable, Sendable, Hashable {
   /// The commands that the AF1 specification leaves to each accessory.
   public static let accessoryRange: ClosedRange<UInt8> = 0x40...0x7D
 
-  /// Whether running the command twice does no more than running it once, so that it may simply be sent again.
+  /// Whether the command is idempotent: running it twice does no more than running it once, so it may simply be sent
+  /// again.
   ///
-  /// IDENTIFY, STATUS, BATTERY, ECHO and the TRANSFER commands are, by the AF1 specification. So is HELLO, which it
-  /// does not list: a repeat clears what the first one cleared, and there is nothing else to ask before sending it again.
+  /// By the AF1 specification IDENTIFY, STATUS, BATTERY, ECHO and the TRANSFER commands are idempotent. HELLO is, too,
+  /// though the specification does not list it: a repeat clears what the first one has cleared already.
   public var isIdempotent: Bool {
     switch self {
     case .hello, .identify, .status, .battery, .transferBegin, .transferData, .transferEnd, .transferAbort, .echo: true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the ten header bytes of an AF1 frame say.
+/// The contents of the ten header bytes of an AF1 frame.
 public struct AF1Header: Sendable, Hashable {
   /// The flag bits of a frame: the low half of its third byte.
   public struct Flags: OptionSet, Sendable, Hashable {
@@ -12,11 +12,11 @@ public struct AF1Header: Sendable, Hashable {
 
     /// The sender waits for a reply.
     public static let replyWanted = Flags(rawValue: 1 << 0)
-    /// The frame answers a request.
+    /// The frame is the reply to a request.
     public static let reply = Flags(rawValue: 1 << 1)
     /// The request was refused; the payload is one reason byte.
     public static let refused = Flags(rawValue: 1 << 2)
-    /// The frame answers nothing: the accessory sent it of its own accord.
+    /// The frame is no reply: the accessory sent it of its own accord.
     public static let event = Flags(rawValue: 1 << 3)
   }
 
@@ -27,9 +27,10 @@ public struct AF1Header: Sendable, Hashable {
   public var version: UInt8
   /// The flag bits.
   public var flags: Flags
-  /// What is asked or answered.
+  /// The command of the request, reply or event.
   public var command: AF1Command
-  /// Counts the requests of a sender, and wraps after FFFF; an answer has its request's. Events count on their own.
+  /// The number of a request. A sender counts its requests, and wraps after FFFF. A reply has the number of its
+  /// request. Events are counted separately.
   public var number: UInt16
   /// The payload's length in bytes, as the header announces it. Filled on decoding, ignored on encoding.
   public var payloadLength: UInt16
@@ -77,7 +78,7 @@ extension AF1Header {
   /// Bytes behind a payload that is not empty.
   static let trailerByteCount = 4
 
-  /// Reads bytes 2 to 7, given as the first eight bytes in one little-endian word.
+  /// Reads header bytes 2 to 7 from `word`: the first eight bytes of the frame, in little-endian order.
   @inline(__always)
   init(word: UInt64) {
     let third = UInt8(truncatingIfNeeded: word >> 16)

@@ -4,17 +4,17 @@
 public struct AF1Identity: AF1Payload {
   /// The longest text that is read or written, in bytes of UTF-8.
   ///
-  /// A longer one is an error rather than cut short, as a cut serial number would pass for another accessory's. The
-  /// specification sets no limit; without one, an accessory could make a host keep and show sixty kilobytes of name.
+  /// A longer text is an error and is not cut short: a cut serial number could equal the one of another accessory. The
+  /// specification sets no limit; without one a host would have to keep and show a name of up to 65,535 bytes.
   public static let longestText = 256
 
-  /// Who makes the accessory.
+  /// The name of the manufacturer.
   public var manufacturer: String
-  /// The name that its user gave it.
+  /// The name that the user gave the accessory.
   public var name: String
   /// The name of the product.
   public var model: String
-  /// Which one of these products it is.
+  /// The serial number.
   public var serialNumber: String
   /// The version of its firmware.
   public var firmwareVersion: String
@@ -66,6 +66,8 @@ public struct AF1Identity: AF1Payload {
 
 /// The rules for text in payloads.
 enum AF1Text {
+  /// Checks a text.
+  ///
   /// - Throws: `AF1PayloadError` if `text` is too long or contains a zero byte.
   static func check(_ text: String) throws(AF1PayloadError) {
     guard text.utf8.count <= AF1Identity.longestText else {
@@ -76,9 +78,9 @@ enum AF1Text {
 }
 
 extension RawSpan {
-  /// The bytes of `range` as UTF-8, repaired where they are not.
+  /// The bytes of `range` as UTF-8; invalid UTF-8 is repaired with U+FFFD.
   ///
-  /// - Throws: `AF1PayloadError.textTooLong` if they are too many.
+  /// - Throws: `AF1PayloadError.textTooLong` if there are more than `AF1Identity.longestText`.
   func text(_ range: Range<Int>) throws(AF1PayloadError) -> String {
     guard range.count <= AF1Identity.longestText else {
       throw .textTooLong(byteCount: range.count, maximum: AF1Identity.longestText)

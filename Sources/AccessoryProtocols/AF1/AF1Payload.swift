@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a command carries, as a value with a form on the wire.
+/// A payload of a command, which can be read from bytes and written as bytes.
 ///
-/// Fixed layouts are read alike everywhere: a payload that is too short is an error; bytes behind a reply's known fields
-/// are ignored, as later accessories may add fields; bytes behind a request's arguments are an error, as nobody can
-/// honour an argument that they don't know.
+/// The same rules hold for all fixed layouts. A payload that is too short is an error. Bytes behind a reply's known
+/// fields are ignored, since later accessories may add fields. Bytes behind a request's arguments are an error, since
+/// an accessory can't honour an argument that it doesn't know.
 public protocol AF1Payload: Sendable, Hashable {
   /// Reads a payload.
   ///
-  /// - Throws: `AF1PayloadError` if the payload does not have this form.
+  /// - Throws: `AF1PayloadError` if the payload does not have this layout.
   init(decoding payload: RawSpan) throws(AF1PayloadError)
 
   /// Appends the payload to `output`.
   ///
-  /// - Throws: `AF1PayloadError` if the value has no form on the wire; `output` is then as it was.
+  /// - Throws: `AF1PayloadError` if the value can't be encoded; `output` is unchanged then.
   func encode(into output: inout [UInt8]) throws(AF1PayloadError)
 }
 
 extension AF1Payload {
   /// Reads a payload from an array.
   ///
-  /// - Throws: `AF1PayloadError` if the payload does not have this form.
+  /// - Throws: `AF1PayloadError` if the payload does not have this layout.
   public init(decoding payload: [UInt8]) throws(AF1PayloadError) {
     try self.init(decoding: payload.span.bytes)
   }
 
-  /// The payload alone.
+  /// The encoded payload.
   ///
-  /// - Throws: `AF1PayloadError` if the value has no form on the wire.
+  /// - Throws: `AF1PayloadError` if the value can't be encoded.
   public func encoded() throws(AF1PayloadError) -> [UInt8] {
     var output: [UInt8] = []
     try encode(into: &output)
@@ -58,7 +58,7 @@ extension AF1PayloadError: CustomStringConvertible {
     case .tooShort(let byteCount, let minimum): "the payload has \(byteCount) bytes and needs at least \(minimum)"
     case .tooLong(let byteCount, let maximum): "the payload has \(byteCount) bytes and may have at most \(maximum)"
     case .textTooLong(let byteCount, let maximum): "a text has \(byteCount) bytes and may have at most \(maximum)"
-    case .textNotEnded(let index): "text \(index + 1) is not ended by a zero byte"
+    case .textNotEnded(let index): "text \(index + 1) doesn't end with a zero byte"
     case .textContainsZero: "a text contains a zero byte"
     case .unknownValue(let byte): "the value \(byte) has no meaning here"
     }
@@ -66,12 +66,16 @@ extension AF1PayloadError: CustomStringConvertible {
 }
 
 extension RawSpan {
-  /// - Throws: `AF1PayloadError.tooShort` if there are fewer bytes than `minimum`.
+  /// Checks that there are at least `minimum` bytes.
+  ///
+  /// - Throws: `AF1PayloadError.tooShort` if there are fewer.
   func require(_ minimum: Int) throws(AF1PayloadError) {
     guard byteCount >= minimum else { throw .tooShort(byteCount: byteCount, minimum: minimum) }
   }
 
-  /// - Throws: `AF1PayloadError` if the number of bytes is not `count`.
+  /// Checks that there are exactly `count` bytes.
+  ///
+  /// - Throws: `AF1PayloadError.tooShort` or `AF1PayloadError.tooLong` if there are not.
   func requireExactly(_ count: Int) throws(AF1PayloadError) {
     try require(count)
     guard byteCount == count else { throw .tooLong(byteCount: byteCount, maximum: count) }

@@ -2,23 +2,24 @@
 
 import AccessoryCore
 
-/// The reply to STATUS, and the event that tells of a change.
+/// The reply to STATUS, and the payload of the event that reports a change.
 public struct AF1StatusReply: AF1Payload {
   /// What the accessory is doing.
   public var state: AccessoryState
-  /// Which fault there is; its meaning is the accessory's own. Zero is the usual value without a fault.
+  /// The fault, by a number that each accessory defines for itself; usually 0 when there is no fault.
   public var faultCode: UInt16
   /// How much of the work is done, in percent, 0…100; `nil` if the accessory does not say.
   public var progress: UInt8?
 
-  /// A status. A `progress` above 100 is taken as `nil`.
+  /// A status. A `progress` above 100 becomes `nil`.
   public init(state: AccessoryState, faultCode: UInt16 = 0, progress: UInt8? = nil) {
     self.state = state
     self.faultCode = faultCode
     self.progress = AF1Percent.checked(progress)
   }
 
-  /// Reads a status. An unknown state is `notInitialized`; a progress above 100 is none; further bytes are ignored.
+  /// Reads a status. An unknown state becomes `notInitialized`, a progress above 100 becomes `nil`; further bytes are
+  /// ignored.
   ///
   /// - Throws: `AF1PayloadError.tooShort` if there are fewer than four bytes.
   public init(decoding payload: RawSpan) throws(AF1PayloadError) {
@@ -36,9 +37,9 @@ public struct AF1StatusReply: AF1Payload {
   }
 }
 
-/// The reply to BATTERY, and the event that tells of a change.
+/// The reply to BATTERY, and the payload of the event that reports a change.
 public struct AF1BatteryReply: AF1Payload {
-  /// The coarse level, which every accessory tells.
+  /// The coarse level, which every accessory reports.
   public var level: BatteryLevel
   /// The charge in percent, 0…100; `nil` if the accessory does not say.
   public var percent: UInt8?
@@ -47,7 +48,7 @@ public struct AF1BatteryReply: AF1Payload {
   /// Whether the battery is being charged.
   public var charge: ChargeState
 
-  /// A reading. A `percent` above 100 and `millivolts` of 0 are taken as `nil`.
+  /// A reading. A `percent` above 100 and `millivolts` of 0 become `nil`.
   public init(level: BatteryLevel, percent: UInt8? = nil, millivolts: UInt16? = nil, charge: ChargeState = .unknown) {
     self.level = level
     self.percent = AF1Percent.checked(percent)
@@ -57,10 +58,11 @@ public struct AF1BatteryReply: AF1Payload {
 
   /// Reads a reply of 1, 2, 4 or 5 bytes; bytes behind the fifth are ignored.
   ///
-  /// Three bytes end in half a voltage: the level and the percent are read, and the odd byte is ignored. Unknown levels
-  /// are `notInitialized`, unknown charge states `unknown`, and a percent above 100 is none.
+  /// A reply of three bytes ends in the middle of the voltage: the level and the percent are read, and the third byte
+  /// is ignored. Unknown levels become `notInitialized`, unknown charge states `unknown`, and a percent above 100
+  /// `nil`.
   ///
-  /// - Throws: `AF1PayloadError.tooShort` if there is no byte.
+  /// - Throws: `AF1PayloadError.tooShort` if the payload is empty.
   public init(decoding payload: RawSpan) throws(AF1PayloadError) {
     try payload.require(1)
     let count = payload.byteCount
@@ -79,7 +81,7 @@ public struct AF1BatteryReply: AF1Payload {
     output.append(charge.rawValue)
   }
 
-  /// Appends as few bytes as say the same: 1, 2, 4 or 5.
+  /// Appends the shortest encoding that has all known fields: 1, 2, 4 or 5 bytes.
   public func encodeShortest(into output: inout [UInt8]) {
     let count =
       switch (percent, millivolts, charge) {
@@ -96,12 +98,12 @@ public struct AF1BatteryReply: AF1Payload {
 
 /// The rules for percentages in payloads.
 enum AF1Percent {
-  /// `nil` in place of FF and every other value above 100.
+  /// The percentage; `nil` for FF and every other value above 100.
   static func checked(_ percent: UInt8?) -> UInt8? {
     guard let percent, percent <= 100 else { return nil }
     return percent
   }
 
-  /// The byte for a percentage, FF for none.
+  /// The byte for a percentage; FF for `nil`.
   static func wire(_ percent: UInt8?) -> UInt8 { checked(percent) ?? 0xFF }
 }

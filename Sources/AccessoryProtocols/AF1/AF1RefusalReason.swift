@@ -8,23 +8,24 @@ public struct AF1RefusalReason: RawRepresentable, Sendable, Hashable {
   /// The reason with this byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The payload's checksum failed.
+  /// The payload's checksum is wrong.
   public static let payloadDamaged = AF1RefusalReason(rawValue: 2)
   /// The accessory does not have the command.
   public static let unknownCommand = AF1RefusalReason(rawValue: 3)
-  /// The payload is longer than the accessory takes.
+  /// The payload is longer than the accessory accepts.
   public static let tooLong = AF1RefusalReason(rawValue: 4)
   /// The accessory cannot take the request now.
   public static let busy = AF1RefusalReason(rawValue: 5)
-  /// The payload does not suit the command.
+  /// The payload does not fit the command.
   public static let badArgument = AF1RefusalReason(rawValue: 6)
   /// The accessory does not speak the frame's version.
   public static let unsupportedVersion = AF1RefusalReason(rawValue: 7)
 
-  /// Whether the same request may be sent again: at once if the payload was damaged, after a pause if busy.
+  /// Whether the same request may be sent again: at once if the payload was damaged, after a pause if the accessory is
+  /// busy.
   public var isRetryable: Bool { self == .payloadDamaged || self == .busy }
 
-  /// What an accessory answers a frame of this outcome with, or `nil` if the frame is whole.
+  /// The reason with which an accessory refuses a frame of this outcome; `nil` if the frame is whole.
   public init?(_ outcome: FrameOutcome) {
     switch outcome {
     case .whole: return nil

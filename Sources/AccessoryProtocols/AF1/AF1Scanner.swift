@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds AF1 frames in a run of bytes, and keeps what the rules need to know from one run to the next.
+/// Finds AF1 frames in a run of bytes, and keeps the state that is needed from one run to the next.
 ///
-/// It holds no bytes itself: `AF1Codec` calls it on its input, or on the bytes it has kept. Positions count bytes from
-/// the start of the stream.
+/// It stores no bytes: `AF1Codec` calls it with its input, or with the bytes that it has kept. Positions count bytes
+/// from the start of the stream.
 struct AF1Scanner: Sendable {
   let maximumPayload: Int
   let silence: AF1SilenceRule
   var counters = FrameCounters()
 
-  /// The end of the failed extent: a frame that ends at or before it may be part of a damaged frame's payload.
+  /// Where the last damaged frame ends, by its header. A frame that ends at or before this position may be part of a
+  /// damaged frame's payload.
   private var suspectEnd = 0
-  /// Starts of frames that were delivered on silence, from behind an unfinished frame, in rising order.
+  /// The positions of frames that were delivered on silence, from behind an unfinished frame; in rising order.
   private var delivered: [Int] = []
 
-  /// The end of all extents whose payload was read and found damaged.
-  private var checkedEnd = 0
+  /// Where the last payload ends whose checksum was computed and is wrong.
+  private var damagedPayloadEnd = 0
   private var checkpoints = CRCCheckpoints()
-  /// Copied to a local before use, as a span of a stored property would forbid to change any other.
+  /// Functions copy this to a local before use: a span of a stored property would not allow changes of other
+  /// properties.
   private let tables = (
     header: CRCTable.ibm3740, payload: CRCTable.table(for: .crc32ISOHDLC)
   )
@@ -35,15 +37,15 @@ struct AF1Scanner: Sendable {
     var needed: Int
   }
 
-  /// Forgets what belongs to the stream, and keeps the counters.
+  /// Forgets the state of the stream, and keeps the counters.
   mutating func reset() {
     suspectEnd = 0
     delivered.removeAll()
-    checkedEnd = 0
+    damagedPayloadEnd = 0
     checkpoints.reset()
   }
 
-  /// Takes all frames out of `bytes` from `start` on, up to one that is unfinished.
+  /// Appends all frames in `bytes` from `start` on to `batch`, up to the first unfinished one.
   ///
   /// `base` is the position of the first byte of `bytes`.
   mutating func scan(
@@ -51,11 +53,10 @@ struct AF1Scanner: Sendable {
   ) -> Stop {
     let tables = tables
     let headerTable = tables.header.entries.span
-    let payloadTable = tables.payload.entries.span
     var index = start
-    var checkedEnd = checkedEnd
-    defer { self.checkedEnd = checkedEnd }
-    // Bytes before this index are accounted for, as delivered or as skipped.
+    var damagedPayloadEnd = damagedPayloadEnd
+    defer { self.damagedPayloadEnd = damagedPayloadEnd }
+    // Bytes before this index have been delivered or counted as skipped.
     var accounted = start
     let stop: Stop
 
@@ -100,7 +101,7 @@ struct AF1Scanner: Sendable {
         break
       }
       let payload = payload(
-        of: header, in: bytes, at: index, base: base, checkedEnd: &checkedEnd, payloadTable)
+        of: header, in: bytes, at: index, base: base, damagedPayloadEnd: &damagedPayloadEnd, tables.payload)
       if let payload {
         counters.frames += 1
         batch.append(.whole, header, payload: bytes.extracting(payload))
@@ -110,8 +111,8 @@ struct AF1Scanner: Sendable {
       } else {
         counters.payloadErrors += 1
         batch.append(.payloadDamaged, header)
-        // A suspect may be payload itself, so its failure says nothing about the frames behind it: were the extent to
-        // grow by it, damage to one frame could cost others.
+        // A suspect frame may be part of a payload, so its failure says nothing about the frames behind it. If
+        // `suspectEnd` moved then, damage to one frame could cost others.
         if !isSuspect { suspectEnd = position + byteCount }
         index += 2
       }
@@ -120,15 +121,14 @@ struct AF1Scanner: Sendable {
     return stop
   }
 
-  /// Delivers frames that are whole in `bytes`, which begin with an unfinished frame, and remembers them.
+  /// Delivers the whole frames in `bytes`, which begin with an unfinished frame, and remembers their positions.
   ///
   /// Frames that are damaged, too long or of another version are left for `scan` to report.
   mutating func lookPast(_ bytes: RawSpan, base: Int, into batch: inout FrameBatch<AF1Header>) {
     let tables = tables
     let headerTable = tables.header.entries.span
-    let payloadTable = tables.payload.entries.span
     var suspectEnd = suspectEnd
-    var checkedEnd = checkedEnd
+    var damagedPayloadEnd = damagedPayloadEnd
     var index = 2
     // Whole frames that follow one another without a gap, and where the last of them ends.
     var chain: [(header: AF1Header, index: Int)] = []
@@ -150,7 +150,7 @@ struct AF1Scanner: Sendable {
         continue
       }
       let payload = payload(
-        of: header, in: bytes, at: index, base: base, checkedEnd: &checkedEnd, payloadTable)
+        of: header, in: bytes, at: index, base: base, damagedPayloadEnd: &damagedPayloadEnd, tables.payload)
       if payload != nil {
         if silence == .onlyLast, index != chainEnd { chain.removeAll() }
         chain.append((header, index))
@@ -172,18 +172,18 @@ struct AF1Scanner: Sendable {
     }
   }
 
-  /// Prepares for the unfinished frame being given up, of which all bytes to `end` may be part.
+  /// Prepares for giving up the unfinished frame. All bytes up to `end` may be part of it.
   mutating func giveUp(to end: Int) {
     if silence == .onlyLast { suspectEnd = max(suspectEnd, end) }
   }
 
-  /// Whether the frame at `position` was delivered already; forgets those before it.
+  /// Whether the frame at `position` was delivered already. Forgets the frames before it.
   private mutating func wasDelivered(_ position: Int) -> Bool {
     delivered.removeFirst(deliveredIndex(from: position))
     return delivered.first == position
   }
 
-  /// The index of the first delivered frame at `position` or behind it.
+  /// The index in `delivered` of the first frame at or behind `position`.
   private func deliveredIndex(from position: Int) -> Int {
     var low = 0
     var high = delivered.count
@@ -194,7 +194,7 @@ struct AF1Scanner: Sendable {
     return low
   }
 
-  /// The header whose ten bytes are at `index`, or `nil` if its checksum fails.
+  /// Reads the header from the ten bytes at `index`; `nil` if its checksum is wrong.
   @inline(__always)
   private static func header(in bytes: RawSpan, at index: Int, _ table: Span<UInt32>) -> AF1Header? {
     let word = bytes.load(littleEndianAt: index, as: UInt64.self)
@@ -202,23 +202,23 @@ struct AF1Scanner: Sendable {
     return CRCKernels.ibm3740(word, table) == stated ? AF1Header(word: word) : nil
   }
 
-  /// Where the payload of the frame at `index` lies, all of which is in `bytes`; `nil` if its checksum fails.
+  /// The range of the payload of the frame at `index`, which is wholly in `bytes`; `nil` if its checksum is wrong.
   ///
-  /// `checkedEnd` is the end of what failed before. Bytes in front of it have been read once, and must not be read again
-  /// for every header among them.
+  /// Bytes in front of `damagedPayloadEnd` were part of a payload with a wrong checksum. They have been read once, and
+  /// checkpoints avoid reading them again for every header among them.
   @inline(__always)
   private mutating func payload(
-    of header: AF1Header, in bytes: RawSpan, at index: Int, base: Int, checkedEnd: inout Int, _ table: Span<UInt32>
+    of header: AF1Header, in bytes: RawSpan, at index: Int, base: Int, damagedPayloadEnd: inout Int, _ table: CRCTable
   ) -> Range<Int>? {
     let start = index + AF1Header.byteCount
     let end = start + Int(header.payloadLength)
     if header.payloadLength == 0 { return start..<end }
     let found =
-      base + start < checkedEnd
+      base + start < damagedPayloadEnd
       ? checkpoints.checksum(of: start..<end, in: bytes, base: base, table)
-      : ~CRCKernels.reflected(.max, bytes.extracting(start..<end), table)
+      : ~table.reflected(.max, bytes.extracting(start..<end))
     if found == bytes.load(littleEndianAt: end, as: UInt32.self) { return start..<end }
-    checkedEnd = max(checkedEnd, base + end)
+    damagedPayloadEnd = max(damagedPayloadEnd, base + end)
     return nil
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// HELLO: the first request after every open. It clears what the accessory remembers of earlier requests.
+/// HELLO: the first request after every open. The accessory then forgets earlier requests.
 public struct AF1HelloRequest: AF1Payload {
   /// A number that the host chooses anew each time.
   public var nonce: UInt32
@@ -10,7 +10,7 @@ public struct AF1HelloRequest: AF1Payload {
 
   /// Reads the four bytes of a request.
   ///
-  /// - Throws: `AF1PayloadError` if there are not four.
+  /// - Throws: `AF1PayloadError` if there are fewer or more.
   public init(decoding payload: RawSpan) throws(AF1PayloadError) {
     try payload.requireExactly(4)
     nonce = payload.load(littleEndianAt: 0, as: UInt32.self)
@@ -22,14 +22,14 @@ public struct AF1HelloRequest: AF1Payload {
 
 /// The reply to HELLO.
 public struct AF1HelloReply: AF1Payload {
-  /// Changes when the accessory restarts.
+  /// A number that changes when the accessory restarts.
   public var bootID: UInt32
-  /// The longest payload that the accessory takes, in bytes.
+  /// The longest payload that the accessory accepts, in bytes.
   public var largestPayload: UInt16
-  /// How many requests may be outstanding at once, at least 1; an accessory that says 0 is read as saying 1.
+  /// How many requests may be outstanding at once, at least 1; a 0 from an accessory is read as 1.
   public var window: UInt8
 
-  /// What holds for an accessory that does not know HELLO; its boot identifier means nothing.
+  /// The values for an accessory that does not know HELLO. The boot identifier has no meaning.
   public static let assumedWithoutHello = AF1HelloReply(bootID: 0, largestPayload: 256, window: 1)
 
   /// A reply with these values.
@@ -39,7 +39,7 @@ public struct AF1HelloReply: AF1Payload {
     self.window = window
   }
 
-  /// Reads a reply. The eighth byte is reserved and not looked at; bytes behind it are ignored.
+  /// Reads a reply. The eighth byte is reserved and ignored; bytes behind it are ignored.
   ///
   /// - Throws: `AF1PayloadError.tooShort` if there are fewer than eight bytes.
   public init(decoding payload: RawSpan) throws(AF1PayloadError) {
@@ -58,14 +58,14 @@ public struct AF1HelloReply: AF1Payload {
   }
 }
 
-/// The payload of requests without arguments, and of the reply to TRANSFER_ABORT: nothing.
+/// An empty payload, of requests without arguments and of the reply to TRANSFER_ABORT.
 public struct AF1Empty: AF1Payload {
-  /// Nothing.
+  /// An empty payload.
   public init() {}
 
-  /// Reads nothing.
+  /// Checks that the payload is empty.
   ///
-  /// - Throws: `AF1PayloadError.tooLong` if there is something.
+  /// - Throws: `AF1PayloadError.tooLong` if it isn't.
   public init(decoding payload: RawSpan) throws(AF1PayloadError) { try payload.requireExactly(0) }
 
   /// Appends nothing.

@@ -2,7 +2,7 @@
 
 /// TRANSFER_BEGIN: announces a file.
 public struct AF1TransferBeginRequest: AF1Payload {
-  /// What the file is. Values without a name here are kept as they are.
+  /// The kind of a file. Values without a name here are kept as they are.
   public struct Kind: RawRepresentable, Sendable, Hashable {
     /// The byte on the wire.
     public var rawValue: UInt8
@@ -16,13 +16,13 @@ public struct AF1TransferBeginRequest: AF1Payload {
     public static let other = Kind(rawValue: 3)
   }
 
-  /// What the file is.
+  /// The kind of the file.
   public var kind: Kind
-  /// Its size in bytes.
+  /// The size of the file in bytes.
   public var size: UInt32
-  /// CRC-32/ISO-HDLC over all of it.
+  /// The CRC-32/ISO-HDLC of the whole file.
   public var checksum: UInt32
-  /// Its name, at most `AF1Identity.longestText` bytes of UTF-8; may be empty.
+  /// The file's name, at most `AF1Identity.longestText` bytes of UTF-8; may be empty.
   public var name: String
 
   /// A request with these values.
@@ -62,7 +62,7 @@ public struct AF1TransferBeginRequest: AF1Payload {
 public struct AF1TransferBeginReply: AF1Payload {
   /// The most bytes of the file that one TRANSFER_DATA may carry.
   public var chunkSize: UInt16
-  /// Where in the file to begin, in bytes: not at 0 if the accessory has a part of it already.
+  /// Where in the file to begin, in bytes; above 0 if the accessory already has the beginning.
   public var resumeOffset: UInt32
 
   /// A reply with these values.
@@ -140,15 +140,15 @@ public struct AF1TransferDataReply: AF1Payload {
 public enum AF1TransferEndReply: UInt8, AF1Payload, CaseIterable {
   /// The file is stored.
   case stored = 0
-  /// What arrived has another checksum than was announced.
+  /// The checksum of the received file differs from the announced one.
   case checksumDiffers = 1
-  /// What arrived has another size than was announced.
+  /// The size of the received file differs from the announced one.
   case sizeDiffers = 2
 
   /// Reads a reply; bytes behind the first are ignored.
   ///
-  /// - Throws: `AF1PayloadError.tooShort` if there is none, `AF1PayloadError.unknownValue` if it has no meaning: taking
-  ///   an unknown result for success or failure would be a guess.
+  /// - Throws: `AF1PayloadError.tooShort` if the payload is empty, `AF1PayloadError.unknownValue` for an unknown
+  ///   result: to treat it as success or failure would be a guess.
   public init(decoding payload: RawSpan) throws(AF1PayloadError) {
     try payload.require(1)
     guard let known = Self(rawValue: payload.byte(at: 0)) else { throw .unknownValue(payload.byte(at: 0)) }

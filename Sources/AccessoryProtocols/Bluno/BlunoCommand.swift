@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the radio of a Bluno is asked or told in AT mode.
+/// A command to the radio of a Bluno in AT mode.
 public enum BlunoCommand: Sendable, Hashable {
-  /// `+++`, without a line end: enter AT mode, or leave it.
+  /// `+++`, without a line end: enters AT mode, or leaves it.
   case toggle
-  /// AT: is it in AT mode?
+  /// `AT`: asks whether the radio is in AT mode.
   case attention
-  /// What is it?
+  /// Asks for the value of a parameter.
   case ask(BlunoParameter)
-  /// Change it to this text: a word, digits, an address, a name.
+  /// Sets a parameter to a text: a word, digits, an address, a name.
   case set(BlunoParameter, String)
-  /// Start anew, so that what was changed takes effect.
+  /// Restarts the radio, so that changed parameters take effect.
   case restart
-  /// Leave AT mode (firmware 1.8 and later).
+  /// Leaves AT mode (firmware 1.8 and later).
   case exit
   /// Any other line that begins with AT: printable ASCII.
   case other(String)
 
-  /// The bytes that are sent: with CR LF, but for `toggle`.
+  /// The bytes that are sent. All commands except `toggle` end with CR LF.
   ///
   /// - Throws: `BlunoError` if an argument can't be sent.
   public func encoded() throws(BlunoError) -> [UInt8] {
@@ -41,10 +41,11 @@ public enum BlunoCommand: Sendable, Hashable {
     }
   }
 
-  /// Reads a command, as a board does, with or without its line end. What is not known, or has a value that it can't
-  /// have, is `other`.
+  /// Reads a command as a board does, with or without its line end. A command that is unknown, or sets a value that the
+  /// parameter can't have, becomes `other`.
   ///
-  /// - Throws: `BlunoError.notACommand`, or `notSendable` if it can't be of a command.
+  /// - Throws: `BlunoError.notACommand` if the bytes don't begin with AT, `notSendable` if they can't be part of any
+  ///   command.
   public init(decoding bytes: [UInt8]) throws(BlunoError) {
     if bytes == Array("+++".utf8) {
       self = .toggle
@@ -81,13 +82,13 @@ public enum BlunoCommand: Sendable, Hashable {
   }
 }
 
-/// What a Bluno answers in AT mode: a line.
+/// A reply of a Bluno in AT mode: one line.
 public enum BlunoReply: Sendable, Hashable {
   /// `OK`.
   case ok
-  /// It is in AT mode now.
+  /// The radio is in AT mode now.
   case enteredATMode
-  /// A value, or anything else, as it was sent: escape it before showing it.
+  /// A value or any other text, as it was sent. Escape it before showing it.
   case value(String)
 
   /// Reads one reply, as the codec delivers it, with or without its line end.
@@ -113,18 +114,18 @@ public enum BlunoReply: Sendable, Hashable {
     return Array(text.utf8) + WireText.lineEnd
   }
 
-  /// The framing of replies: lines, whose end may be missing where the line falls silent.
+  /// The framing of replies: lines. If the line end is missing, silence ends the reply.
   public static var codec: ReplyCodec {
     do {
       let line = ReplyPattern("", terminator: WireText.lineEnd)
       return try ReplyCodec(patterns: [line], maximumPayload: BlunoLimits.reply)
     } catch {
-      preconditionFailure("\(error)")  // these are constants within the codec's bounds
+      preconditionFailure("\(error)")  // the arguments are constants within the codec's bounds
     }
   }
 
-  /// The value as a number, for parameters that are numbers: `-06` is −6, `115200,8,N,1` is 115200. Without a
-  /// connection the strength is none.
+  /// The value as a number, for parameters that are numbers: `-06` is −6, `115200,8,N,1` is 115200. A signal strength
+  /// of 0, which means that there is no connection, becomes `nil`.
   public func number(of parameter: BlunoParameter) -> Int? {
     guard case .value(let text) = self else { return nil }
     let field = Array(text.utf8).prefix { $0 != UInt8(ascii: ",") }
@@ -135,13 +136,13 @@ public enum BlunoReply: Sendable, Hashable {
     }
   }
 
-  /// The value as an address, for those that are.
+  /// The value as an address, for parameters that are addresses.
   public var address: BluetoothAddress? {
     guard case .value(let text) = self else { return nil }
     return BlunoParameter.address(text)
   }
 
-  /// The value as yes or no, for those that are `ON` or `OFF`.
+  /// The value as a boolean, for parameters that are `ON` or `OFF`.
   public var flag: Bool? {
     switch self {
     case .value("ON"): true

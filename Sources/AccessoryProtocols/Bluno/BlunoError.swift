@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why something can't be sent to a Bluno, or what it sent is none of its replies.
+/// Why a command or message can't be sent to a Bluno, or why bytes are no command.
 public enum BlunoError: Error, Sendable, Hashable {
-  /// An argument is outside of what it may be.
+  /// An argument is outside of its range.
   case outOfRange(argument: String, value: Int, range: ClosedRange<Int>)
-  /// Two tasks with one number.
+  /// Another task has this number.
   case numberInUse(Int)
-  /// A key can't have this character.
+  /// This character can't be a key's.
   case badCharacter(Character)
-  /// Another key has this character.
+  /// Another key sends this character.
   case characterInUse(Character, by: BlunoKey)
   /// There is nothing to send.
   case empty
-  /// A text has characters that would end the command, or is too long.
+  /// A text is too long, or has characters that can't be sent.
   case notSendable(argument: String)
-  /// This can only be asked for, or only be set.
-  case notPossible(BlunoParameter)
+  /// The parameter can't be set; it can only be asked for.
+  case readOnly(BlunoParameter)
   /// The bytes are no command.
   case notACommand
 }
@@ -25,14 +25,14 @@ extension BlunoError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .outOfRange(let argument, let value, let range):
-      "\(argument) is \(range.lowerBound) to \(range.upperBound), not \(value)"
-    case .numberInUse(let number): "there is a task with number \(number)"
-    case .badCharacter: "a key's character is one that ASCII can print, but for < and >"
-    case .characterInUse(let character, let key): "\(character) is what the key \(key.rawValue) sends"
+      "\(argument) must be \(range.lowerBound) to \(range.upperBound), not \(value)"
+    case .numberInUse(let number): "there is already a task with the number \(number)"
+    case .badCharacter: "the character of a key must be printable ASCII, and not < or >"
+    case .characterInUse(let character, let key): "\(character) is already sent by the key \(key.rawValue)"
     case .empty: "there is nothing to send"
     case .notSendable(let argument): "\(argument) has characters that can't be sent, or too many"
-    case .notPossible(let parameter): "\(parameter.rawValue) can't be used in this way"
-    case .notACommand: "the bytes are no command"
+    case .readOnly(let parameter): "\(parameter.rawValue) can't be used in this command"
+    case .notACommand: "the bytes are not a command"
     }
   }
 }

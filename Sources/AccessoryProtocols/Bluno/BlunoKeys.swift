@@ -4,12 +4,12 @@
 public enum BlunoKey: String, Sendable, Hashable, CaseIterable {
   /// The arrows.
   case up, down, left, right
-  /// Stand still.
+  /// Stop moving.
   case stop
-  /// What the robot's owner likes.
+  /// Keys without a fixed meaning.
   case f1, f2, f3, f4
 
-  /// The character that it sends unless it is given another: `f b l r s w x y z`.
+  /// The character that the key sends by default: one of `f b l r s w x y z`.
   public var defaultCharacter: Character {
     switch self {
     case .up: "f"
@@ -27,18 +27,18 @@ public enum BlunoKey: String, Sendable, Hashable, CaseIterable {
 
 /// Which character each key sends.
 ///
-/// It can be any that ASCII can print but `<` and `>`, between which a speed is sent; a digit, too, which is then no
-/// task's any more where one is read. No two keys have the same.
+/// A character may be any that ASCII can print except `<` and `>`, which enclose a speed. It may be a digit; a decoder
+/// then reads that digit as the key and no longer as a task. No two keys have the same character.
 public struct BlunoKeyMap: Sendable, Hashable {
   private var bytes: [BlunoKey: UInt8]
 
-  /// The keys that the remote control comes with.
+  /// The default characters of the remote control.
   public init() {
     bytes = [:]
     for key in BlunoKey.allCases { bytes[key] = key.defaultCharacter.asciiValue }
   }
 
-  /// The same, with other characters for these keys. They may exchange theirs.
+  /// The default characters, with others for these keys. Two keys may swap their characters.
   ///
   /// - Throws: `BlunoError.badCharacter` or `characterInUse`.
   public init(_ characters: [BlunoKey: Character]) throws(BlunoError) {
@@ -63,10 +63,10 @@ public struct BlunoKeyMap: Sendable, Hashable {
     bytes[key] = byte
   }
 
-  /// Back to what the remote control comes with.
+  /// Restores the default characters.
   public mutating func reset() { self = BlunoKeyMap() }
 
-  /// The key that sends this byte.
+  /// The key that sends this byte; `nil` if there is none.
   public func key(for byte: UInt8) -> BlunoKey? { BlunoKey.allCases.first { bytes[$0] == byte } }
 
   func byte(of key: BlunoKey) -> UInt8 { bytes[key] ?? 0 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the remote control sends. Nothing ends a message, unless a line end is asked for.
+/// A message of the remote control. It has no terminator, unless a line end is asked for.
 public enum BlunoMessage: Sendable, Hashable {
-  /// Begin the task with this number, 0…9999.
+  /// Start the task with this number, 0…9999.
   case task(Int)
   /// A key was pressed.
   case key(BlunoKey)
-  /// How fast to go, −999999999…999999999; what it means is the robot's own. Sent between `<` and `>`.
+  /// A speed, −999999999…999999999, whose meaning each robot defines for itself. Sent between `<` and `>`.
   case speed(Int)
-  /// Anything else.
+  /// Any other text.
   case text(String)
 
-  /// What a speed can be: at most nine digits.
+  /// The allowed speeds: at most nine digits.
   public static let speeds = -999_999_999...999_999_999
 
   /// The bytes that are sent.
@@ -19,7 +19,7 @@ public enum BlunoMessage: Sendable, Hashable {
   /// - Parameters:
   ///   - keys: Which character each key sends.
   ///   - endingLine: Whether a line feed is put behind the message, for robots that read lines.
-  /// - Throws: `BlunoError.outOfRange`, or `empty` for a text of nothing.
+  /// - Throws: `BlunoError.outOfRange`, or `empty` for an empty text without a line end.
   public func encoded(keys: BlunoKeyMap = BlunoKeyMap(), endingLine: Bool = false) throws(BlunoError) -> [UInt8] {
     var bytes: [UInt8]
     switch self {
@@ -41,35 +41,36 @@ public enum BlunoMessage: Sendable, Hashable {
     return bytes
   }
 
-  /// Whether what a robot sent is worth showing: it isn't empty, and not a line feed alone.
+  /// Whether bytes from a robot are worth showing: they are not empty, and more than a single line feed.
   public static func isShown(_ received: [UInt8]) -> Bool { !received.isEmpty && received != [UInt8(ascii: "\n")] }
 }
 
-/// Reads what the remote control sends, as a robot does that takes character by character: a key, a digit that is a
-/// task, or a speed between `<` and `>`. Any other character is a text of that one character.
+/// Reads what the remote control sends as a simple robot does, character by character. Each character is a key, a digit
+/// that names a task, or part of a speed between `<` and `>`. Any other character is a text of its own.
 ///
-/// Tasks of more than one digit and texts come apart in this way; nothing on the line tells where they end. A robot that
-/// is sent lines reads them with `BlunoMessage(line:keys:)`.
+/// So a task number of several digits, or a longer text, becomes several messages: nothing on the line marks its end. A
+/// robot that is sent lines reads them with `BlunoMessage(line:keys:)`.
 public struct BlunoDecoder: Sendable {
   /// Which character each key sends.
   public var keys: BlunoKeyMap
-  /// The bytes of a speed or of a character that has begun, at most eleven.
+  /// The bytes of an unfinished speed or character, at most eleven.
   private var kept: [UInt8] = []
 
   /// A decoder at the start of a message.
   public init(keys: BlunoKeyMap = BlunoKeyMap()) { self.keys = keys }
 
-  /// How many bytes are kept of something unfinished, at most eleven.
+  /// How many bytes of an unfinished message are kept, at most eleven.
   public var unfinishedByteCount: Int { kept.count }
 
-  /// Takes the next bytes and returns the messages that they complete. How they are cut changes nothing.
+  /// Takes the next bytes and returns the messages that they complete. The result doesn't depend on how the bytes are
+  /// divided into calls.
   public mutating func decode(_ bytes: [UInt8]) -> [BlunoMessage] {
     var messages: [BlunoMessage] = []
     for byte in bytes { take(byte, into: &messages) }
     return messages
   }
 
-  /// Gives up what has begun: it becomes a text.
+  /// Gives up the unfinished message, which becomes a text.
   public mutating func finish() -> [BlunoMessage] {
     if kept.isEmpty { return [] }
     defer { kept = [] }
@@ -114,7 +115,7 @@ public struct BlunoDecoder: Sendable {
     }
   }
 
-  /// How many bytes a character has that begins with this one, by UTF-8.
+  /// How many bytes the UTF-8 character has that begins with this byte.
   private static func length(_ first: UInt8) -> Int {
     switch first {
     case 0xC2...0xDF: 2
@@ -126,8 +127,8 @@ public struct BlunoDecoder: Sendable {
 }
 
 extension BlunoMessage {
-  /// Reads one line, with or without its end: a key's one character, digits that are a task, a speed between `<` and
-  /// `>`, or a text.
+  /// Reads one line, with or without its end: a key's character, the digits of a task, a speed between `<` and `>`, or
+  /// any other text.
   public init(line: [UInt8], keys: BlunoKeyMap = BlunoKeyMap()) {
     let line = WireText.withoutLineEnds(line[...])
     if line.count == 1, let key = keys.key(for: line[line.startIndex]) {

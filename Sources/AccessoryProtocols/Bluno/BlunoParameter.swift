@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a Bluno can be asked in AT mode, or what can be set. The raw values are the words on the wire.
+/// A parameter of a Bluno, which can be asked for or set in AT mode. The raw values are the words on the wire.
 public enum BlunoParameter: String, Sendable, Hashable, CaseIterable {
-  /// What it does: a `BlunoFunction`'s word.
+  /// The board's function: one of `choices`.
   case function = "FSM"
   /// `ROLE_CENTRAL` or `ROLE_PERIPHERAL`.
   case role = "ROLE"
   /// The shortest time between two transmissions, in milliseconds.
   case minimumInterval = "MIN_INTERVAL"
-  /// The longest.
+  /// The longest time between two transmissions, in milliseconds.
   case maximumInterval = "MAX_INTERVAL"
-  /// The serial line's bits a second.
+  /// The serial line's bit rate, in bits a second.
   case speed = "UART"
-  /// The address of the one that it connects to.
+  /// The address of the device that it connects to, with `UNIQUE` as connect mode.
   case bind = "BIND"
-  /// `UNIQUE` or `ANYONE`: whether it connects only to that one.
+  /// `UNIQUE` or `ANYONE`: whether it connects only to the device with the bound address.
   case connectMode = "CMODE"
   /// Its own address.
   case address = "MAC"
   /// Its name, of at most 13 bytes.
   case name = "NAME"
-  /// `DEFAULT`, `DEFPERIPHERAL` or `DEFCENTRAL`; `UNKNOWN` after any change.
+  /// `DEFAULT`, `DEFPERIPHERAL` or `DEFCENTRAL`; it reads `UNKNOWN` after any change of a parameter.
   case setting = "SETTING"
-  /// Whether what its processor sends is told on USB, too: `ON` or `OFF`.
+  /// Whether bytes that its processor sends are copied to USB: `ON` or `OFF`.
   case blunoDebug = "BLUNODEBUG"
-  /// Whether what comes by radio is told on USB, too: `ON` or `OFF`.
+  /// Whether bytes that arrive by radio are copied to USB: `ON` or `OFF`.
   case usbDebug = "USBDEBUG"
-  /// How strongly it sends, in dBm: 0, 4, −6, −23.
+  /// The transmission power in dBm: 0, 4, −6, −23.
   case power = "TXPOWER"
   /// Whether it sends as an iBeacon: `ON` or `OFF`.
   case beacons = "IBEACONS"
-  /// The iBeacon's numbers.
+  /// The iBeacon's major number.
   case major = "MAJOR"
-  /// The second one.
+  /// The iBeacon's minor number.
   case minor = "MINOR"
   /// Its firmware's version, such as `V1.97`.
   case version = "VERSION"
-  /// The connection's strength in dBm; `-000` without one.
+  /// The signal strength of the connection in dBm; `-000` without a connection.
   case signalStrength = "RSSI"
-  /// What keys it presses as a keyboard (firmware 1.6 and later).
+  /// The keys that it presses when it acts as a keyboard (firmware 1.6 and later).
   case key = "KEY"
 
-  /// Whether it can only be asked for.
+  /// Whether the parameter can only be asked for.
   public var isReadOnly: Bool { [.address, .version, .signalStrength].contains(self) }
 
-  /// What a board from the factory answers; `nil` where that isn't the same for all.
+  /// The reply of a board with factory settings; `nil` where boards differ.
   public var factoryText: String? {
     switch self {
     case .function: "FSM_TRANS_USB_COM_BLE"
@@ -63,7 +63,7 @@ public enum BlunoParameter: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The values that it can be set to, where they are words or few numbers; as they are written.
+  /// The allowed values as they are written, for parameters that are one of a few words or numbers; otherwise `nil`.
   public var choices: [String]? {
     switch self {
     case .function: ["FSM_TRANS_USB_COM_BLE", "FSM_HID_USB_COM_BLE_AT"]
@@ -76,7 +76,7 @@ public enum BlunoParameter: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The numbers that it can be set to, where they are many.
+  /// The allowed numbers, for parameters with a range of numbers; otherwise `nil`.
   public var range: ClosedRange<Int>? {
     switch self {
     case .minimumInterval, .maximumInterval: 1...9_999
@@ -86,11 +86,11 @@ public enum BlunoParameter: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The text with which it is set to `value`.
+  /// Checks a value, and returns the text that is sent for it.
   ///
-  /// - Throws: `BlunoError` if it can't be set to that.
+  /// - Throws: `BlunoError` if the parameter can't be set to this value.
   func checked(_ value: String) throws(BlunoError) -> String {
-    if isReadOnly { throw .notPossible(self) }
+    if isReadOnly { throw .readOnly(self) }
     guard !value.isEmpty, value != "?", value.utf8.count <= BlunoLimits.value, WireText.isFreeOfControls(value) else {
       throw .notSendable(argument: rawValue)
     }
@@ -113,16 +113,16 @@ public enum BlunoParameter: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What a Bluno takes.
+/// Limits and default settings of a Bluno.
 public enum BlunoLimits {
-  /// Bits a second, as it comes from the factory; eight data bits, no parity, one stop bit.
+  /// The factory setting of the bit rate, in bits a second; with eight data bits, no parity, one stop bit.
   public static let baudRate = 115_200
-  /// Bytes of a name.
+  /// The longest name, in bytes.
   public static let name = 13
-  /// Bytes of a value that are accepted here.
+  /// The longest value that is sent, in bytes.
   public static let value = 64
-  /// Bytes of a line of a reply that are accepted here.
+  /// The longest line of a reply that is accepted, in bytes.
   public static let reply = 256
-  /// How long it must be left alone when it starts, which opening its line makes it do.
+  /// How long to send nothing after the board starts. Opening its line makes it start.
   public static let settle = Duration.seconds(2)
 }

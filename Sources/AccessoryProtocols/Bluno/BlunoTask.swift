@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that a robot can be told to do by a number.
+/// A task of a robot, which is started by its number.
 public struct BlunoTask: Sendable, Hashable {
-  /// What is sent, in decimal digits: 0…9999. With two digits or more, only a robot that reads lines can tell where it
-  /// ends.
+  /// The number, 0…9999, which is sent in decimal digits. If it has two or more digits, only a robot that reads lines
+  /// can tell where it ends.
   public let number: Int
-  /// What it is called.
+  /// The name of the task.
   public var name: String
 
   /// A task.
   ///
-  /// - Throws: `BlunoError.outOfRange`.
+  /// - Throws: `BlunoError.outOfRange` if the number isn't within `range`.
   public init(number: Int, name: String) throws(BlunoError) {
     guard Self.range.contains(number) else { throw .outOfRange(argument: "task", value: number, range: Self.range) }
     self.init(uncheckedNumber: number, name: name)
@@ -21,10 +21,10 @@ public struct BlunoTask: Sendable, Hashable {
     self.name = name
   }
 
-  /// The numbers that there can be.
+  /// The allowed numbers.
   public static let range = 0...9_999
 
-  /// What the remote control comes with.
+  /// The default tasks of the remote control.
   public static let defaults: [BlunoTask] = ["Status", "Remote", "Patrol", "Follow IR", "Avoid IR"].enumerated().map {
     BlunoTask(uncheckedNumber: $0.offset, name: $0.element)
   }
@@ -32,34 +32,34 @@ public struct BlunoTask: Sendable, Hashable {
 
 /// The tasks of a remote control, in the order in which they are shown.
 public struct BlunoTaskList: Sendable, Hashable {
-  /// The tasks; no number is there twice.
+  /// The tasks; each number occurs once.
   public private(set) var tasks: [BlunoTask]
 
-  /// A list with the tasks that the remote control comes with.
+  /// A list with the default tasks.
   public init() { tasks = BlunoTask.defaults }
 
   /// A list of these tasks.
   ///
-  /// - Throws: `BlunoError.numberInUse` if two have one number.
+  /// - Throws: `BlunoError.numberInUse` if two tasks have the same number.
   public init(_ tasks: [BlunoTask]) throws(BlunoError) {
     self.tasks = []
     for task in tasks { try append(task) }
   }
 
-  /// The task with this number.
+  /// The task with this number; `nil` if there is none.
   public func task(_ number: Int) -> BlunoTask? { tasks.first { $0.number == number } }
 
   /// Appends a task.
   ///
-  /// - Throws: `BlunoError.numberInUse`.
+  /// - Throws: `BlunoError.numberInUse` if the list has a task with the same number.
   public mutating func append(_ task: BlunoTask) throws(BlunoError) {
     if self.task(task.number) != nil { throw .numberInUse(task.number) }
     tasks.append(task)
   }
 
-  /// Appends a task with the lowest number that is free, and returns it.
+  /// Appends a task with the lowest free number, and returns it.
   ///
-  /// - Throws: `BlunoError.outOfRange` if there is none.
+  /// - Throws: `BlunoError.outOfRange` if no number is free.
   @discardableResult
   public mutating func append(named name: String) throws(BlunoError) -> BlunoTask {
     let used = Set(tasks.map(\.number))
@@ -85,7 +85,8 @@ public struct BlunoTaskList: Sendable, Hashable {
     return true
   }
 
-  /// Moves the task with this number to a place in the list, or as near as there is one; `false` if there is none.
+  /// Moves the task with this number to index `place` of the list, or to the nearest index that exists; `false` if
+  /// there is no such task.
   @discardableResult
   public mutating func move(_ number: Int, to place: Int) -> Bool {
     guard let from = tasks.firstIndex(where: { $0.number == number }) else { return false }
@@ -94,6 +95,6 @@ public struct BlunoTaskList: Sendable, Hashable {
     return true
   }
 
-  /// Back to what the remote control comes with.
+  /// Restores the default tasks.
   public mutating func reset() { self = BlunoTaskList() }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An incremental cyclic redundancy check: bytes go in by `update`, the checksum of all of them is `value`.
+/// An incremental cyclic redundancy check: pass bytes to `update`; `value` is the checksum of all of them.
 ///
-/// `Value` is the unsigned integer of the algorithm's width: `CRC<UInt16>(.crc16MODBUS)`. Feeding bytes in pieces gives
-/// the same value as feeding them at once.
+/// `Value` is the unsigned integer of the algorithm's width: `CRC<UInt16>(.crc16MODBUS)`. Passing bytes in pieces gives
+/// the same value as passing them at once.
 public struct CRC<Value: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
   private var engine: CRCEngine
 
   /// A check that has seen no bytes.
   ///
-  /// The tables are shared for the algorithms of `CRCParameters.catalogue`; for others they are computed here.
+  /// Algorithms of `CRCParameters.catalogue` share their tables; for others this computes them.
   ///
   /// - Precondition: `Value` has room for the algorithm's width.
   public init(_ parameters: CRCParameters) {
@@ -23,7 +23,7 @@ public struct CRC<Value: FixedWidthInteger & UnsignedInteger & Sendable>: Sendab
   /// The checksum of the bytes seen so far.
   public var value: Value { Value(truncatingIfNeeded: engine.value) }
 
-  /// Takes `bytes` in after those seen before.
+  /// Updates the checksum with `bytes`, which follow those seen before.
   public mutating func update(_ bytes: RawSpan) { engine.update(bytes) }
 
   /// Forgets the bytes seen so far.
@@ -44,7 +44,7 @@ public typealias CRC16 = CRC<UInt16>
 /// A CRC of thirty-two bits.
 public typealias CRC32 = CRC<UInt32>
 
-/// What `CRC` wraps: one register of 32 bits for all widths, so that nothing generic is in the hot path.
+/// The implementation of `CRC`, with one register of 32 bits for all widths, so that the hot path has no generic code.
 struct CRCEngine: Sendable {
   let parameters: CRCParameters
   private let table: CRCTable
@@ -64,7 +64,7 @@ struct CRCEngine: Sendable {
   mutating func update(_ bytes: RawSpan) {
     register =
       parameters.reflected
-      ? CRCKernels.reflected(register, bytes, table.entries.span)
+      ? table.reflected(register, bytes)
       : CRCKernels.forward(register, bytes, table.entries.span)
   }
 

@@ -2,10 +2,11 @@
 
 /// The inner loops of the checksums.
 ///
-/// They read without bounds checks. That is safe because every data offset stays below the span's own count, and every
-/// table index is a row number below `CRCTable.slices` and a byte; the table's size is checked once at each entry.
+/// They read without bounds checks. That is safe because every data offset is below the span's own count, and every
+/// table index consists of a row number below `CRCTable.slices` and a byte. The table's size is checked once in each
+/// function.
 enum CRCKernels {
-  /// Takes `bytes` into the register of a reflected algorithm.
+  /// Updates the register of a reflected algorithm with `bytes`.
   @inline(__always)
   static func reflected(_ register: UInt32, _ bytes: RawSpan, _ table: Span<UInt32>) -> UInt32 {
     precondition(table.count == CRCTable.slices * 256)
@@ -30,7 +31,7 @@ enum CRCKernels {
     return register
   }
 
-  /// Takes `bytes` into the register of an algorithm that is not reflected; the register is at the high end.
+  /// Updates the register of an algorithm that is not reflected with `bytes`. The register's bits are at the high end.
   @inline(__always)
   static func forward(_ register: UInt32, _ bytes: RawSpan, _ table: Span<UInt32>) -> UInt32 {
     precondition(table.count == CRCTable.slices * 256)
@@ -55,10 +56,11 @@ enum CRCKernels {
     return register
   }
 
-  /// What the last twelve of sixteen bytes leave in the register, which does not depend on what it held.
+  /// The contribution of the last twelve of sixteen bytes to the register. It does not depend on the register's old
+  /// value.
   ///
-  /// The loops compute it one step ahead, so that only four lookups wait for the step before. Written as one
-  /// expression, the compiler puts all sixteen in one chain, at less than half the speed.
+  /// The loops compute it one step ahead, so that only four lookups wait for the step before. If all sixteen lookups
+  /// were one expression, the compiler would put them in one dependency chain, at less than half the speed.
   @inline(__always)
   private static func last12(of bytes: RawSpan, _ offset: Int, _ table: Span<UInt32>) -> UInt32 {
     let low = bytes.word(uncheckedAt: offset)
@@ -69,7 +71,7 @@ enum CRCKernels {
       ^ entry(table, 1, high >> 48) ^ entry(table, 0, high >> 56)
   }
 
-  /// What the first four of sixteen bytes, combined with the register, leave in it.
+  /// The contribution of the first four of sixteen bytes, which are already combined with the register.
   @inline(__always)
   private static func first4(_ bits: UInt32, _ table: Span<UInt32>) -> UInt32 {
     let bits = UInt64(bits)
@@ -77,11 +79,11 @@ enum CRCKernels {
       ^ entry(table, 12, bits >> 24)
   }
 
-  /// CRC-16/IBM-3740 over eight bytes, given as one little-endian word; `table` is that algorithm's.
+  /// CRC-16/IBM-3740 of eight bytes, given as one little-endian word. `table` is the table of that algorithm.
   @inline(__always)
   static func ibm3740(_ header: UInt64, _ table: Span<UInt32>) -> UInt16 {
     precondition(table.count == CRCTable.slices * 256)
-    // The register starts as FFFF, which meets the first two bytes.
+    // The register starts as FFFF, which is combined with the first two bytes.
     let word = header ^ 0xFFFF
     let register =
       entry(table, 7, word) ^ entry(table, 6, word >> 8) ^ entry(table, 5, word >> 16) ^ entry(table, 4, word >> 24)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What tells one cyclic redundancy check from another, in the terms of the Rocksoft model.
+/// The parameters that define a cyclic redundancy check, in the terms of the Rocksoft model.
 ///
-/// Registers are at most 32 bits wide. The values are written as that model writes them: the polynomial without its
-/// highest term and most significant bit first, whether or not the algorithm is reflected.
+/// Registers are at most 32 bits wide. The values are written as in that model: the polynomial without its highest term
+/// and most significant bit first, whether or not the algorithm is reflected.
 public struct CRCParameters: Sendable, Hashable {
   /// The name in the CRC RevEng catalogue, such as `CRC-16/IBM-3740`.
   public let name: String
@@ -11,15 +11,15 @@ public struct CRCParameters: Sendable, Hashable {
   public let width: Int
   /// The generator polynomial without its highest term, most significant bit first.
   public let polynomial: UInt32
-  /// What the register holds before the first byte (in the unreflected notation of the model).
+  /// The register before the first byte (in the unreflected notation of the model).
   public let initial: UInt32
   /// Whether both bytes and result are reflected, that is, taken least significant bit first.
   ///
   /// The model keeps two flags, `refin` and `refout`; every algorithm here sets them alike.
   public let reflected: Bool
-  /// What the register is combined with, by exclusive or, to give the value.
+  /// The value that is combined with the register by exclusive or at the end.
   public let xorOut: UInt32
-  /// The value over the nine ASCII bytes `123456789`.
+  /// The checksum of the nine ASCII bytes `123456789`.
   public let check: UInt32
 
   /// Parameters for an algorithm that is not in `catalogue`.
@@ -42,7 +42,7 @@ public struct CRCParameters: Sendable, Hashable {
 }
 
 extension CRCParameters {
-  /// CRC-16/IBM-3740, also called CCITT-FALSE and AUTOSAR: what AF1 puts over its headers.
+  /// CRC-16/IBM-3740, also called CCITT-FALSE and AUTOSAR: the checksum of AF1 headers.
   public static let crc16IBM3740 = CRCParameters(
     name: "CRC-16/IBM-3740", width: 16, polynomial: 0x1021, initial: 0xFFFF, reflected: false, xorOut: 0,
     check: 0x29B1)
@@ -76,7 +76,7 @@ extension CRCParameters {
   public static let crc8SMBUS = CRCParameters(
     name: "CRC-8/SMBUS", width: 8, polynomial: 0x07, initial: 0, reflected: false, xorOut: 0, check: 0xF4)
 
-  /// CRC-32/ISO-HDLC, the CRC-32 of Ethernet and zlib: what AF1 puts over its payloads.
+  /// CRC-32/ISO-HDLC, the CRC-32 of Ethernet and zlib: the checksum of AF1 payloads.
   public static let crc32ISOHDLC = CRCParameters(
     name: "CRC-32/ISO-HDLC", width: 32, polynomial: 0x04C1_1DB7, initial: 0xFFFF_FFFF, reflected: true,
     xorOut: 0xFFFF_FFFF, check: 0xCBF4_3926)

@@ -2,16 +2,18 @@
 
 /// The tables of one polynomial: `slices` rows of 256 entries, one after another.
 ///
-/// Row k holds what a byte leaves in the register after k more bytes of zero, so that sixteen bytes can be taken in one
-/// step. Every width is kept in a 32-bit register, so that two kernels serve all: reflected algorithms at its low end,
-/// the others at its high end.
+/// Row k has the register after a byte and k more bytes of zero, so that sixteen bytes can be processed in one step.
+/// Every width is kept in a 32-bit register, so that two kernels serve all algorithms: reflected ones use its low end,
+/// the others its high end.
 struct CRCTable: Sendable {
-  /// Bytes that the kernels take in one step.
+  /// How many bytes the kernels process in one step.
   static let slices = 16
 
   let entries: [UInt32]
+  /// A faster method for many bytes; nil if the algorithm is not reflected, or the processor doesn't support it.
+  let folding: CRCFolding?
 
-  /// Tables made once for each algorithm of the catalogue.
+  /// The tables for the algorithms of the catalogue, each made once.
   private static let catalogue: [(key: Key, table: CRCTable)] = {
     var made: [(key: Key, table: CRCTable)] = []
     for parameters in CRCParameters.catalogue where !made.contains(where: { $0.key == Key(parameters) }) {
@@ -20,7 +22,7 @@ struct CRCTable: Sendable {
     return made
   }()
 
-  /// The tables of the AF1 header's algorithm, at hand for each frame.
+  /// The tables of the AF1 header's algorithm. Every frame needs them, so they are stored and not looked up.
   static let ibm3740 = table(for: .crc16IBM3740)
 
   /// The tables for `parameters`: shared for the catalogue's algorithms, newly made for others.
@@ -29,13 +31,15 @@ struct CRCTable: Sendable {
     return catalogue.first { $0.key == key }?.table ?? CRCTable(key)
   }
 
-  /// Of the parameters, those on which the tables depend.
+  /// The parameters that determine the tables.
   private struct Key: Equatable, Sendable {
-    /// The polynomial as the register has it: reflected at the low end, or shifted to the high end.
+    /// The polynomial in the form of the register: reflected at the low end, or shifted to the high end.
     let polynomial: UInt32
+    let width: Int
     let reflected: Bool
 
     init(_ parameters: CRCParameters) {
+      width = parameters.width
       let aligned = parameters.polynomial << UInt32(32 - parameters.width)
       polynomial = parameters.reflected ? aligned.bitReversed : aligned
       reflected = parameters.reflected
@@ -63,11 +67,19 @@ struct CRCTable: Sendable {
         : before << 8 ^ entries[Int(before >> 24)]
     }
     self.entries = entries
+    folding = key.reflected ? CRCFolding(polynomial: key.polynomial, width: key.width) : nil
+  }
+
+  /// Updates the register of a reflected algorithm with `bytes`.
+  @inline(__always)
+  func reflected(_ register: UInt32, _ bytes: RawSpan) -> UInt32 {
+    if bytes.byteCount >= CRCFolding.least, let folding { return folding.reflected(register, bytes, entries.span) }
+    return CRCKernels.reflected(register, bytes, entries.span)
   }
 }
 
 extension UInt32 {
-  /// The same bits, least significant first.
+  /// The same bits in reverse order.
   var bitReversed: UInt32 {
     var value = byteSwapped
     value = value >> 4 & 0x0F0F_0F0F | (value & 0x0F0F_0F0F) << 4

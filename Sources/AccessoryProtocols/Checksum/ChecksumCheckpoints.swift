@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A checksum over many overlapping ranges of one stream, at a cost that does not grow with their length.
+/// Computes a checksum of many overlapping ranges of one stream, in a time that does not grow with their length.
 ///
-/// What a range leaves in the state follows from what two longer runs with a common start leave. So the state is kept
-/// every `ChecksumEngine.blockByteCount` bytes, and a range costs its two ends and one shift. That is what makes a
-/// stream of false headers, each of which claims a long payload, cost little more than any other.
+/// The state after a range follows from the states after two longer runs with a common start. So the state is stored
+/// every `ChecksumEngine.blockByteCount` bytes, and a range costs only the bytes at its two ends and one shift. A
+/// stream of false headers, each of which claims a long payload, then costs little more than any other.
 struct ChecksumCheckpoints: Sendable {
-  /// How far checkpoints reach before they begin anew, in bytes; they take a thirty-second of that.
+  /// How many bytes checkpoints span before they start anew. The checkpoints take a thirty-second of that.
   private let reach: Int
   /// The position in the stream of the first checkpoint.
   private var origin = 0
-  /// The state at each checkpoint, having been zero at the first.
+  /// The state at each checkpoint; it starts as zero at the first.
   private var states: [UInt32] = []
 
   /// Checkpoints for ranges of at most `longestRange` bytes.
@@ -19,7 +19,7 @@ struct ChecksumCheckpoints: Sendable {
   /// Forgets the stream.
   mutating func reset() { states.removeAll(keepingCapacity: true) }
 
-  /// The state `state` after the bytes in `range`.
+  /// The state after the bytes in `range`, if it was `state` before them.
   ///
   /// `base` is the position in the stream of the first byte of `bytes`. The same position must hold the same byte in
   /// every call until `reset()`.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A `FrameChecksum` at work. It holds the tables; the state belongs to the caller.
+/// Computes a `FrameChecksum`. It has the tables; the caller keeps the state.
 ///
-/// All of these checksums are linear: two states can be added and subtracted, and what zero bytes make of a sum is the
-/// sum of what they make of its parts. `ChecksumCheckpoints` lives on that.
+/// All of these checksums are linear: states can be added and subtracted, and bytes of zero change a sum of states as
+/// they change its parts. `ChecksumCheckpoints` depends on that.
 struct ChecksumEngine: Sendable {
   private enum Kind: Sendable {
-    /// The polynomial is as the register has it: reflected at the low end, or at the high end.
+    /// The polynomial is in the form of the register: reflected at the low end, or at the high end.
     case crc(CRCTable, polynomial: UInt32, width: Int, reflected: Bool)
     case sum
     case xor
@@ -14,7 +14,7 @@ struct ChecksumEngine: Sendable {
     case fletcher
   }
 
-  /// Bytes of zero that `shift(_:blocks:)` takes as one.
+  /// How many bytes of zero make one block of `shift(_:blocks:)`.
   static let blockByteCount = 128
 
   let checksum: FrameChecksum
@@ -52,12 +52,12 @@ struct ChecksumEngine: Sendable {
     powers = Self.powers(kind)
   }
 
-  /// The state `state` after `bytes`.
+  /// The state after `bytes`, if it was `state` before them.
   func advance(_ state: UInt32, over bytes: RawSpan) -> UInt32 {
     switch kind {
     case .crc(let table, _, _, let reflected):
       return reflected
-        ? CRCKernels.reflected(state, bytes, table.entries.span)
+        ? table.reflected(state, bytes)
         : CRCKernels.forward(state, bytes, table.entries.span)
     case .sum:
       var sum = state
@@ -71,7 +71,7 @@ struct ChecksumEngine: Sendable {
       var sum = state & 0xFFFF
       var sums = state >> 16
       for offset in 0..<bytes.byteCount {
-        // Wrapping is harmless, as only the lowest bits count.
+        // Overflow is harmless, as only the lowest bits count.
         sum &+= UInt32(bytes.byte(uncheckedAt: offset))
         sums &+= sum
       }
@@ -79,7 +79,7 @@ struct ChecksumEngine: Sendable {
     }
   }
 
-  /// The checksum that `state` stands for.
+  /// The checksum for a state.
   func value(_ state: UInt32) -> UInt32 {
     switch checksum {
     case .crc(let parameters):
@@ -90,7 +90,7 @@ struct ChecksumEngine: Sendable {
     }
   }
 
-  /// What must be added to `right` to give `left`.
+  /// The state that gives `left` when it is added to `right`.
   func difference(_ left: UInt32, _ right: UInt32) -> UInt32 {
     switch kind {
     case .crc, .xor: left ^ right
@@ -108,7 +108,7 @@ struct ChecksumEngine: Sendable {
     }
   }
 
-  /// What `blocks` times `blockByteCount` bytes of zero make of `state`.
+  /// The state after `blocks` times `blockByteCount` bytes of zero, if it was `state` before them.
   func shift(_ state: UInt32, blocks: Int) -> UInt32 {
     switch kind {
     case .sum, .xor: return state

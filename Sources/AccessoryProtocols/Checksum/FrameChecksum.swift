@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a frame can be protected with: any cyclic redundancy check, or one of the simple sums of small devices.
+/// The checksum of a frame: any cyclic redundancy check, or one of the simple sums that small devices use.
 public enum FrameChecksum: Sendable, Hashable {
-  /// A cyclic redundancy check; it takes as many whole bytes as its width needs.
+  /// A cyclic redundancy check; it takes as many bytes as its width needs, rounded up.
   case crc(CRCParameters)
   /// One byte: the sum of all bytes, modulo 256.
   case sum8
-  /// One byte: what makes the sum of all bytes and itself 0 modulo 256, as in Modbus ASCII and Intel HEX.
+  /// One byte, which makes the sum of all bytes and itself 0 modulo 256, as in Modbus ASCII and Intel HEX.
   case negatedSum8
   /// One byte: the exclusive or of all bytes, as in the STM32 boot loader.
   case xor8
@@ -16,7 +16,7 @@ public enum FrameChecksum: Sendable, Hashable {
 }
 
 extension FrameChecksum {
-  /// How many bytes it takes in a frame, 1…4.
+  /// How many bytes the checksum takes in a frame, 1…4.
   public var byteCount: Int {
     switch self {
     case .crc(let parameters): (parameters.width + 7) / 8
@@ -27,7 +27,7 @@ extension FrameChecksum {
 
   /// The checksum of `bytes`, in the lowest `byteCount` bytes.
   ///
-  /// For an algorithm outside `CRCParameters.catalogue` this makes its tables each time; a codec makes them once.
+  /// For an algorithm outside `CRCParameters.catalogue` every call makes the tables; a codec makes them once.
   public func value(of bytes: RawSpan) -> UInt32 {
     let engine = ChecksumEngine(self)
     return engine.value(engine.advance(engine.start, over: bytes))

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The MD5 sum (RFC 1321), by which the EV3 tells what is in a file. It shows a difference that happened, not one that
-/// somebody made on purpose.
+/// The MD5 sum (RFC 1321), with which the EV3 identifies the contents of a file. It detects accidental differences, not
+/// deliberate ones.
 public struct MD5: Sendable {
   private var state: (UInt32, UInt32, UInt32, UInt32) = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476)
   private var kept: [UInt8] = []
   private var byteCount: UInt64 = 0
 
-  /// The sum of nothing.
+  /// The sum of no bytes.
   public init() {}
 
-  /// The sum of `bytes`, in hexadecimal with small letters.
+  /// The sum of `bytes`, in lower-case hexadecimal.
   public static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     var sum = MD5()
     sum.append(bytes)
     return sum.hexadecimal
   }
 
-  /// The sum of what was added, in hexadecimal with small letters.
+  /// The sum of the added bytes, in lower-case hexadecimal.
   public var hexadecimal: String { finished.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
   /// Adds bytes.
@@ -29,7 +29,7 @@ public struct MD5: Sendable {
     }
   }
 
-  /// The sum of what was added, 16 bytes.
+  /// The sum of the added bytes, 16 bytes.
   public var finished: [UInt8] {
     var last = self
     let bitCount = byteCount &* 8

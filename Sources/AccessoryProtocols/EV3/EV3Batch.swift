@@ -2,52 +2,51 @@
 
 /// Commands that are sent as one message and run one after another, with nothing in between.
 ///
-/// Places for what comes back are given out as commands are added: each number lies at a multiple of its size, as the
-/// brick demands. The sizes are compared with the firmware's limits at every step, and a command that doesn't fit leaves
-/// the batch as it was.
+/// The batch gives each result a place in the reply, at a multiple of the result's size, as the brick demands. Every
+/// call of `add` compares the sizes with the firmware's limits; a command that doesn't fit leaves the batch unchanged.
 public struct EV3Batch: Sendable {
-  /// How numbers are written.
+  /// How numbers are encoded.
   public enum Style: Sendable, Hashable {
-    /// Each as short as it can be.
+    /// Each in its shortest form.
     case compact
-    /// Each with as many bytes as the instruction has room for, as LEGO's SDK for iOS has it.
+    /// Each in the full size of the instruction's parameter, as in LEGO's SDK for iOS.
     case full
   }
 
-  /// Where a command's answer is in the reply.
+  /// Where the results of a command are in the reply.
   public struct Place<Reply: Sendable>: Sendable {
     let offsets: [Int]
     let kinds: [EV3Argument]
     let read: @Sendable (EV3Results) -> Reply
   }
 
-  /// How numbers are written.
+  /// How numbers are encoded.
   public let style: Style
-  /// What has been added.
+  /// The instructions of the added commands.
   public private(set) var instructions: [EV3Instruction] = []
-  /// Bytes that come back.
-  public private(set) var globals = 0
-  /// Bytes of local variables.
-  public private(set) var locals = 0
-  /// Whether the reply waits for something to happen.
+  /// The size of all results, in bytes.
+  public private(set) var globalByteCount = 0
+  /// The size of the local variables, in bytes.
+  public private(set) var localByteCount = 0
+  /// Whether the reply comes only after something has happened, such as the end of a movement.
   public private(set) var isWaiting = false
-  /// Whether a command in it has an answer, for which a reply is needed.
+  /// Whether a command in it has a result, so that a reply is needed.
   public private(set) var hasAnswers = false
   private var codeCount = 0
 
   /// An empty batch.
   public init(style: Style = .compact) { self.style = style }
 
-  /// Bytes that its message has behind the length.
+  /// The size of its message behind the length field, in bytes.
   public var byteCount: Int { 5 + codeCount }
 
-  /// Adds a command; the place tells where its answer is.
+  /// Adds a command, and returns the place of its results.
   ///
-  /// - Throws: `outOfRange`, `textTooLong`, `textContainsZero`, and `messageTooLong` or `tooManyResults` when there is no
-  ///   room for it.
+  /// - Throws: `outOfRange`, `textTooLong` or `textContainsZero` for an argument; `messageTooLong`, `tooManyResults` or
+  ///   `tooManyLocals` if the batch has no room for the command.
   @discardableResult
   public mutating func add<Reply>(_ command: EV3Command<Reply>) throws(EV3MessageError) -> Place<Reply> {
-    var globals = globals
+    var globalCount = globalByteCount
     var offsets: [Int] = []
     var kinds: [EV3Argument] = []
     var added: [EV3Instruction] = []
@@ -69,8 +68,8 @@ public struct EV3Batch: Sendable {
         case .local(let offset): parameters.append(.local(offset, atLeast: style == .full ? .one : .short))
         }
         func place(_ count: Int, alignment: Int) -> EV3Parameter {
-          let offset = (globals + alignment - 1) / alignment * alignment
-          globals = offset + count
+          let offset = (globalCount + alignment - 1) / alignment * alignment
+          globalCount = offset + count
           offsets.append(offset)
           kinds.append(argument)
           return .global(offset, atLeast: style == .full ? .one : .short)
@@ -79,14 +78,15 @@ public struct EV3Batch: Sendable {
       added.append(try EV3Instruction(step.operation, parameters))
     }
     let codeCount = codeCount + added.code.count
-    _ = try EV3DirectCommand(globals: globals, locals: max(locals, command.locals), code: [])
+    _ = try EV3DirectCommand(
+      globalByteCount: globalCount, localByteCount: max(localByteCount, command.localByteCount), code: [])
     guard 5 + codeCount <= EV3Limits.messageBehindLength else {
       throw .messageTooLong(byteCount: 5 + codeCount, limit: EV3Limits.messageBehindLength)
     }
     instructions += added
     self.codeCount = codeCount
-    self.globals = globals
-    locals = max(locals, command.locals)
+    globalByteCount = globalCount
+    localByteCount = max(localByteCount, command.localByteCount)
     isWaiting = isWaiting || command.isWaiting
     hasAnswers = hasAnswers || !offsets.isEmpty
     return Place(offsets: offsets, kinds: kinds, read: command.read)
@@ -102,28 +102,30 @@ public struct EV3Batch: Sendable {
     }
   }
 
-  /// The message's body.
+  /// The body of the message.
   ///
-  /// - Throws: nothing that `add` has not thrown.
+  /// - Throws: `EV3MessageError`, but in practice nothing, since `add` has checked all limits.
   public func command() throws(EV3MessageError) -> EV3DirectCommand {
-    try EV3DirectCommand(globals: globals, locals: locals, instructions)
+    try EV3DirectCommand(globalByteCount: globalByteCount, localByteCount: localByteCount, instructions)
   }
 }
 
-/// What a batch was answered.
+/// The reply to a batch.
 public struct EV3BatchReply: Sendable {
-  /// The bytes that came back.
+  /// The bytes of the results.
   public let globals: [UInt8]
 
-  /// The reply to `batch` in the body of a direct reply. Bytes behind those that were asked for are ignored.
+  /// Reads the reply to `batch` from the body of a direct reply. Surplus bytes are ignored.
   ///
-  /// - Throws: `tooShort`.
+  /// - Throws: `tooShort` if there are fewer bytes than the batch has results.
   public init(decoding body: [UInt8], of batch: EV3Batch) throws(EV3MessageError) {
-    guard body.count >= batch.globals else { throw .tooShort(byteCount: body.count, minimum: batch.globals) }
+    guard body.count >= batch.globalByteCount else {
+      throw .tooShort(byteCount: body.count, minimum: batch.globalByteCount)
+    }
     globals = body
   }
 
-  /// The answer at a place of that batch.
+  /// The result of the command with this place in the batch.
   public subscript<Reply>(place: EV3Batch.Place<Reply>) -> Reply {
     place.read(EV3Results(globals: globals, offsets: place.offsets, kinds: place.kinds))
   }

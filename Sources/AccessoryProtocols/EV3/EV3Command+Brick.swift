@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The brick itself: power, versions, name, light, buttons, sound, programs. Opcodes by LEGO's bytecodes.h.
+// Commands for the brick itself: power, versions, name, light, buttons, sound, programs. The opcodes are those of
+// LEGO's bytecodes.h.
 
 private func asking<Reply>(
   _ opcode: UInt8, _ subcode: UInt8?, _ arguments: EV3Argument..., read: @escaping @Sendable (EV3Results) -> Reply
@@ -12,19 +13,19 @@ private func doing(_ opcode: UInt8, _ subcode: UInt8?, _ arguments: EV3Argument.
   EV3Command([EV3Step(opcode, subcode, arguments)]) { _ in }
 }
 
-/// Bytes that are asked for where a text comes back.
+/// The size of a text result, in bytes.
 private let textSize = 64
 
 extension EV3Command where Reply == Void {
   /// Does nothing.
   public static var nothing: Self { doing(0x01, nil) }
-  /// Is answered with an error: the brick refuses this instruction.
+  /// An invalid instruction: the brick replies with an error.
   public static var error: Self { doing(0x00, nil) }
 
-  /// Names the brick: up to 12 bytes are shown by LEGO's programs; the firmware keeps 24.
+  /// Sets the brick's name. LEGO's programs show up to 12 bytes of it; the firmware keeps 24.
   public static func setBrickName(_ name: String) -> Self { doing(0xD4, 8, .text(name, limit: 24)) }
 
-  /// Lights the buttons.
+  /// Sets the light of the buttons.
   public static func setLED(_ pattern: EV3LED) -> Self { doing(0x82, 27, .number(Int(pattern.rawValue))) }
 
   /// Sets the volume, 0…100 percent.
@@ -37,15 +38,15 @@ extension EV3Command where Reply == Void {
 
   // MARK: - Buttons
 
-  /// Forgets presses that have not been asked for.
+  /// Discards presses that have not been asked for.
   public static var flushButtons: Self { doing(0x83, 4) }
-  /// Presses a button, as a finger would.
+  /// Simulates that a button is pressed.
   public static func press(_ button: EV3Button) -> Self { doing(0x83, 5, .number(Int(button.rawValue))) }
-  /// Lets a button go.
+  /// Simulates that a button is released.
   public static func release(_ button: EV3Button) -> Self { doing(0x83, 6, .number(Int(button.rawValue))) }
   /// Waits until a button is pressed.
   public static var waitForPress: Self { Self([EV3Step(0x83, 3)], isWaiting: true) { _ in } }
-  /// Keeps the back button from ending the program, or not.
+  /// Sets whether the back button is kept from ending the program.
   public static func blockBackButton(_ isBlocked: Bool) -> Self { doing(0x83, 10, .number(isBlocked ? 1 : 0)) }
 
   // MARK: - Sound
@@ -63,14 +64,14 @@ extension EV3Command where Reply == Void {
     doing(0x94, 2, .checked("volume", volume, 0...100), .text(path, limit: EV3Limits.path))
   }
 
-  /// The same, again and again until `stopSound`.
+  /// Plays a sound file again and again until `stopSound`. For the parameters see `playSound`.
   public static func repeatSound(_ path: String, volume: Int) -> Self {
     doing(0x94, 3, .checked("volume", volume, 0...100), .text(path, limit: EV3Limits.path))
   }
 
-  /// Ends what is heard.
+  /// Ends the sound that is playing.
   public static var stopSound: Self { doing(0x94, 0) }
-  /// Waits until nothing is heard any more.
+  /// Waits until no sound is playing.
   public static var soundReady: Self { Self([EV3Step(0x96)], isWaiting: true) { _ in } }
 
   /// Waits for `duration`, in whole milliseconds, up to an hour.
@@ -79,20 +80,20 @@ extension EV3Command where Reply == Void {
       [
         EV3Step(0x85, nil, .time("time", duration, 0...3_600_000), .local(0)),
         EV3Step(0x86, nil, .local(0)),
-      ], locals: 4, isWaiting: true
+      ], localByteCount: 4, isWaiting: true
     ) { _ in }
   }
 
   // MARK: - Programs
 
-  /// Loads a program, by its path, and starts it.
+  /// Loads the program with this path and starts it.
   public static func startProgram(_ path: String, debug: Bool = false) -> Self {
     Self(
       [
         EV3Step(
           0xC0, 8, .number(Int(EV3Slot.user.rawValue)), .text(path, limit: EV3Limits.path), .local(0), .local(4)),
         EV3Step(0x03, nil, .number(Int(EV3Slot.user.rawValue)), .local(0), .local(4), .number(debug ? 1 : 0)),
-      ], locals: 8
+      ], localByteCount: 8
     ) { _ in }
   }
 
@@ -101,8 +102,8 @@ extension EV3Command where Reply == Void {
 }
 
 extension EV3Limits {
-  /// Bytes of a path that are sent at most; the firmware's own limit for names with their folders is 84, and longer ones
-  /// are refused there.
+  /// The longest path that is sent, in bytes. The firmware refuses names that are longer than 84 bytes, with their
+  /// folders.
   public static let path = 255
 }
 
@@ -117,7 +118,7 @@ extension EV3Command where Reply == Int {
   public static var horizontalButtons: Self { asking(0x83, 7, .result(.int16)) { $0.number(0) } }
   /// Presses of up and down: −1, 0 or 1.
   public static var verticalButtons: Self { asking(0x83, 8, .result(.int16)) { $0.number(0) } }
-  /// Keeps the brick from switching itself off; gives the minutes that are left.
+  /// Keeps the brick from switching itself off; returns the minutes that are left.
   public static var keepAlive: Self { asking(0x90, nil, .result(.int8)) { Int($0.byte(0)) } }
   /// How many folders are in a folder.
   public static func folderCount(_ path: String) -> Self {
@@ -128,16 +129,16 @@ extension EV3Command where Reply == Int {
 extension EV3Command where Reply == Float {
   /// The battery's voltage, in volts.
   public static var batteryVoltage: Self { asking(0x81, 1, .result(.float)) { $0.float(0) } }
-  /// The current out of the battery, in amperes.
+  /// The current that the battery supplies, in amperes.
   public static var batteryCurrent: Self { asking(0x81, 2, .result(.float)) { $0.float(0) } }
-  /// By how much the battery has become warmer, in degrees Celsius.
+  /// The rise of the battery's temperature, in degrees Celsius.
   public static var batteryTemperatureRise: Self { asking(0x81, 5, .result(.float)) { $0.float(0) } }
   /// The current that the motors take, in amperes.
   public static var motorCurrent: Self { asking(0x81, 7, .result(.float)) { $0.float(0) } }
 }
 
 extension EV3Command where Reply == EV3Power {
-  /// Voltage and currents in one.
+  /// The voltage and all currents in one command.
   public static var power: Self {
     asking(0x81, 29, .result(.float), .result(.float), .result(.float), .result(.float)) {
       EV3Power(volts: $0.float(0), amperes: $0.float(1), internalAmperes: $0.float(2), motorAmperes: $0.float(3))
@@ -146,19 +147,19 @@ extension EV3Command where Reply == EV3Power {
 }
 
 extension EV3Command where Reply == EV3Warnings {
-  /// What the brick warns of.
+  /// The brick's warnings.
   public static var warnings: Self { asking(0x81, 17, .result(.int8)) { EV3Warnings(rawValue: $0.byte(0)) } }
 }
 
 extension EV3Command where Reply == EV3Memory {
-  /// The brick's memory.
+  /// The size of the brick's memory, and how much of it is free.
   public static var memory: Self {
     asking(0xC5, nil, .result(.int32), .result(.int32)) { EV3Memory(total: $0.number(0), free: $0.number(1)) }
   }
 }
 
 extension EV3Command where Reply == EV3Memory? {
-  /// The card's memory; nil without a card.
+  /// The size of the memory card, and how much of it is free; nil without a card.
   public static var card: Self {
     asking(0x81, 30, .result(.int8), .result(.int32), .result(.int32)) { results in
       results.flag(0) ? EV3Memory(total: results.number(1), free: results.number(2)) : nil
@@ -181,10 +182,10 @@ extension EV3Command where Reply == String {
   public static var osVersion: Self { text(3, size: 16) }
   /// When the operating system was built.
   public static var osBuild: Self { text(12, size: 16) }
-  /// All about the versions in one line.
+  /// All versions in one line.
   public static var version: Self { text(26, size: textSize) }
 
-  /// What the user calls the brick.
+  /// The name that the user gave the brick.
   public static var brickName: Self { asking(0xD3, 13, .number(32), .bytes(32)) { $0.text(0) } }
 }
 
@@ -195,16 +196,16 @@ extension EV3Command where Reply == Bool {
 
   /// Whether a button is pressed now.
   public static func isPressed(_ button: EV3Button) -> Self { Self.button(9, button) }
-  /// Whether a button was pressed for a short time since the last question.
+  /// Whether a button was pressed for a short time since the last such command.
   public static func wasPressedShortly(_ button: EV3Button) -> Self { Self.button(1, button) }
-  /// Whether a button was pressed for a long time since the last question.
+  /// Whether a button was pressed for a long time since the last such command.
   public static func wasPressedLong(_ button: EV3Button) -> Self { Self.button(2, button) }
-  /// Whether a button was pressed and let go since the last question.
+  /// Whether a button was pressed and released since the last such command.
   public static func wasBumped(_ button: EV3Button) -> Self { Self.button(14, button) }
-  /// Whether any button was clicked since the last question.
+  /// Whether any button was clicked since the last such command.
   public static var wasClicked: Self { asking(0x83, 15, .result(.int8)) { $0.flag(0) } }
   /// Whether the back button is kept from ending the program.
   public static var isBackButtonBlocked: Self { asking(0x83, 11, .result(.int8)) { $0.flag(0) } }
-  /// Whether something is heard.
+  /// Whether a sound is playing.
   public static var isSounding: Self { asking(0x95, nil, .result(.int8)) { $0.flag(0) } }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The display: 178 × 128 points, from the upper left. What is drawn is seen after `updateDisplay`.
+// Commands for the display, which has 178 × 128 points. Coordinates count from the upper left corner. Drawings become
+// visible with `updateDisplay`.
 
-/// A point of the display. It may lie outside, where nothing is seen.
+/// A point of the display. A point outside of the display is allowed, and isn't visible.
 public struct EV3Point: Sendable, Hashable {
-  /// From the left.
+  /// Points from the left edge.
   public var x: Int
-  /// From above.
+  /// Points from the upper edge.
   public var y: Int
 
   /// A point.
@@ -34,72 +35,73 @@ extension EV3Command where Reply == Void {
 
   /// Shows what was drawn.
   public static var updateDisplay: Self { draw(0) }
-  /// Makes everything white.
+  /// Makes the whole display white.
   public static var cleanDisplay: Self { draw(1) }
 
-  /// A point.
+  /// Draws a point.
   public static func drawPoint(_ point: EV3Point, _ ink: EV3Ink = .black) -> Self { draw(2, ink, at(point)) }
 
-  /// A line from one point to another.
+  /// Draws a line from one point to another.
   public static func drawLine(from start: EV3Point, to end: EV3Point, _ ink: EV3Ink = .black) -> Self {
     draw(3, ink, at(start) + at(end))
   }
 
-  /// A line of dots: `on` points long, and `off` apart.
+  /// Draws a dashed line: each dash is `on` points long, with `off` points between two dashes.
   public static func drawDottedLine(
     from start: EV3Point, to end: EV3Point, on: Int, off: Int, _ ink: EV3Ink = .black
   ) -> Self {
     draw(21, ink, at(start) + at(end) + [.checked("on", on, 0...32_767), .checked("off", off, 0...32_767)])
   }
 
-  /// A circle.
+  /// Draws a circle.
   public static func drawCircle(
     around center: EV3Point, radius: Int, isFilled: Bool = false, _ ink: EV3Ink = .black
   ) -> Self {
     draw(isFilled ? 24 : 4, ink, at(center) + [.checked("radius", radius, 0...32_767)])
   }
 
-  /// A rectangle.
+  /// Draws a rectangle.
   public static func drawRectangle(
     at corner: EV3Point, width: Int, height: Int, isFilled: Bool = false, _ ink: EV3Ink = .black
   ) -> Self {
     draw(isFilled ? 9 : 10, ink, at(corner) + size(width, height))
   }
 
-  /// Makes white black and black white.
+  /// Inverts a rectangle: black becomes white, and white becomes black.
   public static func invertRectangle(at corner: EV3Point, width: Int, height: Int) -> Self {
     draw(16, nil, at(corner) + size(width, height))
   }
 
-  /// Fills the whole width, from line `y` on, over `height` lines; 0 and 0 is everything.
+  /// Fills the whole width of the display, from line `y` on, over `height` lines. If both are 0, it fills the whole
+  /// display.
   public static func fillWindow(y: Int, height: Int, _ ink: EV3Ink = .black) -> Self {
     draw(19, ink, [.checked("y", y, coordinate), .checked("height", height, 0...32_767)])
   }
 
-  /// A text, in the font that is selected.
+  /// Draws a text in the selected font.
   public static func drawText(_ text: String, at point: EV3Point, _ ink: EV3Ink = .black) -> Self {
     draw(5, ink, at(point) + [.text(text, limit: EV3Limits.path)])
   }
 
-  /// The font of texts: 0 small, 1 bold, 2 large.
+  /// Selects the font of texts: 0 small, 1 bold, 2 large.
   public static func selectFont(_ font: Int) -> Self { draw(17, nil, [.checked("font", font, 0...2)]) }
 
-  /// One of the firmware's icons.
+  /// Draws one of the firmware's icons.
   public static func drawIcon(type: Int, number: Int, at point: EV3Point, _ ink: EV3Ink = .black) -> Self {
     draw(6, ink, at(point) + [.checked("type", type, 0...127), .checked("number", number, 0...127)])
   }
 
-  /// A picture from a file `.rgf`.
+  /// Draws a picture from a file with the ending `.rgf`.
   public static func drawPicture(_ path: String, at point: EV3Point, _ ink: EV3Ink = .black) -> Self {
     draw(28, ink, at(point) + [.text(path, limit: EV3Limits.path)])
   }
 
-  /// Shows the line with name and battery, or hides it.
+  /// Shows or hides the line with the brick's name and battery.
   public static func showTopLine(_ isShown: Bool) -> Self { draw(18, nil, [.number(isShown ? 1 : 0)]) }
 
-  /// Keeps what is drawn, under a number.
+  /// Stores the contents of the display under a number.
   public static func storeDisplay(_ number: Int) -> Self { draw(25, nil, [.checked("number", number, 0...127)]) }
 
-  /// Brings back what was kept.
+  /// Restores the contents that were stored under a number.
   public static func restoreDisplay(_ number: Int) -> Self { draw(26, nil, [.checked("number", number, 0...127)]) }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sensors, and motors as sensors. `layer` is the brick in a chain, 0…3.
+// Commands for sensors, and for motors as sensors. `layer` is the position of the brick in a chain of bricks, 0…3.
 
 private func place(_ port: EV3Port, _ layer: Int) -> [EV3Argument] {
   [.checked("layer", layer, 0...3), .number(Int(port.rawValue))]
@@ -13,7 +13,7 @@ private func asking<Reply>(
 }
 
 extension EV3Command where Reply == EV3TypeAndMode {
-  /// What is at a port, and in which mode.
+  /// The type of the device at a port, and its mode.
   public static func typeAndMode(_ port: EV3Port, layer: Int = 0) -> Self {
     asking(5, place(port, layer) + [.result(.int8), .result(.int8)]) {
       EV3TypeAndMode(type: EV3DeviceType(rawValue: $0.byte(0)), mode: $0.byte(1))
@@ -22,17 +22,17 @@ extension EV3Command where Reply == EV3TypeAndMode {
 }
 
 extension EV3Command where Reply == String {
-  /// What the sensor at a port calls itself: "US-DIST-CM" and the like.
+  /// The name of the sensor at a port, such as "US-DIST-CM".
   public static func sensorName(_ port: EV3Port, layer: Int = 0) -> Self {
     asking(21, place(port, layer) + [.number(32), .bytes(32)]) { $0.text(0) }
   }
 
-  /// What a mode of the sensor at a port is called.
+  /// The name of a mode of the sensor at a port.
   public static func modeName(_ port: EV3Port, mode: Int, layer: Int = 0) -> Self {
     asking(22, place(port, layer) + [.checked("mode", mode, 0...7), .number(16), .bytes(16)]) { $0.text(0) }
   }
 
-  /// The unit of what the sensor at a port measures.
+  /// The unit in which the sensor at a port measures.
   public static func sensorUnit(_ port: EV3Port, layer: Int = 0) -> Self {
     asking(6, place(port, layer) + [.number(8), .bytes(8)]) { $0.text(0) }
   }
@@ -44,7 +44,7 @@ extension EV3Command where Reply == Int? {
     asking(11, place(port, layer) + [.result(.int32)]) { $0.value(0) }
   }
 
-  /// The value at a port in percent; nil when there is none. Type 0 and mode −1 leave what is there.
+  /// The value at a port in percent; nil when there is none. Type 0 and mode −1 keep the present type and mode.
   public static func percentValue(_ port: EV3Port, type: Int = 0, mode: Int = -1, layer: Int = 0) -> Self {
     Self([EV3Step(0x9A, nil, place(port, layer) + wanted(type, mode) + [.result(.int8)])]) { $0.value(0) }
   }
@@ -55,7 +55,7 @@ private func wanted(_ type: Int, _ mode: Int) -> [EV3Argument] {
 }
 
 extension EV3Command where Reply == Float? {
-  /// The value at a port in its unit; nil when there is none. Type 0 and mode −1 leave what is there.
+  /// The value at a port in its unit; nil when there is none. Type 0 and mode −1 keep the present type and mode.
   public static func value(_ port: EV3Port, type: Int = 0, mode: Int = -1, layer: Int = 0) -> Self {
     Self([EV3Step(0x9D, nil, place(port, layer) + wanted(type, mode) + [.result(.float)])]) {
       $0.sensorValues(.float)[0]
@@ -63,13 +63,13 @@ extension EV3Command where Reply == Float? {
   }
 }
 
-/// In what sensors' values are told.
+/// The format of sensor values.
 public enum EV3Format: UInt8, Sendable, Hashable, CaseIterable {
-  /// Percent of what is possible.
+  /// Percent of the sensor's range.
   case percent = 0x10
-  /// As the sensor tells it.
+  /// The sensor's raw value.
   case raw = 0x12
-  /// In the unit of what is measured.
+  /// The unit of the measured quantity.
   case si = 0x13
 
   var kind: EV3ResultKind {
@@ -91,25 +91,25 @@ extension EV3Command where Reply == [Float?] {
     }
   }
 
-  /// The first values at a port in percent, as soon as the sensor is in that mode. Nil for a value that there isn't.
-  /// Type 0 and mode −1 leave what is there.
+  /// The first values at a port in percent, as soon as the sensor is in that mode. A value that doesn't exist is nil.
+  /// Type 0 and mode −1 keep the present type and mode.
   public static func readyPercent(
     _ port: EV3Port, type: Int = 0, mode: Int = -1, count: Int = 1, layer: Int = 0
   ) -> Self {
     ready(27, .int8, port, type, mode, count, layer)
   }
 
-  /// The same as the sensor tells it. Whole numbers; those beyond 2²⁴ lose their last digits here.
+  /// The same as raw values of the sensor. They are whole numbers; beyond 2²⁴ a `Float` loses their last digits.
   public static func readyRaw(_ port: EV3Port, type: Int = 0, mode: Int = -1, count: Int = 1, layer: Int = 0) -> Self {
     ready(28, .int32, port, type, mode, count, layer)
   }
 
-  /// The same in the unit of what is measured.
+  /// The same in the unit of the measured quantity.
   public static func readySI(_ port: EV3Port, type: Int = 0, mode: Int = -1, count: Int = 1, layer: Int = 0) -> Self {
     ready(29, .float, port, type, mode, count, layer)
   }
 
-  /// The first values at a port, in a format, without waiting for the sensor.
+  /// The first values at a port in a format, without waiting for the sensor.
   public static func values(
     _ port: EV3Port, _ format: EV3Format, type: Int = 0, mode: Int = -1, count: Int = 1, layer: Int = 0
   ) -> Self {
@@ -122,19 +122,19 @@ extension EV3Command where Reply == [Float?] {
 }
 
 extension EV3Command where Reply == Float {
-  /// By how much the value at a port has changed since that was last cleared.
+  /// By how much the value at a port has changed since `clearChanges`.
   public static func changes(_ port: EV3Port, layer: Int = 0) -> Self {
     asking(25, place(port, layer) + [.result(.float)]) { $0.float(0) }
   }
 
-  /// How often the sensor at a port was pressed and let go since that was last cleared.
+  /// How often the sensor at a port was pressed and released since `clearChanges`.
   public static func bumps(_ port: EV3Port, layer: Int = 0) -> Self {
     asking(31, place(port, layer) + [.result(.float)]) { $0.float(0) }
   }
 }
 
 extension EV3Command where Reply == EV3Bounds {
-  /// The least and the greatest value that the sensor at a port can tell.
+  /// The least and the greatest value that the sensor at a port can report.
   public static func bounds(_ port: EV3Port, layer: Int = 0) -> Self {
     asking(30, place(port, layer) + [.result(.float), .result(.float)]) {
       EV3Bounds(minimum: $0.float(0), maximum: $0.float(1))
@@ -150,7 +150,7 @@ extension EV3Command where Reply == Bool {
 }
 
 extension EV3Command where Reply == [EV3DeviceType] {
-  /// What is at all ports, from input 1 on; chains of bricks have up to 32.
+  /// The types of the devices at all ports, from input 1 on; a chain of bricks has up to 32 ports.
   public static var devices: Self {
     let size = 32
     return Self([EV3Step(0x98, nil, .number(size), .bytes(size), .result(.int8))]) { results in
@@ -160,10 +160,10 @@ extension EV3Command where Reply == [EV3DeviceType] {
 }
 
 extension EV3Command where Reply == Void {
-  /// Lets changes and bumps at a port begin at 0.
+  /// Sets changes and bumps at a port to 0.
   public static func clearChanges(_ port: EV3Port, layer: Int = 0) -> Self { asking(26, place(port, layer)) { _ in } }
 
-  /// Lets all that sensors have counted begin at 0.
+  /// Sets all counts of sensors to 0.
   public static func clearAll(layer: Int = 0) -> Self { asking(10, [.checked("layer", layer, 0...3)]) { _ in } }
 
   /// Stops all motors and sensors.

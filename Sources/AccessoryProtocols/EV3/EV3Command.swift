@@ -2,28 +2,29 @@
 
 import AccessoryCore
 
-/// One thing that a brick can be asked or told, which a batch makes code of. `Reply` is what it answers: `Void` for
-/// commands that only do something.
+/// A command to a brick; a batch turns commands into code. `Reply` is the type of its result: `Void` for commands that
+/// have none.
 public struct EV3Command<Reply: Sendable>: Sendable {
-  /// What it is made of.
+  /// The instructions of the command.
   let steps: [EV3Step]
-  /// Bytes of local variables that it uses, from 0 on.
-  let locals: Int
-  /// Whether its reply waits for something to happen: a motor to arrive, a tone to end.
+  /// How many bytes of local variables the command uses, from offset 0.
+  let localByteCount: Int
+  /// Whether the reply comes only after something has happened: a movement or a tone has ended.
   public let isWaiting: Bool
   let read: @Sendable (EV3Results) -> Reply
 
   init(
-    _ steps: [EV3Step], locals: Int = 0, isWaiting: Bool = false, read: @escaping @Sendable (EV3Results) -> Reply
+    _ steps: [EV3Step], localByteCount: Int = 0, isWaiting: Bool = false,
+    read: @escaping @Sendable (EV3Results) -> Reply
   ) {
     self.steps = steps
-    self.locals = locals
+    self.localByteCount = localByteCount
     self.isWaiting = isWaiting
     self.read = read
   }
 }
 
-/// An instruction that has not been given places for its results.
+/// An instruction whose results have no places yet.
 struct EV3Step: Sendable {
   let operation: EV3Operation
   let arguments: [EV3Argument]
@@ -39,32 +40,32 @@ struct EV3Step: Sendable {
 }
 
 enum EV3Argument: Sendable {
-  /// A number that was chosen here, or whose type allows no wrong one.
+  /// A number from this library, or of a type that has no invalid values.
   case number(Int)
-  /// A number that the user chose, with its name and what it may be.
+  /// A number from the user, with its name and its range.
   case checked(String, Int, ClosedRange<Int>)
-  /// A text that the user chose, and how many bytes it may have.
+  /// A text from the user, with the greatest number of bytes that it may have.
   case text(String, limit: Int)
-  /// A place for what comes back.
+  /// A place for a number that is returned.
   case result(EV3ResultKind)
-  /// The same for so many bytes.
+  /// A place for this many bytes that are returned.
   case bytes(Int)
   /// A local variable, of four bytes.
   case local(Int)
 
-  /// A time that the user chose, which the brick counts in milliseconds, and the milliseconds that are possible.
+  /// A time from the user, which is sent in milliseconds, with its range in milliseconds.
   static func time(_ name: String, _ duration: Duration, _ range: ClosedRange<Int>) -> EV3Argument {
     .checked(name, duration.inMilliseconds, range)
   }
 }
 
-/// What has come back of one command: as many values as it has places, in their order.
+/// The results of one command, in the order of their places.
 struct EV3Results: Sendable {
   let globals: [UInt8]
   let offsets: [Int]
   let kinds: [EV3Argument]
 
-  /// Result number `index` as a number. What the brick writes for "not a number" is its type's least.
+  /// Result number `index` as a number. For "not a number" the brick sends the least number of the type.
   func number(_ index: Int) -> Int {
     let offset = offsets[index]
     return globals.withUnsafeBytes { bytes in
@@ -76,7 +77,7 @@ struct EV3Results: Sendable {
     }
   }
 
-  /// Result number `index`; nil when it is "not a number".
+  /// Result number `index`; nil for "not a number".
   func value(_ index: Int) -> Int? {
     let number = number(index)
     switch kinds[index] {
@@ -94,7 +95,7 @@ struct EV3Results: Sendable {
     Float(bitPattern: UInt32(bitPattern: Int32(truncatingIfNeeded: number(index))))
   }
 
-  /// Result number `index` up to its first zero byte.
+  /// Result number `index` as a text, up to its first zero byte.
   func text(_ index: Int) -> String { String(decoding: bytes(index).prefix { $0 != 0 }, as: UTF8.self) }
 
   func bytes(_ index: Int) -> ArraySlice<UInt8> {

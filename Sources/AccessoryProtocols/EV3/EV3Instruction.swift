@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number that an instruction gives back.
+/// The type of a number that an instruction returns.
 public enum EV3ResultKind: Sendable, Hashable {
   /// One byte.
   case int8
@@ -11,7 +11,7 @@ public enum EV3ResultKind: Sendable, Hashable {
   /// Four bytes, IEEE 754.
   case float
 
-  /// Bytes that it has; it lies at a multiple of that.
+  /// The size in bytes. The number's offset in the results is a multiple of it.
   public var byteCount: Int {
     switch self {
     case .int8: 1
@@ -21,9 +21,9 @@ public enum EV3ResultKind: Sendable, Hashable {
   }
 }
 
-/// An instruction of the EV3's virtual machine, and what its parameters are.
+/// An instruction of the EV3's virtual machine, with the types of its parameters.
 public struct EV3Operation: Sendable, Hashable {
-  /// What a parameter is.
+  /// The type of a parameter.
   public enum Parameter: Sendable, Hashable {
     /// A number of one byte.
     case int8
@@ -33,22 +33,22 @@ public struct EV3Operation: Sendable, Hashable {
     case int32
     /// A text.
     case text
-    /// A place for a number that is given back.
+    /// A place for a number that is returned.
     case result(EV3ResultKind)
-    /// A place for as many bytes as the parameter in front of it says.
+    /// A place for bytes that are returned; the parameter in front of it is their count.
     case bytes
-    /// As many places as the parameter in front of them says, each for a number; nil: of the kind that a format before
-    /// tells.
+    /// Places for numbers that are returned; the parameter in front of them is their count. Nil: an earlier parameter,
+    /// a format, decides their type.
     case results(EV3ResultKind?)
   }
 
-  /// The first byte.
+  /// The first byte of the instruction.
   public let opcode: UInt8
-  /// The byte behind it, where one opcode has many meanings.
+  /// The sub-command, for opcodes that have several; otherwise nil.
   public let subcode: UInt8?
-  /// What LEGO's firmware calls it.
+  /// The name in LEGO's firmware.
   public let name: String
-  /// What follows.
+  /// The types of the parameters.
   public let parameters: [Parameter]
 
   init(_ opcode: UInt8, _ name: String, _ parameters: [Parameter] = []) { self.init(opcode, nil, name, parameters) }
@@ -63,14 +63,14 @@ public struct EV3Operation: Sendable, Hashable {
 
 /// An instruction with its parameters.
 public struct EV3Instruction: Sendable, Hashable {
-  /// Which one.
+  /// The operation.
   public let operation: EV3Operation
-  /// As many as the operation has; places for several results count one each.
+  /// The parameters of the operation. Each place of `results` is a parameter of its own.
   public let parameters: [EV3Parameter]
 
-  /// An instruction; the parameters' number is compared with what the operation has.
+  /// An instruction with these parameters.
   ///
-  /// - Throws: `wrongParameters`.
+  /// - Throws: `wrongParameters` if the operation has another number of parameters.
   public init(_ operation: EV3Operation, _ parameters: [EV3Parameter] = []) throws(EV3MessageError) {
     let last = operation.parameters.last
     if case .results = last {
@@ -87,18 +87,18 @@ public struct EV3Instruction: Sendable, Hashable {
     self.parameters = parameters
   }
 
-  /// Appends it.
+  /// Appends the encoded instruction to `output`.
   public func encode(into output: inout [UInt8]) {
     output.append(operation.opcode)
-    // A sub-command is a parameter like others, and all there are fit into a byte.
+    // A sub-command is encoded like a parameter; all that exist fit into one byte.
     if let subcode = operation.subcode { output.append(subcode) }
     for parameter in parameters { parameter.encode(into: &output) }
   }
 
   /// Reads all instructions of `code`.
   ///
-  /// - Throws: `unknownInstruction` where one isn't known, after which nobody can tell where the next begins, and what
-  ///   reading a parameter throws.
+  /// - Throws: `unknownInstruction` for an instruction that isn't known, since its length isn't known either;
+  ///   `wrongParameters`, and errors of parameters.
   public static func decode(_ code: RawSpan) throws(EV3MessageError) -> [EV3Instruction] {
     var instructions: [EV3Instruction] = []
     var offset = 0
@@ -136,7 +136,7 @@ public struct EV3Instruction: Sendable, Hashable {
 }
 
 extension [EV3Instruction] {
-  /// The code of all.
+  /// The code of all instructions.
   public var code: [UInt8] {
     var code: [UInt8] = []
     for instruction in self { instruction.encode(into: &code) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What kind of message it is. Values without a name here are kept.
+/// The type of a message. Values without a name here are kept.
 public struct EV3MessageType: RawRepresentable, Sendable, Hashable {
   /// The byte on the wire.
   public var rawValue: UInt8
@@ -8,13 +8,13 @@ public struct EV3MessageType: RawRepresentable, Sendable, Hashable {
   /// The type with this byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Code to be run, and answered.
+  /// Code to run; the brick replies.
   public static let directCommand = EV3MessageType(rawValue: 0x00)
-  /// Code to be run.
+  /// Code to run; the brick doesn't reply.
   public static let directCommandNoReply = EV3MessageType(rawValue: 0x80)
-  /// A command about files and the system, to be answered.
+  /// A command about files and the system; the brick replies.
   public static let systemCommand = EV3MessageType(rawValue: 0x01)
-  /// A command about files and the system.
+  /// A command about files and the system; the brick doesn't reply.
   public static let systemCommandNoReply = EV3MessageType(rawValue: 0x81)
   /// The code was run.
   public static let directReply = EV3MessageType(rawValue: 0x02)
@@ -27,24 +27,24 @@ public struct EV3MessageType: RawRepresentable, Sendable, Hashable {
 
   /// Whether it is a reply.
   public var isReply: Bool { (0x02...0x05).contains(rawValue) }
-  /// Whether it is about code: a direct command or the reply to one.
+  /// Whether it is a direct command or the reply to one.
   public var isDirect: Bool {
     switch rawValue {
     case 0x00, 0x80, 0x02, 0x04: true
     default: false
     }
   }
-  /// Whether it is a command that is to be answered.
+  /// Whether it is a command to which the brick replies.
   public var wantsReply: Bool { self == .directCommand || self == .systemCommand }
 }
 
-/// A message of the EV3 behind its length: a command or a reply.
+/// A message of the EV3 without its length field: a command or a reply.
 public struct EV3Message: Sendable, Hashable {
-  /// The counter. The brick gives it back with the reply and doesn't look at it.
+  /// The number of the message. The brick copies it into the reply and doesn't check it.
   public var number: UInt16
-  /// What kind of message it is.
+  /// The type of the message.
   public var type: EV3MessageType
-  /// What follows.
+  /// The bytes behind the type.
   public var body: [UInt8]
 
   /// A message of these parts.
@@ -56,7 +56,7 @@ public struct EV3Message: Sendable, Hashable {
 
   /// Reads the payload of a frame.
   ///
-  /// - Throws: `EV3MessageError.tooShort`.
+  /// - Throws: `EV3MessageError.tooShort` if there are fewer than three bytes.
   public init(decoding payload: RawSpan) throws(EV3MessageError) {
     guard let head = Self.head(of: payload) else { throw .tooShort(byteCount: payload.byteCount, minimum: 3) }
     (number, type) = head
@@ -71,12 +71,12 @@ public struct EV3Message: Sendable, Hashable {
 
   /// Reads the payload of a frame from an array.
   ///
-  /// - Throws: `EV3MessageError.tooShort`.
+  /// - Throws: `EV3MessageError.tooShort` if there are fewer than three bytes.
   public init(decoding payload: [UInt8]) throws(EV3MessageError) { try self.init(decoding: payload.span.bytes) }
 
-  /// Appends the whole message with its length.
+  /// Appends the whole message with its length field.
   ///
-  /// - Throws: `messageTooLong` when the field for the length, or the firmware's buffer, is too small for it.
+  /// - Throws: `messageTooLong` if the message is longer than the firmware allows.
   public func encode(into output: inout [UInt8]) throws(EV3MessageError) {
     let count = 3 + body.count
     let limit = type.isReply ? 3 + EV3Limits.globals : EV3Limits.messageBehindLength
@@ -87,9 +87,9 @@ public struct EV3Message: Sendable, Hashable {
     output += body
   }
 
-  /// The whole message with its length.
+  /// The whole message with its length field.
   ///
-  /// - Throws: `messageTooLong`.
+  /// - Throws: `messageTooLong` if the message is longer than the firmware allows.
   public func encoded() throws(EV3MessageError) -> [UInt8] {
     var output: [UInt8] = []
     try encode(into: &output)

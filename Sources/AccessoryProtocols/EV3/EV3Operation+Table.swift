@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The instructions that direct commands are made of, by LEGO's bytecodes.h; parameters by the firmware's c_ui.c,
-// c_output.c, c_input.c, c_sound.c, c_com.c.
+// The instructions of direct commands, as in LEGO's bytecodes.h. Their parameters are those of the firmware's c_ui.c,
+// c_output.c, c_input.c, c_sound.c and c_com.c.
 
 extension EV3Operation {
-  /// All that are known here.
+  /// All operations that are known here.
   public static let all: [EV3Operation] =
     machine + uiRead + uiWrite + uiButton + uiDraw + sound + inputDevice + input + output + communication
 
@@ -192,10 +192,10 @@ extension EV3Operation {
   /// Whether a sub-command follows this opcode.
   static func hasSubcodes(_ opcode: UInt8) -> Bool { divided.contains(opcode) }
 
-  /// The operation with these bytes, if it is known.
+  /// The operation with these bytes; nil if it isn't known.
   public static func known(_ opcode: UInt8, _ subcode: UInt8? = nil) -> EV3Operation? { byCode[code(opcode, subcode)] }
 
-  /// One of the table above, by its bytes.
+  /// The operation with these bytes, which must be in the table.
   static func of(_ opcode: UInt8, _ subcode: UInt8? = nil) -> EV3Operation {
     guard let operation = known(opcode, subcode) else { preconditionFailure("\(opcode) is not in the table") }
     return operation

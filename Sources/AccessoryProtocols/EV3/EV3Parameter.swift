@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parameter of an instruction in the EV3's code, with the form that it has on the wire.
+/// A parameter of an instruction in the EV3's code, with its encoding.
 public struct EV3Parameter: Sendable, Hashable {
-  /// What it says.
+  /// The value of a parameter.
   public enum Value: Sendable, Hashable {
     /// A number.
     case constant(Int32)
@@ -10,29 +10,29 @@ public struct EV3Parameter: Sendable, Hashable {
     case text([UInt8])
     /// The local variable at this offset, in bytes.
     case local(Int)
-    /// The global variable at this offset, in bytes: where the reply's bytes are.
+    /// The global variable at this offset, in bytes. The reply contains the global variables.
     case global(Int)
   }
 
-  /// How it is written. The brick takes a number or an offset in any form in which there is room for it.
+  /// The encoding of a parameter. The brick accepts a number or an offset in any form that has room for it.
   public enum Form: UInt8, Sendable, Hashable, CaseIterable {
     /// Within the first byte: LC0, LV0, GV0.
     case short
-    /// One byte behind it: LC1, LV1, GV1.
+    /// One byte behind the first: LC1, LV1, GV1.
     case one
-    /// Two bytes behind it.
+    /// Two bytes behind the first: LC2, LV2, GV2.
     case two
-    /// Four bytes behind it.
+    /// Four bytes behind the first: LC4, LV4, GV4.
     case four
     /// A text: LCS.
     case text
-    /// A text as LEGO's first examples write it, with 80 instead of 84.
+    /// A text as in LEGO's first examples, which begins with 80 instead of 84.
     case oldText
   }
 
-  /// What it says.
+  /// The value.
   public let value: Value
-  /// How it is written.
+  /// The encoding.
   public let form: Form
 
   private init(_ value: Value, _ form: Form) {
@@ -40,7 +40,7 @@ public struct EV3Parameter: Sendable, Hashable {
     self.form = form
   }
 
-  // MARK: - Making
+  // MARK: - Construction
 
   /// A number in the shortest form.
   public static func constant(_ value: Int32) -> EV3Parameter {
@@ -54,7 +54,7 @@ public struct EV3Parameter: Sendable, Hashable {
     return EV3Parameter(.constant(value), form)
   }
 
-  /// A number in the form that is named, or the next longer one in which there is room for it.
+  /// A number in the given form, or in the next longer one that has room for it.
   public static func constant(_ value: Int32, atLeast form: Form) -> EV3Parameter {
     let shortest = constant(value)
     return shortest.form.rawValue >= form.rawValue ? shortest : EV3Parameter(.constant(value), min(form, .four))
@@ -62,7 +62,7 @@ public struct EV3Parameter: Sendable, Hashable {
 
   /// A text.
   ///
-  /// - Throws: `textContainsZero`.
+  /// - Throws: `textContainsZero` if there is a zero byte in it.
   public static func text(_ bytes: [UInt8]) throws(EV3MessageError) -> EV3Parameter {
     if bytes.contains(0) { throw .textContainsZero }
     return EV3Parameter(.text(bytes), .text)
@@ -70,15 +70,17 @@ public struct EV3Parameter: Sendable, Hashable {
 
   /// A text.
   ///
-  /// - Throws: `textContainsZero`.
+  /// - Throws: `textContainsZero` if there is a zero byte in it.
   public static func text(_ text: String) throws(EV3MessageError) -> EV3Parameter { try .text(Array(text.utf8)) }
 
-  /// The global variable at an offset, 0 or more, in the shortest form, or at least the one that is named.
+  /// The global variable at an offset, 0 or more, in the shortest form that has room for it and is not shorter than
+  /// `form`.
   public static func global(_ offset: Int, atLeast form: Form = .short) -> EV3Parameter {
     EV3Parameter(.global(offset), max(min(form, .four), shortestForm(offset)))
   }
 
-  /// The local variable at an offset, 0 or more, in the shortest form, or at least the one that is named.
+  /// The local variable at an offset, 0 or more, in the shortest form that has room for it and is not shorter than
+  /// `form`.
   public static func local(_ offset: Int, atLeast form: Form = .short) -> EV3Parameter {
     EV3Parameter(.local(offset), max(min(form, .four), shortestForm(offset)))
   }
@@ -94,7 +96,7 @@ public struct EV3Parameter: Sendable, Hashable {
 
   // MARK: - On the wire
 
-  /// Appends it.
+  /// Appends the encoded parameter to `output`.
   public func encode(into output: inout [UInt8]) {
     switch value {
     case .constant(let number):
@@ -127,7 +129,7 @@ public struct EV3Parameter: Sendable, Hashable {
     }
   }
 
-  /// Reads the parameter at `offset` of the code, which is moved behind it.
+  /// Reads the parameter at `offset` of the code, and moves `offset` behind it.
   ///
   /// - Throws: `unknownParameter`, `codeEnds`, `textNotEnded`.
   public init(decoding code: RawSpan, at offset: inout Int) throws(EV3MessageError) {
@@ -143,7 +145,7 @@ public struct EV3Parameter: Sendable, Hashable {
       }
       return
     }
-    // A handle, an address or a label: nothing that a direct command has.
+    // Handles, addresses and labels don't occur in direct commands.
     guard first & 0x18 == 0, first & 0x60 != 0x20 else { throw .unknownParameter(first, offset: start) }
     let isVariable = first & 0x40 != 0
     if !isVariable, first & 7 == 0 || first & 7 == 4 {
@@ -173,6 +175,6 @@ public struct EV3Parameter: Sendable, Hashable {
 }
 
 extension EV3Parameter.Form: Comparable {
-  /// By room.
+  /// Orders forms by the room that they have.
   public static func < (a: EV3Parameter.Form, b: EV3Parameter.Form) -> Bool { a.rawValue < b.rawValue }
 }

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the brick says of a system command. Values without a name here are kept.
+/// The brick's status for a system command. Values without a name here are kept.
 public struct EV3Status: RawRepresentable, Sendable, Hashable {
   /// The byte on the wire.
   public var rawValue: UInt8
   /// The status with this byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// It is done.
+  /// The command was carried out.
   public static let success = EV3Status(rawValue: 0x00)
-  /// No such file is open.
+  /// No open file has this handle.
   public static let unknownHandle = EV3Status(rawValue: 0x01)
   /// The file can't be used yet.
   public static let handleNotReady = EV3Status(rawValue: 0x02)
-  /// What is in the file makes no sense.
+  /// The contents of the file are damaged.
   public static let corruptFile = EV3Status(rawValue: 0x03)
   /// Too many files are open.
   public static let noHandlesAvailable = EV3Status(rawValue: 0x04)
-  /// That isn't allowed.
+  /// The operation isn't allowed.
   public static let noPermission = EV3Status(rawValue: 0x05)
-  /// There can be no such path, or there is none.
+  /// The path is invalid, or there is no such file.
   public static let illegalPath = EV3Status(rawValue: 0x06)
-  /// There is one already.
+  /// The file exists already.
   public static let fileExists = EV3Status(rawValue: 0x07)
-  /// All was read: a success, on the last piece.
+  /// The last piece of the file was read; this is a success.
   public static let endOfFile = EV3Status(rawValue: 0x08)
-  /// More or less than was announced.
+  /// More or fewer bytes came than were announced.
   public static let sizeError = EV3Status(rawValue: 0x09)
-  /// Something else.
+  /// Another error.
   public static let unknownError = EV3Status(rawValue: 0x0A)
-  /// There can be no such name.
+  /// The name is invalid.
   public static let illegalFileName = EV3Status(rawValue: 0x0B)
-  /// That isn't allowed over this connection.
+  /// The operation isn't allowed over this connection.
   public static let illegalConnection = EV3Status(rawValue: 0x0C)
 
-  /// All that are known.
+  /// All statuses that are known.
   public static let all: [EV3Status] = (0x00...0x0C).map { EV3Status(rawValue: $0) }
 
-  /// Whether what was asked has been done.
+  /// Whether the command was carried out.
   public var isSuccess: Bool { self == .success || self == .endOfFile }
 }
 
@@ -55,7 +55,7 @@ extension EV3Status: CustomStringConvertible {
 
 /// A command about the brick's files, or the brick itself: the body of a system command.
 public enum EV3SystemCommand: Sendable, Hashable {
-  /// Makes a file of `size` bytes at a path, and opens it for writing.
+  /// Creates a file of `size` bytes at a path, and opens it for writing.
   case beginDownload(size: UInt32, path: String)
   /// Writes the next bytes, up to `EV3Limits.downloadPiece`.
   case continueDownload(handle: UInt8, data: [UInt8])
@@ -63,13 +63,13 @@ public enum EV3SystemCommand: Sendable, Hashable {
   case beginUpload(maximum: UInt16, path: String)
   /// Reads the next bytes.
   case continueUpload(handle: UInt8, maximum: UInt16)
-  /// Opens a file that may still grow for reading.
+  /// Opens a file that may still grow, and reads up to `maximum` bytes.
   case beginGetFile(maximum: UInt16, path: String)
-  /// Reads what has been added.
+  /// Reads the bytes that have been added to such a file.
   case continueGetFile(handle: UInt8, maximum: UInt16)
   /// Closes a file.
   case closeHandle(UInt8)
-  /// Lists a folder, and reads the first bytes of that.
+  /// Lists a folder, and reads the first bytes of the listing.
   case listFiles(maximum: UInt16, path: String)
   /// Reads the next bytes of the listing.
   case continueListFiles(handle: UInt8, maximum: UInt16)
@@ -77,15 +77,15 @@ public enum EV3SystemCommand: Sendable, Hashable {
   case makeFolder(String)
   /// Removes a file, or an empty folder.
   case delete(String)
-  /// Which handles are open.
+  /// Asks which handles are open.
   case listOpenHandles
-  /// Writes into a mailbox of the program that runs. Has no reply.
+  /// Writes to a mailbox of the program that is running. Has no reply.
   case writeMailbox(name: String, payload: [UInt8])
-  /// Restarts the brick to take new firmware. Has no reply.
+  /// Restarts the brick for a firmware update. Has no reply.
   case enterFirmwareUpdate
-  /// Sets the bundle that LEGO's programs look for.
+  /// Sets the bundle identifier that LEGO's programs look for.
   case setBundleID(String)
-  /// Sets the seed of that.
+  /// Sets the seed of the bundle identifier.
   case setBundleSeedID(String)
 
   /// The byte on the wire.
@@ -110,12 +110,12 @@ public enum EV3SystemCommand: Sendable, Hashable {
     }
   }
 
-  /// Whether the brick answers it.
+  /// Whether the brick replies to the command.
   public var hasReply: Bool { code != 0x9E && code != 0xA0 }
 
   // MARK: - On the wire
 
-  /// The body of its message.
+  /// The body of the command's message.
   ///
   /// - Throws: `textContainsZero`, `textTooLong`, `messageTooLong`.
   public func body() throws(EV3MessageError) -> [UInt8] {
@@ -138,7 +138,7 @@ public enum EV3SystemCommand: Sendable, Hashable {
     case .makeFolder(let path), .delete(let path): try body.append(ended: path)
     case .listOpenHandles, .enterFirmwareUpdate: break
     case .writeMailbox(let name, let payload):
-      // The length counts the zero byte: so LEGO's own programs send it.
+      // The length counts the zero byte, as in the messages of LEGO's own programs.
       guard name.utf8.count < 255 else { throw .textTooLong(byteCount: name.utf8.count, limit: 254) }
       body.append(UInt8(name.utf8.count + 1))
       try body.append(ended: name)
@@ -153,7 +153,7 @@ public enum EV3SystemCommand: Sendable, Hashable {
     return body
   }
 
-  /// Reads the body of a message. Bytes behind what a command has are ignored, as the firmware does.
+  /// Reads the body of a message. Bytes behind the fields of a command are ignored, as by the firmware.
   ///
   /// - Throws: `tooShort`, `textNotEnded`, `unknownSystemCommand`.
   public init(decoding body: [UInt8]) throws(EV3MessageError) {
@@ -189,9 +189,9 @@ public enum EV3SystemCommand: Sendable, Hashable {
     }
   }
 
-  /// The whole message. Commands that have no reply are sent so that none is expected.
+  /// The whole message. Its type says whether a reply is expected.
   ///
-  /// - Throws: what `body` throws.
+  /// - Throws: `textContainsZero`, `textTooLong`, `messageTooLong`, as `body` does.
   public func message(_ number: UInt16) throws(EV3MessageError) -> EV3Message {
     EV3Message(number: number, type: hasReply ? .systemCommand : .systemCommandNoReply, body: try body())
   }
@@ -210,7 +210,7 @@ extension [UInt8] {
   }
 }
 
-/// Takes the fields of a body one after another.
+/// Reads the fields of a body one after another.
 struct EV3BodyReader {
   private var bytes: ArraySlice<UInt8>
 

@@ -2,11 +2,11 @@
 
 /// The body of a reply to a system command.
 public struct EV3SystemReply: Sendable, Hashable {
-  /// Which command is answered.
+  /// The byte of the command that is answered.
   public var code: UInt8
-  /// What became of it.
+  /// The outcome of the command.
   public var status: EV3Status
-  /// What follows.
+  /// The bytes behind the status.
   public var data: [UInt8]
 
   /// A reply of these parts.
@@ -18,13 +18,13 @@ public struct EV3SystemReply: Sendable, Hashable {
 
   /// Reads the body of a message.
   ///
-  /// - Throws: `tooShort`.
+  /// - Throws: `tooShort` if there are fewer than two bytes.
   public init(decoding body: [UInt8]) throws(EV3MessageError) {
     guard body.count >= 2 else { throw .tooShort(byteCount: body.count, minimum: 2) }
     self.init(code: body[0], status: EV3Status(rawValue: body[1]), data: Array(body[2...]))
   }
 
-  /// The body of its message.
+  /// The body of the reply's message.
   public var body: [UInt8] { [code, status.rawValue] + data }
 
   /// The whole message.
@@ -32,59 +32,59 @@ public struct EV3SystemReply: Sendable, Hashable {
     EV3Message(number: number, type: status.isSuccess ? .systemReply : .systemError, body: body)
   }
 
-  // MARK: - What follows
+  // MARK: - The bytes behind the status
 
-  /// What opening a file for reading, or a listing, gives: its size, a handle, the first bytes.
+  /// The reply to a command that opens a file for reading, or a listing.
   public struct Beginning: Sendable, Hashable {
-    /// Bytes in all.
+    /// The size of the whole file or listing, in bytes.
     public var size: Int
-    /// For the rest.
+    /// The handle with which the rest is read.
     public var handle: UInt8
     /// The first bytes.
     public var data: [UInt8]
   }
 
-  /// As the reply to BEGIN_UPLOAD, BEGIN_GETFILE, CONTINUE_GETFILE (which tells the size again) or LIST_FILES.
+  /// Reads the reply to BEGIN_UPLOAD, BEGIN_GETFILE, CONTINUE_GETFILE (which has the size again) or LIST_FILES.
   ///
-  /// - Throws: `tooShort`.
+  /// - Throws: `tooShort` if fields are missing.
   public func beginning() throws(EV3MessageError) -> Beginning {
     var reader = EV3BodyReader(data[...])
     return Beginning(
       size: Int(try reader.number(UInt32.self)), handle: try reader.number(UInt8.self), data: reader.rest())
   }
 
-  /// As the reply to CONTINUE_UPLOAD, CONTINUE_LIST_FILES, BEGIN_DOWNLOAD or CONTINUE_DOWNLOAD: a handle, and the next
-  /// bytes, of which a download has none.
+  /// Reads the reply to CONTINUE_UPLOAD, CONTINUE_LIST_FILES, BEGIN_DOWNLOAD or CONTINUE_DOWNLOAD: a handle, and the
+  /// next bytes. The replies to downloads have no such bytes.
   ///
-  /// - Throws: `tooShort`.
+  /// - Throws: `tooShort` if the handle is missing.
   public func piece() throws(EV3MessageError) -> (handle: UInt8, data: [UInt8]) {
     var reader = EV3BodyReader(data[...])
     return (try reader.number(UInt8.self), reader.rest())
   }
 
-  /// As the reply to LIST_OPEN_HANDLES: the handles that are open, by the bits that are set.
+  /// Reads the reply to LIST_OPEN_HANDLES: every bit that is set stands for an open handle.
   public var openHandles: [Int] {
     data.indices.flatMap { index in (0..<8).filter { data[index] >> $0 & 1 == 1 }.map { index * 8 + $0 } }
   }
 }
 
-/// What is in a folder of the brick.
+/// An entry of a folder of the brick.
 public enum EV3FolderEntry: Sendable, Hashable {
-  /// A file, with its bytes and their MD5 sum in hexadecimal.
+  /// A file, with its size in bytes and the MD5 sum of its contents in hexadecimal.
   case file(name: String, size: Int, md5: String)
-  /// A folder. ".." and "." are told, too.
+  /// A folder. Listings contain ".." and ".", too.
   case folder(name: String)
 
-  /// Its name.
+  /// The name of the file or folder.
   public var name: String {
     switch self {
     case .file(let name, _, _), .folder(let name): name
     }
   }
 
-  /// The lines of a listing.
+  /// Reads the lines of a listing.
   ///
-  /// - Throws: `malformedListing`.
+  /// - Throws: `malformedListing` for a line that is no entry.
   public static func entries(in listing: [UInt8]) throws(EV3MessageError) -> [EV3FolderEntry] {
     var entries: [EV3FolderEntry] = []
     for line in listing.split(separator: UInt8(ascii: "\n")) { entries.append(try EV3FolderEntry(line: line)) }
@@ -111,7 +111,7 @@ public enum EV3FolderEntry: Sendable, Hashable {
       || (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte)
   }
 
-  /// Its line, as the firmware writes it.
+  /// The entry's line in a listing, as the firmware writes it.
   public var line: String {
     switch self {
     case .folder(let name): return name + "/\n"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Some of the brick's four outputs.
+/// A set of the brick's four outputs.
 public struct EV3Motors: OptionSet, Sendable, Hashable {
-  /// A bit a port.
+  /// A bit for each output.
   public let rawValue: UInt8
-  /// Outputs by their bits.
+  /// The outputs whose bits are set.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Output A.
@@ -15,14 +15,14 @@ public struct EV3Motors: OptionSet, Sendable, Hashable {
   public static let c = EV3Motors(rawValue: 4)
   /// Output D.
   public static let d = EV3Motors(rawValue: 8)
-  /// All four.
+  /// All four outputs.
   public static let all: EV3Motors = [.a, .b, .c, .d]
 
   /// The output with this number, 0…3.
   public static func number(_ number: Int) -> EV3Motors { EV3Motors(rawValue: 1 << UInt8(number & 3)) }
 }
 
-/// A port that something is read from: sensors at 1 to 4, and motors at A to D.
+/// A port that can be read: sensors at 1 to 4, and motors at A to D.
 public enum EV3Port: UInt8, Sendable, Hashable, CaseIterable {
   /// The inputs.
   case one = 0
@@ -31,7 +31,7 @@ public enum EV3Port: UInt8, Sendable, Hashable, CaseIterable {
   case a = 0x10
   case b, c, d
 
-  /// What is printed on the brick: "1", "A".
+  /// The name that is printed on the brick: "1", "A".
   public var name: String {
     rawValue < 0x10 ? String(rawValue + 1) : String(UnicodeScalar(UInt8(ascii: "A") + rawValue - 0x10))
   }
@@ -40,7 +40,7 @@ public enum EV3Port: UInt8, Sendable, Hashable, CaseIterable {
   public var motorNumber: Int? { rawValue >= 0x10 ? Int(rawValue) - 0x10 : nil }
 }
 
-/// What is at a port. Values without a name here are kept.
+/// The type of the device at a port. Values without a name here are kept.
 public struct EV3DeviceType: RawRepresentable, Sendable, Hashable {
   /// The firmware's number.
   public var rawValue: UInt8
@@ -73,14 +73,14 @@ public struct EV3DeviceType: RawRepresentable, Sendable, Hashable {
   public static let gyro = EV3DeviceType(rawValue: 32)
   /// The infrared sensor.
   public static let infrared = EV3DeviceType(rawValue: 33)
-  /// It is being found out.
+  /// The brick is still identifying the device.
   public static let initializing = EV3DeviceType(rawValue: 0x7D)
-  /// Nothing is there.
+  /// No device is connected.
   public static let none = EV3DeviceType(rawValue: 0x7E)
-  /// It belongs to another kind of port.
+  /// The device belongs to another kind of port.
   public static let wrongPort = EV3DeviceType(rawValue: 0x7F)
 
-  /// What it is, for people.
+  /// The name of the type, for people.
   public var name: String {
     switch self {
     case .nxtTouch: "NXT touch"
@@ -104,11 +104,11 @@ public struct EV3DeviceType: RawRepresentable, Sendable, Hashable {
   }
 }
 
-/// What is at a port, and in which mode it is.
+/// The type and the mode of the device at a port.
 public struct EV3TypeAndMode: Sendable, Hashable {
-  /// What it is.
+  /// The type.
   public var type: EV3DeviceType
-  /// Its mode, whose meaning is the type's own.
+  /// The mode; each type defines its own modes.
   public var mode: UInt8
 
   /// A type with a mode.
@@ -123,7 +123,7 @@ public enum EV3Button: UInt8, Sendable, Hashable, CaseIterable {
   /// The buttons.
   case up = 1
   case enter, down, right, left, back
-  /// Whichever.
+  /// Any of the buttons.
   case any
 }
 
@@ -131,61 +131,61 @@ public enum EV3Button: UInt8, Sendable, Hashable, CaseIterable {
 public enum EV3LED: UInt8, Sendable, Hashable, CaseIterable {
   /// Dark.
   case off
-  /// Steady.
+  /// On.
   case green, red, orange
-  /// On and off.
+  /// Flashing.
   case greenFlash, redFlash, orangeFlash
-  /// Brighter and darker.
+  /// Pulsing.
   case greenPulse, redPulse, orangePulse
 }
 
-/// Which way a motor's positive speeds go.
+/// The direction in which a motor turns at positive speeds.
 public enum EV3Polarity: Int8, Sendable, Hashable, CaseIterable {
   /// Backward.
   case backward = -1
-  /// The other way than before.
+  /// The opposite of the present direction.
   case toggle
   /// Forward.
   case forward
 }
 
-/// What the brick warns of.
+/// A set of the brick's warnings.
 public struct EV3Warnings: OptionSet, Sendable, Hashable {
-  /// A bit a warning.
+  /// A bit for each warning.
   public let rawValue: UInt8
-  /// Warnings by their bits.
+  /// The warnings whose bits are set.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// It is too hot.
+  /// The brick is too hot.
   public static let temperature = EV3Warnings(rawValue: 0x01)
-  /// It takes too much current.
+  /// The brick takes too much current.
   public static let current = EV3Warnings(rawValue: 0x02)
-  /// The voltage is out of bounds.
+  /// The battery's voltage is out of bounds.
   public static let voltage = EV3Warnings(rawValue: 0x04)
-  /// Memory runs out.
+  /// The memory is nearly full.
   public static let memory = EV3Warnings(rawValue: 0x08)
-  /// A program ended by an error.
+  /// A program ended with an error.
   public static let dispatcher = EV3Warnings(rawValue: 0x10)
-  /// The battery runs out.
+  /// The battery is nearly empty.
   public static let batteryLow = EV3Warnings(rawValue: 0x40)
-  /// It is busy.
+  /// The brick is busy.
   public static let busy = EV3Warnings(rawValue: 0x80)
 
-  /// Each with its name.
+  /// All warnings with their names.
   public static let named: [(warning: EV3Warnings, name: String)] = [
     (.temperature, "temperature"), (.current, "current"), (.voltage, "voltage"), (.memory, "memory"),
     (.dispatcher, "program"), (.batteryLow, "battery-low"), (.busy, "busy"),
   ]
 
-  /// The names of those that are set.
+  /// The names of the warnings in this set.
   public var names: [String] { Self.named.filter { contains($0.warning) }.map(\.name) }
 }
 
-/// What a motor does, and where it is.
+/// The speed and the position of a motor.
 public struct EV3MotorReading: Sendable, Hashable {
   /// Percent of the full speed, −100…100.
   public var speed: Int
-  /// Degrees since the count was last cleared (for LEGO's motors: one a degree).
+  /// The count since it was last cleared: one for each degree with LEGO's motors.
   public var tacho: Int
 
   /// A value of these parts.
@@ -195,15 +195,15 @@ public struct EV3MotorReading: Sendable, Hashable {
   }
 }
 
-/// What the brick's power is like.
+/// The brick's power supply.
 public struct EV3Power: Sendable, Hashable {
-  /// Volts of the battery.
+  /// The battery's voltage, in volts.
   public var volts: Float
-  /// Amperes out of the battery.
+  /// The current that the battery supplies, in amperes.
   public var amperes: Float
-  /// Amperes that the brick itself takes.
+  /// The current that the brick itself takes, in amperes.
   public var internalAmperes: Float
-  /// Amperes that the motors take.
+  /// The current that the motors take, in amperes.
   public var motorAmperes: Float
 
   /// A value of these parts.
@@ -215,11 +215,11 @@ public struct EV3Power: Sendable, Hashable {
   }
 }
 
-/// A least and a greatest value.
+/// The least and the greatest value of a sensor.
 public struct EV3Bounds: Sendable, Hashable {
-  /// The least.
+  /// The least value.
   public var minimum: Float
-  /// The greatest.
+  /// The greatest value.
   public var maximum: Float
 
   /// A value of these parts.
@@ -229,11 +229,11 @@ public struct EV3Bounds: Sendable, Hashable {
   }
 }
 
-/// Memory in kilobytes.
+/// The size of a memory, in kilobytes.
 public struct EV3Memory: Sendable, Hashable {
-  /// All there is.
+  /// The whole size, in kilobytes.
   public var total: Int
-  /// What is not used.
+  /// The unused part, in kilobytes.
   public var free: Int
 
   /// A value of these parts.
@@ -243,15 +243,15 @@ public struct EV3Memory: Sendable, Hashable {
   }
 }
 
-/// A colour of the brick's display, which has two.
+/// A colour of the brick's display, which has two colours.
 public enum EV3Ink: UInt8, Sendable, Hashable, CaseIterable {
-  /// The background's.
+  /// The colour of the background.
   case white
-  /// The foreground's.
+  /// The colour of the foreground.
   case black
 }
 
-/// One of the brick's programs' places.
+/// A place in which the brick runs a program.
 public enum EV3Slot: UInt8, Sendable, Hashable, CaseIterable {
   /// The brick's own menus.
   case gui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Arrays and raw spans of bytes: the one place that copies through pointers.
+// Copies between arrays and raw spans of bytes. Only this file copies through pointers.
 
 extension [UInt8] {
   /// A copy of `bytes`.
@@ -36,25 +36,31 @@ extension RawSpan {
   @inline(__always)
   func byte(at offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 
-  /// The byte at `offset`, which the caller has compared with the count.
+  /// The byte at `offset`.
+  ///
+  /// - Precondition: The caller has checked that `offset` is within the span.
   @inline(__always)
   func byte(uncheckedAt offset: Int) -> UInt8 {
     unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
   }
 
-  /// The eight bytes at `offset`, least significant first; the caller has compared `offset` + 8 with the count.
+  /// The eight bytes at `offset`, least significant first.
+  ///
+  /// - Precondition: The caller has checked that `offset` + 8 is at most the span's count.
   @inline(__always)
   func word(uncheckedAt offset: Int) -> UInt64 {
     UInt64(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
   }
 
-  /// The four bytes at `offset`, least significant first; the caller has compared `offset` + 4 with the count.
+  /// The four bytes at `offset`, least significant first.
+  ///
+  /// - Precondition: The caller has checked that `offset` + 4 is at most the span's count.
   @inline(__always)
   func halfWord(uncheckedAt offset: Int) -> UInt32 {
     UInt32(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
   }
 
-  /// Whether these are its first bytes.
+  /// Whether the span begins with these bytes.
   package func starts(with bytes: [UInt8]) -> Bool {
     guard byteCount >= bytes.count else { return false }
     for (offset, wanted) in bytes.enumerated() where byte(uncheckedAt: offset) != wanted { return false }

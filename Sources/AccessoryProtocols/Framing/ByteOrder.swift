@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// In which order the bytes of an integer are on the wire.
+/// The order in which the bytes of an integer are sent.
 public enum ByteOrder: UInt8, Sendable, Hashable {
   /// Least significant byte first.
   case littleEndian
@@ -9,7 +9,7 @@ public enum ByteOrder: UInt8, Sendable, Hashable {
 }
 
 extension ByteOrder {
-  /// By how many bits byte `index` of an integer of `byteCount` bytes is shifted.
+  /// By how many bits byte `index` is shifted in an integer of `byteCount` bytes.
   @inline(__always)
   func shift(ofByte index: Int, of byteCount: Int) -> Int {
     8 * (self == .littleEndian ? index : byteCount - 1 - index)

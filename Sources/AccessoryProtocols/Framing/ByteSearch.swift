@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Searches in bytes, eight at a time.
+/// Searches for bytes, eight at a time.
 ///
-/// They read without bounds checks; every offset is compared with the span's own count before.
+/// The functions read without bounds checks. They compare every offset with the span's own count before.
 enum ByteSearch {
-  /// The index of the first `first` that `second` follows, from `start` on. Without one, the index of the last byte if
-  /// that is `first`, as the pair may be completed by later bytes; else the span's count.
+  /// The index of the first `first` that `second` follows, from `start` on. Without such a pair, it is the index of the
+  /// last byte if that is `first`, as later bytes may complete the pair; otherwise the span's count.
   @inline(__always)
   static func firstPair(_ first: UInt8, _ second: UInt8, in bytes: RawSpan, from start: Int) -> Int {
     precondition(start >= 0)
@@ -14,7 +14,7 @@ enum ByteSearch {
     let seconds = UInt64(second) &* ones
     var offset = start
     while count &- offset > 8 {
-      // A byte of this is zero exactly where both bytes match.
+      // A byte of `difference` is zero exactly where both bytes match.
       let difference = (bytes.word(uncheckedAt: offset) ^ firsts) | (bytes.word(uncheckedAt: offset &+ 1) ^ seconds)
       let flags = zeroFlags(difference)
       if flags != 0 { return offset &+ flags.trailingZeroBitCount >> 3 }
@@ -47,14 +47,14 @@ enum ByteSearch {
     return count
   }
 
-  /// The index of the first byte from `start` on that is among `wanted`, or the span's count.
+  /// The index of the first byte from `start` on that is one of `wanted`, or the span's count.
   static func firstIndex(ofAny wanted: Needles, in bytes: RawSpan, from start: Int) -> Int {
     precondition(start >= 0)
     let count = bytes.byteCount
     var offset = start
     while count &- offset >= 8 {
       let word = bytes.word(uncheckedAt: offset)
-      // Each has its lowest flag right, so the lowest of all is right.
+      // The lowest flag of each operand is right, so the lowest of all flags is right.
       let flags =
         zeroFlags(word ^ wanted.patterns.0) | zeroFlags(word ^ wanted.patterns.1)
         | zeroFlags(word ^ wanted.patterns.2) | zeroFlags(word ^ wanted.patterns.3)
@@ -70,17 +70,19 @@ enum ByteSearch {
 
   /// One to four bytes to look for.
   struct Needles: Sendable {
-    /// Each byte eight times; the first one stands in for those that are not there.
+    /// Each byte, repeated eight times. If there are fewer than four bytes, the first one fills the other patterns.
     fileprivate let patterns: (UInt64, UInt64, UInt64, UInt64)
 
-    /// - Precondition: `bytes` are one to four.
+    /// The bytes to look for.
+    ///
+    /// - Precondition: There are one to four `bytes`.
     init(_ bytes: [UInt8]) {
       precondition((1...4).contains(bytes.count))
       func pattern(_ index: Int) -> UInt64 { UInt64(index < bytes.count ? bytes[index] : bytes[0]) &* ones }
       patterns = (pattern(0), pattern(1), pattern(2), pattern(3))
     }
 
-    /// Whether `byte` is one of them.
+    /// Whether `byte` is one of the bytes to look for.
     @inline(__always)
     func contains(_ byte: UInt8) -> Bool {
       let pattern = UInt64(byte) &* ones
@@ -91,7 +93,8 @@ enum ByteSearch {
   @inline(__always)
   private static var ones: UInt64 { 0x0101_0101_0101_0101 }
 
-  /// The high bit of each byte that is zero. Bits above the lowest one set can be wrong, so only that one counts.
+  /// Has the high bit set for each byte that is zero. Higher bits than the lowest one that is set may be wrong, so only
+  /// that one counts.
   @inline(__always)
   private static func zeroFlags(_ word: UInt64) -> UInt64 { (word &- ones) & ~word & (ones << 7) }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Any framing with a checksum added at the end of each payload, as many protocols add one to SLIP, COBS or lines.
+/// Adds a checksum to the end of each payload of any framing, as many protocols do with SLIP, COBS or lines.
 ///
-/// The checksum covers the payload that is delivered, without itself and before any stuffing. A frame that fails it, or
-/// is shorter than it, is reported as `FrameOutcome.payloadDamaged`.
+/// The checksum covers the payload that is delivered, without itself and before any stuffing. A frame whose checksum is
+/// wrong, or that is shorter than the checksum, is reported as `FrameOutcome.payloadDamaged`.
 public struct CheckedCodec<Base: FrameCodec>: FrameCodec {
-  /// What says besides the payload in the framing below.
+  /// What a frame of the framing below says besides its payload.
   public typealias Header = Base.Header
 
-  /// The framing below. Its limits include the checksum.
+  /// The framing below. Its limit includes the checksum.
   public private(set) var base: Base
   /// The algorithm.
   public var checksum: FrameChecksum { engine.checksum }
@@ -16,9 +16,9 @@ public struct CheckedCodec<Base: FrameCodec>: FrameCodec {
   public let byteOrder: ByteOrder
 
   private let engine: ChecksumEngine
-  /// Frames that the framing below took for whole.
+  /// How many frames were whole for the framing below, but have a wrong checksum.
   private var failures: UInt64 = 0
-  /// Their payload bytes.
+  /// How many payload bytes those frames had.
   private var failedBytes: UInt64 = 0
 
   /// `base` with a checksum behind each payload.
@@ -28,9 +28,9 @@ public struct CheckedCodec<Base: FrameCodec>: FrameCodec {
     engine = ChecksumEngine(checksum)
   }
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   ///
-  /// Of a frame that failed its checksum, the payload bytes count as skipped.
+  /// The payload bytes of a frame with a wrong checksum count as skipped.
   public var counters: FrameCounters {
     var counters = base.counters
     counters.frames -= failures
@@ -49,14 +49,14 @@ public struct CheckedCodec<Base: FrameCodec>: FrameCodec {
     check(&batch, from: first)
   }
 
-  /// Tells that the line has been silent.
+  /// Handles silence on the line, as the framing below does.
   public mutating func idle(into batch: inout FrameBatch<Header>) {
     let first = batch.count
     base.idle(into: &batch)
     check(&batch, from: first)
   }
 
-  /// Gives up the unfinished frame.
+  /// Gives up the unfinished frame, as the framing below does.
   public mutating func expire(into batch: inout FrameBatch<Header>) {
     let first = batch.count
     base.expire(into: &batch)
@@ -68,7 +68,7 @@ public struct CheckedCodec<Base: FrameCodec>: FrameCodec {
 
   /// Appends one frame to `output`.
   ///
-  /// - Throws: As the framing below does for the payload with its checksum.
+  /// - Throws: What the framing below throws for the payload with its checksum.
   public func encode(
     _ header: Header, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -80,7 +80,7 @@ public struct CheckedCodec<Base: FrameCodec>: FrameCodec {
     try base.encode(header, payload: joined, into: &output)
   }
 
-  /// Checks the frames of `batch` from `first` on.
+  /// Checks the frames of `batch` from index `first` on.
   private mutating func check(_ batch: inout FrameBatch<Header>, from first: Int) {
     for index in first..<batch.count where batch.outcome(at: index) == .whole {
       let range = batch.payloadRange(at: index)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Frames in the order of their arrival, with all their payloads in one run of bytes.
+/// Frames in the order of their arrival, with all their payloads in one array of bytes.
 ///
-/// Meant to be kept and used again: after `removeAll()` its memory is still there, so that decoding into it allocates
-/// nothing once it has grown to the traffic.
+/// A batch is meant to be reused: `removeAll()` keeps its memory, so decoding into it allocates nothing once it has
+/// grown large enough for the traffic.
 public struct FrameBatch<Header: Sendable>: Sendable {
   @usableFromInline
   struct Entry: Sendable {
@@ -23,7 +23,7 @@ public struct FrameBatch<Header: Sendable>: Sendable {
 
   @usableFromInline var entries: [Entry] = []
 
-  /// The payloads of all entries in their order; `payloadRange(at:)` says which is whose.
+  /// The payloads of all frames, one after another; `payloadRange(at:)` is the range of each.
   public internal(set) var payloadStore: [UInt8] = []
 
   /// An empty batch.
@@ -35,13 +35,13 @@ public struct FrameBatch<Header: Sendable>: Sendable {
   /// Whether there are no frames.
   @inlinable public var isEmpty: Bool { entries.isEmpty }
 
-  /// What became of frame `index`, 0..<`count`.
+  /// The outcome of frame `index`, 0..<`count`.
   @inlinable public func outcome(at index: Int) -> FrameOutcome { entries[index].outcome }
 
   /// The header of frame `index`, 0..<`count`.
   @inlinable public func header(at index: Int) -> Header { entries[index].header }
 
-  /// Where in `payloadStore` the payload of frame `index` lies; empty unless the frame is whole and has one.
+  /// The range in `payloadStore` of the payload of frame `index`; empty unless the frame is whole and has a payload.
   @inlinable public func payloadRange(at index: Int) -> Range<Int> {
     let entry = entries[index]
     return entry.start..<entry.end
@@ -49,7 +49,7 @@ public struct FrameBatch<Header: Sendable>: Sendable {
 
   /// Calls `body` with the payload of frame `index`, without copying it.
   ///
-  /// Where a closure is in the way, `batch.payloadStore.span.bytes.extracting(batch.payloadRange(at: index))` is the same.
+  /// Where a closure is inconvenient, use `batch.payloadStore.span.bytes.extracting(batch.payloadRange(at: index))`.
   @inlinable
   public func withPayload<Result: ~Copyable, Failure: Error>(
     at index: Int, _ body: (RawSpan) throws(Failure) -> Result
@@ -57,8 +57,8 @@ public struct FrameBatch<Header: Sendable>: Sendable {
     try body(payloadStore.span.bytes.extracting(payloadRange(at: index)))
   }
 
-  /// Replaces `bytes` by the payload of frame `index`, for who looks at one after another: its storage is used again, and
-  /// nothing allocated once it has grown to the traffic.
+  /// Replaces the contents of `bytes` by the payload of frame `index`. It reuses the array's memory, so it allocates
+  /// nothing once that is large enough for the traffic.
   @inlinable
   public func copyPayload(at index: Int, into bytes: inout [UInt8]) {
     bytes.removeAll(keepingCapacity: true)
@@ -71,30 +71,33 @@ public struct FrameBatch<Header: Sendable>: Sendable {
   /// Empties the batch and keeps its memory.
   @inlinable
   public mutating func removeAll() {
-    // Specialised by the caller for its header; the bytes need no specialising.
+    // The caller specialises this line for its header; the bytes need no specialising.
     entries.removeAll(keepingCapacity: true)
     removePayloads()
   }
 
   @usableFromInline
-  mutating func removePayloads() { payloadStore.removeAll(keepingCapacity: true) }
+  mutating func removePayloads() {
+    // For an array that never had storage, `removeAll` would allocate some.
+    if !payloadStore.isEmpty { payloadStore.removeAll(keepingCapacity: true) }
+  }
 
   /// Appends a frame. `payload` is empty unless the outcome is `whole`.
   ///
-  /// For codecs; an owner only reads.
+  /// For codecs; the owner of a batch only reads.
   public mutating func append(_ outcome: FrameOutcome, _ header: Header, payload: RawSpan = RawSpan()) {
     let start = payloadStore.count
     payloadStore.append(contentsOf: payload)
     entries.append(Entry(outcome: outcome, header: header, start: start, end: payloadStore.count))
   }
-  /// Takes the last `byteCount` bytes off the payload of frame `index`.
+  /// Removes the last `byteCount` bytes from the payload of frame `index`.
   mutating func shortenPayload(at index: Int, by byteCount: Int) {
     let entry = entries[index]
     entries[index] = Entry(
       outcome: entry.outcome, header: entry.header, start: entry.start, end: entry.end - byteCount)
   }
 
-  /// Turns frame `index` into one with a damaged payload, which is dropped.
+  /// Marks frame `index` as one with a damaged payload, and drops the payload.
   mutating func markPayloadDamaged(at index: Int) {
     let entry = entries[index]
     entries[index] = Entry(outcome: .payloadDamaged, header: entry.header, start: entry.start, end: entry.start)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A framing as a value: bytes go in and frames come out, and the other way round.
+/// A framing as a value, which turns bytes into frames and frames into bytes.
 ///
-/// A codec does no input or output and has no clock. Its owner tells it when the line has been silent, and when a
-/// request has timed out. However a stream is cut into spans, the same frames and counters come of it.
+/// A codec does no input or output and has no clock. Its owner calls it when the line has been silent, and when a
+/// request has timed out. The frames and counters don't depend on how a stream is divided into spans.
 public protocol FrameCodec: Sendable {
   /// What a frame says besides its payload.
   associatedtype Header: Sendable
@@ -13,20 +13,20 @@ public protocol FrameCodec: Sendable {
   /// Nothing already in `batch` is changed. Bytes of an unfinished frame are kept until more arrive.
   mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<Header>)
 
-  /// Tells that the line has been silent: frames that are finished but lie behind an unfinished one are delivered.
+  /// Handles silence on the line: delivers frames that are finished but lie behind an unfinished one.
   ///
   /// The unfinished frame is kept, as a pause is not yet an error.
   mutating func idle(into batch: inout FrameBatch<Header>)
 
-  /// Tells that the request which an unfinished frame might answer has timed out: that frame is given up.
+  /// Gives up the unfinished frame, as the request that it might answer has timed out.
   ///
-  /// Bytes behind its start are looked at again, so another frame can be unfinished afterwards.
+  /// The bytes behind its start are searched again, so another frame may be unfinished afterwards.
   mutating func expire(into batch: inout FrameBatch<Header>)
 
-  /// Tells that the line was opened anew: everything but the counters is forgotten.
+  /// Forgets everything but the counters, as the line was opened anew.
   mutating func reset()
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   var counters: FrameCounters { get }
 
   /// Whether bytes are kept that may begin a frame, so that a timer for silence makes sense.
@@ -34,14 +34,14 @@ public protocol FrameCodec: Sendable {
 
   /// Appends one frame to `output`.
   ///
-  /// - Throws: `FrameEncodingError` if the framing has no such frame, and leaves `output` as it was.
+  /// - Throws: `FrameEncodingError` if the framing has no such frame; `output` is unchanged then.
   func encode(_ header: Header, payload: RawSpan, into output: inout [UInt8]) throws(FrameEncodingError)
 }
 
 extension FrameCodec {
   /// Appends one frame to `output`, with its payload from an array.
   ///
-  /// - Throws: `FrameEncodingError` if the framing has no such frame, and leaves `output` as it was.
+  /// - Throws: `FrameEncodingError` if the framing has no such frame; `output` is unchanged then.
   public func encode(
     _ header: Header, payload: [UInt8], into output: inout [UInt8]
   ) throws(FrameEncodingError) {

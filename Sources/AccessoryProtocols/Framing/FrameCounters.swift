@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a codec has seen since it was made. They only grow.
+/// What a codec has counted since it was made. The counters only grow.
 public struct FrameCounters: Sendable, Hashable {
   /// Whole frames delivered.
   public var frames: UInt64 = 0
-  /// Starts of a frame whose header failed its checksum, among bytes that belonged to no frame.
+  /// Starts of a frame with a wrong header checksum, among bytes that belong to no frame.
   ///
-  /// Sync bytes in noise count too, as nothing tells them from a damaged header.
+  /// Sync bytes in noise count, too, as they can't be told from a damaged header.
   public var headerErrors: UInt64 = 0
-  /// Frames whose payload failed its checksum.
+  /// Frames whose payload has a wrong checksum.
   public var payloadErrors: UInt64 = 0
   /// Frames longer than the limit.
   public var tooLong: UInt64 = 0
@@ -16,7 +16,7 @@ public struct FrameCounters: Sendable, Hashable {
   public var otherVersions: UInt64 = 0
   /// Frames that break the rules of their framing.
   public var malformed: UInt64 = 0
-  /// Bytes given up that were in no delivered frame: noise, and what was left of damaged frames.
+  /// Bytes that were skipped because they are in no delivered frame: noise, and the bytes of damaged frames.
   public var skippedBytes: UInt64 = 0
 
   /// Counters at zero.

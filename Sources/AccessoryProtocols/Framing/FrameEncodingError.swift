@@ -2,13 +2,13 @@
 
 /// Why a frame could not be encoded.
 public enum FrameEncodingError: Error, Sendable, Hashable {
-  /// The payload has `byteCount` bytes and the codec allows `limit`.
+  /// The payload has `byteCount` bytes; the codec allows at most `limit`.
   case payloadTooLong(byteCount: Int, limit: Int)
-  /// The payload has `byteCount` bytes and a frame of this framing has at least `minimum`.
+  /// The payload has `byteCount` bytes; this framing needs at least `minimum`.
   case payloadTooShort(byteCount: Int, minimum: Int)
-  /// The byte at `offset` of the payload would be taken for something else: a delimiter, or a frame out of step.
+  /// The byte at `offset` of the payload would be misread: as a delimiter, or as a part of a frame at another position.
   case unencodableByte(offset: Int)
-  /// The framing needs to know the message of this number to make its checksum, and doesn't.
+  /// The checksum depends on the definition of the message with this number, which isn't known.
   case unknownMessage(UInt32)
 }
 
@@ -23,7 +23,7 @@ extension FrameEncodingError: CustomStringConvertible {
     case .unencodableByte(let offset):
       "byte \(offset) of the payload cannot be sent in this framing"
     case .unknownMessage(let number):
-      "message \(number) isn't known, or this version of the framing can't carry it"
+      "message \(number) is unknown, or this version of the framing can't carry it"
     }
   }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of a frame of which at least the beginning could be trusted.
+/// The outcome of a frame whose beginning, at least, could be trusted.
 public enum FrameOutcome: UInt8, Sendable, Hashable {
-  /// All of it arrived intact. Only then is there a payload.
+  /// The whole frame arrived intact. Only then is there a payload.
   case whole
-  /// The payload's checksum failed.
+  /// The payload's checksum is wrong.
   case payloadDamaged
   /// The header announces a payload longer than the receiver's limit.
   case tooLong
-  /// The header is of a version that the receiver does not speak.
+  /// The header has a version that the receiver does not speak.
   case otherVersion
-  /// It breaks the rules of its framing: an unknown escape, a length that cannot be.
+  /// The frame breaks the rules of its framing: an unknown escape, an impossible length.
   case malformed
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A framing was described in a way that cannot be.
+/// The parameters of a framing don't fit together.
 ///
-/// Descriptions may come from a file, so a wrong one is an error and not a trap.
+/// Descriptions of framings may come from a file, so a wrong one is an error and not a trap.
 public struct FramingParameterError: Error, Sendable, Hashable {
-  /// Which parameter is wrong, such as `length.byteCount`.
+  /// The name of the wrong parameter, such as `length.byteCount`.
   public let parameter: String
-  /// What it must be, as the end of a sentence that begins with the parameter: `must be 1 to 4`.
+  /// The requirement, as the end of a sentence that begins with the parameter: `must be 1 to 4`.
   public let requirement: String
 
   /// An error about `parameter`.
@@ -23,10 +23,11 @@ extension FramingParameterError: CustomStringConvertible {
 
 /// Bounds that all configurable framings share.
 enum FramingLimits {
-  /// The longest payload that may be allowed, in bytes. Memory follows what is allowed, not what is announced.
+  /// The longest payload that a framing may allow, in bytes. Memory grows with the allowed length, not with the length
+  /// that a frame announces.
   static let largestPayload = 1 << 24
 
-  /// Checks a limit for payloads.
+  /// Checks the limit for payloads of a framing.
   static func check(maximumPayload: Int) throws(FramingParameterError) {
     guard (1...largestPayload).contains(maximumPayload) else {
       throw FramingParameterError("maximumPayload", "must be 1 to \(largestPayload)")

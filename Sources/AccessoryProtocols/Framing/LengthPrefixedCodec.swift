@@ -2,45 +2,47 @@
 
 /// What a length-prefixed frame says besides its payload.
 public struct LengthPrefix: Sendable, Hashable {
-  /// The payload's length in bytes, as announced. Filled on decoding, ignored on encoding.
+  /// The payload's length in bytes, as the frame announces it. Filled on decoding, ignored on encoding.
   public var payloadLength: Int
 
-  /// A prefix; the length may stay zero, as encoding takes it from the payload.
+  /// A prefix. `payloadLength` may stay zero, as encoding takes it from the payload.
   @inlinable public init(payloadLength: Int = 0) { self.payloadLength = payloadLength }
 }
 
-/// Frames that are nothing but a length and so many bytes, as the LEGO EV3 sends them: two bytes, little-endian.
+/// The framing of frames that consist of a length and that many bytes, such as those of the LEGO EV3, whose length has
+/// two bytes, little-endian.
 ///
-/// There are no sync bytes, so this fits links that lose nothing: USB, RFCOMM, TCP. A frame whose announced length is
-/// too great or too small is reported, and exactly as many bytes are skipped, so a stream that is in step stays so.
-/// Nothing can tell that a stream is out of step. What is guaranteed: after `expire` or `reset` the next byte begins a
-/// frame, so if the accessory was silent by then, its next frame is found. Silence alone changes nothing.
+/// There are no sync bytes, so this framing is for transports that lose nothing: USB, RFCOMM, TCP. A frame that
+/// announces too great or too small a length is reported, and exactly as many bytes are skipped, so the frames behind
+/// it are found. The codec can't notice that bytes were lost. After `expire` or `reset` the next byte begins a frame:
+/// if the accessory was silent by then, its next frame is found. Silence alone changes nothing.
 public struct LengthPrefixedCodec: FrameCodec {
-  /// The length's width in bytes, 1…4.
+  /// The size of the length field in bytes, 1…4.
   public let prefixByteCount: Int
-  /// The length's byte order.
+  /// The byte order of the length field.
   public let byteOrder: ByteOrder
-  /// The payload lengths that are taken or sent, in bytes. A shorter one is `malformed`, a longer one `tooLong`.
+  /// The payload lengths that are accepted or encoded, in bytes. A shorter payload is `malformed`, a longer one
+  /// `tooLong`.
   public let payloadSizes: ClosedRange<Int>
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   public private(set) var counters = FrameCounters()
 
-  /// Bytes of the prefix that have come, and what they say so far.
+  /// How many bytes of the length field have arrived, and their value so far.
   private var prefixCount = 0
   private var length = 0
-  /// Bytes still to be skipped of a frame that was reported.
+  /// How many bytes of a reported frame must still be skipped.
   private var skipping = 0
   private var kept: [UInt8] = []
 
   /// A codec at the start of a frame.
   ///
   /// - Parameters:
-  ///   - prefixByteCount: The length's width in bytes, 1…4.
-  ///   - byteOrder: The length's byte order.
-  ///   - minimumPayload: The shortest payload there is, in bytes. If 0, empty frames are delivered.
-  ///   - maximumPayload: The longest payload that is taken or sent, in bytes. It bounds the memory.
-  /// - Throws: `FramingParameterError` if there can be no such frames.
+  ///   - prefixByteCount: The size of the length field in bytes, 1…4.
+  ///   - byteOrder: The byte order of the length field.
+  ///   - minimumPayload: The shortest allowed payload, in bytes. If 0, empty frames are delivered.
+  ///   - maximumPayload: The longest payload that is accepted or encoded, in bytes. It bounds the memory.
+  /// - Throws: `FramingParameterError` if the parameters don't fit together.
   public init(
     prefixByteCount: Int = 2, byteOrder: ByteOrder = .littleEndian, minimumPayload: Int = 1, maximumPayload: Int
   ) throws(FramingParameterError) {
@@ -57,17 +59,17 @@ public struct LengthPrefixedCodec: FrameCodec {
     payloadSizes = minimumPayload...maximumPayload
   }
 
-  /// Whether a frame has begun that has not ended, be it one that is skipped.
+  /// Whether a frame has begun that has not ended, even if it is being skipped.
   public var hasUnfinishedFrame: Bool { prefixCount > 0 || skipping > 0 }
 
-  /// Whether what comes next belongs to a frame that was reported, and is skipped.
+  /// Whether the next bytes belong to a reported frame, and will be skipped.
   public var isSkipping: Bool { skipping > 0 }
 
-  /// How many bytes of a payload are kept, fewer than the longest has.
+  /// How many bytes of a payload are kept: fewer than the longest payload has.
   public var unfinishedByteCount: Int { kept.count }
 
-  /// How many bytes are missing until the unfinished frame ends, or until all of one that was refused is skipped; nil
-  /// when that isn't known, because its length is incomplete, or when there is none.
+  /// How many bytes are missing until the unfinished frame ends, or until a reported frame is skipped; nil if the
+  /// length field is incomplete, or if there is no such frame.
   public var missingByteCount: Int? {
     if skipping > 0 { return skipping }
     return prefixCount == prefixByteCount ? length - kept.count : nil
@@ -119,13 +121,13 @@ public struct LengthPrefixedCodec: FrameCodec {
   /// Silence changes nothing.
   public mutating func idle(into batch: inout FrameBatch<LengthPrefix>) {}
 
-  /// Gives up the unfinished frame, and what is still to be skipped. The next byte begins a frame.
+  /// Gives up the unfinished frame, and ends the skipping of a reported frame. The next byte begins a frame.
   public mutating func expire(into batch: inout FrameBatch<LengthPrefix>) {
     counters.skippedBytes += UInt64(prefixCount + kept.count)
     reset()
   }
 
-  /// Forgets everything but the counters, in which forgotten bytes do not appear. The next byte begins a frame.
+  /// Forgets everything but the counters. The kept bytes are not counted as skipped. The next byte begins a frame.
   public mutating func reset() {
     prefixCount = 0
     length = 0

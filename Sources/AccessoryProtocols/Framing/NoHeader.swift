@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header of a framing whose frames are nothing but payload.
+/// The header of a framing whose frames consist of a payload only.
 public struct NoHeader: Sendable, Hashable {
-  /// The one value there is.
+  /// A header without contents.
   @inlinable public init() {}
 }

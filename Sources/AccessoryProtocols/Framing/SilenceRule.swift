@@ -2,17 +2,19 @@
 
 /// Which frames behind an unfinished one are delivered when the line falls silent.
 ///
-/// An unfinished frame either lost bytes, and whole frames behind its start are real; or it is only late, and they are
-/// its payload. Nothing on the line tells which.
+/// Either the unfinished frame has lost bytes, and whole frames behind its start are real; or the rest of it is only
+/// late, and they are part of its payload. A receiver can't distinguish the two cases.
 public enum SilenceRule: Sendable, Hashable {
-  /// Every finished frame, as the AF1 specification has it.
+  /// Every finished frame, as the AF1 specification says.
   ///
-  /// Fits a host: what arrives are replies, which their numbers protect, and events.
+  /// For a host, which receives events, and replies that are protected by their numbers.
   case everyFinished
 
-  /// Only those with which the line fell silent: whole frames, one after another, up to the last byte that arrived.
+  /// Only frames that end exactly where the line fell silent: whole frames, one after another, up to the last byte that
+  /// arrived.
   ///
-  /// Fits an accessory, which runs what it is sent. If a frame that carries others lost a byte, its own checksum follows
-  /// them, so they are not taken for commands; with `everyFinished` they are, as soon as the sender waits for its reply.
+  /// For an accessory, which executes what it receives. If a frame that contains other frames has lost a byte, its own
+  /// checksum follows them, so they are not taken for commands. With `everyFinished` they would be, as soon as the
+  /// sender waits for its reply.
   case onlyLast
 }

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Frames of one length, known only by some bits that are always the same, such as the four bytes that the HM-1X remote
-/// control sends: pattern 00 00 00 3A with mask C0 80 80 FF.
+/// The framing of frames of one length that are only recognised by some constant bits, such as the four bytes that the
+/// HM-1X remote control sends: pattern 00 00 00 3A with mask C0 80 80 FF.
 ///
-/// The payload is the whole window. A window with wrong bits is a slip: it costs one byte, and from then on two good
-/// windows must follow one another before they are believed and delivered. Frames in which every alignment looks good
-/// cannot be told apart: a window of equal bytes, for one.
+/// The payload is the whole frame, called a window here. A window with wrong bits is a slip: the codec skips one byte,
+/// and until two good windows follow one another it delivers none. Where every alignment looks good, as in a window of
+/// equal bytes, a wrong alignment isn't noticed.
 ///
-/// The first window after a start or `reset` is believed at once. Silence changes nothing, be it that a good window
-/// waits for its second; `expire` drops what is kept, fewer bytes than two windows, and counts as a slip.
+/// The first window after a start or `reset` is delivered at once. Silence changes nothing, even if a good window waits
+/// for a second one. `expire` drops the kept bytes, fewer than two windows, and requires two good windows as after a
+/// slip.
 public struct WindowCodec: FrameCodec {
-  /// What the bits of each byte must be; 1…64 bytes.
+  /// The values of the constant bits of each byte; 1…64 bytes.
   public let pattern: [UInt8]
-  /// Which bits that are, for each byte.
+  /// The constant bits of each byte.
   public let mask: [UInt8]
 
-  /// What has been seen since the codec was made. Each slip is one header error.
+  /// What has been counted since the codec was made. Each slip is one header error.
   public private(set) var counters = FrameCounters()
 
-  /// Whether windows are where they are expected.
+  /// Whether the last window was at the expected position. If not, two good windows are needed.
   private var isAligned = true
   private var kept: [UInt8] = []
 
   /// A codec at the start of a frame.
   ///
   /// - Parameters:
-  ///   - pattern: What the bits of each byte must be, 1…64 bytes; their number is the length of a frame.
-  ///   - mask: Which bits that are, as many bytes, not all zero.
-  /// - Throws: `FramingParameterError` if there can be no such frames.
+  ///   - pattern: The values of the constant bits of each byte, 1…64 bytes; their number is the length of a frame.
+  ///   - mask: The constant bits of each byte; as many bytes, not all zero.
+  /// - Throws: `FramingParameterError` if the pattern or the mask is wrong.
   public init(pattern: [UInt8], mask: [UInt8]) throws(FramingParameterError) {
     guard (1...64).contains(pattern.count) else { throw FramingParameterError("pattern", "must be 1 to 64 bytes") }
     guard mask.count == pattern.count, mask.contains(where: { $0 != 0 }) else {
@@ -38,10 +39,10 @@ public struct WindowCodec: FrameCodec {
     kept.reserveCapacity(4 * pattern.count)
   }
 
-  /// Whether bytes are kept, be it a good window that waits for its second.
+  /// Whether bytes are kept, even if only a good window that waits for a second one.
   public var hasUnfinishedFrame: Bool { !kept.isEmpty }
 
-  /// How many bytes are kept, fewer than two windows.
+  /// How many bytes are kept: fewer than two windows have.
   public var unfinishedByteCount: Int { kept.count }
 
   /// The room for kept bytes, for tests.
@@ -57,7 +58,7 @@ public struct WindowCodec: FrameCodec {
       offset += taken
       scanKept(into: &batch)
       if kept.count <= offset {
-        // What is left came with this call: go on in the input itself.
+        // The remaining bytes came with this call: continue in the input itself.
         offset -= kept.count
         kept.removeAll(keepingCapacity: true)
       }
@@ -69,7 +70,7 @@ public struct WindowCodec: FrameCodec {
   /// Silence changes nothing.
   public mutating func idle(into batch: inout FrameBatch<NoHeader>) {}
 
-  /// Drops what is kept; the next byte begins a window, which must be confirmed by a second one.
+  /// Drops the kept bytes. The next byte begins a window, which a second one must confirm.
   public mutating func expire(into batch: inout FrameBatch<NoHeader>) {
     if kept.isEmpty { return }
     counters.skippedBytes += UInt64(kept.count)
@@ -77,7 +78,7 @@ public struct WindowCodec: FrameCodec {
     isAligned = false
   }
 
-  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  /// Forgets everything but the counters. The kept bytes are not counted as skipped.
   public mutating func reset() {
     kept.removeAll(keepingCapacity: true)
     isAligned = true
@@ -85,7 +86,7 @@ public struct WindowCodec: FrameCodec {
 
   /// Appends one frame to `output`.
   ///
-  /// - Throws: `FrameEncodingError` if the payload is not of the window's length, or has wrong bits.
+  /// - Throws: `FrameEncodingError` if the payload hasn't the length of a window, or has wrong bits.
   public func encode(
     _ header: NoHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -101,18 +102,19 @@ public struct WindowCodec: FrameCodec {
     output.append(contentsOf: payload)
   }
 
-  /// Takes frames out of the kept bytes and drops those that are done with.
+  /// Delivers the frames in the kept bytes, and drops the bytes that are no longer needed.
   private mutating func scanKept(into batch: inout FrameBatch<NoHeader>) {
     let stop: Int
     do {
-      // A local reference, gone before the bytes change.
+      // A local reference, which ends before `kept` changes.
       let kept = kept
       stop = scan(kept.span.bytes, from: 0, into: &batch)
     }
     kept.removeFirst(stop)
   }
 
-  /// Takes all frames out of `bytes` from `start` on, and returns the index of the first byte that must be kept.
+  /// Appends all frames in `bytes` from `start` on to `batch`, and returns the index of the first byte that must be
+  /// kept.
   private mutating func scan(_ bytes: RawSpan, from start: Int, into batch: inout FrameBatch<NoHeader>) -> Int {
     let length = pattern.count
     let count = bytes.byteCount

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HM10Command {
-  /// Reads a command, as a module does, with or without a line end. What is not known, or has a value that it can't
-  /// have, is `other`.
+  /// Reads a command as a module does, with or without its line end. A command that is unknown, or has an invalid
+  /// value, becomes `other`.
   ///
-  /// - Throws: `HM10CommandError` if the bytes don't begin with AT, are too many, or can't be of a command.
+  /// - Throws: `HM10CommandError` if the bytes don't begin with AT, are too many, or can't be part of any command.
   public init(decoding bytes: [UInt8]) throws(HM10CommandError) {
     let line = WireText.withoutLineEnds(bytes[...])
     guard line.starts(with: "AT".utf8) else { throw .notACommand }
@@ -20,10 +20,10 @@ extension HM10Command {
     }
   }
 
-  /// A command with an argument that it can have.
+  /// Reads a command with an argument; nil if the argument is invalid.
   private static func parameterized(_ line: ArraySlice<UInt8>, _ text: String) -> HM10Command? {
     guard let command = candidate(line, text), let encoded = try? command.encoded(), encoded.elementsEqual(line) else {
-      // It would be written in another way.
+      // Encoding the command gives other bytes.
       return nil
     }
     return command

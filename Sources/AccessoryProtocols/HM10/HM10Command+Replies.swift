@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HM10Command {
-  /// Whether `reply` can be what this command is answered with. What a module tells of its own accord can come first:
-  /// a connection, its loss.
+  /// Whether `reply` can be the reply to this command. Messages that a module sends unasked may come before it: a
+  /// connection was made or lost.
   ///
-  /// A scan is answered by its beginning; its end is `discovery(.ended)`.
+  /// The reply to a scan is its beginning; it ends with `discovery(.ended)`.
   public func isAnswered(by reply: HM10Reply) -> Bool {
     switch (self, reply) {
     case (.attention, .ok), (.attention, .lost), (.address, .address), (.lastAddress, .lastAddress), (.name, .name),
@@ -23,7 +23,7 @@ extension HM10Command {
       result == .tryingIndex(index) || result == .error || result == .failed
     case (.connectLast, .connection(let result)):
       result == .tryingLast || result == .noAddress || result == .error || result == .failed
-    // A clone's answers have other names than its commands have, and a plain OK for all that is set.
+    // A clone's replies don't have the names of its commands, and it confirms every change with a plain OK.
     case (_, .clone): true
     case (.set, .ok), (.setName, .ok), (.renew, .ok), (.reset, .ok): true
     default: false
@@ -32,7 +32,7 @@ extension HM10Command {
 }
 
 extension HM10Setting {
-  /// The value that a reply to asking for this setting tells, or to setting it; `nil` if it tells none.
+  /// The value in a reply to a request for this setting, or to a change of it; `nil` if the reply has no such value.
   public func value(of reply: HM10Reply) -> Int? {
     switch reply {
     case .get(let text), .set(let text): value(text)
@@ -43,14 +43,14 @@ extension HM10Setting {
 }
 
 extension HM10Command {
-  /// Makes it a central or a peripheral, from its next start on.
+  /// Makes the module a central or a peripheral, from its next start on.
   public static func setRole(_ role: HM10Role) -> HM10Command { .set(.role, role.rawValue) }
-  /// Gives its serial line another speed, from its next start on.
+  /// Sets the bit rate of its serial line, from its next start on.
   public static func setSpeed(_ speed: HM10Speed) -> HM10Command { .set(.speed, speed.rawValue) }
-  /// What it does besides passing bytes on.
+  /// Sets what the module does besides passing bytes on.
   public static func setMode(_ mode: HM10Mode) -> HM10Command { .set(.mode, mode.rawValue) }
-  /// How strongly it sends.
+  /// Sets its transmission power.
   public static func setPower(_ power: HM10Power) -> HM10Command { .set(.power, power.rawValue) }
-  /// Its serial line's parity.
+  /// Sets the parity of its serial line.
   public static func setParity(_ parity: HM10Parity) -> HM10Command { .set(.parity, parity.rawValue) }
 }

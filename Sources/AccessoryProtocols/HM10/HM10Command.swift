@@ -1,66 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an HM-10 or HM-11 can be asked or told while it is not connected.
+/// A command to an HM-10 or HM-11 that is not connected.
 ///
-/// A command goes out in one piece, and the next only behind its reply: nothing else ends it.
+/// A command must be sent in one piece, and the next one only after its reply, since it has no terminator.
 public enum HM10Command: Sendable, Hashable {
-  /// AT: is anybody there? Ends a connection if there is one.
+  /// `AT`: asks for a sign of life. Ends a connection if there is one.
   case attention
-  /// Its own address.
+  /// Asks for the module's own address.
   case address
-  /// The address of the last device that it was connected to.
+  /// Asks for the address of the device to which it was connected last.
   case lastAddress
-  /// Its name.
+  /// Asks for its name.
   case name
-  /// Another name, of 1 to 12 bytes of UTF-8.
+  /// Sets its name, 1 to 12 bytes of UTF-8.
   case setName(String)
-  /// Its version. Of the two commands for that, some modules answer only one.
+  /// Asks for its version. Some modules answer only one of the two forms.
   case version(VersionForm)
-  /// The charge of its battery.
+  /// Asks for the charge of its battery.
   case battery
-  /// The signal's strength, while connected, from the other side.
+  /// Asks for the signal strength of the connection; sent from the other side while connected.
   case signalStrength
-  /// What a setting is.
+  /// Asks for the value of a setting.
   case ask(HM10Setting)
   /// Changes a setting.
   case set(HM10Setting, Int)
-  /// Begin to work, after it has waited for commands.
+  /// Starts work, if the module waits for commands after its start.
   case start
-  /// Scan, as a central.
+  /// Scans for devices, as a central.
   case discover
-  /// Scan for iBeacons (since V539).
+  /// Scans for iBeacons (since V539).
   case discoverBeacons
-  /// Scan for advertisements as they are sent (V6 and later).
+  /// Scans for advertisements and reports them unchanged (V6 and later).
   case discoverAdvertisements
-  /// Connect to the device with this index among those found, 0…5.
+  /// Connects to the found device with this index, 0…5.
   case connectIndex(Int)
-  /// Connect to a device, which in the second form may be of dual mode.
+  /// Connects to the device with this address; `isDual` if it is a dual-mode device.
   case connect(BluetoothAddress, isDual: Bool = false)
-  /// Connect to the one of the last time.
+  /// Connects to the device to which it was connected last.
   case connectLast
-  /// Forget the one of the last time.
+  /// Forgets the device to which it was connected last.
   case clear
-  /// Sleep; more than 80 bytes wake it.
+  /// Lets the module sleep; more than 80 bytes wake it.
   case sleep
-  /// Back to how it came from the factory.
+  /// Restores the factory settings.
   case renew
-  /// Start anew.
+  /// Restarts the module.
   case reset
-  /// What commands there are.
+  /// Asks for a list of commands.
   case help
-  /// Anything else that begins with AT: printable ASCII, 80 bytes at most.
+  /// Any other line that begins with AT: printable ASCII, 80 bytes at most.
   case other(String)
 
   /// The two commands that ask for the version.
   public enum VersionForm: String, Sendable, Hashable, CaseIterable {
-    /// The forms.
+    /// The words of the two commands.
     case verr = "VERR"
     case vers = "VERS"
   }
 
   /// The bytes that are sent.
   ///
-  /// A clone's address is asked for by AT+LADDR, and it scans on AT+INQ.
+  /// A clone has AT+LADDR in place of AT+ADDR?, and AT+INQ in place of AT+DISC?.
   ///
   /// - Throws: `HM10CommandError` if an argument can't be sent.
   public func encoded(for dialect: HM10Dialect = .genuine) throws(HM10CommandError) -> [UInt8] {
@@ -99,7 +99,7 @@ public enum HM10Command: Sendable, Hashable {
     }
   }
 
-  /// Commands that are always the same. The first of two is sent.
+  /// Commands without arguments. Of two texts for one command, the first is sent.
   static let words: [(text: String, command: HM10Command)] = [
     ("AT", .attention), ("AT+ADDR?", .address), ("AT+RADD?", .lastAddress), ("AT+NAME?", .name),
     ("AT+BATT?", .battery), ("AT+RSSI?", .signalStrength), ("AT+START", .start), ("AT+DISC?", .discover),
@@ -109,15 +109,15 @@ public enum HM10Command: Sendable, Hashable {
   ]
 }
 
-/// Why a command can't be sent, or bytes are none.
+/// Why a command can't be sent, or why bytes are no command.
 public enum HM10CommandError: Error, Sendable, Hashable {
-  /// An argument is outside of what it may be.
+  /// An argument is outside of its range.
   case outOfRange(argument: String, value: Int, range: ClosedRange<Int>)
-  /// A name has so many bytes, and 1 to 12 are possible.
+  /// A name has `byteCount` bytes; 1 to 12 are allowed.
   case nameLength(byteCount: Int)
-  /// A text has bytes that can't be sent, or would be another command.
+  /// A text has characters that can't be sent, or would be another command.
   case notSendable
-  /// The command has so many bytes, and 80 are possible.
+  /// The command has `byteCount` bytes; at most 80 are allowed.
   case tooLong(byteCount: Int)
   /// The bytes are no command.
   case notACommand
@@ -128,11 +128,11 @@ extension HM10CommandError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .outOfRange(let argument, let value, let range):
-      "\(argument) is \(range.lowerBound) to \(range.upperBound), not \(value)"
-    case .nameLength(let byteCount): "a name has 1 to \(HM10Limits.name) bytes, not \(byteCount)"
-    case .notSendable: "the text has characters that can't be sent, or means another command"
+      "\(argument) must be \(range.lowerBound) to \(range.upperBound), not \(value)"
+    case .nameLength(let byteCount): "a name must have 1 to \(HM10Limits.name) bytes, not \(byteCount)"
+    case .notSendable: "the text has characters that can't be sent, or is another command"
     case .tooLong(let byteCount): "a command has at most \(HM10Limits.command) bytes, not \(byteCount)"
-    case .notACommand: "the bytes are no command"
+    case .notACommand: "the bytes are not a command"
     }
   }
 }

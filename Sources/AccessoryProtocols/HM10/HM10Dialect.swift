@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a module with the HM-10's commands wants them ended.
+/// Whether commands and replies have a line end, by which genuine modules and clones differ.
 ///
-/// A clone shows itself by its answer to AT: if a bare `AT` gets `OK` and nothing behind it, the module is genuine; if
-/// only `AT` with a line end is answered, with `OK` and a line end, it is a clone (CC41, BT05 and others).
+/// The reply to AT shows which one a module is. A genuine module answers `AT` without a line end by `OK` without one. A
+/// clone (CC41, BT05 and others) only answers `AT` with a line end, by `OK` with a line end.
 public enum HM10Dialect: Sendable, Hashable, CaseIterable {
-  /// Nothing ends a command or a reply. Silence does.
+  /// Commands and replies have no terminator; silence ends them.
   case genuine
-  /// CR LF ends both.
+  /// Commands and replies end with CR LF.
   case clone
 
-  /// What a clone's reply ends with, and every command to one.
+  /// The line end of commands and replies; empty for a genuine module.
   public var lineEnd: [UInt8] { self == .clone ? WireText.lineEnd : [] }
 
-  /// The dialect of a module that answered AT with these bytes; `nil` if they are no answer to that.
+  /// The dialect of a module that answered AT with these bytes; `nil` if they are no reply to AT.
   public init?(answer: [UInt8]) {
     if answer == Array("OK".utf8) {
       self = .genuine
@@ -24,37 +24,37 @@ public enum HM10Dialect: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The framing of replies. Its pattern numbers mean nothing; `HM10Reply` reads the bytes.
+  /// The framing of replies. Its pattern indices have no meaning outside of the codec; `HM10Reply` reads the bytes.
   ///
-  /// Fit for finding out the dialect is that of `genuine`, which knows `OK` with a line end, too.
+  /// To find out the dialect, use the codec of `genuine`, which also knows `OK` with a line end.
   public var codec: ReplyCodec {
     do {
       let patterns = self == .genuine ? HM10Patterns.all : [ReplyPattern("", terminator: WireText.lineEnd)]
       return try ReplyCodec(patterns: patterns, maximumPayload: HM10Limits.reply)
     } catch {
-      preconditionFailure("\(error)")  // these are constants within the codec's bounds
+      preconditionFailure("\(error)")  // the arguments are constants within the codec's bounds
     }
   }
 }
 
-/// What the HM-10 takes and sends at most, and how long it takes for it (its datasheet of 2015-03-08).
+/// Limits, default settings and times of the HM-10 (its datasheet of 2015-03-08).
 public enum HM10Limits {
-  /// Bits a second, as it comes from the factory; eight data bits, no parity, one stop bit.
+  /// The factory setting of the bit rate, in bits a second; with eight data bits, no parity, one stop bit.
   public static let baudRate = 9_600
-  /// Bytes of a name.
+  /// The longest name, in bytes.
   public static let name = 12
-  /// Bytes of a command that are accepted here: more than 80 would wake a module that sleeps.
+  /// The longest command that is sent, in bytes. More than 80 would wake a module that sleeps.
   public static let command = 80
-  /// Bytes of a reply that are accepted here.
+  /// The longest reply that is accepted, in bytes.
   public static let reply = 1_024
-  /// How many of the devices found can be connected to by their index.
+  /// The indices of found devices with which a module can be told to connect.
   public static let indices = 0...5
-  /// How long the line is silent behind a reply, at 9600 bits a second.
+  /// How long the line must be silent to end a reply, at 9600 bits a second.
   public static let silence = Duration.milliseconds(50)
   /// How long a command's reply may take.
   public static let timeout = Duration.seconds(1)
-  /// How long a connection may take until it has failed.
+  /// How long connecting may take.
   public static let connectTimeout = Duration.seconds(10)
-  /// How long a module must be left alone that was reset, renewed or given another speed.
+  /// How long to send nothing after the module was reset, renewed or given another bit rate.
   public static let restart = Duration.seconds(1)
 }

@@ -1,54 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What part of an HM-10's line something is.
-public enum HM10Part: Sendable, Hashable {
-  /// What the module says, to be read by `HM10Reply`.
+/// The kind of a piece of an HM-10's line.
+public enum HM10PieceKind: Sendable, Hashable {
+  /// A reply of the module, for `HM10Reply` to read.
   case reply
   /// Bytes from the other side of a connection.
   case data
-  /// The connection is no more; the payload is what the module said.
+  /// The connection was lost; the payload is the module's message.
   case lost
 }
 
-/// An HM-10's whole line: replies while it takes commands, and the other side's bytes while it is connected.
+/// The framing of an HM-10's line: replies while the module takes commands, and the other side's bytes while it is
+/// connected.
 ///
-/// `OK+CONN` is where the one becomes the other. From there on all is data, in pieces as it comes, but for `OK+LOST` with
-/// silence behind it: that ends the connection. So a text that the other side sends and that ends in just this, with
-/// nothing behind it, is taken for the end. Data that could be its beginning is held back until the next byte or
-/// silence, at most 20 bytes.
+/// `OK+CONN` begins a connection. From there on everything is data, delivered as it arrives, except `OK+LOST` followed
+/// by silence, which ends the connection. So if the other side sends a text that ends with `OK+LOST` and then nothing,
+/// the codec takes it for the end of the connection. Data that may be the beginning of `OK+LOST` is kept until the next
+/// byte or silence, at most 20 bytes.
 ///
-/// While a scan is under way, strangers have their names on the line, with anything in them. So nothing is a connection
-/// then, noise ends where `OK+` begins, and the scan's end has silence behind it: a name has a line end.
+/// During a scan the line carries the names of other devices, which may contain anything. So during a scan no reply
+/// begins a connection, noise ends where `OK+` begins, and the scan's end must be followed by silence, while a name is
+/// followed by a line end.
 ///
-/// However a stream is cut, the same replies and the same bytes of data come of it; how data is cut differs.
+/// However a stream is divided, the replies and the bytes of data are the same; only the division of data into pieces
+/// differs.
 public struct HM10LineCodec: FrameCodec {
-  /// How the module wants its commands ended; to be set before the first reply, or between two.
+  /// Which line ends the module uses. Set it before the first reply, or between two.
   public var dialect = HM10Dialect.genuine {
     didSet { if dialect != oldValue { changeReplies() } }
   }
-  /// Whether a scan is under way.
+  /// Whether the module is scanning. The owner sets it.
   public var isScanning = false {
-    didSet { if !isScanning { (endsScan, tail) = (false, 0) } }
+    didSet { if !isScanning { (endsScan, matchedPrefixCount) = (false, 0) } }
   }
-  /// Whether all that comes is data.
+  /// Whether the module is connected, so that everything that arrives is data.
   public private(set) var isConnected = false
 
   private var replies = HM10Dialect.genuine.codec
-  /// The replies of one step.
+  /// The replies that one step has found.
   private var found = FrameBatch<ReplyEnd>()
-  /// Data that may be the beginning of the connection's end.
+  /// Data that may be the beginning of the message that ends the connection.
   private var held: [UInt8] = []
-  /// A scan's end has come, unless something follows.
+  /// Whether the end of a scan has come, which counts only if nothing follows.
   private var endsScan = false
-  /// How many bytes of `OK+` were the last in noise.
-  private var tail = 0
-  /// What earlier codecs of replies have counted, and data.
+  /// How many bytes of `OK+` were the last bytes of noise.
+  private var matchedPrefixCount = 0
+  /// The counts of earlier codecs of replies, and of data.
   private var counted = FrameCounters()
 
-  /// A codec of a genuine module that takes commands.
+  /// A codec for a genuine module that takes commands.
   public init() {}
 
-  /// What has been seen since the codec was made. A piece of data counts as a frame.
+  /// What has been counted since the codec was made. A piece of data counts as a frame.
   public var counters: FrameCounters {
     var sum = counted
     sum.frames += replies.counters.frames
@@ -57,24 +60,24 @@ public struct HM10LineCodec: FrameCodec {
     return sum
   }
 
-  /// Whether something waits for its end, be it silence.
+  /// Whether bytes are kept until more bytes or silence come.
   public var hasUnfinishedFrame: Bool { isConnected ? !held.isEmpty : replies.hasUnfinishedFrame || endsScan }
 
   /// How many bytes are kept.
   public var unfinishedByteCount: Int { held.count + replies.unfinishedByteCount }
 
-  /// The host has ended the connection: what comes from now on are replies. What was held back is forgotten.
+  /// Notes that the host has ended the connection: from now on replies come. Kept data is dropped.
   public mutating func disconnect() {
     isConnected = false
     held = []
   }
 
-  /// Takes the next bytes of the stream and appends to `batch` every reply of which they show the end, and all data.
-  public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<HM10Part>) {
+  /// Takes the next bytes of the stream and appends to `batch` every reply that is known to have ended, and all data.
+  public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<HM10PieceKind>) {
     var offset = 0
     while offset < bytes.byteCount {
       if isConnected { return pass(bytes.extracting(offset..<bytes.byteCount), into: &batch) }
-      // One at a time: behind a connection's beginning all is data.
+      // Bytes are passed one at a time, since everything behind the beginning of a connection is data.
       let byte = bytes.extracting(offset..<(offset + 1))
       endsScan = false
       if isScanning, isEndOfNoise(byte.byte(at: 0)) {
@@ -93,8 +96,8 @@ public struct HM10LineCodec: FrameCodec {
     }
   }
 
-  /// Silence ends a reply, and decides whether what was held back is the connection's end.
-  public mutating func idle(into batch: inout FrameBatch<HM10Part>) {
+  /// Handles silence on the line: it ends a reply, and decides whether kept data is the end of the connection.
+  public mutating func idle(into batch: inout FrameBatch<HM10PieceKind>) {
     guard isConnected else {
       if endsScan {
         batch.append(.whole, .reply, payload: Self.scanEnd.span.bytes)
@@ -111,24 +114,24 @@ public struct HM10LineCodec: FrameCodec {
     if isEnd { isConnected = false }
   }
 
-  /// Gives an unfinished reply up. Data is never given up.
-  public mutating func expire(into batch: inout FrameBatch<HM10Part>) {
+  /// Gives up an unfinished reply. Data is never given up.
+  public mutating func expire(into batch: inout FrameBatch<HM10PieceKind>) {
     guard !isConnected else { return }
     replies.expire(into: &found)
     take(into: &batch)
   }
 
-  /// Forgets everything but the counters and the dialect; the module takes commands.
+  /// Forgets everything but the counters and the dialect. The module is expected to take commands.
   public mutating func reset() {
     replies.reset()
     disconnect()
     isScanning = false
   }
 
-  /// Appends a command or data to `output`, just as it is.
+  /// Appends a command or data to `output`, unchanged.
   ///
-  /// - Throws: `FrameEncodingError` if it is empty, or a command that is too long.
-  public func encode(_ header: HM10Part, payload: RawSpan, into output: inout [UInt8]) throws(FrameEncodingError) {
+  /// - Throws: `FrameEncodingError` if it is empty, or if it is a command that is too long.
+  public func encode(_ header: HM10PieceKind, payload: RawSpan, into output: inout [UInt8]) throws(FrameEncodingError) {
     if header == .reply { return try replies.encode(ReplyEnd(), payload: payload, into: &output) }
     if payload.isEmpty { throw .payloadTooShort(byteCount: 0, minimum: 1) }
     output.append(contentsOf: payload)
@@ -139,7 +142,7 @@ public struct HM10LineCodec: FrameCodec {
     replies = dialect.codec
   }
 
-  private mutating func take(isSilent: Bool = false, into batch: inout FrameBatch<HM10Part>) {
+  private mutating func take(isSilent: Bool = false, into batch: inout FrameBatch<HM10PieceKind>) {
     for index in 0..<found.count {
       if isScanning, !isSilent, HM10Reply(decoding: found.payloadBytes(at: index)) == .discovery(.ended) {
         endsScan = true
@@ -156,8 +159,8 @@ public struct HM10LineCodec: FrameCodec {
     found.removeAll()
   }
 
-  /// Passes data on, but for an end of it that can be the beginning of the connection's end.
-  private mutating func pass(_ bytes: RawSpan, into batch: inout FrameBatch<HM10Part>) {
+  /// Passes data on, except bytes at its end that may be the beginning of the message that ends the connection.
+  private mutating func pass(_ bytes: RawSpan, into batch: inout FrameBatch<HM10PieceKind>) {
     held.append(contentsOf: bytes)
     let most = min(held.count, Self.lost.count + 13)
     let kept = (1...max(1, most)).reversed().first { $0 <= most && Self.canBeEnd(held.suffix($0)) } ?? 0
@@ -172,15 +175,16 @@ public struct HM10LineCodec: FrameCodec {
   private static let scanEnd = Array("OK+DISCE".utf8)
   private static let beginning = Array("OK+".utf8)
 
-  /// Whether `byte` is the last of `OK+` in noise.
+  /// Whether `byte` completes an `OK+` in noise.
   private mutating func isEndOfNoise(_ byte: UInt8) -> Bool {
-    tail = byte == Self.beginning[tail] ? tail + 1 : byte == Self.beginning[0] ? 1 : 0
-    guard tail == Self.beginning.count else { return false }
-    tail = 0
+    matchedPrefixCount =
+      byte == Self.beginning[matchedPrefixCount] ? matchedPrefixCount + 1 : byte == Self.beginning[0] ? 1 : 0
+    guard matchedPrefixCount == Self.beginning.count else { return false }
+    matchedPrefixCount = 0
     return replies.isCollecting
   }
 
-  /// Whether these bytes are a beginning of `OK+LOST`, or of that with an address behind it.
+  /// Whether these bytes are a beginning of `OK+LOST`, or `OK+LOST` with a beginning of an address behind it.
   private static func canBeEnd(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard zip(bytes, lost).allSatisfy({ $0 == $1 }) else { return false }
     let address = bytes.dropFirst(lost.count)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The replies of a genuine HM-10 whose length is known. All others end by silence.
+/// The replies of a genuine HM-10 whose length is known. Silence ends all others.
 ///
-/// `OK+Set:` is not among them: a name follows it, of which any beginning could be taken for all.
+/// `OK+Set:` isn't among them: it may be followed by a name, and any beginning of the name would match.
 enum HM10Patterns {
   static let all = fixed.map { ReplyPattern($0) } + measured + advertisements
 
@@ -22,7 +22,7 @@ enum HM10Patterns {
     ReplyPattern("OK+DIS2:", .hexDigit, count: 12), ReplyPattern("OK+DISC:", .hexDigit, count: 12), beacon,
   ]
 
-  /// 78 bytes: `OK+DISC:` and five fields with colons between them.
+  /// The reply for an iBeacon, 78 bytes: `OK+DISC:` and five fields with colons between them.
   private static let beacon: ReplyPattern = {
     var elements = ReplyPattern("OK+DISC:").elements
     for count in [8, 32, 10, 12] {
@@ -33,10 +33,11 @@ enum HM10Patterns {
     return ReplyPattern(elements: elements)
   }()
 
-  /// A pattern for each length: only the length tells where the data ends, in which there may be line ends.
+  /// One pattern for each length of an advertisement. Its data may contain line ends, so only the length says where it
+  /// ends.
   ///
-  /// Behind `OK+DISC:` and an address, which is a reply by itself, the type must be one that exists: it is below all
-  /// bytes with which another reply could begin.
+  /// `OK+DISC:` and an address is a reply by itself. Behind it the type of an advertisement must be one that exists,
+  /// which is less than any byte that begins another reply.
   private static let advertisements: [ReplyPattern] = {
     var patterns: [ReplyPattern] = []
     for name in ["OK+DISA:", "OK+DISC:"] {

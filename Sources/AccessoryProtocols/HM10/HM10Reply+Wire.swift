@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HM10Reply {
-  /// Reads one reply, as the codec delivers it. Nothing is refused: what has no form is `text`.
+  /// Reads one reply, as the codec delivers it. Every input is accepted: a reply of an unknown form becomes `text`.
   public init(decoding bytes: [UInt8]) {
     let line = WireText.withoutLineEnds(bytes[...])
     if let reply = Self.words.first(where: { $0.text.utf8.elementsEqual(line) })?.reply {
@@ -15,11 +15,11 @@ extension HM10Reply {
     }
   }
 
-  /// The replies in bytes that silence ended and that begin with something else: noise, or the rest of a reply of
-  /// which bytes were lost. What lies in front of a known reply is read by itself.
+  /// The replies in bytes that silence ended and that begin with something else: noise, or the rest of a reply that has
+  /// lost bytes. The bytes in front of a known reply become a reply of their own.
   ///
-  /// A stranger's device can have a name that looks like replies. So this is for the time of a scan, not for bytes
-  /// that may be a user's.
+  /// The name of another device can look like replies. So use this during a scan, and not for bytes that may be a
+  /// user's data.
   public static func replies(inGarbled bytes: [UInt8]) -> [HM10Reply] {
     let first = HM10Reply(decoding: bytes)
     guard case .text = first else { return [first] }
@@ -34,7 +34,7 @@ extension HM10Reply {
       let known = found.map { HM10Reply(decoding: $0) }
       replies.append(HM10Reply(decoding: Array(rest[..<start])))
       guard let last = known.last, case .text = last else { return replies + known }
-      // Garbled again: the same with what is left.
+      // The last reply is garbled as well: search in the rest.
       replies += known.dropLast()
       rest = found[found.count - 1][...]
     }
@@ -69,7 +69,7 @@ extension HM10Reply {
     }
   }
 
-  /// Replies that are always the same.
+  /// Replies without variable parts.
   private static let words: [(text: String, reply: HM10Reply)] = {
     var words: [(text: String, reply: HM10Reply)] = [
       ("OK", .ok), ("OK+LOST", .lost), ("OK+CONN", .connection(.made(nil))), ("OK+CONNA", .connection(.accepted)),
@@ -82,13 +82,13 @@ extension HM10Reply {
     return words
   }()
 
-  /// What is behind `OK+` as a reply that may have line ends in it.
+  /// Reads the bytes behind `OK+` as a reply that may contain line ends.
   private static func record(_ rest: ArraySlice<UInt8>) -> HM10Reply? {
     guard rest.starts(with: "DISA:".utf8) || rest.starts(with: "DISC:".utf8) else { return nil }
     return HM10Advertisement(decoding: rest.dropFirst(5)).map { .discovery(.advertisement($0)) }
   }
 
-  /// What is behind `OK+` as a name and a text.
+  /// Reads the bytes behind `OK+` as a name and a text.
   private static func field(_ rest: ArraySlice<UInt8>) -> HM10Reply? {
     guard let colon = rest.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     let value = rest[(colon + 1)...]
@@ -114,12 +114,12 @@ extension HM10Reply {
     return known ?? split(rest, at: ":").map { .value(name: $0.name, text: $0.text) }
   }
 
-  /// Three digits, with a minus sign or without. With fewer the rest was lost.
+  /// Reads three digits, with an optional minus sign. Fewer digits mean that the rest was lost.
   private static func strength(_ digits: ArraySlice<UInt8>) -> Int? {
     digits.count == (digits.first == UInt8(ascii: "-") ? 4 : 3) ? WireText.signed(digits) : nil
   }
 
-  /// A word of capitals and digits, one of `separators`, and a text.
+  /// Splits the bytes into a word of capitals and digits, one of `separators`, and a text.
   private static func split(_ bytes: ArraySlice<UInt8>, at separators: String) -> (name: String, text: String)? {
     guard let end = bytes.firstIndex(where: { separators.utf8.contains($0) }),
       (1...16).contains(end - bytes.startIndex),

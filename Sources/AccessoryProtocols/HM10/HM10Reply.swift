@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an HM-10 says: replies, and what it tells of its own accord.
+/// A message of an HM-10: a reply, or a message that it sends unasked.
 ///
-/// Texts are as the module or a stranger's device sent them, control characters included; bytes that aren't UTF-8 are
+/// Texts are unchanged, with control characters, as the module or another device has sent them; invalid UTF-8 is
 /// repaired. Escape them before showing them.
 public enum HM10Reply: Sendable, Hashable {
   /// `OK`.
   case ok
-  /// `OK+START` and the like.
+  /// `OK+` and a word such as `START`.
   case acknowledged(Acknowledgement)
-  /// `OK+Get:` and a value; a battery's in newer versions, too.
+  /// `OK+Get:` and a value. Newer versions also report a battery's charge in this form.
   case get(String)
-  /// `OK+Set:` and the value that is set now. `OK+SetName:` means the same.
+  /// `OK+Set:` and the new value. `OK+SetName:` means the same.
   case set(String)
-  /// Its own address.
+  /// The module's own address.
   case address(BluetoothAddress)
-  /// The address of the last device that it was connected to.
+  /// The address of the device to which it was connected last.
   case lastAddress(BluetoothAddress)
-  /// A name: its own, or of a device that was just found.
+  /// A name: the module's, or the name of the device that was found last.
   case name(String)
-  /// The charge of its battery in percent, 0…100, as older versions tell it.
+  /// The charge of its battery in percent, 0…100, in the form of older versions.
   case battery(Int)
-  /// A signal's strength in dBm: of a connection, or of a device that was just found.
+  /// A signal strength in dBm: of the connection, or of the device that was found last.
   case signalStrength(Int)
-  /// What becomes of connecting.
+  /// The progress or outcome of connecting.
   case connection(Connection)
-  /// The connection is no more.
+  /// The connection was lost.
   case lost
-  /// Part of what a scan finds.
+  /// A part of the results of a scan.
   case discovery(Discovery)
-  /// `OK+`, a word, a colon and a text that is none of the above.
+  /// `OK+`, a word, a colon and a text, in no form listed above.
   case value(name: String, text: String)
-  /// A plus sign, a word, a colon or an equals sign and a text: how clones answer.
+  /// A plus sign, a word, a colon or an equals sign, and a text: the form of clones.
   case clone(name: String, text: String)
   /// Anything else: a version, help, or noise.
   case text([UInt8])
 
-  /// What was done.
+  /// The command that was carried out.
   public enum Acknowledgement: String, Sendable, Hashable, CaseIterable {
     /// The words behind `OK+`.
     case start = "START"
@@ -47,47 +47,48 @@ public enum HM10Reply: Sendable, Hashable {
     case reset = "RESET"
   }
 
-  /// What becomes of connecting.
+  /// The progress or outcome of connecting.
   public enum Connection: Sendable, Hashable {
-    /// There is a connection, to this device if it says so.
+    /// The module is connected, to the device with this address if the message says so.
     case made(BluetoothAddress?)
-    /// It tries to connect to the address that it was given.
+    /// The module tries to connect to the given address.
     case accepted
-    /// It tries to connect to the device with this index.
+    /// The module tries to connect to the device with this index.
     case tryingIndex(Int)
-    /// It tries to connect to the one of the last time.
+    /// The module tries to connect to the device to which it was connected last.
     case tryingLast
-    /// There is no last time.
+    /// There is no such last device.
     case noAddress
-    /// It doesn't try.
+    /// The module doesn't try to connect.
     case error
-    /// It tried in vain.
+    /// The module could not connect.
     case failed
   }
 
-  /// Part of what a scan finds.
+  /// A part of the results of a scan.
   public enum Discovery: Sendable, Hashable {
     /// A scan begins.
     case began(Kind)
-    /// A device, with the type of its address if it says so, 0…2. Its strength and its name may follow.
+    /// A device was found. `type` is the type of its address, 0…2; nil if the message doesn't say. Its signal strength
+    /// and its name may follow.
     case found(BluetoothAddress, type: Int?)
-    /// An iBeacon.
+    /// An iBeacon was found.
     case beacon(HM10Beacon)
-    /// An advertisement as it was sent.
+    /// An advertisement, as the device sent it.
     case advertisement(HM10Advertisement)
     /// The scan is over.
     case ended
 
-    /// What is scanned for, by the letter with which the word ends.
+    /// What a scan looks for. The raw value is the letter in the message.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-      /// `OK+DISCS`, `OK+DISIS`, `OK+DISAS`; some modules say the second in the place of the third.
+      /// `OK+DISCS`, `OK+DISIS`, `OK+DISAS`. Some modules send the second in place of the third.
       case devices = "C"
       case beacons = "I"
       case advertisements = "A"
     }
   }
 
-  /// The charge of the battery in percent, in whichever form it came; `nil` if this is none.
+  /// The charge of the battery in percent, from a reply in either form; `nil` for other replies.
   public var batteryPercent: Int? {
     switch self {
     case .battery(let percent): percent
@@ -96,13 +97,13 @@ public enum HM10Reply: Sendable, Hashable {
     }
   }
 
-  /// The text of a reply that has no form, such as a version.
+  /// The text of a `text` reply, such as a version; `nil` for other replies.
   public var plainText: String? {
     guard case .text(let bytes) = self else { return nil }
     return String(decoding: WireText.withoutLineEnds(bytes[...]), as: UTF8.self)
   }
 
-  /// Always three digits: fewer are the beginning of a reply of which the rest was lost.
+  /// Reads three digits. Fewer digits mean that the rest of the reply was lost.
   static func percent(_ digits: ArraySlice<UInt8>) -> Int? {
     guard digits.count == 3, let value = WireText.decimal(digits), value <= 100 else { return nil }
     return value

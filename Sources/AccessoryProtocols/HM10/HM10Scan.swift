@@ -6,14 +6,14 @@ public struct HM10Neighbour: Sendable, Hashable {
   public var address: BluetoothAddress
   /// The type of its address, 0…2, if the module says so.
   public var addressType: Int?
-  /// Its name, as it is sent out: escape it before showing it.
+  /// Its name, as the device sends it. Escape it before showing it.
   public var name: String?
-  /// How strong its signal is, in dBm.
+  /// Its signal strength, in dBm.
   public var signalStrength: Int?
-  /// By which it can be connected to, if it is one of the first six.
+  /// The index with which the module can connect to it; nil unless it is one of the first six.
   public var index: Int?
 
-  /// A neighbour of which nothing but the address need be known.
+  /// A device. Only its address must be known.
   public init(
     address: BluetoothAddress, addressType: Int? = nil, name: String? = nil, signalStrength: Int? = nil,
     index: Int? = nil
@@ -26,23 +26,24 @@ public struct HM10Neighbour: Sendable, Hashable {
   }
 }
 
-/// What the replies to a scan add up to. A device that is found again keeps its place and its name.
+/// Collects the devices in the replies to a scan. A device that is found again keeps its place and its name.
 public struct HM10Scan: Sendable, Hashable {
-  /// The devices in the order in which they were found, without those beyond the limit.
+  /// The devices, in the order in which they were found, up to the limit.
   public private(set) var neighbours: [HM10Neighbour] = []
   /// Whether the scan has begun and is not over.
   public private(set) var isRunning = false
-  /// How many devices are kept at most. The air decides how many there are.
+  /// How many devices are kept at most, as any number of devices may be in range.
   public let limit: Int
 
   private var places: [BluetoothAddress: Int] = [:]
-  /// Whose strength and name come next.
+  /// The index of the device to which the next signal strength and name belong.
   private var current: Int?
 
   /// A scan that has not begun.
   public init(limit: Int = 256) { self.limit = max(0, limit) }
 
-  /// The devices with the strongest signal first; those without one last, each in the order in which they were found.
+  /// The devices, the strongest signal first and devices without a signal strength last. Equal ones stay in the order
+  /// in which they were found.
   public var strongestFirst: [HM10Neighbour] {
     neighbours.enumerated().sorted { first, second in
       let (one, other) = (first.element.signalStrength ?? .min, second.element.signalStrength ?? .min)
@@ -50,10 +51,10 @@ public struct HM10Scan: Sendable, Hashable {
     }.map(\.element)
   }
 
-  /// Takes a reply, and returns the device of which it tells something, as it is known now. What has nothing to do with
-  /// a scan changes nothing.
+  /// Takes a reply, and returns the device that it describes, with all that is known of it. Ignores replies that don't
+  /// belong to a scan.
   ///
-  /// Strength 0 is none: so modules say that they don't know it.
+  /// A signal strength of 0 becomes nil, since modules report 0 if they don't know it.
   @discardableResult
   public mutating func take(_ reply: HM10Reply) -> HM10Neighbour? {
     switch reply {
@@ -79,7 +80,7 @@ public struct HM10Scan: Sendable, Hashable {
     return nil
   }
 
-  /// Makes the device with this address the current one; none if there are too many.
+  /// Makes the device with this address the current one; there is no current one if the limit is reached.
   private mutating func find(_ address: BluetoothAddress) {
     current = places[address]
     guard current == nil, neighbours.count < limit else { return }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An iBeacon that a scan found.
+/// An iBeacon that a scan has found.
 public struct HM10Beacon: Sendable, Hashable {
-  /// Who made it, and what it is: `4C000215` is Apple's.
+  /// The manufacturer and the kind of beacon: `4C000215` for Apple's iBeacons.
   public let factory: UInt32
-  /// Its UUID's 16 bytes.
+  /// The 16 bytes of its UUID.
   public let uuid: [UInt8]
-  /// Its numbers.
+  /// Its major number.
   public let major: UInt16
-  /// The second one.
+  /// Its minor number.
   public let minor: UInt16
-  /// How strong its signal is a metre away, in dBm.
+  /// The signal strength at a distance of one metre, in dBm, as the beacon states it.
   public let power: Int8
   /// Its address.
   public let address: BluetoothAddress
-  /// How strong its signal is here, in dBm.
+  /// The measured signal strength, in dBm.
   public let signalStrength: Int
 
   /// Reads `4C000215:74…59:FFE0FFE1C5:78A5048CECAC:-053`, 70 bytes.
@@ -38,7 +38,7 @@ public struct HM10Beacon: Sendable, Hashable {
     self.signalStrength = signalStrength
   }
 
-  /// The 70 bytes.
+  /// The 70 bytes that `init(decoding:)` reads.
   var text: String {
     let numbers = UInt64(major) << 24 | UInt64(minor) << 8 | UInt64(UInt8(bitPattern: power))
     return [
@@ -49,7 +49,7 @@ public struct HM10Beacon: Sendable, Hashable {
     ].joined(separator: ":")
   }
 
-  /// A beacon; `nil` if the UUID isn't 16 bytes, or the strength not −999…9999.
+  /// A beacon; `nil` if the UUID doesn't have 16 bytes, or the signal strength is outside of −999…9999.
   public init?(
     factory: UInt32 = 0x4C00_0215, uuid: [UInt8], major: UInt16, minor: UInt16, power: Int8, address: BluetoothAddress,
     signalStrength: Int
@@ -65,21 +65,21 @@ public struct HM10Beacon: Sendable, Hashable {
   }
 }
 
-/// An advertisement that a scan found, as it was sent.
+/// An advertisement that a scan has found, as the device sent it.
 public struct HM10Advertisement: Sendable, Hashable {
-  /// How many bytes it has at most.
+  /// The most bytes that its data has.
   public static let mostData = 31
 
-  /// Who sent it.
+  /// The address of the sender.
   public let address: BluetoothAddress
-  /// Its type's number.
+  /// The number of its type.
   public let type: UInt8
-  /// How strong its signal is, in dBm.
+  /// The measured signal strength, in dBm.
   public let signalStrength: Int8
-  /// What it says.
+  /// Its contents.
   public let data: [UInt8]
 
-  /// An advertisement; `nil` if its data is longer than can be.
+  /// An advertisement; `nil` if its data has more than `mostData` bytes.
   public init?(address: BluetoothAddress, type: UInt8, signalStrength: Int8, data: [UInt8]) {
     guard data.count <= Self.mostData else { return nil }
     self.address = address
@@ -88,7 +88,7 @@ public struct HM10Advertisement: Sendable, Hashable {
     self.data = data
   }
 
-  /// Reads address, type, strength, length, data and a line end.
+  /// Reads address, type, signal strength, length, data and a line end.
   init?(decoding bytes: ArraySlice<UInt8>) {
     let head = Array(bytes.prefix(15))
     guard head.count == 15, let address = BluetoothAddress(digits: head[..<12]),

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can be set in an HM-10 as a number, and asked for.
+/// A setting of an HM-10 whose value is a number.
 public enum HM10Setting: String, Sendable, Hashable, CaseIterable {
-  /// Whether connections and their loss are told: 0 or 1.
+  /// Whether the module reports that a connection was made or lost: 0 or 1.
   case notify = "NOTI"
-  /// Whether that is with the address (since V534): 0 or 1.
+  /// Whether such reports contain the address (since V534): 0 or 1.
   case notifyAddress = "NOTP"
   /// An `HM10Role`. Takes effect after a reset.
   case role = "ROLE"
-  /// Whether it waits for commands when it is turned on: 0 or 1. A central must, to scan. Takes effect after a reset.
+  /// Whether the module waits for commands after its start: 0 or 1. A central that scans needs 1. Takes effect after a
+  /// reset.
   case immediate = "IMME"
   /// An `HM10Speed`. Takes effect after a reset.
   case speed = "BAUD"
   /// An `HM10Mode`.
   case mode = "MODE"
-  /// Whether and how a connection needs the PIN: 0…3.
+  /// Whether and how a connection requires the PIN: 0…3.
   case type = "TYPE"
   /// An `HM10Power`.
   case power = "POWE"
   /// An `HM10Parity`.
   case parity = "PARI"
-  /// 0 is one stop bit, 1 is two.
+  /// The stop bits: 0 for one, 1 for two.
   case stopBits = "STOP"
-  /// What a scan tells besides addresses: 0 nothing, 1 names, 2 signal strengths, 3 both. V539 knows 0 and 1.
+  /// What a scan reports besides addresses: 0 nothing, 1 names, 2 signal strengths, 3 both. V539 knows 0 and 1.
   case show = "SHOW"
-  /// How many seconds a scan lasts: 1…9 (V6 and later).
+  /// The duration of a scan in seconds: 1…9 (V6 and later).
   case scanTime = "SCAN"
-  /// How many milliseconds a connection may take: 0…9999 (V6 and later).
+  /// How long connecting may take, in milliseconds: 0…9999 (V6 and later).
   case connectTime = "TCON"
   /// The PIN: 0…999999.
   case pin = "PASS"
-  /// The service's short UUID.
+  /// The short UUID of the service.
   case service = "UUID"
-  /// The characteristic's short UUID.
+  /// The short UUID of the characteristic.
   case characteristic = "CHAR"
 
-  /// What it can be.
+  /// The allowed values.
   public var range: ClosedRange<Int> {
     switch self {
     case .notify, .notifyAddress, .role, .immediate, .stopBits: 0...1
@@ -49,7 +50,7 @@ public enum HM10Setting: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What it is in a module from the factory; `nil` where the datasheet says nothing.
+  /// The factory setting; `nil` where the datasheet doesn't say.
   public var factoryValue: Int? {
     switch self {
     case .role, .mode, .speed, .pin: 0
@@ -60,10 +61,10 @@ public enum HM10Setting: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The word by which it is set.
+  /// The word in the command that changes the setting.
   var setName: String { self == .pin ? "PIN" : rawValue }
 
-  /// A value as it is written: `0xFFE0`, `000000`, `4`.
+  /// A value as it is sent: `0xFFE0`, `000000`, `4`.
   func text(_ value: Int) -> String {
     switch self {
     case .service, .characteristic: "0x" + WireText.hexadecimal(UInt64(max(0, value)), digits: 4)
@@ -72,7 +73,7 @@ public enum HM10Setting: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The value that such a text is; `nil` if it is none, or not within the range.
+  /// The value in such a text; `nil` if the text is no value, or the value is outside of the range.
   public func value(_ text: String) -> Int? {
     let bytes = Array(text.utf8)
     let number: Int? =
@@ -85,30 +86,30 @@ public enum HM10Setting: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What an HM-10 is in a connection.
+/// The role of an HM-10 in a connection.
 public enum HM10Role: Int, Sendable, Hashable, CaseIterable {
-  /// It is found and connected to.
+  /// Other devices find it and connect to it.
   case peripheral
-  /// It scans and connects.
+  /// It scans for other devices and connects to them.
   case central
 }
 
 /// What an HM-10 does besides passing bytes on.
 public enum HM10Mode: Int, Sendable, Hashable, CaseIterable {
-  /// Nothing.
+  /// Nothing else.
   case transparent
-  /// It takes commands from the other side, for its pins, too.
+  /// It accepts commands from the other side, also commands for its pins.
   case pinsAndRemote
-  /// It takes commands from the other side.
+  /// It accepts commands from the other side.
   case remote
 }
 
-/// How strongly an HM-10 sends.
+/// The transmission power of an HM-10.
 public enum HM10Power: Int, Sendable, Hashable, CaseIterable {
-  /// From −23 to 6 dBm.
+  /// −23, −6, 0 and 6 dBm.
   case minus23, minus6, zero, plus6
 
-  /// In dBm.
+  /// The power in dBm.
   public var decibels: Int { [-23, -6, 0, 6][rawValue] }
 }
 
@@ -118,15 +119,15 @@ public enum HM10Parity: Int, Sendable, Hashable, CaseIterable {
   case none, even, odd
 }
 
-/// How fast an HM-10's serial line is.
+/// The bit rate of an HM-10's serial line.
 public enum HM10Speed: Int, Sendable, Hashable, CaseIterable {
-  /// By bits a second. At 1200 it takes no more commands until its button is pressed.
+  /// Rates in bits a second. At 1200 the module accepts no commands until its button is pressed.
   case b9600, b19200, b38400, b57600, b115200, b4800, b2400, b1200, b230400
 
-  /// In bits a second.
+  /// The rate in bits a second.
   public var bitsPerSecond: Int { [9_600, 19_200, 38_400, 57_600, 115_200, 4_800, 2_400, 1_200, 230_400][rawValue] }
 
-  /// The one with so many bits a second.
+  /// The case with this rate in bits a second; nil if there is none.
   public init?(bitsPerSecond: Int) {
     guard let speed = Self.allCases.first(where: { $0.bitsPerSecond == bitsPerSecond }) else { return nil }
     self = speed

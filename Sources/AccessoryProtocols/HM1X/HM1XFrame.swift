@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the remote control of an HM-1X car sends, over and over: how to steer, how fast, and the lights.
+/// A frame that the remote control of an HM-1X car sends again and again: steering, acceleration, and the lights.
 ///
-/// Four bytes: control, steering, acceleration, a colon. Each of the three is below 80, as the remote control passes
-/// them through text. Bit 0 and 1 of the control byte are the signs of steering and acceleration, bit 2 and 3 their
-/// 128s, bit 4 and 5 the lights.
+/// A frame has four bytes: control, steering, acceleration, a colon. The first three are below 80, as the remote
+/// control handles them as text. Bits 0 and 1 of the control byte are the signs of steering and acceleration, bits 2
+/// and 3 mean that 128 is added to them, and bits 4 and 5 are the lights.
 public struct HM1XFrame: Sendable, Hashable {
-  /// What steering and acceleration can be.
+  /// The range of steering and acceleration.
   public static let range = -255...255
 
-  /// Where the slider for steering is, −255…255. Its sign is the direction of motor A.
+  /// The position of the slider for steering, −255…255. Its sign is the direction of motor A.
   public let steering: Int
-  /// Where the slider for acceleration is, −255…255. Its sign is the direction of motor B.
+  /// The position of the slider for acceleration, −255…255. Its sign is the direction of motor B.
   public let acceleration: Int
   /// Whether the headlights are on.
   public var headlights: Bool
   /// Whether the brake lights are on.
   public var brakeLights: Bool
 
-  /// Who receives the frames.
+  /// How the receiver finds the frames.
   public enum Receiver: Sendable, Hashable, CaseIterable {
-    /// One that takes four bytes at a time.
+    /// It takes four bytes at a time.
     case window
-    /// One that splits at colons, so that only the last byte may be one.
+    /// It splits at colons, so only the last byte of a frame may be a colon.
     ///
-    /// Values of ±58 and ±186 are sent as one less. Of the one control byte that is a colon (both lights, acceleration
-    /// −128 or less, steering 0 to 127) the sign of the steering is set if that is 0, which changes nothing, and the
-    /// headlights are left out if not.
+    /// Values of ±58 and ±186 are sent as one less in magnitude. The control byte is a colon if both lights are on,
+    /// acceleration is −128 or less, and steering is 0 to 127. Then, if steering is 0, its sign is set, which changes
+    /// nothing; otherwise the headlights are left out.
     case naive
   }
 
   /// A frame.
   ///
-  /// - Throws: `HM1XFrameError.outOfRange`.
+  /// - Throws: `HM1XFrameError.outOfRange` if steering or acceleration is outside of `range`.
   public init(
     steering: Int, acceleration: Int, headlights: Bool = false, brakeLights: Bool = false
   ) throws(HM1XFrameError) {
@@ -45,9 +45,9 @@ public struct HM1XFrame: Sendable, Hashable {
     self.brakeLights = brakeLights
   }
 
-  /// Reads the four bytes of a frame. A zero with a sign is a zero.
+  /// Reads the four bytes of a frame. A zero with a sign is read as zero.
   ///
-  /// - Throws: `HM1XFrameError.noFrame` if there are not four, or bits are set that can't be.
+  /// - Throws: `HM1XFrameError.noFrame` if there are not four bytes, or if bits are set that are always clear.
   public init(decoding bytes: [UInt8]) throws(HM1XFrameError) {
     guard bytes.count == Self.pattern.count,
       zip(bytes, zip(Self.mask, Self.pattern)).allSatisfy({ $0 & $1.0 == $1.1 })
@@ -85,13 +85,13 @@ public struct HM1XFrame: Sendable, Hashable {
     return [control, first, second, Self.colon]
   }
 
-  /// The framing: four bytes of which the last is a colon and the highest bits are clear. After bytes that are
-  /// no frame, a frame counts only if another one follows: a colon can be among the first three bytes, too.
+  /// The framing: four bytes, of which the last is a colon; the highest bits of the others are clear. After bytes that
+  /// are no frame, a frame only counts if another one follows, since a colon may also be among the first three bytes.
   public static var codec: WindowCodec {
     do {
       return try WindowCodec(pattern: pattern, mask: mask)
     } catch {
-      preconditionFailure("\(error)")  // these are constants within the codec's bounds
+      preconditionFailure("\(error)")  // pattern and mask are constants within the codec's bounds
     }
   }
 
@@ -109,9 +109,9 @@ public struct HM1XFrame: Sendable, Hashable {
   }
 }
 
-/// Why there can be no such frame.
+/// Why a frame can't be made or read.
 public enum HM1XFrameError: Error, Sendable, Hashable {
-  /// An argument is not within −255…255.
+  /// An argument is outside of −255…255.
   case outOfRange(argument: String, value: Int)
   /// The bytes are no frame.
   case noFrame
@@ -121,8 +121,8 @@ extension HM1XFrameError: CustomStringConvertible {
   /// The error in one English clause.
   public var description: String {
     switch self {
-    case .outOfRange(let argument, let value): "\(argument) is -255 to 255, not \(value)"
-    case .noFrame: "the bytes are no control frame"
+    case .outOfRange(let argument, let value): "\(argument) must be -255 to 255, not \(value)"
+    case .noFrame: "the bytes are not a control frame"
     }
   }
 }

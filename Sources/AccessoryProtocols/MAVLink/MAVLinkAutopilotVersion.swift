@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// AUTOPILOT_VERSION: what the autopilot is, and what it can. What is 0 isn't known.
+/// AUTOPILOT_VERSION: the hardware and software versions of the autopilot, and its capabilities. 0 means "unknown".
 public struct MAVLinkAutopilotVersion: Sendable, Hashable {
   /// The message's number.
   public static let number: UInt32 = 148
 
-  /// What it can, a bit each.
+  /// Its capabilities, one bit for each.
   public var capabilities: UInt64 = 0
-  /// A number that no other has.
+  /// A unique number.
   public var uid: UInt64 = 0
-  /// The version of its software: major, minor and patch number, and which kind of release.
+  /// The version of the flight software: major, minor and patch number, and the kind of release.
   public var flightSoftware: UInt32 = 0
-  /// The version of what is between that and its operating system.
+  /// The version of the middleware, between flight software and operating system.
   public var middleware: UInt32 = 0
-  /// The version of its operating system.
+  /// The version of the operating system.
   public var operatingSystem: UInt32 = 0
-  /// The version of its board, in the maker's own numbers.
+  /// The version of the board, which each manufacturer defines.
   public var board: UInt32 = 0
-  /// Who made the board, as USB numbers them.
+  /// The USB vendor number of the board's manufacturer.
   public var vendor: UInt16 = 0
-  /// Which board it is, as USB numbers them.
+  /// The USB product number of the board.
   public var product: UInt16 = 0
-  /// Three times 8 bytes: what tells builds of the software, the middleware and the operating system apart.
+  /// Three identifiers of 8 bytes, of the builds of flight software, middleware and operating system.
   public var builds: [UInt8] = Array(repeating: 0, count: 24)
-  /// A number that no other has, 18 bytes; an extension, all 0 where it is missing.
+  /// A unique number of 18 bytes. An extension: all bytes are 0 if it is missing.
   public var longUID: [UInt8] = Array(repeating: 0, count: 18)
 
-  /// A version of which nothing is known.
+  /// A message in which all fields are unknown.
   public init() {}
 
   init(_ payload: RawSpan) {
@@ -54,13 +54,13 @@ public struct MAVLinkAutopilotVersion: Sendable, Hashable {
     return bytes
   }
 
-  /// A version as it is in the fields, of these numbers and a kind of release: 0 development, 64 alpha, 128 beta, 192
+  /// Encodes a version for the fields above. `kind` is the kind of release: 0 development, 64 alpha, 128 beta, 192
   /// candidate, 255 official.
   public static func packed(_ major: UInt8, _ minor: UInt8, _ patch: UInt8, kind: UInt8 = 255) -> UInt32 {
     UInt32(major) << 24 | UInt32(minor) << 16 | UInt32(patch) << 8 | UInt32(kind)
   }
 
-  /// The version of its software as people write it, "4.5.7" or "1.15.0 beta"; nil where it isn't known.
+  /// The version of the flight software for people, "4.5.7" or "1.15.0 beta"; nil if it isn't known.
   public var firmware: String? {
     guard flightSoftware != 0 else { return nil }
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: flightSoftware >> UInt32(24 - 8 * $0)) }
@@ -75,7 +75,7 @@ public struct MAVLinkAutopilotVersion: Sendable, Hashable {
     return "\(bytes[0]).\(bytes[1]).\(bytes[2])\(kind)"
   }
 
-  /// Its unique number in hexadecimal, the long one where there is one; nil where there is none.
+  /// The unique number in hexadecimal, the longer one if there are two; nil if there is none.
   public var serialNumber: String? {
     if longUID.contains(where: { $0 != 0 }) {
       return longUID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SMART_BATTERY_INFO: what doesn't change, or hardly does, of a battery that knows it. Only version 2 has it.
+/// SMART_BATTERY_INFO: properties of a battery that hardly change, from a battery that knows them. Only version 2 of
+/// MAVLink has this message.
 public struct MAVLinkBatteryInfo: Sendable, Hashable {
   /// The message's number.
   public static let number: UInt32 = 370
 
-  /// Which battery.
+  /// The number of the battery.
   public var id: UInt8
-  /// What it is for and what is in it, as in BATTERY_STATUS.
+  /// What the battery supplies, as in BATTERY_STATUS.
   public var function: UInt8 = 0
-  /// What is in it, as in BATTERY_STATUS.
+  /// The chemistry of the battery, as in BATTERY_STATUS.
   public var type: UInt8 = 0
-  /// Milliampere hours that it had when it was new.
+  /// The capacity of the new battery, in milliampere hours.
   public var designMilliampereHours: Int32?
-  /// Milliampere hours that it has now when it is full.
+  /// The present capacity of the full battery, in milliampere hours.
   public var fullMilliampereHours: Int32?
-  /// How often it was charged.
+  /// The number of charging cycles.
   public var cycles: UInt16?
-  /// Its serial number; empty where it isn't known.
+  /// The serial number; empty if it isn't known.
   public var serialNumber = ""
-  /// What it is called; empty where it isn't known.
+  /// The name; empty if it isn't known.
   public var name = ""
-  /// What is between these, as it came.
+  /// The fields that aren't properties here, as they were received.
   private var rest: [UInt8]
 
   private static let byteCount = 109
   private static let blank: [UInt8] = {
-    // Weight and voltages that aren't known.
+    // Weight and voltages that are unknown.
     var bytes: [UInt8] = []
     for none in [0, .max, .max, .max] as [UInt16] { bytes.append(littleEndian: none) }
     return bytes
   }()
 
-  /// A battery of which nothing is known.
+  /// A battery of which all other fields are unknown.
   public init(id: UInt8 = 0) {
     self.id = id
     rest = Self.blank + Array(repeating: 0, count: Self.byteCount - 87)
@@ -63,7 +64,7 @@ public struct MAVLinkBatteryInfo: Sendable, Hashable {
     return bytes
   }
 
-  /// What it can hold compared with a new one, in percent; nil where that isn't known, or can't be.
+  /// The present capacity in percent of the capacity when new; nil if it isn't known, or impossible.
   public var healthPercent: UInt8? {
     guard let full = fullMilliampereHours, let design = designMilliampereHours, design > 0 else { return nil }
     return UInt8(exactly: (Double(full) / Double(design) * 100).rounded())?.percent

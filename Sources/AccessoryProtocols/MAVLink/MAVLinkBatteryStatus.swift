@@ -1,53 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// BATTERY_STATUS: one of the batteries. What the autopilot doesn't know is nil.
+/// BATTERY_STATUS: the state of one of the batteries. Fields that the autopilot doesn't know are nil.
 public struct MAVLinkBatteryStatus: Sendable, Hashable {
   /// The message's number.
   public static let number: UInt32 = 147
-  /// Voltages that it has room for.
+  /// How many voltages the message has.
   public static let voltageCount = 14
 
-  /// How a battery is, as the autopilot sees it.
+  /// The state of a battery, as the autopilot judges it.
   public enum State: UInt8, Sendable, Hashable, CaseIterable {
     case ok = 1, low, critical, emergency, failed, unhealthy, charging
   }
 
-  /// Which battery.
+  /// The number of the battery.
   public var id: UInt8
-  /// What it is for: 1 everything, 2 propulsion, 3 avionics, 4 payload; 0 isn't known.
+  /// What the battery supplies: 1 everything, 2 propulsion, 3 avionics, 4 payload; 0 if it isn't known.
   public var function: UInt8 = 0
-  /// What is in it: 1 LiPo, 2 LiFe, 3 Li-ion, 4 NiMH; 0 isn't known.
+  /// The chemistry of the battery: 1 LiPo, 2 LiFe, 3 Li-ion, 4 NiMH; 0 if it isn't known.
   public var type: UInt8 = 0
-  /// Degrees Celsius in hundredths.
+  /// The temperature, in hundredths of a degree Celsius.
   public var centidegrees: Int16?
-  /// Millivolts, 14 of them: of the cells where those are known; else the first is the whole battery's, and what is beyond
-  /// 65,534 mV is in the next.
+  /// 14 voltages in millivolts: of the cells if they are known. If not, the first is the voltage of the whole battery,
+  /// and what exceeds 65,534 mV is in the next.
   public var voltages: [UInt16?] = Array(repeating: nil, count: voltageCount)
-  /// Hundredths of an ampere; positive: it is being discharged.
+  /// The current in hundredths of an ampere, positive while discharging.
   public var centiamperes: Int16?
-  /// Milliampere hours that were taken out of it.
+  /// The charge that was drawn, in milliampere hours.
   public var consumedMilliampereHours: Int32?
-  /// Hundreds of joules that were taken out of it.
+  /// The energy that was drawn, in hundreds of joules.
   public var consumedHectojoules: Int32?
-  /// How full it is in percent, 0…100.
+  /// The charge in percent, 0…100.
   public var percent: UInt8?
-  /// Seconds until it is empty.
+  /// Seconds until the battery is empty.
   public var secondsRemaining: Int32?
-  /// How it is; an extension.
+  /// The state; an extension.
   public var state: State?
-  /// What it is doing: 1 discharging itself for storage, 2 waiting to be swapped in; an extension.
+  /// 1 if it discharges itself for storage, 2 if it is ready to be swapped in; an extension.
   public var mode: UInt8 = 0
-  /// What is wrong with it, a bit each; an extension.
+  /// Its faults, one bit for each; an extension.
   public var faults: UInt32 = 0
 
-  /// A battery of which nothing is known.
+  /// A battery of which all other fields are unknown.
   public init(id: UInt8 = 0) { self.id = id }
 
   init(_ payload: RawSpan) {
     consumedMilliampereHours = payload.padded(0, as: Int32.self).known
     consumedHectojoules = payload.padded(4, as: Int32.self).known
     centidegrees = payload.padded(8, as: Int16.self).unless(.max)
-    // Of the extension 0 means that there is no such cell; and some say it as for the others.
+    // In the extension, 0 means that there is no such cell. Some senders use the maximum instead, as in the other
+    // fields.
     voltages =
       (0..<10).map { payload.padded(10 + 2 * $0, as: UInt16.self).unless(.max) }
       + (0..<4).map { payload.padded(41 + 2 * $0, as: UInt16.self).unless(0).flatMap { $0.unless(.max) } }
@@ -79,31 +80,32 @@ public struct MAVLinkBatteryStatus: Sendable, Hashable {
     return bytes
   }
 
-  // MARK: - What the numbers mean
+  // MARK: - Interpretation
 
-  /// The most that a cell of any kind has, in millivolts: what is more is the voltage of several.
-  static let mostOfCell: UInt16 = 5_500
+  /// The highest voltage of a cell of any chemistry, in millivolts. A higher voltage is that of several cells.
+  static let highestCellMillivolts: UInt16 = 5_500
 
-  /// The voltages up to the last that is known.
+  /// The voltages up to the last one that is known.
   private var known: ArraySlice<UInt16?> {
     voltages.prefix((voltages.lastIndex { $0 != nil } ?? -1) + 1)
   }
 
-  /// Millivolts of the cells, nil for one that isn't known; empty where the voltages are not those of cells.
+  /// The voltages of the cells in millivolts, nil for one that isn't known; empty if the voltages are not those of
+  /// cells.
   public var cells: [UInt16?] {
-    known.count > 1 && known.allSatisfy { $0.map { $0 <= Self.mostOfCell } ?? true } ? Array(known) : []
+    known.count > 1 && known.allSatisfy { $0.map { $0 <= Self.highestCellMillivolts } ?? true } ? Array(known) : []
   }
 
-  /// Millivolts of the whole battery, which are the sum of its cells where these are known; nil unless all are.
+  /// The voltage of the whole battery in millivolts, or the sum of its cells; nil if any of them isn't known.
   public var millivolts: Int? {
     let known = known.compactMap { $0 }
     return known.isEmpty || known.count != self.known.count ? nil : known.reduce(0) { $0 + Int($1) }
   }
 
-  /// Whether `millivolts` was worked out.
+  /// Whether `millivolts` is a sum.
   public var isSumOfCells: Bool { known.count > 1 }
 
-  /// What is wrong with it, in words; nil where the autopilot doesn't say.
+  /// Its faults in words; nil if the autopilot doesn't say.
   public var faultWords: [String]? {
     var words = (0..<32).filter { faults >> UInt32($0) & 1 == 1 }.map { bit in
       Self.faultNames.indices.contains(bit) ? Self.faultNames[bit] : "fault \(bit)"
@@ -113,10 +115,10 @@ public struct MAVLinkBatteryStatus: Sendable, Hashable {
     return words.isEmpty && state == nil ? nil : words
   }
 
-  /// What it is for, in a word; nil where that isn't known.
+  /// What the battery supplies, in a word; nil if it isn't known.
   public var functionWord: String? { Self.word(function, ["", "all", "propulsion", "avionics", "payload"]) }
 
-  /// What is in it, in a word; nil where that isn't known.
+  /// The chemistry, in a word; nil if it isn't known.
   public var typeWord: String? { Self.word(type, ["", "LiPo", "LiFe", "Li-ion", "NiMH"]) }
 
   private static func word(_ number: UInt8, _ words: [String]) -> String? {
@@ -130,6 +132,6 @@ public struct MAVLinkBatteryStatus: Sendable, Hashable {
 }
 
 extension Int32 {
-  /// The number; nil for -1, which stands for none, and whatever else is negative.
+  /// The number; nil for -1, which means "unknown", and for other negative numbers.
   var known: Int32? { self < 0 ? nil : self }
 }

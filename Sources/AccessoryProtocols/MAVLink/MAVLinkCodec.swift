@@ -1,40 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The framing of MAVLink, versions 1 and 2 as they come: finds frames in a stream of bytes, and finds them again after
+/// The framing of MAVLink, versions 1 and 2 mixed: finds frames in a stream of bytes, and finds the next frame after
 /// damage.
 ///
-/// A header has no checksum of its own, so any start byte with a message that is known must be waited for: a damaged length
-/// can hold back up to 280 bytes. `idle` delivers what is finished behind it, `expire` gives it up. If the checksum fails,
-/// the length may be what is wrong, so the search goes on one byte behind the start, and frames inside are delivered.
+/// A header has no checksum of its own, so the codec must wait for the rest of a frame whenever a start byte and a
+/// known message come. A damaged length can delay up to 280 bytes: `idle` delivers finished frames behind it, and
+/// `expire` gives it up. If the checksum is wrong, the length may be wrong, too. So the search continues one byte
+/// behind the start, and frames inside are delivered.
 ///
-/// A message that isn't in `MAVLinkTable` can't be checked. Its frame is passed over as a whole, and reported as
-/// `FrameOutcome.otherVersion`, when its sender has sent frames that could be checked, and the next frame or silence
-/// follows it; otherwise it is taken for noise. Likewise a frame with features that aren't known here is reported so and
-/// dropped. A signature is carried along unchecked.
+/// A message that isn't in `MAVLinkTable` can't be checked. Its frame is skipped as a whole and reported as
+/// `FrameOutcome.otherVersion` if its sender has sent frames that could be checked, and if the next frame or silence
+/// follows it. Otherwise it is taken for noise. A known message with a right checksum and unknown incompatibility flags
+/// is skipped and reported as `otherVersion`, too. A signature is delivered unchecked.
 ///
-/// Each byte is looked at once for each start byte in the 280 before it. Only the bytes of an unfinished frame are kept.
+/// Each byte is examined once for each start byte among the 280 bytes before it. Only the bytes of an unfinished frame
+/// are kept.
 public struct MAVLinkCodec: FrameCodec {
-  /// Bytes of the longest payload.
+  /// The longest payload, in bytes.
   public static let maximumPayload = 255
 
   private var scanner = MAVLinkScanner()
-  /// They begin with an unfinished frame.
+  /// The kept bytes, which begin with an unfinished frame.
   private var kept: [UInt8] = []
-  /// How many kept bytes there must be before another scan can tell more.
+  /// How many bytes must be kept before another scan makes sense.
   private var needed = 0
   /// The position in the stream of the first kept byte.
   private var position = 0
 
-  /// Bytes that are taken at a time; they bound the memory.
+  /// How many bytes are processed at a time, which bounds the memory.
   private static let pieceByteCount = 1_024
 
   /// A codec at the start of a stream.
   public init() {}
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   public var counters: FrameCounters { scanner.counters }
 
-  /// Whether bytes are kept that may begin a frame, be it a single start byte.
+  /// Whether bytes are kept that may begin a frame, even if only a single start byte.
   public var hasUnfinishedFrame: Bool { !kept.isEmpty }
 
   /// How many bytes are kept, at most 280.
@@ -51,8 +53,8 @@ public struct MAVLinkCodec: FrameCodec {
     }
   }
 
-  /// Tells that the line has been silent: whole frames behind the unfinished one are delivered, each only once, and a frame
-  /// that can't be checked is passed over where it ends here.
+  /// Handles silence on the line: delivers whole frames behind the unfinished one, each only once, and skips a frame
+  /// that can't be checked and ends here.
   public mutating func idle(into batch: inout FrameBatch<MAVLinkHeader>) {
     guard !kept.isEmpty else { return }
     scan(from: 0, isSilent: true, into: &batch)
@@ -60,25 +62,25 @@ public struct MAVLinkCodec: FrameCodec {
     scanner.lookPast(kept.span.bytes, base: position, into: &batch)
   }
 
-  /// Gives up the unfinished frame, and looks for others in the bytes behind its start. What follows it may be unfinished
-  /// as well; that is kept.
+  /// Gives up the unfinished frame, and looks for others in the bytes behind its start. A frame that is found there may
+  /// be unfinished as well; it is kept.
   public mutating func expire(into batch: inout FrameBatch<MAVLinkHeader>) {
     guard !kept.isEmpty else { return }
     scan(from: 1, isSilent: false, into: &batch)
   }
 
-  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  /// Forgets everything but the counters. The kept bytes are not counted as skipped.
   public mutating func reset() {
     scanner.reset()
     kept.removeAll(keepingCapacity: true)
     (needed, position) = (0, 0)
   }
 
-  /// Appends one frame to `output`. The payload is sent as it is: `MAVLinkMessage.payload` gives it in the form of each
-  /// version.
+  /// Appends one frame to `output`. The payload is sent unchanged; `MAVLinkMessage.payload` returns it in the form of
+  /// each version.
   ///
-  /// - Throws: `FrameEncodingError` if the payload is longer than 255 bytes, or the version can't carry the message, or it
-  ///   isn't in `MAVLinkTable`.
+  /// - Throws: `FrameEncodingError` if the payload is too long or too short, if the version can't carry the message, or
+  ///   if the message isn't in `MAVLinkTable`.
   public func encode(
     _ header: MAVLinkHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -110,12 +112,12 @@ public struct MAVLinkCodec: FrameCodec {
     }
   }
 
-  /// Scans the kept bytes and drops those that are done with.
+  /// Scans the kept bytes and drops those that are no longer needed.
   private mutating func scan(from index: Int, isSilent: Bool, into batch: inout FrameBatch<MAVLinkHeader>) {
-    // Out of the property, as a span of it would forbid to change the scanner, and a copy would cost one.
+    // The bytes are taken out of the property: a span of the property would not allow changes of the scanner.
     var bytes: [UInt8] = []
     swap(&bytes, &kept)
-    // A byte jumped over belongs to a frame given up.
+    // A byte in front of `index` belongs to a frame that was given up.
     scanner.counters.skippedBytes += UInt64(index)
     let stop = scanner.scan(bytes.span.bytes, from: index, base: position, isSilent: isSilent, into: &batch)
     needed = stop.needed

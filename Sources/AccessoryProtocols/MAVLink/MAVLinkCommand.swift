@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// COMMAND_LONG: something is to be done. Made here are only those that ask for messages: nothing that changes what a
-/// vehicle does.
+/// COMMAND_LONG: a command to a component. This library only makes commands that ask for messages, none that changes
+/// what a vehicle does.
 public struct MAVLinkCommand: Sendable, Hashable {
   /// The message's number.
   public static let number: UInt32 = 76
-  /// SET_MESSAGE_INTERVAL: send a message again and again.
+  /// SET_MESSAGE_INTERVAL: asks for a message at regular intervals.
   public static let setMessageInterval: UInt16 = 511
-  /// REQUEST_MESSAGE: send a message once.
+  /// REQUEST_MESSAGE: asks for a message once.
   public static let requestMessage: UInt16 = 512
 
-  /// What is to be done.
+  /// The number of the command.
   public var command: UInt16
   /// Its seven parameters.
   public var parameters: [Float]
-  /// Which system is to do it; 0 for all.
+  /// The system that the command is for; 0 for all.
   public var system: UInt8
-  /// Which component is to do it; 0 for all.
+  /// The component that the command is for; 0 for all.
   public var component: UInt8
-  /// How often it was sent before.
+  /// How often the command was sent before.
   public var confirmation: UInt8
 
-  /// A command for somebody. Parameters that are left out are 0.
+  /// A command for a component of a system. Parameters that are left out are 0.
   public init(_ command: UInt16, _ parameters: [Float], system: UInt8, component: UInt8, confirmation: UInt8 = 0) {
     self.command = command
     self.parameters = Array((parameters + Array(repeating: 0, count: 7)).prefix(7))
@@ -46,37 +46,37 @@ public struct MAVLinkCommand: Sendable, Hashable {
     return bytes
   }
 
-  /// The message that it asks for; nil for commands that ask for none.
+  /// The number of the message that the command asks for; nil for other commands.
   public var requestedMessage: UInt32? {
     guard command == Self.requestMessage || command == Self.setMessageInterval else { return nil }
     return UInt32(exactly: parameters[0])
   }
 }
 
-/// COMMAND_ACK: what became of a command.
+/// COMMAND_ACK: the outcome of a command.
 public struct MAVLinkAcknowledgement: Sendable, Hashable {
   /// The message's number.
   public static let number: UInt32 = 77
 
-  /// What became of it.
+  /// The outcome of a command.
   public enum Result: UInt8, Sendable, Hashable, CaseIterable {
     case accepted = 0, temporarilyRejected, denied, unsupported, failed, inProgress, cancelled, longOnly, intOnly
   }
 
-  /// Which command.
+  /// The number of the command.
   public var command: UInt16
-  /// What became of it, as a number.
+  /// The outcome, as a number.
   public var result: UInt8
-  /// How far it is, in percent, and 255 where that isn't known; an extension.
+  /// The progress in percent, 255 if it isn't known; an extension.
   public var progress: UInt8 = 0
   /// More about the result; an extension.
   public var detail: Int32 = 0
-  /// Who sent the command; 0 where that isn't said. An extension.
+  /// The system that sent the command; 0 if the message doesn't say. An extension.
   public var system: UInt8 = 0
-  /// Likewise.
+  /// The component that sent the command; 0 if the message doesn't say. An extension.
   public var component: UInt8 = 0
 
-  /// What became of a command of somebody's.
+  /// The outcome of a command, for the system and component that sent it.
   public init(_ command: UInt16, _ result: Result, system: UInt8 = 0, component: UInt8 = 0) {
     (self.command, self.result, self.system, self.component) = (command, result.rawValue, system, component)
   }
@@ -99,7 +99,7 @@ public struct MAVLinkAcknowledgement: Sendable, Hashable {
     return bytes
   }
 
-  /// The result in a word; nil for numbers that mean nothing.
+  /// The outcome in words; nil for unknown numbers.
   public var word: String? { Result(rawValue: result).map { Self.words[Int($0.rawValue)] } }
 
   private static let words = [

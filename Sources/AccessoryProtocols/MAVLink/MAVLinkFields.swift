@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The fields of messages: numbers with the least significant byte first. What a payload is too short for is zero, as the
-// zeros at its end aren't sent, and neither are extensions that the sender doesn't know.
+// Fields of messages. Numbers have their least significant byte first. Bytes behind the end of a payload are zero:
+// version 2 doesn't send zeros at the end, and a sender may not know all extensions.
 
 extension RawSpan {
   /// The number at `offset`.
@@ -26,7 +26,7 @@ extension RawSpan {
 }
 
 extension FixedWidthInteger {
-  /// The number, unless it is the one that stands for none.
+  /// The number; nil if it is `none`, which means "unknown".
   func unless(_ none: Self) -> Self? { self == none ? nil : self }
 }
 
@@ -34,14 +34,14 @@ extension [UInt8] {
   /// Appends a floating-point number.
   mutating func append(littleEndian value: Float) { append(littleEndian: value.bitPattern) }
 
-  /// Appends as many of the bytes as fit into `count`, and zeros behind them.
+  /// Appends the first `count` of the bytes; if there are fewer, zeros follow.
   mutating func append(_ bytes: some Collection<UInt8>, count: Int) {
     let taken = bytes.prefix(count)
     append(contentsOf: taken)
     append(contentsOf: repeatElement(0, count: count - taken.count))
   }
 
-  /// Without the zeros at the end, but at least one byte.
+  /// The bytes without the zeros at their end, but at least one byte.
   var withoutTrailingZeros: [UInt8] {
     var end = count
     while end > 1, self[end - 1] == 0 { end -= 1 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The two forms that frames have.
+/// The two versions of frames.
 public enum MAVLinkVersion: UInt8, Sendable, Hashable, CaseIterable {
   /// Frames that begin with FE.
   case one = 1
-  /// Frames that begin with FD: more messages, payloads without the zeros at their end, and signatures.
+  /// Frames that begin with FD. They allow more messages and signatures, and leave out zeros at the end of a payload.
   case two = 2
 
-  /// The byte with which its frames begin.
+  /// The first byte of its frames.
   var start: UInt8 { self == .one ? 0xFE : 0xFD }
   /// Bytes in front of the payload.
   var headerByteCount: Int { self == .one ? 6 : 10 }
@@ -15,21 +15,22 @@ public enum MAVLinkVersion: UInt8, Sendable, Hashable, CaseIterable {
 
 /// What a MAVLink frame says besides its payload.
 public struct MAVLinkHeader: Sendable, Hashable {
-  /// The form of the frame.
+  /// The version of the frame.
   public var version: MAVLinkVersion
-  /// Features that a receiver must know to understand the frame; only version 2 has them.
+  /// Features that a receiver must know to understand the frame; only in version 2.
   public var incompatibilityFlags: UInt8 = 0
-  /// Features that a receiver needn't know; only version 2 has them.
+  /// Features that a receiver may ignore; only in version 2.
   public var compatibilityFlags: UInt8 = 0
-  /// Counts the sender's frames, modulo 256.
+  /// The sequence number of the sender's frames, modulo 256.
   public var sequence: UInt8
-  /// The vehicle, or whatever else has a number of its own on the line.
+  /// The number of the system that sent the frame: a vehicle, or another device with a number of its own.
   public var system: UInt8
-  /// Which part of the system sent it.
+  /// The number of the component of the system that sent the frame.
   public var component: UInt8
   /// The number of the message: at most 24 bits in version 2, 8 in version 1.
   public var message: UInt32
-  /// What proves who sent it, 13 bytes; empty unless the frame is signed. It isn't checked here.
+  /// The signature, 13 bytes, which proves who sent the frame; empty unless the frame is signed. It isn't verified
+  /// here.
   public var signature: [UInt8] = []
 
   /// A header of these parts.
@@ -46,15 +47,15 @@ public struct MAVLinkHeader: Sendable, Hashable {
   /// Whether a signature follows the checksum.
   public var isSigned: Bool { incompatibilityFlags & Self.signed != 0 }
 
-  /// The flag of signed frames, and the only one that is known here.
+  /// The flag of signed frames, the only incompatibility flag that is known here.
   static let signed: UInt8 = 0x01
-  /// Bytes of a signature.
+  /// The size of a signature, in bytes.
   static let signatureByteCount = 13
-  /// Bytes of the checksum.
+  /// The size of the checksum, in bytes.
   static let checksumByteCount = 2
 
-  /// Reads the header at `index`, where the start byte of `version` is; nil if it isn't all there. The signature is left
-  /// out, as it comes last.
+  /// Reads the header at `index`, where the start byte of `version` is; nil if it is incomplete. The signature is left
+  /// out, as it is at the end of the frame.
   init?(_ bytes: RawSpan, at index: Int, _ version: MAVLinkVersion) {
     guard bytes.byteCount - index >= version.headerByteCount else { return nil }
     self.version = version
@@ -76,12 +77,12 @@ public struct MAVLinkHeader: Sendable, Hashable {
     }
   }
 
-  /// Bytes of a frame with a payload of so many.
+  /// The size of a frame with a payload of this size, in bytes.
   func frameByteCount(payload: Int) -> Int {
     version.headerByteCount + payload + Self.checksumByteCount + (isSigned ? Self.signatureByteCount : 0)
   }
 
-  /// Appends it to `output`, for a payload of so many bytes.
+  /// Appends the header to `output`. `payload` is the size of the payload in bytes.
   func append(to output: inout [UInt8], payload: UInt8) {
     output.append(version.start)
     output.append(payload)

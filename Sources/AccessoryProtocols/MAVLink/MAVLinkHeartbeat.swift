@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// HEARTBEAT: who is there, and what it is doing. Everybody on the line sends one about once a second.
+/// HEARTBEAT: the kind of a component and its state. Every component sends one about once a second.
 public struct MAVLinkHeartbeat: Sendable, Hashable {
   /// The message's number.
   public static let number: UInt32 = 0
 
-  /// Bits of how it is being flown or driven.
+  /// Flags for how a vehicle is flown or driven.
   public struct Mode: OptionSet, Sendable, Hashable {
     /// The bits.
     public let rawValue: UInt8
-    /// These bits.
+    /// Flags with these bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// `customMode` says what the mode is.
+    /// `customMode` has the mode in the autopilot's own numbers.
     public static let custom = Mode(rawValue: 0x01)
-    /// It is in a test.
+    /// It is in a test mode.
     public static let test = Mode(rawValue: 0x02)
-    /// It goes where it wants.
+    /// It chooses its own way, as in a mission.
     public static let auto = Mode(rawValue: 0x04)
-    /// It goes where it is told.
+    /// It goes where a ground station tells it.
     public static let guided = Mode(rawValue: 0x08)
-    /// It keeps its attitude by itself.
+    /// It stabilises its attitude.
     public static let stabilized = Mode(rawValue: 0x10)
-    /// It is in a simulation.
+    /// It is simulated.
     public static let simulated = Mode(rawValue: 0x20)
-    /// It follows a remote control.
+    /// It is remote-controlled.
     public static let manual = Mode(rawValue: 0x40)
-    /// Its motors may run.
+    /// Its motors are enabled and may run.
     public static let armed = Mode(rawValue: 0x80)
   }
 
   /// The mode in the autopilot's own numbers.
   public var customMode: UInt32 = 0
-  /// What kind of vehicle, or of part, it is.
+  /// The kind of vehicle or component.
   public var type: UInt8
-  /// Which autopilot it is; 8 for what is none.
+  /// The kind of autopilot; 8 for components that aren't autopilots.
   public var autopilot: UInt8
-  /// How it is being flown or driven.
+  /// How it is flown or driven.
   public var mode: Mode = []
-  /// What it is doing.
+  /// Its state, as a number.
   public var state: UInt8
-  /// The version of the protocol's definitions.
+  /// The version of the message definitions.
   public var definitions: UInt8 = 3
 
   /// A heartbeat of these parts.
@@ -64,25 +64,25 @@ public struct MAVLinkHeartbeat: Sendable, Hashable {
     return bytes
   }
 
-  // MARK: - What the numbers mean
+  // MARK: - Interpretation
 
-  /// An onboard computer's type.
+  /// The type of an onboard computer.
   public static let onboardController: UInt8 = 18
-  /// A ground station's type.
+  /// The type of a ground station.
   public static let groundStation: UInt8 = 6
-  /// What parts say that are no autopilots.
+  /// The `autopilot` of components that aren't autopilots.
   public static let noAutopilot: UInt8 = 8
 
-  /// What it is doing, in a word; nil for numbers that mean nothing.
+  /// The state in a word; nil for unknown numbers.
   public var stateWord: String? { Self.states.indices.contains(Int(state)) ? Self.states[Int(state)] : nil }
 
-  /// What kind of vehicle, or of part, it is, in a word; nil for numbers that mean nothing here.
+  /// The kind of vehicle or component in a word; nil for unknown numbers.
   public var typeWord: String? { Self.types.indices.contains(Int(type)) ? Self.types[Int(type)] : nil }
 
-  /// Which autopilot it is; nil for those without a name here.
+  /// The name of the autopilot; nil for unknown numbers.
   public var autopilotName: String? { Self.autopilots[autopilot] }
 
-  /// The words of the bits that are set, in their order.
+  /// The words of the flags that are set, in the order of the bits.
   public var modeWords: [String] {
     Self.modes.indices.filter { mode.rawValue >> UInt8($0) & 1 == 1 }.map { Self.modes[$0] }
   }

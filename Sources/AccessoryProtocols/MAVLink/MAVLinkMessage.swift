@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message as typed values: those that tell of an autopilot and its batteries, and those by which they are asked for.
+/// A message as typed values: messages about an autopilot and its batteries, and messages that ask for those.
 public enum MAVLinkMessage: Sendable, Hashable {
-  /// HEARTBEAT: somebody is there.
+  /// HEARTBEAT: the kind of a component and its state.
   case heartbeat(MAVLinkHeartbeat)
-  /// SYS_STATUS: how the autopilot is, and its main battery.
+  /// SYS_STATUS: the state of the autopilot and of its main battery.
   case systemStatus(MAVLinkSystemStatus)
-  /// BATTERY_STATUS: one of the batteries.
+  /// BATTERY_STATUS: the state of one of the batteries.
   case batteryStatus(MAVLinkBatteryStatus)
-  /// SMART_BATTERY_INFO: what doesn't change of a battery.
+  /// SMART_BATTERY_INFO: properties of a battery that hardly change.
   case batteryInfo(MAVLinkBatteryInfo)
-  /// AUTOPILOT_VERSION: what the autopilot is.
+  /// AUTOPILOT_VERSION: the versions and capabilities of the autopilot.
   case autopilotVersion(MAVLinkAutopilotVersion)
-  /// STATUSTEXT: something for people.
+  /// STATUSTEXT: a text for people.
   case statusText(MAVLinkStatusText)
-  /// COMMAND_LONG: something is to be done.
+  /// COMMAND_LONG: a command to a component.
   case command(MAVLinkCommand)
-  /// COMMAND_ACK: what became of a command.
+  /// COMMAND_ACK: the outcome of a command.
   case acknowledgement(MAVLinkAcknowledgement)
 
-  /// The message of this number in a payload; nil for numbers that have no case here. What the payload is too short for is
-  /// zero, what it is too long for is left out.
+  /// Reads the message with this number from a payload; nil for numbers without a case here. Bytes that the payload
+  /// lacks are zero; surplus bytes are ignored.
   public init?(_ number: UInt32, payload: RawSpan) {
     switch number {
     case MAVLinkHeartbeat.number: self = .heartbeat(MAVLinkHeartbeat(payload))
@@ -59,7 +59,7 @@ public enum MAVLinkMessage: Sendable, Hashable {
     }
   }
 
-  /// The payload as a version has it: version 1 has no extensions, version 2 leaves out the zeros at the end.
+  /// The payload in the form of a version: version 1 has no extensions, version 2 leaves out zeros at the end.
   public func payload(_ version: MAVLinkVersion) -> [UInt8] {
     let full: [UInt8] =
       switch self {
@@ -76,7 +76,7 @@ public enum MAVLinkMessage: Sendable, Hashable {
     return Array(full.prefix(MAVLinkTable.definition(of: number)?.baseByteCount ?? 0))
   }
 
-  /// The message in a frame, with the next number of its sender. Empty for a message that version 1 can't carry.
+  /// The message in a frame with these numbers. Empty if version 1 can't carry the message.
   public func frame(
     _ version: MAVLinkVersion, sequence: UInt8, system: UInt8, component: UInt8
   ) -> [UInt8] {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds MAVLink frames in a run of bytes, and keeps what the rules need to know from one run to the next.
+/// Finds MAVLink frames in a run of bytes, and keeps the state that is needed from one run to the next.
 ///
-/// It holds no bytes itself. Positions count bytes from the start of the stream.
+/// It stores no bytes. Positions count bytes from the start of the stream.
 struct MAVLinkScanner: Sendable {
   var counters = FrameCounters()
 
-  /// Who has sent a frame that passed its checksum, system and component: the last of them.
+  /// The system and component numbers of the last senders of frames with a right checksum.
   private var senders: [UInt16] = []
   private var nextSender = 0
-  /// Frames that were delivered on silence, from behind an unfinished one, in rising order: their starts.
+  /// The positions of frames that were delivered on silence, from behind an unfinished frame; in rising order.
   private var delivered: [Int] = []
 
-  /// Senders that are remembered; of more, the oldest is forgotten.
+  /// How many senders are remembered; a further one replaces the oldest.
   private static let mostSenders = 32
 
   /// Where a scan stopped.
@@ -23,38 +23,38 @@ struct MAVLinkScanner: Sendable {
     var needed: Int
   }
 
-  /// What is at an index where a frame may begin.
+  /// The result of looking for a frame at an index.
   private enum Find {
-    /// A frame that passed its checksum.
+    /// A frame with a right checksum.
     case frame(MAVLinkHeader, payload: Range<Int>, end: Int)
-    /// Likewise, but with features that aren't known here.
+    /// A frame with a right checksum, but with unknown incompatibility flags.
     case unknownFlags(MAVLinkHeader, end: Int)
-    /// All of a frame that can't be checked, of a sender whose other frames can. It may be none.
+    /// A whole frame that can't be checked, from a sender of other frames that could be. It may be noise.
     case unknownMessage(MAVLinkHeader, end: Int)
-    /// The checksum fails.
+    /// A frame with a wrong checksum.
     case damaged(MAVLinkHeader)
     /// No frame begins here.
     case nothing
-    /// So many bytes from there on tell.
+    /// At least this many bytes from the index on are needed to decide.
     case needs(Int)
   }
 
-  /// Forgets what belongs to the stream, and keeps the counters.
+  /// Forgets the state of the stream, and keeps the counters.
   mutating func reset() {
     senders.removeAll()
     nextSender = 0
     delivered.removeAll()
   }
 
-  /// Takes all frames out of `bytes` from `start` on, up to one that is unfinished.
+  /// Appends all frames in `bytes` from `start` on to `batch`, up to the first unfinished one.
   ///
-  /// `base` is the position of the first byte of `bytes`. With `isSilent` nothing more comes for now, so that a frame that
-  /// can't be checked need not have another one behind it.
+  /// `base` is the position of the first byte of `bytes`. With `isSilent` the line has fallen silent; then a frame that
+  /// can't be checked may end with the last byte, without another frame behind it.
   mutating func scan(
     _ bytes: RawSpan, from start: Int, base: Int, isSilent: Bool, into batch: inout FrameBatch<MAVLinkHeader>
   ) -> Stop {
     var index = start
-    // Bytes before this index are accounted for, as delivered or as skipped.
+    // Bytes before this index have been delivered or counted as skipped.
     var accounted = start
     let stop: Stop
     scanning: while true {
@@ -67,7 +67,7 @@ struct MAVLinkScanner: Sendable {
         counters.headerErrors += 1
         index += 1
       case .damaged(let header):
-        // Nothing vouches for the length, so the search goes on behind the first byte.
+        // The length may be wrong, so the search continues behind the first byte.
         if isSender(header) { report(.payloadDamaged, header, into: &batch) } else { counters.headerErrors += 1 }
         index += 1
       case .unknownFlags(let header, let end):
@@ -96,8 +96,8 @@ struct MAVLinkScanner: Sendable {
     return stop
   }
 
-  /// Delivers frames that are whole in `bytes`, which begin with an unfinished frame, and remembers them. Whatever else
-  /// there is to report is left for `scan`.
+  /// Delivers the whole frames in `bytes`, which begin with an unfinished frame, and remembers their positions.
+  /// Everything else is left for `scan` to report.
   mutating func lookPast(_ bytes: RawSpan, base: Int, into batch: inout FrameBatch<MAVLinkHeader>) {
     var index = 1
     while true {
@@ -130,7 +130,7 @@ struct MAVLinkScanner: Sendable {
       guard isSender(header), !hasUnknownFlags else { return .nothing }
       return end <= bytes.byteCount ? .unknownMessage(header, end: end) : .needs(end - index)
     }
-    // Extensions come behind what version 1 has, and some send them all the same.
+    // Version 1 has no extensions, but some senders add them behind its fields.
     if version == .one, !(definition.baseByteCount...definition.fullByteCount).contains(count) { return .nothing }
     guard end <= bytes.byteCount else { return .needs(end - index) }
     let payload = (index + version.headerByteCount)..<(index + version.headerByteCount + count)
@@ -148,7 +148,7 @@ struct MAVLinkScanner: Sendable {
     return .frame(signed, payload: payload, end: end)
   }
 
-  /// The index of the first byte from `index` on with which a frame may begin; that behind the last one if there is none.
+  /// The index of the first start byte from `index` on; the span's count if there is none.
   private static func firstStart(in bytes: RawSpan, from index: Int) -> Int {
     var index = index
     while index < bytes.byteCount, !isStart(bytes.byte(uncheckedAt: index)) { index += 1 }
@@ -174,7 +174,7 @@ struct MAVLinkScanner: Sendable {
     batch.append(outcome, header)
   }
 
-  // MARK: - What is remembered
+  // MARK: - Senders and delivered frames
 
   private static func sender(_ header: MAVLinkHeader) -> UInt16 {
     UInt16(header.system) << 8 | UInt16(header.component)
@@ -191,14 +191,14 @@ struct MAVLinkScanner: Sendable {
     }
   }
 
-  /// Whether the frame at `position` was delivered already; forgets those before it.
+  /// Whether the frame at `position` was delivered already. Forgets the frames before it.
   private mutating func wasDelivered(_ position: Int) -> Bool {
     if delivered.isEmpty { return false }
     delivered.removeFirst(deliveredIndex(from: position))
     return delivered.first == position
   }
 
-  /// The index of the first delivered frame at `position` or behind it.
+  /// The index in `delivered` of the first frame at or behind `position`.
   private func deliveredIndex(from position: Int) -> Int {
     delivered.firstIndex { $0 >= position } ?? delivered.count
   }
@@ -208,11 +208,12 @@ struct MAVLinkScanner: Sendable {
 enum MAVLinkChecksum {
   private static let table = CRCTable.table(for: .crc16MCRF4XX)
 
-  /// CRC-16/MCRF4XX over `bytes`, which are all between the start byte and the checksum, and then the message's seed.
+  /// CRC-16/MCRF4XX of `bytes` and the message's seed behind them. `bytes` are all bytes between the start byte and the
+  /// checksum.
   static func value(_ bytes: RawSpan, seed: UInt8) -> UInt16 {
     let table = table
     let entries = table.entries.span
-    let register = CRCKernels.reflected(0xFFFF, bytes, entries)
+    let register = table.reflected(0xFFFF, bytes)
     return UInt16(truncatingIfNeeded: register >> 8 ^ entries[Int((register ^ UInt32(seed)) & 0xFF)])
   }
 }

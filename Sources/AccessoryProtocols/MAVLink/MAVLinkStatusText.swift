@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// STATUSTEXT: something for people, or a piece of it.
+/// STATUSTEXT: a text for people, or a piece of one.
 public struct MAVLinkStatusText: Sendable, Hashable {
   /// The message's number.
   public static let number: UInt32 = 253
-  /// Bytes of a text, or of a piece.
+  /// The size of the text field, in bytes.
   public static let byteCount = 50
 
-  /// How grave it is, from 0, an emergency, to 7, of no interest but to developers.
+  /// The severity, from 0, an emergency, to 7, a message for developers.
   public var severity: UInt8
-  /// The text as it came: at most 50 bytes, without a zero.
+  /// The bytes of the text as they were received: at most 50, without zeros.
   public var bytes: [UInt8]
-  /// Which text this is a piece of; 0 for a text in one piece. An extension.
+  /// The number of the text that this is a piece of; 0 for a text in one piece. An extension.
   public var id: UInt16 = 0
-  /// Which piece it is, from 0 on. An extension.
+  /// The number of the piece, from 0. An extension.
   public var piece: UInt8 = 0
 
   /// A text, cut at 50 bytes.
@@ -37,7 +37,7 @@ public struct MAVLinkStatusText: Sendable, Hashable {
     return bytes
   }
 
-  /// How grave it is, in a word; nil for numbers that mean nothing.
+  /// The severity in a word; nil for unknown numbers.
   public var severityWord: String? {
     Self.severities.indices.contains(Int(severity)) ? Self.severities[Int(severity)] : nil
   }

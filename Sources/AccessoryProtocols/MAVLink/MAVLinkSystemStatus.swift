@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SYS_STATUS: how the autopilot is, and its main battery. What it doesn't know is nil.
+/// SYS_STATUS: the state of the autopilot and of its main battery. Fields that it doesn't know are nil.
 public struct MAVLinkSystemStatus: Sendable, Hashable {
   /// The message's number.
   public static let number: UInt32 = 1
 
-  /// The sensors and functions that there are, a bit each.
+  /// The sensors and functions that exist, one bit for each.
   public var present: UInt32 = 0
-  /// Those that are in use.
+  /// The sensors and functions that are in use, one bit for each.
   public var enabled: UInt32 = 0
-  /// Those that are well.
+  /// The sensors and functions that work, one bit for each.
   public var healthy: UInt32 = 0
-  /// Load of the processor in thousandths, 0…1000.
+  /// The load of the processor in thousandths, 0…1000.
   public var load: UInt16?
   /// The battery's voltage in millivolts.
   public var millivolts: UInt16?
-  /// The battery's current in hundredths of an ampere; positive: it is being discharged.
+  /// The battery's current in hundredths of an ampere, positive while discharging.
   public var centiamperes: Int16?
   /// Received frames that were lost, in hundredths of a percent.
   public var dropRate: UInt16 = 0
   /// Received frames that were damaged.
   public var communicationErrors: UInt16 = 0
-  /// Four counters whose meaning is the autopilot's own.
+  /// Four error counters, which each autopilot defines for itself.
   public var errors: [UInt16] = [0, 0, 0, 0]
-  /// How full the battery is in percent, 0…100.
+  /// The battery's charge in percent, 0…100.
   public var percent: UInt8?
-  /// More sensors that there are, in use, and well: an extension, 0 where it is missing.
+  /// More sensors: those that exist, that are in use, and that work. An extension; 0 if it is missing.
   public var extendedSensors: [UInt32] = [0, 0, 0]
 
-  /// A status in which nothing is known.
+  /// A message in which all fields are unknown.
   public init() {}
 
   init(_ payload: RawSpan) {
@@ -61,13 +61,13 @@ public struct MAVLinkSystemStatus: Sendable, Hashable {
     return bytes
   }
 
-  /// What is there and in use and not well, in words.
+  /// The sensors and functions that exist, are in use and don't work, in words.
   public var unhealthySensors: [String] {
     let bad = present & enabled & ~healthy
     return Self.sensors.indices.filter { bad >> UInt32($0) & 1 == 1 }.map { Self.sensors[$0] }
   }
 
-  /// Bit 31 only says that there are more.
+  /// Bit 31, which isn't here, says that `extendedSensors` is used.
   private static let sensors = [
     "gyroscope", "accelerometer", "magnetometer", "barometer", "airspeed", "GPS", "optical flow", "vision position",
     "laser position", "ground truth", "rate control", "attitude", "yaw", "altitude", "position", "motors",
@@ -78,6 +78,6 @@ public struct MAVLinkSystemStatus: Sendable, Hashable {
 }
 
 extension UInt8 {
-  /// A percentage as the protocol has it, signed with -1 for none: what can't be one is none.
+  /// A percentage as the protocol encodes it; nil for −1, which means "unknown", and for other impossible values.
   var percent: UInt8? { self <= 100 ? self : nil }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MAVLinkTable {
-  /// ArduPilot's own messages, and those of what is built into its vehicles.
+  /// ArduPilot's own messages, and those of devices that are built into its vehicles.
   static let arduPilot = """
     150 SENSOR_OFFSETS 134 42 42
     151 SET_MAG_OFFSETS 219 8 8

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MAVLinkTable {
-  /// Messages that all autopilots share, as `MAVLinkTable` reads them.
+  /// Messages that all autopilots share, in the format that `MAVLinkTable` reads.
   static let common = """
     0 HEARTBEAT 50 9 9
     1 SYS_STATUS 124 31 43

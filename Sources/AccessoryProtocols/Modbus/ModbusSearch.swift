@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds Modbus frames in what arrives.
+/// Finds Modbus frames in a stream of bytes.
 ///
-/// A reply doesn't say what it answers, nor where it begins. Who makes a request says so by `begin`: then only a frame
-/// of the same unit and function is one, with as many values as were asked for, or an exception of theirs, wherever it
-/// begins; the request's own bytes, which many adapters for RS-485 give back, are passed over. Without a request, and for
-/// who only looks at what passes, frames of any form are found by their checks.
+/// A reply doesn't say which request it answers, nor where it begins. The sender of a request calls `begin`. From then
+/// on only two kinds of frames are found, wherever they begin: a reply of the same unit and function with as many
+/// values as the request asked for, and an exception to the request. The request's own bytes, which many RS-485
+/// adapters echo, are skipped. Without a request, or for a program that only watches a line, frames of all forms are
+/// found by their checks.
 ///
-/// A frame is delivered as it is on a serial line, with its check, whatever it came by. Memory is bounded by the longest
-/// frame, beside the bytes of one call.
+/// A frame is delivered in the form of a serial line, with its check, even if it came over a network. The longest frame
+/// bounds the memory, besides the bytes of one call.
 struct ModbusSearch: Sendable {
-  /// What has been seen so far.
+  /// What has been counted so far.
   private(set) var counters = FrameCounters()
-  /// How the frames travel.
+  /// The form in which the frames travel.
   let wire: ModbusWire
   private let isAccessory: Bool
   private let check = ModbusCheck()
   private var kept: [UInt8] = []
-  /// How many of the kept bytes were looked at as the end of what is awaited.
+  /// How many of the kept bytes have been examined as the end of an awaited frame.
   private var checked = 0
-  /// How many kept bytes there must be before another look can tell more, where nothing is awaited.
+  /// While no reply is awaited: how many bytes must be kept before another search makes sense.
   private var needed = 0
   private var awaited: Awaited?
-  /// Whether the line gives back what is sent on it, as far as that is known.
+  /// Whether the line echoes what is sent on it, as far as that is known.
   private var hasEcho = false
-  /// The number of the last request, for networks.
+  /// The number of the last request, for Modbus TCP.
   private var number: UInt16 = 0
 
-  /// What a request is answered by.
+  /// The reply that is awaited.
   private struct Awaited: Sendable {
-    /// The request, as on a serial line.
+    /// The request, in the form of a serial line.
     var request: [UInt8]
-    /// Bytes of its answer, as on a serial line.
+    /// The length of the reply in bytes, in the form of a serial line.
     var byteCount: Int
     var form: ModbusForm
-    /// Whether the request's own bytes have passed.
+    /// Whether the echo of the request has arrived.
     var isEchoed = false
 
     init?(_ request: [UInt8]) {
@@ -49,18 +50,18 @@ struct ModbusSearch: Sendable {
 
   init(_ wire: ModbusWire, isAccessory: Bool) { (self.wire, self.isAccessory) = (wire, isAccessory) }
 
-  /// Whether a silence can tell more.
+  /// Whether bytes are kept among which silence may show a frame; false while a reply is awaited.
   var hasUnfinishedFrame: Bool { awaited == nil && !kept.isEmpty }
   var unfinishedByteCount: Int { kept.count }
 
   // MARK: - Requests
 
-  /// A request is sent; gives its bytes for the wire. A repeated one keeps its number, as a late answer to the first is one
-  /// to the second.
+  /// Notes that a request is sent, and returns its bytes for the wire. A repeated request keeps its number, as a late
+  /// reply to the first one is valid for the second.
   mutating func begin(_ request: [UInt8], isRepeated: Bool) -> [UInt8] {
     awaited = Awaited(request)
     guard wire == .network else {
-      // What came before is no answer to it.
+      // Earlier bytes can't be a reply to this request.
       drop(kept.count)
       return request
     }
@@ -68,14 +69,14 @@ struct ModbusSearch: Sendable {
     return ModbusHeader.wrapped(request, number: number)
   }
 
-  // MARK: - What arrives
+  // MARK: - Received bytes
 
   mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<DescribedHeader>) {
     kept.append(contentsOf: bytes)
     if awaited != nil, wire != .network { seek(into: &batch) } else if kept.count >= needed { scan(into: &batch) }
   }
 
-  /// The line was silent: a whole frame behind an unfinished one is delivered.
+  /// Handles silence on the line: delivers a whole frame behind an unfinished one.
   mutating func idle(into batch: inout FrameBatch<DescribedHeader>) {
     guard awaited == nil, kept.count > 1 else { return }
     let bytes = kept
@@ -86,7 +87,8 @@ struct ModbusSearch: Sendable {
     }
   }
 
-  /// Nobody waits any more; what has come of an answer is no use.
+  /// Ends waiting for a reply, and drops the part of it that has arrived. Without an awaited reply, gives up the
+  /// unfinished frame.
   mutating func expire(into batch: inout FrameBatch<DescribedHeader>) {
     defer { awaited = nil }
     if awaited != nil, wire != .network { return drop(kept.count) }
@@ -116,7 +118,7 @@ struct ModbusSearch: Sendable {
     batch.append(.whole, header, payload: frame.span.bytes)
   }
 
-  // MARK: - What is awaited, on a serial line
+  // MARK: - Awaited replies on a serial line
 
   private enum Found {
     case frame(ModbusForm, Range<Int>)
@@ -142,7 +144,7 @@ struct ModbusSearch: Sendable {
         (kept, checked, needed) = ([], 0, 0)
         return
       case nil:
-        // More than a frame's bytes but one can't be part of it any more.
+        // Bytes that are too far back can't be part of the reply any more.
         let surplus = kept.count - max(awaited.byteCount, awaited.request.count) + 1
         if surplus > 0 {
           counters.skippedBytes += UInt64(surplus)
@@ -154,7 +156,8 @@ struct ModbusSearch: Sendable {
     }
   }
 
-  /// The first frame that ends behind the bytes that were looked at, and how many on the way were damaged.
+  /// The first frame that ends behind the bytes that were examined before, and how many damaged frames there are in
+  /// front of it.
   private func find(_ awaited: Awaited) -> (found: Found?, damaged: Int) {
     let bytes = kept.span.bytes
     var damaged = 0
@@ -178,7 +181,7 @@ struct ModbusSearch: Sendable {
     return true
   }
 
-  /// Whether an answer begins like this.
+  /// Whether a reply to the awaited request can begin like this.
   private func begins(_ form: ModbusForm, _ awaited: Awaited, _ bytes: RawSpan, at start: Int) -> Bool {
     guard bytes.byte(at: start) == awaited.request[0] else { return false }
     let function = bytes.byte(at: start + 1)
@@ -187,19 +190,19 @@ struct ModbusSearch: Sendable {
     case .reply:
       return function == awaited.request[1] && Int(bytes.byte(at: start + 2)) == awaited.byteCount - 5
     case .request:
-      // Registers that were written: which, and how many or what is in them now.
+      // The reply to a write request has the address of its first register.
       return function == awaited.request[1] && bytes.byte(at: start + 2) == awaited.request[2]
         && bytes.byte(at: start + 3) == awaited.request[3]
     }
   }
 
-  // MARK: - Whatever passes
+  // MARK: - Frames without a request
 
   private enum Probe {
     case none
     case needs(Int)
     case whole(ModbusForm, Range<Int>, number: UInt16?)
-    /// A frame that belongs to nobody here, by a network.
+    /// A Modbus TCP frame of an unknown form.
     case other(byteCount: Int)
   }
 
@@ -232,7 +235,7 @@ struct ModbusSearch: Sendable {
     checked = 0
   }
 
-  /// Whether a frame by a network answers something else than what is awaited, if that is something.
+  /// Whether a Modbus TCP frame isn't the awaited reply; false if none is awaited.
   private func isStray(_ form: ModbusForm, _ frame: [UInt8], _ number: UInt16?) -> Bool {
     guard wire == .network, let awaited else { return false }
     guard number == self.number, begins(form, awaited, frame.span.bytes, at: 0) else { return true }

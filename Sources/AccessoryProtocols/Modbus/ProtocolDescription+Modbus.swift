@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription {
-  /// The elements of all Modbus frames that come first, by their places.
+  /// The indices of the elements at the beginning of Modbus frames.
   enum ModbusElement {
     static let function = 1
-    /// Of a reply: how many bytes follow.
+    /// In a reply: the count of bytes that follow.
     static let byteCount = 2
-    /// Of a request: the first register.
+    /// In a request: the address of the first register.
     static let start = 2
-    /// Of a request: how many.
+    /// In a request: the count of registers.
     static let count = 3
-    /// Of an exception: why.
+    /// In an exception: the code of the reason.
     static let code = 2
   }
 
-  /// Makes it a protocol that is Modbus, with its frames and the message that refuses, and nothing to ask for yet. `unit` is
-  /// the one that is asked where none is named, 0…255.
+  /// Makes this a Modbus protocol, with its framings and the message for exceptions, but without requests. `unit` is
+  /// the default unit, 0…255.
   public mutating func becomeModbus(_ rules: ModbusRules, unit: Int = 1) {
     modbus = rules
     var units = Units("unit", 0...255)
-    (units.standard, units.scan) = (unit, 1...247)
+    (units.defaultUnit, units.scan) = (unit, 1...247)
     self.units = units
     framings = ModbusForm.allCases.map(Self.framing)
     var refusal = Message(name: "exception", framing: ModbusForm.exception.rawValue)
@@ -29,7 +29,7 @@ extension ProtocolDescription {
     messages = [refusal]
   }
 
-  /// Adds the request that reads these registers, and its reply, under one name; gives the request's place.
+  /// Adds a request that reads these registers, and its reply, both with this name. Returns the index of the request.
   @discardableResult
   public mutating func addRequest(_ name: String, _ summary: String, reads block: RegisterBlock) -> Int {
     var reply = Message(name: name, framing: ModbusForm.reply.rawValue)
@@ -53,7 +53,7 @@ extension ProtocolDescription {
     return requests.count - 1
   }
 
-  /// Bytes of the longest frame that a message can have.
+  /// The length of the longest frame that a message can have, in bytes.
   public func longestFrame(of message: Int) -> Int {
     if case .registers(let block) = messages[message].body { return block.byteCount + 5 }
     return messages[message].framings.map { framings[$0].limit }.max() ?? 0

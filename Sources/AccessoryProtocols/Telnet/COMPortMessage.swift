@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the two ends of RFC 2217 say about a serial port. A client's request and its answer are the same message: a request has
-/// the value that is wanted, or 0 to ask, the answer that in force.
+/// A message of RFC 2217 about a serial port. A client's request and the server's answer are the same case: the request
+/// has the wanted value, or 0 to ask for the present one; the answer has the value in force.
 public enum COMPortMessage: Sendable, Hashable {
-  /// A text that says which program this is; an empty one asks for the other's.
+  /// A text that names the program; an empty one asks for the other end's text.
   case signature([UInt8])
-  /// Bits a second.
+  /// The bit rate, in bits a second.
   case baudRate(UInt32)
-  /// The same in one byte, as some older clients have it.
+  /// The bit rate as a code of one byte, which some older clients use.
   case baudCode(UInt8)
   /// Data bits, 5 to 8.
   case dataSize(UInt8)
-  /// 1 none, 2 odd, 3 even, 4 mark, 5 space.
+  /// Parity: 1 none, 2 odd, 3 even, 4 mark, 5 space.
   case parity(UInt8)
-  /// 1, 2, or 3 for one and a half.
+  /// Stop bits: 1, 2, or 3 for one and a half.
   case stopSize(UInt8)
   /// Flow control, break, DTR, RTS: see `COMPortControl`.
   case control(UInt8)
-  /// How the line is: `COMPortLineState`.
+  /// The state of the line: `COMPortLineState`.
   case lineState(UInt8)
-  /// How the modem lines are, and which changed: `COMPortModemState`.
+  /// The state of the modem lines, and which of them have changed: `COMPortModemState`.
   case modemState(UInt8)
-  /// Stop sending.
+  /// Asks the other end to stop sending.
   case suspend
-  /// Go on sending.
+  /// Allows the other end to send again.
   case resume
-  /// Of which changes of the line the client wants to be told.
+  /// Which changes of the line's state the client wants to be notified of.
   case lineStateMask(UInt8)
-  /// Of which changes of modem lines the client wants to be told.
+  /// Which changes of modem lines the client wants to be notified of.
   case modemStateMask(UInt8)
-  /// Throw away what the port has: 1 received, 2 unsent, 3 both.
+  /// Discards bytes that the port has buffered: 1 received, 2 unsent, 3 both.
   case purge(UInt8)
 
-  /// What a server adds to a command's number.
+  /// What a server adds to the number of a command.
   private static let serverOffset: UInt8 = 100
 
-  /// Reads the payload of a sub-negotiation; nil for what isn't known or has no value.
+  /// Reads the payload of a sub-negotiation; nil if the command is unknown, or its value is missing.
   public init?(_ payload: [UInt8], fromServer: Bool) {
     guard let number = payload.first, !fromServer || number >= Self.serverOffset else { return nil }
     let value = payload.dropFirst()
@@ -45,7 +45,7 @@ public enum COMPortMessage: Sendable, Hashable {
     case 1 where value.count >= 4: self = .baudRate(value.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
     case 8: self = .suspend
     case 9: self = .resume
-    // A client asks for these without a value.
+    // A client may send these without a value, to ask for it.
     case 6: self = .lineState(byte ?? 0)
     case 7: self = .modemState(byte ?? 0)
     case let number:
@@ -64,7 +64,7 @@ public enum COMPortMessage: Sendable, Hashable {
     }
   }
 
-  /// The payload of its sub-negotiation.
+  /// The payload of the message's sub-negotiation.
   public func payload(fromServer: Bool) -> [UInt8] {
     let (number, value): (UInt8, [UInt8]) =
       switch self {
@@ -105,7 +105,7 @@ public enum COMPortControl: UInt8, Sendable, Hashable {
 
 /// The bits of NOTIFY-LINESTATE.
 public struct COMPortLineState: OptionSet, Sendable, Hashable {
-  /// As on the wire.
+  /// The bits on the wire.
   public let rawValue: UInt8
   /// A set of these bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -118,19 +118,19 @@ public struct COMPortLineState: OptionSet, Sendable, Hashable {
   public static let parityError = COMPortLineState(rawValue: 4)
   /// A stop bit was missing.
   public static let framingError = COMPortLineState(rawValue: 8)
-  /// A break was seen.
+  /// A break was received.
   public static let breakSeen = COMPortLineState(rawValue: 16)
-  /// Nothing waits to be sent.
+  /// The transmitter has no byte waiting.
   public static let holdingRegisterEmpty = COMPortLineState(rawValue: 32)
-  /// All is sent.
+  /// The transmitter has sent all bytes.
   public static let shiftRegisterEmpty = COMPortLineState(rawValue: 64)
-  /// A time-out.
+  /// A time-out error.
   public static let timeOut = COMPortLineState(rawValue: 128)
 }
 
-/// The bits of NOTIFY-MODEMSTATE: how the inputs are, and which of them have changed.
+/// The bits of NOTIFY-MODEMSTATE: the state of the modem inputs, and which of them have changed.
 public struct COMPortModemState: OptionSet, Sendable, Hashable {
-  /// As on the wire.
+  /// The bits on the wire.
   public let rawValue: UInt8
   /// A set of these bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -147,15 +147,15 @@ public struct COMPortModemState: OptionSet, Sendable, Hashable {
   public static let cts = COMPortModemState(rawValue: 16)
   /// Data Set Ready is raised.
   public static let dsr = COMPortModemState(rawValue: 32)
-  /// It rings.
+  /// Ring Indicator is raised.
   public static let ring = COMPortModemState(rawValue: 64)
   /// Carrier Detect is raised.
   public static let cd = COMPortModemState(rawValue: 128)
 
-  /// The bits that say how the inputs are.
+  /// The bits for the state of the inputs.
   public static let states: COMPortModemState = [.cts, .dsr, .ring, .cd]
 
-  /// These states, with what has changed since `old`.
+  /// This state, with the bits for what has changed since `old`.
   public func changed(since old: COMPortModemState) -> COMPortModemState {
     let now = intersection(.states)
     let changed = now.symmetricDifference(old.intersection(.states))
@@ -168,14 +168,14 @@ public struct COMPortModemState: OptionSet, Sendable, Hashable {
   }
 }
 
-/// The speeds that have a code of one byte.
+/// The bit rates that have a code of one byte.
 public enum COMPortBaudCodes {
-  /// Codes and bits a second.
+  /// Rates in bits a second, by code.
   public static let rates: [UInt8: UInt32] = [
     3: 300, 4: 600, 5: 1_200, 6: 2_400, 7: 4_800, 8: 9_600, 10: 19_200, 12: 38_400, 13: 57_600, 14: 115_200,
     15: 230_400,
   ]
 
-  /// The code of a speed; nil where there is none.
+  /// The code of a bit rate; nil if it has none.
   public static func code(of rate: UInt32) -> UInt8? { rates.first { $0.value == rate }?.key }
 }

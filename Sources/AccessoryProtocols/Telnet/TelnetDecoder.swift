@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes telnet's commands out of a stream of bytes. Bytes may come in any pieces; nothing is kept but a sub-negotiation that
-/// hasn't ended, up to a limit.
+/// Separates data from telnet commands in a stream of bytes, which may arrive in any pieces. It only keeps a
+/// sub-negotiation that hasn't ended, up to a limit.
 public struct TelnetDecoder: Sendable {
-  /// What the stream says.
+  /// A part of the stream.
   public enum Event: Sendable, Hashable {
-    /// Data, with doubled FFs undone.
+    /// Data, with each doubled FF reduced to one.
     case data([UInt8])
-    /// A command without more; those that aren't known are passed over.
+    /// A command without parameters. Unknown commands are ignored.
     case command(Telnet.Command)
-    /// Something about an option, known or not.
+    /// A command about an option, which may be unknown.
     case option(Telnet.Verb, UInt8)
-    /// A sub-negotiation about an option, with doubled FFs undone.
+    /// A sub-negotiation about an option, with each doubled FF reduced to one.
     case subnegotiation(UInt8, [UInt8])
   }
 
@@ -22,26 +22,26 @@ public struct TelnetDecoder: Sendable {
   }
 
   private var state = State.data
-  /// A sub-negotiation from its option on.
+  /// The bytes of an unfinished sub-negotiation, from its option on.
   private var pending: [UInt8] = []
   private var isTooLong = false
 
-  /// The longest sub-negotiation, with its option; a longer one is passed over.
+  /// The longest sub-negotiation with its option, in bytes. A longer one is ignored.
   public static let longestSubnegotiation = 256
 
-  /// At the beginning of a stream.
+  /// A decoder at the beginning of a stream.
   public init() {}
 
-  /// Bytes that are kept of what hasn't ended.
+  /// How many bytes of an unfinished sub-negotiation are kept.
   public var pendingCount: Int { pending.count }
 
-  /// Takes the next bytes, and appends what they say.
+  /// Takes the next bytes of the stream, and appends the parts that they complete.
   public mutating func decode(_ bytes: [UInt8], into events: inout [Event]) {
     var data: [UInt8] = []
     var index = bytes.startIndex
     while index < bytes.endIndex {
       if case .data = state {
-        // Data comes in runs.
+        // All bytes up to the next IAC are data.
         let end = bytes[index...].firstIndex(of: Telnet.iac) ?? bytes.endIndex
         data += bytes[index..<end]
         guard end < bytes.endIndex else { break }
@@ -83,7 +83,7 @@ public struct TelnetDecoder: Sendable {
         }
         endSubnegotiation()
       default:
-        // Its end is missing: it is passed over, and this is a command.
+        // The sub-negotiation has no end: it is dropped, and this byte is a command.
         endSubnegotiation()
         command(byte, &data, &events)
       }

@@ -1,61 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which options are in use on a connection, and what is to be said about them (RFC 854; the states of RFC 1143, without its
-/// queue, as nothing here is ever taken back while an answer is awaited).
+/// The state of the options of a connection, and the answers to the other end's commands about them (RFC 854). The
+/// states are those of RFC 1143, without its queue: no offer or request is taken back here before it is answered.
 public struct TelnetOptions: Sendable {
   private enum State { case no, asked, yes }
 
-  /// Options that this end may use, and those that the other end may.
+  /// The options that this end may use, and those that the other end may use.
   private let ours: Set<Telnet.Option>
   private let theirs: Set<Telnet.Option>
-  private var us: [Telnet.Option: State] = [:]
-  private var them: [Telnet.Option: State] = [:]
+  private var ownStates: [Telnet.Option: State] = [:]
+  private var peerStates: [Telnet.Option: State] = [:]
 
-  /// None is in use; each end may use these.
+  /// No option is in use yet. `ours` are the options that this end may use, `theirs` those that the other end may use.
   public init(ours: Set<Telnet.Option>, theirs: Set<Telnet.Option>) {
     self.ours = ours
     self.theirs = theirs
   }
 
-  /// Whether this end uses it.
-  public func isOurs(_ option: Telnet.Option) -> Bool { us[option] == .yes }
-  /// Whether the other end uses it.
-  public func isTheirs(_ option: Telnet.Option) -> Bool { them[option] == .yes }
+  /// Whether this end uses the option.
+  public func isOurs(_ option: Telnet.Option) -> Bool { ownStates[option] == .yes }
+  /// Whether the other end uses the option.
+  public func isTheirs(_ option: Telnet.Option) -> Bool { peerStates[option] == .yes }
 
-  /// Offers to use an option; what is to be said.
+  /// Offers to use an option. Returns the bytes to send; none if it was offered before or is in use.
   public mutating func offer(_ option: Telnet.Option) -> [UInt8] {
-    guard us[option, default: .no] == .no else { return [] }
-    us[option] = .asked
-    return Telnet.say(.will, option.rawValue)
+    guard ownStates[option, default: .no] == .no else { return [] }
+    ownStates[option] = .asked
+    return Telnet.optionCommand(.will, option.rawValue)
   }
 
-  /// Asks the other end to use an option; what is to be said.
+  /// Asks the other end to use an option. Returns the bytes to send; none if it was asked before or uses it.
   public mutating func ask(_ option: Telnet.Option) -> [UInt8] {
-    guard them[option, default: .no] == .no else { return [] }
-    them[option] = .asked
-    return Telnet.say(.do, option.rawValue)
+    guard peerStates[option, default: .no] == .no else { return [] }
+    peerStates[option] = .asked
+    return Telnet.optionCommand(.do, option.rawValue)
   }
 
-  /// The other end says this; returns what is to be answered: nothing, or one thing.
+  /// Handles a command of the other end. Returns the answer to send, which may be empty.
   public mutating func receive(_ verb: Telnet.Verb, _ number: UInt8) -> [UInt8] {
     let option = Telnet.Option(rawValue: number)
     switch verb {
     case .do:
-      guard let option, ours.contains(option) else { return Telnet.say(.wont, number) }
-      defer { us[option] = .yes }
-      return us[option, default: .no] == .no ? Telnet.say(.will, number) : []
+      guard let option, ours.contains(option) else { return Telnet.optionCommand(.wont, number) }
+      defer { ownStates[option] = .yes }
+      return ownStates[option, default: .no] == .no ? Telnet.optionCommand(.will, number) : []
     case .dont:
       guard let option, ours.contains(option) else { return [] }
-      defer { us[option] = .no }
-      return us[option] == .yes ? Telnet.say(.wont, number) : []
+      defer { ownStates[option] = .no }
+      return ownStates[option] == .yes ? Telnet.optionCommand(.wont, number) : []
     case .will:
-      guard let option, theirs.contains(option) else { return Telnet.say(.dont, number) }
-      defer { them[option] = .yes }
-      return them[option, default: .no] == .no ? Telnet.say(.do, number) : []
+      guard let option, theirs.contains(option) else { return Telnet.optionCommand(.dont, number) }
+      defer { peerStates[option] = .yes }
+      return peerStates[option, default: .no] == .no ? Telnet.optionCommand(.do, number) : []
     case .wont:
       guard let option, theirs.contains(option) else { return [] }
-      defer { them[option] = .no }
-      return them[option] == .yes ? Telnet.say(.dont, number) : []
+      defer { peerStates[option] = .no }
+      return peerStates[option] == .yes ? Telnet.optionCommand(.dont, number) : []
     }
   }
 }

@@ -2,16 +2,16 @@
 
 /// The address of a Bluetooth device: 48 bits, written as twelve hexadecimal digits.
 public struct BluetoothAddress: Sendable, Hashable {
-  /// The address as a number, 0...0xFFFF_FFFF_FFFF; its first digits are the highest.
+  /// The address as a number, 0…0xFFFF_FFFF_FFFF. The first digits are its highest ones.
   public let rawValue: UInt64
 
-  /// The address with this number; `nil` if that has more than 48 bits.
+  /// The address with this number; `nil` if the number has more than 48 bits.
   public init?(rawValue: UInt64) {
     guard rawValue >> 48 == 0 else { return nil }
     self.rawValue = rawValue
   }
 
-  /// An address as a person writes it: twelve digits, or six pairs with colons or with hyphens between them.
+  /// Reads an address as people write it: twelve digits, or six pairs with colons or hyphens between them.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     if bytes.count == 12 {
@@ -30,13 +30,13 @@ public struct BluetoothAddress: Sendable, Hashable {
     self.init(digits: digits[...])
   }
 
-  /// An address as it is on the wire: twelve digits, of either case, and nothing else.
+  /// Reads an address as it is on the wire: twelve digits, of either case, and nothing else.
   init?(digits: ArraySlice<UInt8>) {
     guard digits.count == 12, let value = WireText.hexadecimal(digits) else { return nil }
     rawValue = value
   }
 
-  /// The twelve digits, in capitals: `0017EA090909`.
+  /// The twelve digits, in upper case: `0017EA090909`.
   public var digits: String { WireText.hexadecimal(rawValue, digits: 12) }
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether an accessory's battery is being charged, as the AF1 specification has it on the wire.
+/// Whether an accessory's battery is being charged, with the raw values of the AF1 protocol.
 public enum ChargeState: UInt8, Sendable, Hashable, CaseIterable {
-  /// The accessory does not say, or sent a value that is not known here.
+  /// The accessory does not say, or sent an unknown value.
   case unknown = 0
-  /// Power goes into the battery.
+  /// The battery is being charged.
   case charging = 1
-  /// Power comes from the battery.
+  /// The battery supplies power.
   case discharging = 2
   /// Charging is done.
   case full = 3

@@ -2,17 +2,17 @@
 
 import Synchronization
 
-/// How many clients an endpoint takes in.
+/// The limit of an endpoint's clients.
 public struct EndpointLimit: Sendable {
-  /// So many at a time; more are turned away.
+  /// The greatest number of clients. Further clients are refused.
   public let maximum: Int
-  /// There is one client at a time, and who comes takes its place.
+  /// Whether there is only one client at a time, and a new client replaces it.
   public let newestWins: Bool
   let id: Int
 
   private static let lastID = Atomic<Int>(0)
 
-  /// A limit of one endpoint, not to be given to two.
+  /// A limit for one endpoint. Two endpoints must not share one value, since clients are counted by its `id`.
   public init(maximum: Int = 512, newestWins: Bool = false) {
     self.maximum = maximum
     self.newestWins = newestWins
@@ -20,10 +20,10 @@ public struct EndpointLimit: Sendable {
   }
 }
 
-/// Where a device is shared.
+/// An endpoint: a place where other programs connect to the shared device.
 public protocol SharingEndpoint: Sendable {
-  /// Where clients find it, for people: "tcp:127.0.0.1:7000".
+  /// The endpoint's address for people: "tcp:127.0.0.1:7000".
   var label: String { get }
-  /// Takes no more clients in, and removes what they found it by. Those that are there stay until the hub is closed.
+  /// Accepts no more clients, and removes the endpoint's files. Connected clients stay until the hub is closed.
   func close() async
 }

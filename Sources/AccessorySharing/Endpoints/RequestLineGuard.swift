@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells a web browser from a client of a device by the first bytes of a connection.
+/// Detects a web browser by the first bytes of a connection.
 ///
-/// A page of any web site can have its visitor's browser connect to this machine, and choose most of what is sent. But all
-/// begins with the request line of HTTP, which has a method, a space and a path.
+/// A page of any web site can make its visitor's browser connect to this machine, and choose most of the bytes that it
+/// sends. But each request begins with HTTP's request line: a method, a space and a path.
 struct RequestLineGuard {
   enum Verdict: Equatable {
-    /// No browser: all that has come, also what was held back.
+    /// Not a browser: all bytes received, including those held back.
     case pass([UInt8])
-    /// Not known yet.
+    /// Not decided yet; the bytes are held back.
     case hold
-    /// A browser.
+    /// A browser; the connection is to be closed.
     case refuse
   }
 
   private var seen: [UInt8] = []
 
-  /// What a browser's first line begins with. "PRI * HTTP/2.0" begins HTTP/2.
+  /// The beginnings of request lines. "PRI * HTTP/2.0" begins HTTP/2.
   private static let beginnings: [[UInt8]] =
     ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"].map { Array("\($0) /".utf8) }
     + ["OPTIONS *", "PRI * HTTP/"].map { Array($0.utf8) }
 
-  /// Looks at more that came.
+  /// Checks further bytes.
   mutating func take(_ bytes: [UInt8]) -> Verdict {
     seen += bytes
     var mayBe = false
@@ -32,7 +32,7 @@ struct RequestLineGuard {
     return mayBe ? .hold : .pass(giveUp())
   }
 
-  /// What was held back; to be called when nothing more came for a while.
+  /// Returns the bytes held back. Call this when no more bytes have come for a while.
   mutating func giveUp() -> [UInt8] {
     defer { seen = [] }
     return seen

@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A pseudo-terminal, with a link to it, that other programs open like the device's serial port.
+/// A pseudo-terminal with a link to it, which other programs open like the device's serial port.
 ///
-/// Where the device is a line, the settings that programs make on the terminal are passed on to it.
-/// DTR, RTS and a break don't pass a pseudo-terminal: the kernel keeps no modem lines for it and tells nobody of a break.
+/// Where the device has a serial line, the settings that programs make on the terminal are passed on to it. DTR, RTS
+/// and breaks aren't passed on: a pseudo-terminal has no modem lines, and the kernel doesn't report a break.
 public actor TerminalEndpoint: SharingEndpoint {
   /// The path of the link.
   public nonisolated let label: String
@@ -17,11 +17,12 @@ public actor TerminalEndpoint: SharingEndpoint {
   private var follower: Task<Void, Never>?
   private let onTrouble: @Sendable (AccessoryError) -> Void
 
-  /// Makes a terminal, and a link to it at `path`; its node gets `mode`, or the system's usual one. When the device is
-  /// unplugged the terminal is hung up, and another one is made when the device is back, unless the hub's rules keep it.
-  /// `onTrouble` is told when that isn't possible.
+  /// Creates a terminal and a link to it at `path`. `mode` are the permission bits of the terminal's node; nil keeps
+  /// the system's. When the device is unplugged, the terminal is hung up, and another one is created when the device is
+  /// back, unless the hub's rules keep the terminal. `onTrouble` receives the error when that fails.
   ///
-  /// Throws `misconfigured` when something else than a link to a terminal is at the path, and what the system says.
+  /// Throws `misconfigured` when something other than a link to a terminal is at the path, and the errors of the system
+  /// calls.
   public static func open(
     at path: String, mode: UInt16? = nil, for hub: SharingHub, onTrouble: @escaping @Sendable (AccessoryError) -> Void
   ) async throws(AccessoryError) -> TerminalEndpoint {
@@ -37,7 +38,7 @@ public actor TerminalEndpoint: SharingEndpoint {
     (label, self.mode, self.hub, self.onTrouble) = (path, mode, hub, onTrouble)
   }
 
-  /// The terminal's own node; nil while there is none.
+  /// The path of the terminal's node; nil while there is no terminal.
   public var node: String? { opened?.terminal.path }
 
   private func plugIn() async throws(AccessoryError) {
@@ -51,10 +52,21 @@ public actor TerminalEndpoint: SharingEndpoint {
       terminal.transport.beginClose()
       throw error
     }
-    let id = await hub.join(terminal.transport, name: label, kind: .terminal(terminal), isListening: false)
+    let id = await hub.join(terminal.transport, name: label, kind: .terminal(terminal), isListening: false) {
+      [weak self] in
+      Task { await self?.lost(terminal.path) }
+    }
     await use.begin(id)
     opened = (terminal, link, id)
     if isOver { await unplug() }
+  }
+
+  /// The hub has closed a terminal whose program was too slow: another one takes its place.
+  private func lost(_ path: String) async {
+    guard opened?.terminal.path == path, !isOver else { return }
+    await unplug()
+    let hasDevice = await hub.hasDevice
+    if hasDevice || hub.rules.unplug == .keep { await change(true) }
   }
 
   private func unplug() async {
@@ -65,7 +77,7 @@ public actor TerminalEndpoint: SharingEndpoint {
     await terminal.transport.close()
   }
 
-  /// Goes with the device.
+  /// Unless the rules keep the terminal, removes it when the device goes, and creates another one when the device comes back.
   private func follow() async {
     let (changes, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .unbounded)
     guard hub.rules.unplug == .hangUp else { return }
@@ -93,14 +105,14 @@ public actor TerminalEndpoint: SharingEndpoint {
   }
 }
 
-/// Tells a hub whether somebody has the terminal open.
+/// Reports to the hub when a program opens the terminal, and when the last program closes it.
 private final class TerminalUse: Sendable {
   private let hub: SharingHub
   private let state = Locked<(id: Sharer.ID?, isUsed: Bool)>((nil, false))
 
   init(_ hub: SharingHub) { self.hub = hub }
 
-  /// On the I/O thread.
+  /// Called on the I/O thread.
   func change(_ isUsed: Bool) {
     let id = state.withLock { state in
       state.isUsed = isUsed
@@ -109,11 +121,20 @@ private final class TerminalUse: Sendable {
     if let id { hub.enter { $0.setListening(id, isUsed) } }
   }
 
+  /// Sets the number of the terminal as a client of the hub. A change that came before is applied now. This runs in the hub's
+  /// isolation, so later changes are applied after it.
   func begin(_ id: Sharer.ID) async {
-    let isUsed = state.withLock { state in
-      state.id = id
-      return state.isUsed
+    await hub.setListening(id) { [self] in
+      state.withLock { state in
+        state.id = id
+        return state.isUsed
+      }
     }
-    await hub.setListening(id, isUsed)
+  }
+}
+
+extension SharingHub {
+  fileprivate func setListening(_ id: Sharer.ID, _ isListening: @Sendable () -> Bool) {
+    setListening(id, isListening())
   }
 }

@@ -4,12 +4,13 @@ import AccessoryCore
 import Glibc
 import SystemPackage
 
-/// A symbolic link to a pseudo-terminal, so that it has a name that stays.
+/// A symbolic link to a pseudo-terminal, whose path doesn't change when the terminal does.
 struct TerminalLink: Sendable {
   private let path: String
   private let target: String
 
-  /// Makes it; an older link to a terminal is replaced, and nothing else. Throws `misconfigured` when something else is there.
+  /// Creates the link. An older link to a terminal is replaced. Throws `misconfigured` when something else is at the
+  /// path.
   init(_ path: String, to target: String) throws(AccessoryError) {
     let full = path.hasPrefix("/") ? path : Self.currentFolder() + "/" + path
     if Self.target(of: full)?.hasPrefix("/dev/pts/") == true { unlink(full) }
@@ -23,7 +24,7 @@ struct TerminalLink: Sendable {
     (self.path, self.target) = (full, target)
   }
 
-  /// Removes it, unless it leads elsewhere by now.
+  /// Removes the link, unless it has another target by now.
   func remove() { if Self.target(of: path) == target { unlink(path) } }
 
   private static func target(of path: String) -> String? {

@@ -2,7 +2,7 @@
 
 import DequeModule
 
-/// Bytes that wait for one client, in pieces that are offered to it whole.
+/// The queue of bytes for one client, in pieces, each of which is offered to the client as a whole.
 struct Backlog {
   private struct Piece {
     var bytes: [UInt8]
@@ -10,16 +10,17 @@ struct Backlog {
   }
 
   private var pieces: Deque<Piece> = []
-  /// All bytes.
+  /// The number of queued bytes.
   private(set) var count = 0
 
-  /// Small pieces are joined up to this, so that a device that sends single bytes costs no more than their number.
+  /// Small pieces are joined up to this size in bytes, so that a device that sends single bytes doesn't cost a piece
+  /// for each.
   private static let pieceSize = 16_384
 
   var isEmpty: Bool { pieces.isEmpty }
   var first: [UInt8]? { pieces.first?.bytes }
 
-  /// Appends what the device sent, or, unless `isData`, an answer.
+  /// Appends bytes of the device, or, with `isData` false, a reply to the client.
   mutating func append(_ bytes: [UInt8], isData: Bool = true) {
     guard !bytes.isEmpty else { return }
     count += bytes.count
@@ -34,7 +35,7 @@ struct Backlog {
     if let piece = pieces.popFirst() { count -= piece.bytes.count }
   }
 
-  /// Drops what the device sent; answers stay.
+  /// Removes the device's bytes, but not the replies.
   mutating func removeData() {
     pieces.removeAll { $0.isData }
     count = pieces.reduce(0) { $0 + $1.bytes.count }

@@ -8,7 +8,8 @@ extension LineMemory {
   private static let parities: [LineParity] = [.none, .odd, .even, .mark, .space]
   private static let flows: [LineFlowControl] = [.none, .software, .hardware]
 
-  /// What a client's message asks of the line; nil where it only asks how it is, or wants what no line has.
+  /// The request of a client's message to the line; nil where the message only asks for a value, or for something that
+  /// no line supports.
   func request(_ message: COMPortMessage) -> LineRequest? {
     switch message {
     case .baudRate(let rate): return rate == 0 ? nil : .change(LineChanges(baudRate: rate))
@@ -20,7 +21,7 @@ extension LineMemory {
       return Self.parities.indices.contains(index) ? .change(LineChanges(parity: Self.parities[index])) : nil
     case .stopSize(1): return .change(LineChanges(stopBits: 1))
     case .stopSize(2): return .change(LineChanges(stopBits: 2))
-    // One and a half are what most hardware makes of two, with five data bits.
+    // 1.5 stop bits are valid with five data bits only. Most hardware then uses them in place of two.
     case .stopSize(3): return status.dataBits == 5 ? .change(LineChanges(stopBits: 2)) : nil
     case .control(let value): return COMPortControl(rawValue: value).flatMap(Self.request)
     case .purge(let value):
@@ -45,7 +46,7 @@ extension LineMemory {
     }
   }
 
-  /// The answer to a client's message: what is in force.
+  /// The reply to a client's message, with the values in force.
   func answer(to message: COMPortMessage) -> COMPortMessage {
     switch message {
     case .baudRate: return .baudRate(status.baudRate)
@@ -60,7 +61,7 @@ extension LineMemory {
     }
   }
 
-  /// The code of the state in force, of the group that the code belongs to.
+  /// The code of the state in force, in the group of codes that `value` belongs to.
   private func control(_ value: UInt8) -> COMPortControl {
     let flow = Self.flows.firstIndex(of: status.flowControl) ?? 0
     switch value {
@@ -72,7 +73,7 @@ extension LineMemory {
     }
   }
 
-  /// The inputs as NOTIFY-MODEMSTATE has them, without what has changed.
+  /// The input lines as in NOTIFY-MODEMSTATE, without the change bits.
   var modemState: COMPortModemState {
     var state: COMPortModemState = []
     for (line, bit) in [(ModemLines.cts, COMPortModemState.cts), (.dsr, .dsr), (.ri, .ring), (.cd, .cd)]

@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// What a client asks of the device's line.
+/// A client's request to the device's line.
 enum LineRequest: Sendable, Hashable {
   case change(LineChanges)
   case set(raising: ModemLines, lowering: ModemLines)
@@ -12,27 +12,34 @@ enum LineRequest: Sendable, Hashable {
   /// A break of the usual length.
   case pulse
   case purge(LineBuffers)
+  /// Read the line errors and the number of unsent bytes from the driver.
+  case look
 
-  /// Whether it has to wait for bytes that were sent before.
-  var isOrdered: Bool { if case .purge = self { false } else { true } }
+  /// Whether the request must wait until earlier bytes are sent.
+  var isOrdered: Bool {
+    switch self {
+    case .purge, .look: false
+    default: true
+    }
+  }
 }
 
-/// What is in force on the device's line, as far as is known, also while the device is gone. A device without a line takes all
-/// settings, as a pseudo-terminal does.
+/// The state of the device's line, as far as is known, also while the device is gone. For a device without a line all
+/// settings are accepted, as on a pseudo-terminal.
 struct LineMemory: Sendable {
   /// The settings in force.
   private(set) var status = LineStatus(baudRate: 9_600)
-  /// DTR and RTS, as they are driven.
+  /// The state of DTR and RTS.
   private(set) var outputs = ModemLines.outputs
-  /// The inputs that are raised.
+  /// The input lines that are raised.
   private(set) var inputs: ModemLines = []
   private(set) var isBreaking = false
-  /// As the line was when the device was opened: put back when the last client leaves.
+  /// The state when the device was opened. It is restored when the last client leaves.
   private(set) var original: (status: LineStatus, outputs: ModemLines)?
-  /// Whether a client has changed something.
+  /// Whether a client has changed the state.
   private(set) var isChanged = false
 
-  /// The device was opened, and has this line. Returns what clients have changed before, which is to be made again.
+  /// The device was opened with the line state `status`. Returns the requests that repeat the clients' earlier changes.
   mutating func opened(_ status: LineStatus) -> [LineRequest] {
     let (old, oldOutputs) = (self.status, outputs)
     self.status = status
@@ -47,7 +54,7 @@ struct LineMemory: Sendable {
     return requests
   }
 
-  /// What puts the line back as it was.
+  /// The requests that restore the original state.
   mutating func restoring() -> [LineRequest] {
     guard isChanged || isBreaking, let original else { return [] }
     var requests: [LineRequest] = isBreaking ? [.setBreak(false)] : []
@@ -61,19 +68,19 @@ struct LineMemory: Sendable {
     return requests
   }
 
-  /// The lines were read.
-  mutating func note(_ lines: ModemLines) {
+  /// The modem lines were read.
+  mutating func note(_ lines: ModemLines, keepsOutputs: Bool = false) {
     inputs = lines.subtracting(.outputs)
-    outputs = lines.intersection(.outputs)
+    if !keepsOutputs { outputs = lines.intersection(.outputs) }
   }
 
   /// The device is gone.
   mutating func closed() { inputs = [] }
 
-  /// The speed was read back.
+  /// The baud rate was read back.
   mutating func note(baudRate: UInt32) { status.baudRate = baudRate }
 
-  /// This was done, or will be when the device is back.
+  /// The request was carried out, or will be when the device is back.
   mutating func note(_ request: LineRequest, isRestoring: Bool = false) {
     switch request {
     case .change(let changes):
@@ -83,20 +90,20 @@ struct LineMemory: Sendable {
       outputs = outputs.subtracting(lowered).union(raised)
       isChanged = !isRestoring
     case .setBreak(let isOn): isBreaking = isOn
-    case .pulse, .purge: break
+    case .pulse, .purge, .look: break
     }
   }
 }
 
 extension LineChanges {
-  /// All settings of a line.
+  /// Changes to all settings of `status`.
   init(_ status: LineStatus) {
     self.init(
       baudRate: status.baudRate, dataBits: status.dataBits, parity: status.parity, stopBits: status.stopBits,
       flowControl: status.flowControl)
   }
 
-  /// What `new` has otherwise than `old`; nil when nothing is.
+  /// The changes from `old` to `new`; nil when there are none.
   init?(from old: LineStatus, to new: LineStatus) {
     self.init()
     if new.baudRate != old.baudRate, new.baudRate > 0 { baudRate = new.baudRate }

@@ -5,51 +5,55 @@ import AccessoryIO
 import AccessoryProtocols
 import DequeModule
 
-/// One client of a hub. Belongs to the hub, and is used in its isolation alone.
+/// A client of a hub. Used only in the hub's isolation.
 final class Sharer {
-  /// Numbers are given once.
+  /// A number, unique in its hub.
   typealias ID = Int
 
   let id: ID
-  /// What it is called: "tcp:127.0.0.1:40312".
+  /// The client's name for people: "tcp:127.0.0.1:40312".
   let name: String
   let transport: any Transport
-  /// What its bytes are.
+  /// The kind of the client's connection.
   let kind: SharerKind
 
-  /// What the device sent and the client has not taken.
+  /// Bytes that wait for the client.
   var backlog = Backlog()
-  /// What the client asked for and was not done yet, in order.
+  /// The client's requests that weren't carried out yet, in order.
   var deeds: Deque<SharerDeed> = []
-  /// A deed is being done; what follows waits.
+  /// Whether a request is being carried out; the next ones wait.
   var isBusy = false
-  /// What it sent was offered to the device and refused for now.
+  /// Whether the device's queue had no room for the client's bytes.
   var isWaitingForDevice = false
-  /// Whether it takes what the device sends; a terminal that nobody has open doesn't.
+  /// Whether the device's bytes are sent to the client. False for a terminal that no program has open.
   var isListening = true
-  /// It was told that it is there.
+  /// Whether the client's connection was reported by `joined`, so that its end is reported by `left`.
   var isTold = false
-  /// It sends no more.
+  /// Whether the client sends no more.
   var hasInputEnded = false
-  /// It is to go when it has taken what waits for it.
+  /// Whether the client is being disconnected; it is removed when its backlog is sent.
   var isLeaving = false
-  /// What it sends was not for the device, and that was told.
+  /// Whether the client's bytes were refused, and that was reported.
   var isUnheard = false
-  /// It misses bytes, and that was told.
+  /// Why the client's last frame was refused.
+  var refusal: String?
+  /// Whether the client misses bytes, and that was reported.
   var isSkipping = false
-  /// Storage for what it sends, used again.
+  /// The buffer for received bytes, which is reused.
   var buffer: [UInt8] = []
-  /// What it has said by RFC 2217.
+  /// The telnet state of an RFC 2217 client.
   var telnet: TelnetClient?
-  /// The settings of its terminal, as they were seen last.
+  /// The terminal's settings when they were last read.
   var settings: LineStatus?
-  /// Counts what it asked of the line.
+  /// Whether a timer is set to read the terminal's settings.
+  var isWatchingSettings = false
+  /// Counts the client's requests to the line, so that a timeout applies to its own request only.
   var ticket = 0
-  /// The endpoint it came by, where that has a limit.
+  /// The `id` of the limit of the client's endpoint, where it has one.
   var endpoint: Int?
-  /// Called when it is gone.
+  /// Called when the client is removed.
   var onLeave: (@Sendable () -> Void)?
-  /// Looks whether it begins as a web page's request would.
+  /// Checks the first bytes for a web browser's request; nil after that.
   var guardian: RequestLineGuard?
 
   init(_ id: ID, name: String, _ transport: any Transport, kind: SharerKind) {
@@ -64,24 +68,24 @@ final class Sharer {
   }
 }
 
-/// What a client's bytes are.
+/// The kind of a client's connection.
 enum SharerKind {
-  /// The device's bytes, from the network.
+  /// A network connection that carries the device's bytes.
   case network
-  /// Telnet with the line's settings, from the network.
+  /// A network connection that carries telnet with the settings of the line.
   case rfc2217
-  /// The device's bytes, from this machine.
+  /// A connection from this machine that carries the device's bytes.
   case local
-  /// Those of a pseudo-terminal, whose settings are the line's.
+  /// A pseudo-terminal. Its settings are passed on to the line.
   case terminal(PseudoTerminal)
 }
 
-/// What a client asks for.
+/// A request of a client.
 enum SharerDeed {
-  /// To send these bytes to the device.
+  /// Send these bytes to the device.
   case send([UInt8])
-  /// To do something on the line.
+  /// Do this on the line.
   case line(LineRequest)
-  /// To do what a message of RFC 2217 says, and answer it.
+  /// Carry out an RFC 2217 message, and reply to it.
   case port(COMPortMessage)
 }

@@ -3,17 +3,19 @@
 import AccessoryCore
 import AccessoryIO
 
-/// How long a beginning that a browser's could be is held back.
+/// How long bytes that may begin a browser's request are held back.
 private let guardPatience = Duration.milliseconds(250)
 
-/// What clients send, and what is done with it.
+/// Receiving and carrying out the clients' requests.
 extension SharingHub {
   func read(_ id: Sharer.ID) { if let sharer = sharers[id] { work(sharer) } }
 
-  /// Does what a client asks for, until there is no more, or something has to be waited for.
+  /// Carries out a client's requests, until there are no more, or one has to wait.
   func work(_ sharer: Sharer) {
-    // Who asks and doesn't take the answers is asked to wait with more.
-    while sharer.telnet == nil || sharer.backlog.count < rules.bufferSize, !sharer.isBusy, !sharer.isWaitingForDevice,
+    // A telnet client that doesn't read its replies gets no further request carried out. While it has suspended the data, its request
+    // to resume must still be read.
+    let limit = rules.bufferSize * (sharer.telnet?.isSuspended == true ? 2 : 1)
+    while sharer.telnet == nil || sharer.backlog.count < limit, !sharer.isBusy, !sharer.isWaitingForDevice,
       !sharer.isLeaving, sharers[sharer.id] != nil
     {
       if let deed = sharer.deeds.first {
@@ -30,7 +32,7 @@ extension SharingHub {
     }
   }
 
-  /// Turns what came into what is to be done.
+  /// Converts received bytes to requests.
   private func take(_ bytes: [UInt8], of sharer: Sharer) {
     guard var guardian = sharer.guardian else { return interpret(bytes, of: sharer) }
     let verdict = guardian.take(bytes)
@@ -63,19 +65,21 @@ extension SharingHub {
     work(sharer)
   }
 
-  /// False when it can't be done now: then `work` is called again.
+  /// Carries out a request. Returns false when the request must wait; `work` is called again later.
   private func perform(_ deed: SharerDeed, of sharer: Sharer) -> Bool {
     switch deed {
     case .send(let bytes):
       guard mayWrite(sharer) else { return true }
       guard device != nil || !hasHadDevice else { return true }
-      // Who comes while others wait comes behind them.
+      if waitsForReset(sharer) { return false }
+      if router != nil { return sendFrames(bytes, of: sharer) }
+      // While other clients wait for the device, this client goes to the end of their queue.
       if waiting.isEmpty, isDeviceReady, let device, offer(bytes, to: device) { return true }
       sharer.isWaitingForDevice = true
       waiting.append(sharer.id)
       return false
     case .line(let request):
-      // What follows waits for it; it is done, and out of the way, when that goes on.
+      // `isBusy` makes the next requests wait; this one is removed from the queue here.
       if mayChange(sharer) { begin(request, of: sharer) }
       return true
     case .port(let message):
@@ -84,8 +88,8 @@ extension SharingHub {
     }
   }
 
-  /// False when the device has no room for them now.
-  private func offer(_ bytes: [UInt8], to transport: any Transport) -> Bool {
+  /// Offers bytes to the device's queue. Returns false when there is no room for them.
+  func offer(_ bytes: [UInt8], to transport: any Transport) -> Bool {
     if transport.output.offer(bytes) == .full { return false }
     if transport.line != nil { lineBusyUntil = max(lineBusyUntil, clock.now) + transport.timing.time(of: bytes.count) }
     return true
@@ -104,8 +108,9 @@ extension SharingHub {
     return false
   }
 
-  /// The device takes bytes again: those who wait have a turn each, in the order in which they came.
+  /// The device's queue has room again. The waiting clients get one turn each, in the order in which they began to wait.
   func deviceHasSpace(_ transport: any Transport) {
+    guard router == nil else { return resumeFrames(transport) }
     while device === transport, isDeviceReady, let id = waiting.first {
       guard let sharer = sharers[id], case .send(let bytes)? = sharer.deeds.first else {
         waiting.removeFirst()
@@ -123,7 +128,7 @@ extension SharingHub {
     }
   }
 
-  /// The client sends no more. It stays for the device's answer where it can still be written to.
+  /// The client sends no more. It stays connected until it is unlikely to receive more replies; see `SharingRules.linger`.
   private func inputEnded(_ sharer: Sharer, _ error: AccessoryError?) {
     sharer.hasInputEnded = true
     guard error == nil else { return remove(sharer) }
@@ -134,7 +139,13 @@ extension SharingHub {
 
   private func linger(_ id: Sharer.ID, since end: MonotonicTime) {
     guard let sharer = sharers[id] else { return }
-    let due = max(lastArrival, end) + rules.linger
+    let due: MonotonicTime
+    if let router {
+      // Later frames from the device are for other clients. A request of this client may still wait behind theirs.
+      due = (router.rules.owes(id) ? clock.now : end) + rules.linger
+    } else {
+      due = max(lastArrival, end) + rules.linger
+    }
     guard due <= clock.now else {
       _ = clock.schedule(at: due) { [weak self] in self?.onThread { $0.linger(id, since: end) } }
       return

@@ -4,17 +4,15 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// The device's line, on behalf of clients: what they ask is done one after another, in order with the bytes around it.
+/// The device's line. The clients' requests to it run one after another, in order with the bytes before and after them.
 extension SharingHub {
-  /// After this time a client is answered with what is known, whatever the device is doing.
+  /// After this time a client gets a reply with the last known values, even if the device hasn't finished.
   private static let answerLimit = Duration.seconds(2)
-  /// How long bytes that were sent before are waited for.
+  /// How long a request waits for earlier bytes to be sent.
   private static let drainLimit = Duration.milliseconds(1_500)
   private static let breakTime = Duration.milliseconds(250)
-  /// How often modem lines are looked at while somebody wants to know of them.
-  private static let watchInterval = Duration.milliseconds(50)
 
-  /// Whether a client may change the line's settings: as it may write, but this doesn't make it the writer.
+  /// Whether a client may change the line's settings: like writing, but without making the client the only writer.
   func mayChange(_ sharer: Sharer) -> Bool {
     switch rules.writers {
     case .many: true
@@ -23,7 +21,7 @@ extension SharingHub {
     }
   }
 
-  /// Does what a client asks, and goes on with what it says behind that; `message` is answered.
+  /// Carries out a client's request to the line. The client's next requests wait until this one has ended and `message` was answered.
   func begin(_ request: LineRequest, of sharer: Sharer, answering message: COMPortMessage? = nil) {
     sharer.isBusy = true
     sharer.ticket += 1
@@ -41,21 +39,26 @@ extension SharingHub {
 
   private func finish(_ id: Sharer.ID, _ ticket: Int, _ message: COMPortMessage?) {
     guard let sharer = sharers[id], sharer.ticket == ticket, sharer.isBusy else { return }
+    // An answer that comes after the time limit is not given a second time.
+    sharer.ticket += 1
     sharer.isBusy = false
-    if let message { reply(memory.answer(to: message), to: sharer) }
+    if let message { reply(answer(to: message, of: sharer), to: sharer) }
     work(sharer)
   }
 
-  /// Runs `body` behind what was asked of the line before.
-  private func enqueue(_ body: @escaping @Sendable (isolated SharingHub) async -> Void) {
+  /// Runs `body` after all earlier work on the line.
+  func enqueue(_ body: @escaping @Sendable (isolated SharingHub) async -> Void) {
     let previous = lineWork
-    lineWork = Task {
+    // With a preferred executor, continuations resume on the I/O thread. Otherwise they resume on a pool's thread, which costs one more
+    // wake-up.
+    lineWork = Task(executorPreference: io) {
       await previous?.value
       await body(self)
     }
   }
 
-  /// Does a request, or remembers it for when the device is back. Returns why not, where it can't be done.
+  /// Carries out a request, or stores it until the device is back. Returns a text with the reason when the device
+  /// refuses it.
   private func perform(_ request: LineRequest, isRestoring: Bool = false) async -> String? {
     guard let transport = device, let line = transport.line else {
       memory.note(request, isRestoring: isRestoring)
@@ -64,9 +67,11 @@ extension SharingHub {
     if request.isOrdered { await drained(transport) }
     do throws(AccessoryError) {
       switch request {
+      case .look: await lookAtLineState(transport, line)
       case .change(let changes):
         let status = try await line.change(changes)
-        // The speed may be another one than was asked for. A pseudo-terminal keeps less than it takes, and means no harm.
+        // The driver may set another baud rate than the requested one. Differences in other settings are ignored, since
+        // a pseudo-terminal doesn't keep all of them.
         memory.note(request, isRestoring: isRestoring)
         if changes.baudRate != nil { memory.note(baudRate: status.baudRate) }
       case .set(let raised, let lowered): try await line.set(raising: raised, lowering: lowered)
@@ -78,7 +83,7 @@ extension SharingHub {
       return nil
     } catch {
       switch (error.kind, request) {
-      // A device without modem lines, as a pseudo-terminal: nobody is kept from opening it by that.
+      // A device without modem lines, such as a pseudo-terminal. An error would keep programs from opening it.
       case (.unsupported, .set), (.disconnected, _), (.cancelled, _): memory.note(request, isRestoring: isRestoring)
       case (.unsupported, .pulse), (.unsupported, .setBreak), (.unsupported, .purge): break
       default: return error.message
@@ -87,8 +92,8 @@ extension SharingHub {
     }
   }
 
-  /// Returns when the device has sent what it was given, or probably has, or after a while.
-  private func drained(_ transport: any Transport) async {
+  /// Returns when the device has sent all queued bytes, as far as that can be known, or after `drainLimit`.
+  func drained(_ transport: any Transport) async {
     let limit = clock.now + Self.drainLimit
     if transport.output.queuedCount > 0 {
       let waiter = DrainWaiter()
@@ -97,24 +102,28 @@ extension SharingHub {
       await waiter.wait()
       clock.cancel(timer)
     }
+    // The baud rate of a pseudo-terminal doesn't limit its speed, so there is nothing to wait for.
+    guard hasModemLines else { return }
     let due = min(limit, lineBusyUntil)
     if due > clock.now { await clock.sleep(for: due - clock.now) }
   }
 
-  // MARK: - With the device and the clients
+  // MARK: - Device and clients
 
-  /// The device is open: looks how its line is, and makes what clients have changed again.
+  /// The device is open: reads the line's state, and repeats the clients' changes.
   func lineOpened(_ transport: any Transport) {
     guard let line = transport.line else { return }
     enqueue { hub in
       if hub.device === transport, let status = try? await line.status() {
         hub.hasModemLines = status.modemLines != nil
-        for request in hub.memory.opened(status) { _ = await hub.perform(request) }
+        hub.lineState = LineStateWatch()
+        for request in hub.memory.opened(status) + hub.settingsMadeBefore() { _ = await hub.perform(request) }
       }
       guard hub.device === transport else { return }
       hub.isDeviceReady = true
       hub.deviceHasSpace(transport)
       hub.terminalsFollow()
+      hub.watchOpenTerminals()
       hub.notifyAll()
       hub.watchLines()
     }
@@ -122,48 +131,24 @@ extension SharingHub {
 
   func lineClosed() {
     memory.closed()
+    forgetResets()
     notifyAll()
   }
 
-  /// A client has left, or wants nothing of the line any more. With the last one all is put back.
+  /// A client has left, or no longer uses the line. After the last one the line's original state is restored.
   func lineLeft(by id: Sharer.ID) {
+    resetLeft(by: id)
     guard lineUsers.remove(id) != nil, lineUsers.isEmpty else { return }
     enqueue { hub in
       guard hub.lineUsers.isEmpty else { return }
       for request in hub.memory.restoring() { _ = await hub.perform(request, isRestoring: true) }
+      hub.forgetResets()
       hub.terminalsFollow()
-    }
-  }
-
-  // MARK: - Modem lines
-
-  /// Looks at the modem lines for as long as a client wants to know of them.
-  func watchLines() {
-    guard lineTimer == nil, hasModemLines, device?.line != nil,
-      sharers.values.contains(where: { $0.telnet?.watchesModemLines == true })
-    else { return }
-    lineTimer = clock.schedule(at: clock.now + Self.watchInterval) { [weak self] in self?.onThread { $0.lookAtLines() }
-    }
-  }
-
-  private func lookAtLines() {
-    guard let transport = device, let line = transport.line else { return lineTimer = nil }
-    Task {
-      let lines = try? await line.modemLines()
-      lineTimer = nil
-      guard device === transport else { return watchLines() }
-      if let lines {
-        memory.note(lines)
-        notifyAll()
-      } else {
-        hasModemLines = false
-      }
-      watchLines()
     }
   }
 }
 
-/// Resumes one task, once; what comes first counts.
+/// Resumes one task, once; the first call counts.
 private final class DrainWaiter: Sendable {
   private let state = Locked<(isDone: Bool, continuation: CheckedContinuation<Void, Never>?)>((false, nil))
 

@@ -4,29 +4,30 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryProtocols
 
-/// What clients of RFC 2217 say, and what is answered.
+/// The messages of RFC 2217 clients, and the replies.
 extension SharingHub {
   private static let signature = Array("Accessory Bridge".utf8)
   private static let presence = Array("\r\n[Accessory Bridge is here]\r\n".utf8)
 
-  /// A client of RFC 2217 has come.
+  /// Sends the first telnet options to a new RFC 2217 client.
   func greet(_ sharer: Sharer) {
     guard let greeting = sharer.telnet?.greeting() else { return }
     pass(greeting, to: sharer, isData: false)
   }
 
-  /// Takes telnet's commands out of what a client sends.
+  /// Decodes telnet commands in a client's bytes.
   func takeTelnet(_ bytes: [UInt8], of sharer: Sharer) {
     var events: [TelnetDecoder.Event] = []
     sharer.telnet?.decoder.decode(bytes, into: &events)
     for event in events {
       switch event {
-      case .data(let data): sharer.deeds.append(.send(data))
+      case .data(let data): if sharer.telnet?.isDiscarding != true { sharer.deeds.append(.send(data)) }
       case .option(let verb, let option): negotiate(verb, option, sharer)
       case .command(.lineBreak): sharer.deeds.append(.line(.pulse))
       case .command(.areYouThere): pass(Self.presence, to: sharer, isData: false)
-      // Without an urgent notice a data mark says nothing.
-      case .command(.dataMark), .command(.noOperation): break
+      // Ends the discarding that urgent data has started. Without urgent data a data mark has no effect.
+      case .command(.dataMark): sharer.telnet?.isDiscarding = false
+      case .command(.noOperation): break
       case .subnegotiation(let option, let payload):
         guard option == Telnet.Option.comPort.rawValue, let message = COMPortMessage(payload, fromServer: false) else {
           continue
@@ -49,18 +50,18 @@ extension SharingHub {
     if verb == .will, option == Telnet.Option.comPort.rawValue { agree(sharer) }
   }
 
-  /// The client knows of the port's lines: it is told how they are.
+  /// The client supports COM-PORT-OPTION: sends it the state of the modem lines.
   private func agree(_ sharer: Sharer) {
     guard sharer.telnet?.isAgreed == false else { return }
     sharer.telnet?.isAgreed = true
     lineUsers.insert(sharer.id)
-    // The first notice says how the lines are; nothing has changed yet.
+    // The first notice contains the state without change bits.
     sharer.telnet?.modemState = memory.modemState
     notify(sharer, isAsked: true)
     watchLines()
   }
 
-  /// Answers a client; false when that has to wait for the line.
+  /// Replies to a client; false when the reply has to wait for the line.
   func answer(_ message: COMPortMessage, of sharer: Sharer) -> Bool {
     switch message {
     case .signature(let text):
@@ -73,11 +74,17 @@ extension SharingHub {
       sharer.telnet?.modemStateMask = mask
       reply(message, to: sharer)
       watchLines()
-    case .lineState: reply(.lineState(lineState.rawValue), to: sharer)
+    case .lineState:
+      guard device?.line != nil, lineState.isPossible else {
+        reply(answer(to: message, of: sharer), to: sharer)
+        return true
+      }
+      begin(.look, of: sharer, answering: message)
+      return false
     case .modemState: notify(sharer, isAsked: true)
     default:
       if case .purge(let value) = message, value & 1 != 0 { sharer.backlog.removeData() }
-      guard let request = memory.request(message), mayChange(sharer) else {
+      guard let request = memory.request(message), mayChange(sharer), !takeReset(request, of: sharer) else {
         reply(memory.answer(to: message), to: sharer)
         return true
       }
@@ -87,9 +94,19 @@ extension SharingHub {
     return true
   }
 
-  /// How the line is for who asks: whether all was sent.
-  private var lineState: COMPortLineState {
-    device.map { $0.output.queuedCount == 0 } ?? true ? [.holdingRegisterEmpty, .shiftRegisterEmpty] : []
+  /// The reply to a client's message. For NOTIFY-LINESTATE it contains the errors and breaks since the last notice; otherwise the
+  /// values in force.
+  func answer(to message: COMPortMessage, of sharer: Sharer) -> COMPortMessage {
+    guard case .lineState = message else { return memory.answer(to: message) }
+    return .lineState(registers.union(sharer.telnet?.takeLineEvents() ?? []).rawValue)
+  }
+
+  /// Urgent data has arrived from a client (telnet's Synch, RFC 854): drops the client's unsent bytes, and discards further bytes until
+  /// its data mark. Its requests to the line are kept.
+  func urgent(_ id: Sharer.ID) {
+    guard let sharer = sharers[id], sharer.telnet != nil, sharer.telnet?.isDiscarding == false else { return }
+    sharer.telnet?.isDiscarding = true
+    sharer.deeds.removeAll { if case .send = $0 { true } else { false } }
   }
 
   func reply(_ message: COMPortMessage, to sharer: Sharer) {
@@ -101,6 +118,6 @@ extension SharingHub {
     pass(notice, to: sharer, isData: false)
   }
 
-  /// Tells everybody who wants to know what has changed.
+  /// Notifies the clients that ask for changes of the modem lines.
   func notifyAll() { for sharer in sharers.values where sharer.telnet != nil { notify(sharer) } }
 }

@@ -2,16 +2,18 @@
 
 import AccessoryCore
 import AccessoryIO
+import AccessoryLink
 import AccessoryProtocols
 
-/// One device and all that share it: what the device sends goes to everybody, what they send goes to the device.
+/// A device and its clients: the device's bytes go to all clients, and the clients' bytes go to the device.
+/// With a `FrameRouting` both go by whole frames, and each reply goes to the client that asked.
 ///
-/// All of it happens on the I/O thread. A client that takes nothing costs the others nothing: its bytes wait in a buffer of its
-/// own, which is bounded. The device may come and go; see `SharingRules`.
+/// All work runs on the I/O thread. A slow client doesn't delay the others: its bytes wait in a bounded buffer of its
+/// own, unless the rules say `wait`. The device may be unplugged and come back; see `SharingRules`.
 public actor SharingHub: IOActor {
-  /// How they share it.
+  /// The rules of sharing.
   public nonisolated let rules: SharingRules
-  /// What happens, for one reader; what it doesn't read in time is dropped, oldest first. Ends with `close`.
+  /// Events of the hub, for one consumer. When it is too slow, the oldest events are dropped. Ends after `close`.
   public nonisolated let news: AsyncStream<SharingNews>
 
   package nonisolated let io: IOThread
@@ -19,38 +21,52 @@ public actor SharingHub: IOActor {
   private nonisolated let continuation: AsyncStream<SharingNews>.Continuation
 
   private(set) var device: (any Transport)?
-  /// The device's line was looked at, and is as clients have set it: bytes may follow.
+  /// The session that made the driver's opening exchange. It is stored because its release would close the transport.
+  private var session: AccessorySession?
+  /// Whether the line's state was read and the clients' changes were repeated, so that bytes may be sent to the device.
   var isDeviceReady = false
-  /// Until it comes for the first time, what clients send waits for it; later it is thrown away when the device isn't there.
+  /// Whether the device takes no more bytes, because it is gone or was closed.
+  private var isDeviceClosed = false
+  /// Whether a device was attached before. Before the first device, clients' bytes wait for it; later they are discarded while there is
+  /// no device.
   private(set) var hasHadDevice = false
   private var deviceBuffer: [UInt8] = []
+  private var deviceMessages: [Int] = []
+  /// The state of sharing by frames; nil when the device is shared by bytes.
+  var router: FrameRouter?
   var sharers: [Sharer.ID: Sharer] = [:]
-  private var nextID = 1
-  /// Clients whose bytes the device had no room for, in the order in which they go on.
+  var nextID = 1
+  /// The clients whose bytes the device's queue had no room for, in the order of their turns.
   var waiting: [Sharer.ID] = []
-  /// Who may write, where only one may.
+  /// The client that may write, where the rules allow one writer.
   var writer: Sharer.ID?
-  /// The line as clients have it.
+  /// The state of the line.
   var memory = LineMemory()
-  /// Clients that have asked something of the line, and are there.
+  /// The connected clients that have made a request to the line.
   var lineUsers: Set<Sharer.ID> = []
-  /// What was asked last.
+  /// The last task in the queue of work on the line.
   var lineWork: Task<Void, Never>?
-  /// When the modem lines are looked at next.
+  /// The timer for the next reading of the modem lines and the line errors.
   var lineTimer: TimerToken?
   var hasModemLines = true
-  /// When all that was given to the device is sent, at full speed.
+  /// The last reading of the driver's error counters.
+  var lineState = LineStateWatch()
+  /// The state of resets by DTR and RTS.
+  var reset = ResetState()
+  /// When all bytes given to the device are sent, calculated from the baud rate.
   var lineBusyUntil: MonotonicTime
-  /// When the device last sent something, or came.
+  /// When the device has last sent bytes, or was opened.
   private(set) var lastArrival: MonotonicTime
-  private var isClosed = false
+  private(set) var isClosed = false
+  /// Whether `drain` is running.
+  private var isDraining = false
   private var deviceWatchers: [@Sendable (Bool) -> Void] = []
   private var deviceEnd: (@Sendable (AccessoryError?) -> Void)?
 
-  /// How long a client that is to go may take for what waits for it.
-  private static let leavePatience = Duration.seconds(5)
+  /// How long a client that is being disconnected may take to receive its backlog.
+  static let leavePatience = Duration.seconds(5)
 
-  /// The I/O thread.
+  /// The I/O thread, which runs this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
   /// A hub without a device and without clients.
@@ -58,7 +74,7 @@ public actor SharingHub: IOActor {
     self.init(rules, io: io, clock: io)
   }
 
-  /// As above, by another clock.
+  /// A hub whose times are those of `clock`.
   package init(_ rules: SharingRules, io: IOThread, clock: any TimerClock) {
     self.rules = rules
     self.io = io
@@ -70,50 +86,93 @@ public actor SharingHub: IOActor {
 
   nonisolated func tell(_ one: SharingNews) { continuation.yield(one) }
 
-  /// Runs `body` in the hub, at once where that is possible.
+  /// Runs `body` in the hub: at once on the I/O thread, otherwise posted to it.
   nonisolated func onThread(_ body: @escaping @Sendable (isolated SharingHub) -> Void) {
     if io.isCurrent { enter(body) } else { io.post { self.enter(body) } }
   }
 
   // MARK: - The device
 
-  /// The device is open, and belongs to the hub from now on. `onEnd` is called once, when it is gone, on the I/O thread; nil
-  /// when the hub was closed.
+  /// Shares an open device, which the hub takes over. `onEnd` is called once on the I/O thread when the device is gone;
+  /// with nil when the hub was closed. A hub that is closed, or has a device already, closes the transport and calls
+  /// `onEnd` with nil.
   public func attach(_ transport: any Transport, onEnd: @escaping @Sendable (AccessoryError?) -> Void) {
+    attach(SharedDevice(transport), onEnd: onEnd)
+  }
+
+  /// Shares an open device like `attach(_:onEnd:)` for a transport. The device is shared by frames if its `routing` isn't nil.
+  public func attach(_ shared: SharedDevice, onEnd: @escaping @Sendable (AccessoryError?) -> Void) {
+    let transport = shared.transport
     guard !isClosed, device == nil else {
       transport.beginClose()
       return onEnd(nil)
     }
     device = transport
+    session = shared.session
     hasHadDevice = true
     deviceEnd = onEnd
     lastArrival = clock.now
     tell(.deviceCame)
+    if let routing = shared.routing { beginRouting(routing, transport) }
     transport.output.onSpace { [weak self] in self?.onThread { $0.deviceHasSpace(transport) } }
+    transport.output.onClosed { [weak self] _ in self?.onThread { $0.deviceClosed(transport) } }
     transport.input.onReadable { [weak self] in self?.onThread { $0.drain(transport) } }
     for watcher in deviceWatchers { watcher(true) }
     if transport.line == nil { isDeviceReady = true } else { lineOpened(transport) }
     deviceHasSpace(transport)
   }
 
-  /// Calls `body` on the I/O thread when the device comes (true) and goes; at once if it is there.
+  private func deviceClosed(_ transport: any Transport) {
+    guard device === transport else { return }
+    isDeviceClosed = true
+    drain(transport)
+  }
+
+  /// Whether there is a device.
+  var hasDevice: Bool { device != nil }
+
+  /// Calls `body` on the I/O thread: with true when a device is attached, or at once if there is one; with false when it is gone.
   package func watchDevice(_ body: @escaping @Sendable (Bool) -> Void) {
     deviceWatchers.append(body)
     if device != nil { body(true) }
   }
 
-  /// Somebody's buffer is full, and all wait for it.
+  /// Whether the device isn't read now, because a client's buffer is full.
   private var isHeldBack: Bool {
-    rules.slowReader == .wait && sharers.values.contains { $0.backlog.count >= rules.bufferSize }
+    guard mayHoldBack else { return false }
+    return sharers.values.contains { !$0.isLeaving && $0.backlog.count >= rules.bufferSize }
   }
 
-  private func drain(_ transport: any Transport) {
-    while device === transport, !isHeldBack {
-      switch transport.input.take(into: &deviceBuffer) {
+  /// Room for what was read from the device at once before it is held back, in bytes.
+  static let heldBackRoom = 1 << 20
+
+  /// Whether a full buffer stops reading from the device: if the rules say so, or if the device has one reader only, so that no other
+  /// client has to wait.
+  var mayHoldBack: Bool {
+    switch rules.slowReader {
+    case .wait: true
+    case .skip: false
+    case .close:
+      rules.waitsForOnlyReader && sharers.values.lazy.filter { $0.isListening && !$0.isLeaving }.prefix(2).count == 1
+    }
+  }
+
+  func drain(_ transport: any Transport) {
+    // A nested call, made when a reply is sent or a client is removed, would deliver later bytes before all clients got these.
+    guard !isDraining else { return }
+    isDraining = true
+    defer { isDraining = false }
+    // The end of a device isn't held back, nor what it sent before.
+    while device === transport, !isHeldBack || isDeviceClosed {
+      switch transport.input.take(into: &deviceBuffer, messages: &deviceMessages) {
       case .nothing: return
       case .bytes:
         lastArrival = clock.now
-        deliver()
+        if router == nil {
+          deliver(deviceBuffer)
+        } else {
+          receiveFrames(deviceBuffer, messages: transport.input.keepsMessages ? deviceMessages : nil)
+        }
       case .end(let error): return deviceEnded(error)
       }
     }
@@ -121,9 +180,10 @@ public actor SharingHub: IOActor {
 
   private func deviceEnded(_ error: AccessoryError?) {
     guard let transport = device else { return }
-    device = nil
-    isDeviceReady = false
+    (device, session) = (nil, nil)
+    (isDeviceReady, isDeviceClosed) = (false, false)
     waiting = []
+    endRouting()
     transport.beginClose()
     if let error { tell(.deviceWent(error.message)) }
     for watcher in deviceWatchers { watcher(false) }
@@ -138,164 +198,15 @@ public actor SharingHub: IOActor {
     onEnd?(error)
   }
 
-  // MARK: - To the clients
-
-  private func deliver() {
-    let bytes = deviceBuffer
-    var escaped: [UInt8]?
-    for sharer in sharers.values where sharer.isListening && !sharer.isLeaving {
-      if sharer.telnet == nil {
-        pass(bytes, to: sharer)
-      } else {
-        escaped = escaped ?? Telnet.escaped(bytes)
-        pass(escaped ?? bytes, to: sharer)
-      }
-    }
-  }
-
-  /// Sends bytes to a client: of the device, or, unless `isData`, an answer of ours, which isn't left out for being too much.
-  func pass(_ bytes: [UInt8], to sharer: Sharer, isData: Bool = true) {
-    if sharer.backlog.isEmpty, sharer.telnet?.isSuspended != true {
-      switch sharer.transport.output.offer(bytes) {
-      case .accepted, .closed: return
-      case .full: break
-      }
-    }
-    guard !isData || rules.slowReader == .wait || sharer.backlog.count + bytes.count <= rules.bufferSize else {
-      return overflow(sharer)
-    }
-    sharer.backlog.append(bytes, isData: isData)
-  }
-
-  /// It doesn't take what the device sends.
-  private func overflow(_ sharer: Sharer) {
-    switch rules.slowReader {
-    case .close:
-      sharer.backlog.removeAll()
-      dismiss(sharer, "it was too slow: \(rules.bufferSize) bytes waited for it")
-    case .skip, .wait:
-      if !sharer.isSkipping { tell(.skipping(sharer.name)) }
-      sharer.isSkipping = true
-    }
-  }
-
-  /// The client takes more.
-  func hasSpace(_ id: Sharer.ID) {
-    guard let sharer = sharers[id], sharer.telnet?.isSuspended != true || sharer.isLeaving else { return }
-    while let piece = sharer.backlog.first {
-      guard sharer.transport.output.offer(piece) == .accepted else { break }
-      sharer.backlog.removeFirst()
-    }
-    if sharer.backlog.isEmpty {
-      sharer.isSkipping = false
-      if sharer.isLeaving { remove(sharer) }
-    }
-    if sharer.telnet != nil { work(sharer) }
-    resumeDevice()
-  }
-
-  private func resumeDevice() {
-    if rules.slowReader == .wait, let device { drain(device) }
-  }
-
-  // MARK: - Clients
-
-  /// How many there are.
-  public var sharerCount: Int { sharers.count }
-
-  /// A client has come, whose connection belongs to the hub from now on. `name` is what it is called. Returns its number.
-  @discardableResult
-  func join(
-    _ transport: any Transport, name: String, kind: SharerKind, isListening: Bool = true,
-    onLeave: (@Sendable () -> Void)? = nil
-  ) -> Sharer.ID {
-    let id = nextID
-    nextID += 1
-    guard !isClosed else {
-      transport.beginClose()
-      return id
-    }
-    let sharer = Sharer(id, name: name, transport, kind: kind)
-    sharer.isListening = isListening
-    sharer.isTold = isListening
-    sharer.onLeave = onLeave
-    sharers[id] = sharer
-    if sharer.isTold { tell(.joined(name)) }
-    follow(sharer)
-    greet(sharer)
-    transport.output.onSpace { [weak self] in self?.onThread { $0.hasSpace(id) } }
-    transport.input.onReadable { [weak self] in self?.onThread { $0.read(id) } }
-    return id
-  }
-
-  /// A client has connected to an endpoint. Where there are as many as there may be, it is turned away, or takes the place of
-  /// all that are there.
-  func welcome(_ transport: any Transport, name: String, kind: SharerKind, at endpoint: EndpointLimit) {
-    let others = sharers.values.filter { $0.endpoint == endpoint.id && !$0.isLeaving }
-    if endpoint.newestWins {
-      for other in others { dismiss(other, "\(name) took its place") }
-    } else if others.count >= endpoint.maximum {
-      transport.beginClose()
-      return tell(.refused(name, reason: "\(others.count) clients are there, and no more are allowed"))
-    }
-    let id = join(transport, name: name, kind: kind)
-    sharers[id]?.endpoint = endpoint.id
-  }
-
-  /// From now on the client takes what the device sends, or doesn't: what waits for it is dropped then, and it may write no
-  /// more where only one may.
-  func setListening(_ id: Sharer.ID, _ isListening: Bool) {
-    guard let sharer = sharers[id], sharer.isListening != isListening else { return }
-    sharer.isListening = isListening
-    sharer.isTold = isListening
-    tell(isListening ? .joined(sharer.name) : .left(sharer.name, reason: nil))
-    guard !isListening else { return watchSettings(of: id) }
-    lineLeft(by: id)
-    sharer.backlog.removeAll()
-    sharer.isUnheard = false
-    if writer == id { writer = nil }
-    resumeDevice()
-  }
-
-  /// Disconnects a client that is there; what waits for it still goes out, if it takes it soon.
-  func dismiss(_ id: Sharer.ID, _ reason: String) { if let sharer = sharers[id] { dismiss(sharer, reason) } }
-
-  func dismiss(_ sharer: Sharer, _ reason: String?) {
-    guard !sharer.isLeaving, sharers[sharer.id] != nil else { return }
-    if sharer.isTold { tell(.left(sharer.name, reason: reason)) }
-    sharer.isLeaving = true
-    release(sharer)
-    guard !sharer.backlog.isEmpty else { return remove(sharer) }
-    _ = clock.schedule(at: clock.now + Self.leavePatience) { [weak self, id = sharer.id] in
-      self?.onThread { hub in if let sharer = hub.sharers[id] { hub.remove(sharer) } }
-    }
-  }
-
-  /// It sends no more that counts.
-  private func release(_ sharer: Sharer) {
-    sharer.deeds.removeAll()
-    waiting.removeAll { $0 == sharer.id }
-    if writer == sharer.id { writer = nil }
-    lineLeft(by: sharer.id)
-  }
-
-  func remove(_ sharer: Sharer) {
-    guard sharers.removeValue(forKey: sharer.id) != nil else { return }
-    if !sharer.isLeaving, sharer.isTold { tell(.left(sharer.name, reason: nil)) }
-    release(sharer)
-    sharer.transport.beginClose()
-    sharer.onLeave?()
-    resumeDevice()
-  }
-
   // MARK: - The end
 
-  /// Closes the device and disconnects everybody.
+  /// Disconnects all clients, dropping their queued bytes, and closes the device. Returns when the device is closed.
   public func close() async {
     guard !isClosed else { return }
     isClosed = true
     let transport = device
     device = nil
+    endRouting()
     for sharer in sharers.values {
       sharer.isLeaving = true
       remove(sharer)

@@ -1,67 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the clients of one device share it.
+import AccessoryIO
+
+/// The rules for the clients of a shared device.
 public struct SharingRules: Sendable, Hashable {
-  /// Whose bytes reach the device.
+  /// Whose bytes are sent to the device.
   public enum Writers: String, Sendable, Hashable, CaseIterable {
-    /// Nobody's: all only read.
+    /// No client's bytes: all clients only read.
     case none
-    /// Those of the client that writes first, until it leaves.
+    /// Only the bytes of the client that writes first, until it leaves.
     case one
-    /// Everybody's, as they come; pieces that arrive at once stay together.
+    /// The bytes of all clients, in the order of arrival. Bytes that a client sends at once stay together.
     case many
   }
 
-  /// What becomes of a client that doesn't take what the device sends, when its buffer is full.
+  /// What happens when a client reads too slowly and its buffer is full.
   public enum SlowReader: String, Sendable, Hashable, CaseIterable {
-    /// It is disconnected.
+    /// The client is disconnected, unless it is the only reader: then the device waits for it.
     case close
-    /// It misses what doesn't fit.
+    /// The client loses the bytes that don't fit.
     case skip
-    /// The device is not read until the client takes more: all wait for the slowest.
+    /// The device isn't read until the client's buffer has room, so all clients wait for the slowest.
     case wait
   }
 
-  /// What the clients see when the device is unplugged.
+  /// What happens to the clients when the device is unplugged.
   public enum Unplug: String, Sendable, Hashable, CaseIterable {
     /// They are disconnected.
     case hangUp = "hang-up"
-    /// They stay connected, and go on when the device is back. What they send meanwhile is thrown away.
+    /// They stay connected, and continue when the device is back. Bytes that they send meanwhile are discarded.
     case keep
   }
 
-  /// Whose bytes reach the device. The default is `many`.
+  /// Whose bytes are sent to the device. The default is `many`.
   public var writers = Writers.many
-  /// What becomes of a client that is too slow. The default is `close`.
+  /// What happens to a client that reads too slowly. The default is `close`.
   public var slowReader = SlowReader.close
-  /// Bytes that wait for one client, beside those that the kernel holds.
+  /// Whether the only reader of a device holds it back by `close`, in place of being disconnected. False where the device's owner reads
+  /// it as well, as the service does.
+  package var waitsForOnlyReader = true
+  /// The size of a client's buffer in bytes, in addition to the kernel's. The default is 1 MiB.
   public var bufferSize = 1 << 20
-  /// What an unplug does. The default is `hangUp`.
+  /// What happens to the clients at an unplug. The default is `hangUp`.
   public var unplug = Unplug.hangUp
-  /// How long a client that sends no more is kept for the device's answer: so much silence of the device. The default
-  /// is 500 ms.
+  /// How long a client that has ended its input stays connected. By bytes, the client is disconnected when the device was silent for
+  /// this time. By frames, it is disconnected after this time, when all its requests have ended. The default is 500 ms.
   public var linger = Duration.milliseconds(500)
 
-  /// Everybody reads and writes; who is too slow is disconnected; an unplug disconnects all.
+  /// The resets that the hub runs with exact times when an RFC 2217 client begins one by DTR and RTS. The default is none: each change
+  /// is made when it is requested.
+  public var resets: [LineReset] = []
+
+  /// The default rules: all clients read and write, slow ones are disconnected, and an unplug disconnects all.
   public init() {}
 }
 
-/// Something that happened at a hub.
+/// An event of a hub.
 public enum SharingNews: Sendable, Hashable {
-  /// The device is open.
+  /// The device was opened.
   case deviceCame
-  /// The device is gone, and why.
+  /// The device is gone, with the reason.
   case deviceWent(String)
   /// A client is connected.
   case joined(String)
-  /// A client is gone, and why, where that isn't its own doing.
+  /// A client is gone; with the reason, unless it has left by itself.
   case left(String, reason: String?)
-  /// A connection was turned away, and why.
+  /// A connection was refused, with the reason.
   case refused(String, reason: String)
-  /// What a client sends doesn't reach the device, as it may not write.
+  /// A client's bytes are discarded, because it may not write.
   case unheard(String)
-  /// A client was too slow, and misses bytes from now on.
+  /// A client was too slow and loses bytes from now on.
   case skipping(String)
-  /// What a client asked of the line was not possible.
+  /// A client sends bytes that aren't a frame of the device's protocol. They don't reach the device.
+  case notAFrame(String)
+  /// A client's frame was not passed on, with the reason.
+  case frameRefused(String, reason: String)
+  /// The device doesn't answer the protocol's opening request, with the reason.
+  case noContact(String)
+  /// A client has begun a reset by DTR and RTS, and the hub runs it.
+  case reset(String, sequence: String)
+  /// A client's request to the line has failed, with the reason.
   case lineRefused(String, reason: String)
 }

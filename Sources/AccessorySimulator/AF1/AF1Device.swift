@@ -3,47 +3,47 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// A pretended accessory's inside: what it is and how it answers. No I/O and no clock.
+/// The state of a simulated AF1 accessory, and its replies to requests. Has no I/O and no clock.
 public struct AF1Device: Sendable {
-  /// What the accessory is like when it is switched on.
+  /// The accessory's state when it is switched on.
   public struct Configuration: Sendable, Hashable {
-    /// Who it says it is.
+    /// The reply to IDENTIFY.
     public var identity = AF1Identity(
       manufacturer: "Accessory Bridge", name: "Simulated accessory", model: "AF1-SIM", serialNumber: "SIM0001",
       firmwareVersion: "1.0.0", hardwareVersion: "A")
-    /// What it says of itself.
+    /// The reply to STATUS.
     public var status = AF1StatusReply(state: .idle)
-    /// What it says of its battery.
+    /// The reply to BATTERY.
     public var battery = AF1BatteryReply(level: .high, percent: 100, millivolts: 4_200, charge: .discharging)
-    /// What BATTERY is answered with instead, for replies that no `battery` can give (a single byte, a level of 7).
+    /// A payload that replaces `battery` in replies, for invalid ones (a single byte, a level of 7).
     public var batteryPayload: [UInt8]?
-    /// Bytes of the largest payload it takes. The default is 4,096.
+    /// The size of the largest payload that it accepts, in bytes. The default is 4,096.
     public var largestPayload: UInt16 = 4_096
-    /// Requests that may be outstanding at a time, at least 1: as many replies are kept.
+    /// How many requests may be unanswered at a time, at least 1. It stores as many replies.
     public var window: UInt8 = 1
-    /// Whether what has come of a file survives a restart, so that the host may go on there. The default is `true`.
+    /// Whether an incomplete file survives a restart, so that the host can resume its transfer. The default is `true`.
     public var keepsParts = true
 
     /// An accessory with a full battery.
     public init() {}
   }
 
-  /// The accessory's own command that counts how often it was run, and answers the count as u32, little-endian. Not
-  /// idempotent: made to show that nothing is run twice. The count survives restarts.
+  /// A command that only the simulator has: it counts how often it was run, and returns the count as a little-endian
+  /// u32. It isn't idempotent, so that tests can check that no request runs twice. The count survives restarts.
   public static let count = AF1Command(rawValue: 0x40)
 
-  /// What it is like.
+  /// The accessory's current state.
   public var configuration: Configuration
-  /// Changes when it restarts.
+  /// A random number that changes with each restart.
   public private(set) var bootID: UInt32
-  /// How often the counting command was run.
+  /// How often the command `count` was run.
   public private(set) var runs: UInt32 = 0
   private var nonce: UInt32?
   private var kept: KeptReplies
   private var nextEvent: UInt16 = 0
   var transfers: SimulatedTransfers
 
-  /// An accessory that has just been switched on.
+  /// An accessory that was just switched on.
   public init(_ configuration: Configuration, bootID: UInt32) {
     self.configuration = configuration
     self.bootID = bootID
@@ -52,7 +52,7 @@ public struct AF1Device: Sendable {
       largestPayload: Int(configuration.largestPayload), keepsParts: configuration.keepsParts)
   }
 
-  /// Switches it off and on: it forgets what it was asked.
+  /// Switches the accessory off and on. It forgets its stored replies.
   public mutating func restart(bootID: UInt32) {
     self.bootID = bootID
     nonce = nil
@@ -63,7 +63,7 @@ public struct AF1Device: Sendable {
 
   // MARK: - Requests
 
-  /// Takes a frame, does what it asks, and returns the answer; nil when none is due.
+  /// Carries out a request and returns the reply; nil when the host wants none.
   public mutating func answer(
     _ header: AF1Header, _ outcome: FrameOutcome, payload: [UInt8], now: MonotonicTime
   ) -> (header: AF1Header, payload: [UInt8])? {
@@ -92,7 +92,7 @@ public struct AF1Device: Sendable {
     switch command {
     case .hello:
       guard let hello = try? AF1HelloRequest(decoding: payload) else { return .refusal(.badArgument) }
-      // The same nonce again is the same host, making sure of us: what we remember is still for it.
+      // The same nonce means that the same host repeats HELLO, so its stored replies are kept.
       if hello.nonce != nonce { kept.forget() }
       nonce = hello.nonce
       return encoded(
@@ -129,7 +129,7 @@ public struct AF1Device: Sendable {
   }
 
   private func encoded(_ message: some AF1Payload) -> Outcome {
-    // Can only fail for an identity that has no form on the wire, which the simulator's owner chose.
+    // Fails only for an identity in the configuration that can't be encoded.
     (try? message.encoded()).map { .reply($0) } ?? .refusal(.badArgument)
   }
 
@@ -142,10 +142,10 @@ public struct AF1Device: Sendable {
 
   // MARK: - Events
 
-  /// The event that tells the battery's present state.
+  /// An event with the battery's current state.
   public mutating func batteryEvent() -> (header: AF1Header, payload: [UInt8]) { event(.battery, batteryPayload) }
 
-  /// The event that tells the present status.
+  /// An event with the current status.
   public mutating func statusEvent() -> (header: AF1Header, payload: [UInt8]) {
     var payload: [UInt8] = []
     configuration.status.encode(into: &payload)

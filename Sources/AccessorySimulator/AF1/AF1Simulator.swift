@@ -6,80 +6,81 @@ import AccessoryIO
 import AccessoryProtocols
 import Glibc
 
-/// A pretended AF1 accessory on a pseudo-terminal or as a USB device, which drains its battery and fails on demand.
+/// A simulated AF1 accessory on a pseudo-terminal or as a USB device. Its battery drains, and faults happen on demand.
 public actor AF1Simulator {
-  /// What it is plugged into.
+  /// What the accessory is plugged into.
   public enum Connection: Sendable {
-    /// A terminal that looks like a serial port, and is announced.
+    /// A pseudo-terminal, which looks like a serial port. Other programs find it by its announcement.
     case pseudoTerminal
-    /// A USB port of `host`, as a device that the kernel finds by itself.
+    /// A USB port of `host`. The kernel finds the device there.
     case usb(SimulatedUSBIdentity, host: any USBHost = KernelHost())
   }
 
-  /// What to pretend.
+  /// The configuration of a simulator.
   public struct Configuration: Sendable {
-    /// What it is plugged into. The default is `pseudoTerminal`.
+    /// What the accessory is plugged into. The default is `pseudoTerminal`.
     public var connection = Connection.pseudoTerminal
-    /// The accessory.
+    /// The accessory's state.
     public var device = AF1Device.Configuration()
-    /// What goes wrong.
+    /// The faults that happen.
     public var faults = Faults()
-    /// Repeats everything that is random.
+    /// The seed of all random numbers, so that a run can be repeated.
     public var seed: UInt64
-    /// Percent that the battery loses a second. The default is 0.0.
+    /// How fast the battery drains, in percent per second. The default is 0.
     public var drain = 0.0
-    /// Where to keep a link to the pseudo-terminal, which has another name each time.
+    /// The path of a link to the pseudo-terminal, whose own path changes; nil for no link.
     public var link: String?
-    /// Whether others are told of a pseudo-terminal. The default is `true`.
+    /// Whether a pseudo-terminal is announced. The default is `true`.
     public var isAnnounced = true
-    /// Where to announce it; nil for the user's own directory, where others look.
+    /// The folder of the announcement; nil means the user's, where other programs look.
     public var announcementDirectory: String?
 
-    /// An accessory in good order.
+    /// A simulator without faults.
     public init(seed: UInt64 = .random(in: 0 ... .max)) { self.seed = seed }
 
-    /// By what it is found on a pseudo-terminal.
-    var traces: Traces {
+    /// The link and the announcement of a pseudo-terminal.
+    var hints: DiscoveryHints {
       let identity = device.identity
       var announcement = Announcement(
         path: "", driver: "framed", name: identity.name, manufacturer: identity.manufacturer, model: identity.model,
         serial: identity.serialNumber)
       announcement.firmware = identity.firmwareVersion
       announcement.hardware = identity.hardwareVersion
-      return Traces(link: link, announcement: isAnnounced ? announcement : nil, directory: announcementDirectory)
+      return DiscoveryHints(
+        link: link, announcement: isAnnounced ? announcement : nil, directory: announcementDirectory)
     }
   }
 
-  /// What happens to it.
+  /// An event of the simulator.
   public enum Event: Sendable, Hashable {
-    /// It can be opened, at this path; a USB device is found at this path in sysfs, when the kernel knows it.
+    /// The accessory was plugged in. `path` is that of its terminal, or of the USB device in sysfs.
     case pluggedIn(path: String)
-    /// It is gone.
+    /// The accessory was unplugged.
     case unplugged
-    /// It restarted.
+    /// The accessory restarted.
     case restarted
     /// The battery has changed.
     case battery(AF1BatteryReply)
-    /// A file has arrived, and is as it was announced.
+    /// A file was received, with the announced size and checksum.
     case stored(name: String, size: Int, checksum: UInt32)
-    /// A file has arrived otherwise than announced.
+    /// A file was received, but its checksum isn't the announced one.
     case damaged(name: String)
-    /// The host gave up a file of which so many bytes had arrived.
+    /// The host aborted a transfer after this many bytes.
     case aborted(name: String, at: Int)
-    /// The host changed the serial line of a USB device.
+    /// The host changed the serial settings of a USB device.
     case line(HostLineSettings)
   }
 
   private nonisolated let executor = DispatchExecutor(label: "accessory.simulator.framed")
   private nonisolated let io: IOThread
   private let configuration: Configuration
-  /// What happens to it. For one reader; ends with `stop`.
+  /// The simulator's events, for a single reader. The stream ends with `stop`.
   public nonisolated let events: AsyncStream<Event>
   private let continuation: AsyncStream<Event>.Continuation
 
   var device: AF1Device
   var line: FaultyLine
-  /// What spoils the host's frames; nil when nothing does.
+  /// Drops and corrupts frames of the host; nil when no such fault is configured.
   private var spoiler: RequestSpoiler?
   private var codec: AF1Codec
   private var batch = FrameBatch<AF1Header>()
@@ -87,7 +88,7 @@ public actor AF1Simulator {
   private var plug: Plug?
   private var plugging: Task<Result<Plug, AccessoryError>, Never>?
   private var plugCount = 0
-  /// Where it was plugged in last.
+  /// The path where it was plugged in last.
   private var lastPath: String?
   private var requestCount = 0
   private var lostPercent = 0
@@ -96,14 +97,14 @@ public actor AF1Simulator {
   private var deafUntil: MonotonicTime?
   private var isStopped = false
 
-  /// After this pause an unfinished request no longer holds up what follows it, and after the second one it is
-  /// given up: the limits of a host's link.
+  /// After a pause of `silence` an unfinished request no longer delays what follows it; after `requestTimeout` it is
+  /// dropped. These are the limits of a host's link as well.
   private static let silence = LineTiming.instant.silence
-  private static let patience = Duration.milliseconds(500)
+  private static let requestTimeout = Duration.milliseconds(500)
   /// How long a restart takes.
   private static let restartTime = Duration.milliseconds(300)
 
-  /// The simulator's dispatch queue.
+  /// The simulator's serial dispatch queue.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// A simulator that isn't plugged in yet.
@@ -112,7 +113,7 @@ public actor AF1Simulator {
     self.io = io
     line = FaultyLine(faults: configuration.faults, random: SeededGenerator(seed: configuration.seed))
     device = AF1Device(configuration.device, bootID: UInt32(truncatingIfNeeded: line.random.next()))
-    // What lies within an unfinished frame may be its payload: never run that as a command.
+    // Bytes inside an unfinished frame may be its payload, so they must never be run as a command.
     codec = AF1Codec(maximumPayload: Int(max(1, configuration.device.largestPayload)), silence: .onlyLast)
     spoiler = RequestSpoiler(configuration.faults, seed: configuration.seed)
     startTime = io.now
@@ -121,22 +122,22 @@ public actor AF1Simulator {
 
   // MARK: - Plug and unplug
 
-  /// Plugs it in, unless it is; returns where: the path of its terminal, or of a USB device in sysfs.
+  /// Plugs the accessory in, unless it is plugged in. Returns the path of its terminal, or of the USB device in sysfs.
   ///
-  /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator has it, `cancelled`
-  /// after `stop`, and what the USB host throws.
+  /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator uses the link,
+  /// `cancelled` after `stop`, and what the USB host throws.
   @discardableResult
   public func plugIn() async throws(AccessoryError) -> String {
     if let plug { return plug.path }
     if isStopped { throw AccessoryError(.cancelled, "the simulator was stopped") }
-    // Whoever comes while it is being plugged in waits for that.
+    // Callers that come meanwhile wait for the same task.
     let plugging =
       plugging
       ?? Task { [configuration, lastPath, io, continuation] in
         do throws(AccessoryError) {
-          let traces = configuration.traces
+          let hints = configuration.hints
           return .success(
-            try await Plug.make(configuration.connection, traces, preferring: lastPath, io: io) {
+            try await Plug.make(configuration.connection, hints, preferring: lastPath, io: io) {
               continuation.yield(.line($0))
             })
         } catch {
@@ -145,7 +146,7 @@ public actor AF1Simulator {
       }
     self.plugging = plugging
     let result = await plugging.value
-    // The first to come back does the rest; it may even have been unplugged since.
+    // The first caller that resumes finishes the work. For a later one the accessory may have been unplugged since.
     guard self.plugging == plugging else {
       if let plug { return plug.path }
       return try await plugIn()
@@ -173,7 +174,7 @@ public actor AF1Simulator {
     return plug.path
   }
 
-  /// Pulls the cable. It is plugged in again later if its faults say so.
+  /// Unplugs the accessory. It is plugged in again later if the faults say so.
   public func unplug() {
     guard let plug else { return }
     plug.removeTraces()
@@ -185,7 +186,7 @@ public actor AF1Simulator {
     }
   }
 
-  /// Pulls the cable for good, and takes link and announcement away. Returns when all is closed.
+  /// Unplugs the accessory for good, and removes its link and announcement. Returns when everything is closed.
   public func stop() async {
     isStopped = true
     let transport = plug?.transport
@@ -194,15 +195,15 @@ public actor AF1Simulator {
     continuation.finish()
   }
 
-  // MARK: - What it is like
+  // MARK: - State
 
-  /// How often the counting command was run.
+  /// How often the command `count` was run.
   public var runs: UInt32 { device.runs }
 
-  /// The bytes of the newest file of this name that has arrived; nil when there is none. The last eight are kept.
+  /// The bytes of the newest received file with this name; nil when there is none. The last eight files are kept.
   public func file(named name: String) -> [UInt8]? { device.transfers.file(named: name) }
 
-  /// Changes the battery and tells so.
+  /// Changes the battery and sends an event about it.
   public func setBattery(_ battery: AF1BatteryReply) {
     guard battery != device.configuration.battery else { return }
     device.configuration.battery = battery
@@ -211,7 +212,7 @@ public actor AF1Simulator {
     send(header, payload)
   }
 
-  /// Changes the status and tells so.
+  /// Changes the status and sends an event about it.
   public func setStatus(_ status: AF1StatusReply) {
     guard status != device.configuration.status else { return }
     device.configuration.status = status
@@ -236,7 +237,7 @@ public actor AF1Simulator {
     while let plug {
       switch plug.transport.input.take(into: &buffer) {
       case .nothing: return
-      // Somebody else pulled the cable.
+      // The other end was closed.
       case .end: return unplug()
       case .bytes: break
       }
@@ -256,7 +257,7 @@ public actor AF1Simulator {
       simulator.codec.idle(into: &simulator.batch)
       simulator.answerAll()
     }
-    after(Self.patience) { simulator in
+    after(Self.requestTimeout) { simulator in
       guard simulator.arrivals == arrival else { return }
       simulator.codec.expire(into: &simulator.batch)
       simulator.answerAll()
@@ -305,13 +306,13 @@ public actor AF1Simulator {
 
   private func frame(_ header: AF1Header, _ payload: [UInt8]) -> [UInt8] {
     var frame: [UInt8] = []
-    try? codec.encode(header, payload: payload, into: &frame)  // never longer than the request was
+    try? codec.encode(header, payload: payload, into: &frame)  // can't fail: a reply isn't longer than its request
     return frame
   }
 
   private func send(_ header: AF1Header, _ payload: [UInt8]) {
     guard let plug, let frame = line.pass(frame(header, payload)) else { return }
-    // A host that doesn't read loses what doesn't fit, as on a line without flow control.
+    // When the host doesn't read, bytes that don't fit are lost, as on a line without flow control.
     _ = plug.transport.output.offer(frame)
   }
 
@@ -346,7 +347,7 @@ public actor AF1Simulator {
     at(io.now + time, body)
   }
 
-  /// As `after`, unless it has been unplugged by then.
+  /// Runs `body` after a time, unless the accessory was unplugged meanwhile.
   private func afterThisPlug(_ time: Duration, _ body: @escaping @Sendable (isolated AF1Simulator) -> Void) {
     let plug = plugCount
     after(time) { simulator in

@@ -2,25 +2,25 @@
 
 import AccessoryProtocols
 
-/// A battery that runs down.
+/// A battery that drains.
 struct BatteryDrain: Sendable {
-  /// Percent a second.
+  /// The rate, in percent per second.
   let rate: Double
   private let start: AF1BatteryReply
 
-  /// A battery that begins with `start` and loses `rate` percent a second.
+  /// A battery that starts in the state `start` and drains at `rate` percent per second.
   init(from start: AF1BatteryReply, rate: Double) {
     self.start = start
     self.rate = rate
   }
 
-  /// Time until the battery has lost its nth whole percent; nil when it is empty by then.
+  /// The time until the battery has lost n percent; nil when it is empty before that.
   func moment(ofLoss n: Int) -> Duration? {
     guard rate > 0, n <= Int(start.percent ?? 100) else { return nil }
     return .nanoseconds(Int64(Double(n) / rate * 1e9))
   }
 
-  /// The battery without n percent. Its level follows, and its voltage, as that of a lithium cell: about 9 mV a percent.
+  /// The battery's state after losing n percent. The voltage falls by 9 mV for each percent, as in a lithium cell.
   func reading(afterLoss n: Int) -> AF1BatteryReply {
     let before = Int(start.percent ?? 100)
     let percent = max(0, before - n)

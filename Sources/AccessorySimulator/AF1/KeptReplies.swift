@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// The last replies of an AF1 accessory, sent again when their request comes again.
+/// The last replies of an AF1 accessory, which are sent again when a request is repeated.
 struct KeptReplies: Sendable {
   private struct Key: Hashable, Sendable {
     var number: UInt16
@@ -18,9 +18,9 @@ struct KeptReplies: Sendable {
   }
 
   private var entries: [Entry] = []
-  /// As many as requests may be outstanding: the window that HELLO tells.
+  /// The most replies that are kept: the window in the reply to HELLO.
   private let capacity: Int
-  /// The AF1 specification's ten seconds.
+  /// How long a reply is kept, according to the AF1 specification.
   private static let lifetime = Duration.seconds(10)
 
   init(capacity: Int) { self.capacity = capacity }

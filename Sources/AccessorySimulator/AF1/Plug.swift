@@ -3,42 +3,44 @@
 import AccessoryCore
 import AccessoryIO
 
-/// What a simulated accessory is plugged into, for as long as it is.
+/// A simulated accessory that is plugged in.
 struct Plug: Sendable {
-  /// Where it is.
+  /// The path of the terminal, or of the USB device in sysfs.
   let path: String
-  /// The accessory's end.
+  /// The accessory's end of the connection.
   let transport: any Transport
-  /// The same as a USB device, where it is one.
+  /// The transport as a USB device; nil for a terminal.
   let usb: USBDeviceTransport?
   private let presence: Presence?
 
-  /// Plugs in; a USB device at `path` if that is free, where it was before. `onLine` is told what a host asks of a USB device's serial line.
+  /// Plugs an accessory in. A USB device is plugged into the port at `path` again if that is free. `onLine` is called
+  /// when the host changes a USB device's serial settings; `onUse` on the I/O thread when the first program opens the
+  /// pseudo-terminal (true) and when the last one has closed it (false).
   static func make(
-    _ connection: AF1Simulator.Connection, _ traces: Traces, preferring path: String? = nil, io: IOThread,
-    onLine: @escaping @Sendable (HostLineSettings) -> Void = { _ in }
+    _ connection: AF1Simulator.Connection, _ hints: DiscoveryHints, preferring path: String? = nil, io: IOThread,
+    onLine: @escaping @Sendable (HostLineSettings) -> Void = { _ in }, onUse: (@Sendable (Bool) -> Void)? = nil
   ) async throws(AccessoryError) -> Plug {
     switch connection {
     case .pseudoTerminal:
-      let terminal = try await PseudoTerminal.open(io: io)
+      let terminal = try await PseudoTerminal.open(mode: nil, io: io, onUse: onUse)
       do throws(AccessoryError) {
-        let presence = try Presence(of: terminal.path, traces)
+        let presence = try Presence(of: terminal.path, hints)
         return Plug(path: terminal.path, transport: terminal.transport, usb: nil, presence: presence)
       } catch {
         await terminal.transport.close()
         throw error
       }
     case .usb(let identity, let host):
-      // Found by the system's own means: no announcement.
+      // The kernel finds a USB device, so it isn't announced.
       let usb = try await USBDeviceTransport.plugIn(identity, into: host, preferring: path, io: io, onLine: onLine)
       return Plug(path: usb.label, transport: usb, usb: usb, presence: nil)
     }
   }
 
-  /// Takes away what others found it by.
+  /// Removes the link and the announcement.
   func removeTraces() { presence?.remove() }
 
-  /// Pulls the cable and takes away what others found it by; returns when all is closed.
+  /// Unplugs the accessory and removes its link and announcement. Returns when everything is closed.
   func close() async {
     removeTraces()
     await transport.close()

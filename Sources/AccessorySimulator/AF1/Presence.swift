@@ -7,28 +7,36 @@ import AccessoryProtocols
 import Glibc
 import SystemPackage
 
-/// By what a simulator on a pseudo-terminal is found.
-struct Traces: Sendable {
-  /// Where to keep a link to the terminal.
+/// How other programs find a simulator on a pseudo-terminal.
+struct DiscoveryHints: Sendable {
+  /// The path of a link to the terminal; nil for no link.
   var link: String?
-  /// What is told of it, but for path and link; nil when it isn't announced.
+  /// The announcement, without path and link; nil when the simulator isn't announced.
   var announcement: Announcement?
-  /// Where it is told; nil for the user's own directory.
+  /// The folder of the announcement; nil means the user's.
   var directory: String?
+
+  /// Announces a simulator that listens at a network address. Returns nil if it isn't to be announced.
+  func announce(at address: NetworkAddress) throws(AccessoryError) -> AnnouncementFile? {
+    guard var announcement else { return nil }
+    announcement.path = DeviceAddress.tcp(address).description
+    return try AnnouncementFile(announcement, name: "tcp-\(address.port)", directory: directory)
+  }
 }
 
-/// The traces of a plugged-in simulator in the file system: its link and its announcement.
+/// The link and the announcement of a simulator that is plugged in.
 struct Presence: Sendable {
   private let link: String?
   private let target: String
   private let announcement: AnnouncementFile?
 
-  /// Makes them. The link replaces an older link to a terminal, unless a simulator that runs keeps it, and nothing else.
-  init(of path: String, _ traces: Traces) throws(AccessoryError) {
+  /// Makes the link and the announcement. The link replaces a link to a terminal, unless that belongs to a running
+  /// simulator, but no other file.
+  init(of path: String, _ hints: DiscoveryHints) throws(AccessoryError) {
     target = path
-    link = try traces.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path, traces.directory) }
+    link = try hints.link.map { link throws(AccessoryError) in try Self.makeLink(link, to: path, hints.directory) }
     do throws(AccessoryError) {
-      announcement = try Self.announce(path, link: link, traces)
+      announcement = try Self.announce(path, link: link, hints)
     } catch {
       if let link { unlink(link) }
       throw error
@@ -37,20 +45,20 @@ struct Presence: Sendable {
 
   func remove() {
     announcement?.remove()
-    // Another simulator may have taken the link over.
+    // Another simulator may have replaced the link since.
     if let link, SymbolicLink.target(of: link) == target { unlink(link) }
   }
 
   private static func announce(
-    _ path: String, link: String?, _ traces: Traces
+    _ path: String, link: String?, _ hints: DiscoveryHints
   ) throws(AccessoryError) -> AnnouncementFile? {
-    guard var announcement = traces.announcement else { return nil }
+    guard var announcement = hints.announcement else { return nil }
     announcement.path = path
     announcement.link = link
-    return try AnnouncementFile(announcement, name: name(of: path), directory: traces.directory)
+    return try AnnouncementFile(announcement, name: name(of: path), directory: hints.directory)
   }
 
-  /// "/dev/pts/7" is one terminal at a time, so its number names the announcement.
+  /// The name of the announcement, such as "pts-7": "/dev/pts/7" belongs to one simulator at a time.
   private static func name(of path: String) -> String { "pts-" + path.drop { !$0.isNumber } }
 
   private static func makeLink(
@@ -58,25 +66,26 @@ struct Presence: Sendable {
   ) throws(AccessoryError) -> String {
     let absolute = absolute(link)
     if let old = SymbolicLink.target(of: absolute), old.hasPrefix("/dev/pts/") {
-      // That the terminal is there says nothing: numbers are given out again. Its simulator's announcement does.
+      // That the terminal exists proves nothing, because its number is reused. The announcement shows if its simulator runs.
       if old != path, let owner = AnnouncementFile.living(name(of: old), directory: directory), owner.link == absolute {
         let who = owner.serial ?? "another simulator"
         throw AccessoryError(
-          .busy, "\(link) is the link of \(who), which is running at \(old): end that, or choose another path")
+          .busy, "\(link) is the link of \(who), which runs at \(old): end it, or choose another path")
       }
       unlink(absolute)
     }
     guard symlink(path, absolute) == 0 else {
       let error = Errno(rawValue: errno)
       if error == .fileExists {
-        throw AccessoryError(.misconfigured, code: .errno(EEXIST), "\(link) exists and is not a link to a terminal")
+        throw AccessoryError(
+          .misconfigured, code: .errno(EEXIST), "\(link) exists and is not a link to a terminal: choose another path")
       }
       throw AccessoryError(errno: error, "making the link \(link)")
     }
     return absolute
   }
 
-  /// The path from the root, without the components that say nothing.
+  /// The absolute path, without "." and empty components.
   private static func absolute(_ path: String) -> String {
     let full = path.hasPrefix("/") ? path : currentDirectory() + "/" + path
     return "/" + full.split(separator: "/").filter { $0 != "." }.joined(separator: "/")

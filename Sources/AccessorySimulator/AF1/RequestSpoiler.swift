@@ -2,23 +2,23 @@
 
 import AccessoryProtocols
 
-/// Loses and damages the frames of a host on their way to the accessory.
+/// Drops and corrupts frames that a host sends to the accessory.
 struct RequestSpoiler: Sendable {
   private var line: FaultyLine
   private var codec = AF1Codec(maximumPayload: Int(UInt16.max))
   private var batch = FrameBatch<AF1Header>()
 
-  /// Nil when nothing is to happen to the host's frames.
+  /// Returns nil when no such fault is configured.
   init?(_ faults: Faults, seed: UInt64) {
     guard faults.dropRequests + faults.corruptRequests > 0 else { return nil }
-    // Other numbers than those of the accessory's own frames.
+    // Another seed than for the frames of the accessory.
     line = FaultyLine(faults: faults.ofRequests, random: SeededGenerator(seed: ~seed))
   }
 
-  /// Another host, which begins anew.
+  /// Prepares for a new host.
   mutating func reset() { codec.reset() }
 
-  /// Replaces bytes as they were sent by what arrives of them: whole frames, each spoiled or not.
+  /// Replaces the bytes that were sent by those that arrive: valid frames, some of them dropped or corrupted.
   mutating func spoil(_ bytes: inout [UInt8]) {
     let sent = bytes
     codec.decode(sent.span.bytes, into: &batch)

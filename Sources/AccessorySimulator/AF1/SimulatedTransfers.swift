@@ -2,61 +2,61 @@
 
 import AccessoryProtocols
 
-/// The files that a pretended accessory was sent: those that are whole, and the one that is on its way.
+/// The files that a simulated accessory receives: complete ones, and the current one.
 ///
-/// It takes pieces in order only. One that doesn't begin where the last ended is answered with where it should have
-/// begun, and forgotten. What has arrived stays, so that the same file may go on there after an interruption.
+/// Pieces are accepted only in order. A piece at another offset is dropped, and answered with the expected offset. What
+/// has arrived is kept, so that the transfer of the same file can be resumed.
 struct SimulatedTransfers: Sendable {
-  /// What has become of a file.
+  /// The outcome of a transfer.
   enum News: Sendable, Hashable {
-    /// It has arrived, with the size and the checksum that were announced.
+    /// The file was received, with the announced size and checksum.
     case stored(name: String, size: Int, checksum: UInt32)
-    /// It has arrived otherwise than announced.
+    /// The file was received, but its checksum isn't the announced one.
     case damaged(name: String)
-    /// The host gave it up when so many bytes had arrived.
+    /// The host aborted the transfer after this many bytes.
     case aborted(name: String, at: Int)
   }
 
   private struct File: Sendable {
     var announcement: AF1TransferBeginRequest
-    /// As they came, so that what is there is not moved for each.
+    /// The pieces as they arrived, so that appending one copies no other.
     var pieces: [[UInt8]] = []
     var count = 0
     var checksum = CRC32(.crc32ISOHDLC)
   }
 
-  /// Bytes of the largest file that it takes.
+  /// The size of the largest file that is accepted, in bytes.
   static let largestFile = 64 << 20
-  /// Files that it keeps; the oldest makes room.
+  /// The most files that are kept. The oldest is removed for a new one.
   static let storedLimit = 8
 
   private(set) var news: [News] = []
   private var stored: [File] = []
   private var current: File?
-  /// Whether the host has announced `current` since it was switched on.
+  /// Whether the host has announced the current file since the last restart.
   private var isOpen = false
   private let pieceSize: Int
   private let keepsParts: Bool
 
-  /// `largestPayload` is what it takes at a time; unless it `keepsParts`, a restart loses what is on its way.
+  /// `largestPayload` is the largest payload in bytes. Unless `keepsParts` is true, a restart loses the incomplete file.
   init(largestPayload: Int, keepsParts: Bool) {
     pieceSize = max(1, largestPayload - 4)
     self.keepsParts = keepsParts
   }
 
-  /// The bytes of the newest file of this name that has arrived.
+  /// The bytes of the newest received file with this name; nil when there is none.
   func file(named name: String) -> [UInt8]? {
     stored.last { $0.announcement.name == name }.map { Array($0.pieces.joined()) }
   }
 
-  /// What has happened since the last call.
+  /// The outcomes since the last call.
   mutating func takeNews() -> [News] {
     if news.isEmpty { return [] }
     defer { news = [] }
     return news
   }
 
-  /// It was switched off and on.
+  /// Handles a restart of the accessory.
   mutating func restart() {
     isOpen = false
     if !keepsParts { current = nil }
@@ -67,7 +67,7 @@ struct SimulatedTransfers: Sendable {
   mutating func begin(_ announcement: AF1TransferBeginRequest) throws(Refusal) -> AF1TransferBeginReply {
     guard announcement.size <= Self.largestFile else { throw Refusal(reason: .tooLong) }
     if current?.announcement != announcement {
-      // One that is whole need not come again: perhaps only the answer to its end was lost.
+      // A complete file needn't be sent again: perhaps only the reply to TRANSFER_END was lost.
       current = stored.last { $0.announcement == announcement } ?? File(announcement: announcement)
     }
     isOpen = true
@@ -81,7 +81,7 @@ struct SimulatedTransfers: Sendable {
     guard Int(piece.offset) == file.count else { return AF1TransferDataReply(nextOffset: UInt32(file.count)) }
     guard file.count + piece.data.count <= Int(file.announcement.size) else { throw Refusal(reason: .badArgument) }
     guard !piece.data.isEmpty else { return AF1TransferDataReply(nextOffset: UInt32(file.count)) }
-    current = nil  // or the list of pieces would be copied
+    current = nil  // without this, appending would copy the list of pieces
     file.pieces.append(piece.data)
     file.count += piece.data.count
     file.checksum.update(piece.data.span.bytes)
@@ -94,7 +94,7 @@ struct SimulatedTransfers: Sendable {
     let announcement = file.announcement
     guard file.count == Int(announcement.size) else { return .sizeDiffers }
     guard file.checksum.value == announcement.checksum else {
-      // What is wrong can't be gone on with.
+      // A damaged file can't be resumed.
       current = nil
       isOpen = false
       news.append(.damaged(name: announcement.name))
@@ -116,7 +116,7 @@ struct SimulatedTransfers: Sendable {
     isOpen = false
   }
 
-  /// Why a request isn't carried out.
+  /// The reason for refusing a request.
   struct Refusal: Error {
     let reason: AF1RefusalReason
   }

@@ -3,69 +3,69 @@
 import AccessoryDiscovery
 import AccessoryProtocols
 
-/// A pretended robot with a Bluno board, on a pseudo-terminal.
+/// A simulated robot with a Bluno board, on a pseudo-terminal.
 public typealias BlunoSimulator = SerialSimulator<BlunoDevice>
 
-/// A pretended robot, which takes what it is sent character by character, or line by line, and its board's radio.
+/// The state of a simulated robot, which reads single characters or lines, and of its board's radio.
 public struct BlunoDevice: SerialDevice {
-  /// What it is like.
+  /// The robot's configuration.
   public struct Configuration: Sendable, Hashable {
-    /// Whether it reads lines. The default is `false`.
+    /// Whether the robot reads lines. The default is `false`.
     public var readsLines = false
-    /// Which character each key sends.
+    /// The character that each key sends.
     public var keys = BlunoKeyMap()
-    /// Its radio's name.
+    /// The radio's name.
     public var name = "Bluno"
-    /// Its radio's address.
+    /// The radio's address.
     public var address = BluetoothAddress(rawValue: 0x0017_EA93_97E1)!
-    /// Its radio's version.
+    /// The radio's version.
     public var version = "V1.97"
-    /// Whether its radio is older than 1.8: it says nothing to +++ and knows no AT+EXIT. The default is `false`.
+    /// Whether the radio is older than version 1.8: it doesn't answer +++, and doesn't know AT+EXIT. The default is `false`.
     public var isOld = false
-    /// Whether it has no radio that answers at all. The default is `false`.
+    /// Whether the radio never answers. The default is `false`.
     public var isMute = false
-    /// What it says by itself, and how often; nil for nothing.
+    /// The text that the robot sends repeatedly; nil for none.
     public var says: String?
-    /// The time between two of these. The default is 1 s.
+    /// The time between two such texts. The default is 1 s.
     public var interval = Duration.seconds(1)
 
-    /// A robot as it comes.
+    /// The default configuration.
     public init() {}
   }
 
-  /// What it tells of itself.
+  /// An event of the robot.
   public enum News: Sendable, Hashable {
-    /// It was told this.
+    /// The robot received this message.
     case message(BlunoMessage)
-    /// It entered AT mode, or left it.
+    /// The radio entered AT mode (true) or left it (false).
     case atMode(Bool)
-    /// Its radio was told this.
+    /// The radio received this command.
     case command(String)
   }
 
-  /// What it does later, or on demand.
-  public enum Moment: Sendable, Hashable {
-    /// Says what it says by itself.
+  /// An action that the robot schedules, or that its owner triggers.
+  public enum ScheduledAction: Sendable, Hashable {
+    /// Sends the robot's text.
     case say
   }
 
-  /// What it is like.
+  /// The robot's configuration.
   public let configuration: Configuration
-  /// The last of what it was told.
+  /// The last messages that the robot received.
   public private(set) var messages: [BlunoMessage] = []
-  /// Whether the radio listens, and not the robot.
+  /// Whether the radio is in AT mode, in which the robot receives nothing.
   public private(set) var isInATMode = false
-  /// What the radio's parameters are.
+  /// The values of the radio's parameters.
   public private(set) var values: [BlunoParameter: String] = [:]
   private var decoder: BlunoDecoder
   private var line: [UInt8] = []
 
-  /// Messages that are kept.
+  /// The most messages that are kept.
   static let mostMessages = 1_000
-  /// Bytes of a line.
+  /// The length of the longest line, in bytes; the rest is dropped.
   static let mostBytes = 4_096
 
-  /// A robot that has just been switched on.
+  /// A robot that was just switched on.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     decoder = BlunoDecoder(keys: configuration.keys)
@@ -77,40 +77,40 @@ public struct BlunoDevice: SerialDevice {
     values[.beacons] = "OFF"
   }
 
-  /// The driver that speaks with it.
+  /// The name of its driver.
   public static var driver: String { "bluno" }
 
-  /// `+++` is a command when nothing is in front of it or behind it.
+  /// `+++` is a command only when there is a pause before and after it.
   public var pause: Duration? { .milliseconds(20) }
 
-  /// By what it is known.
+  /// The announcement for other programs.
   public var announcement: Announcement {
     Announcement(
       path: "", driver: Self.driver, name: configuration.name, model: "Bluno", serial: configuration.address.digits)
   }
 
-  /// Switched on, it is in no mode.
+  /// Switches the robot on, without AT mode.
   public mutating func start() -> [SerialEffect<Self>] {
     (isInATMode, line) = (false, [])
     _ = decoder.finish()
     return configuration.says == nil ? [] : [.after(configuration.interval, .say)]
   }
 
-  /// Says something, again and again.
-  public mutating func happen(_ moment: Moment) -> [SerialEffect<Self>] {
+  /// Sends the robot's text, and schedules the next time.
+  public mutating func perform(_ action: ScheduledAction) -> [SerialEffect<Self>] {
     guard let text = configuration.says else { return [] }
     let next: SerialEffect<Self> = .after(configuration.interval, .say)
     return isInATMode ? [next] : [.send(Array(text.utf8) + [UInt8(ascii: "\n")]), next]
   }
 
-  /// Takes what arrives in one piece.
+  /// Handles bytes that arrived without a pause.
   public mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
     if bytes == Array("+++".utf8), !configuration.isMute {
       isInATMode.toggle()
       line = []
       let answer: [SerialEffect<Self>] =
         isInATMode && !configuration.isOld ? [.send(BlunoReply.enteredATMode.encoded)] : []
-      return answer + [.tell(.atMode(isInATMode))]
+      return answer + [.report(.atMode(isInATMode))]
     }
     if isInATMode { return takeCommands(bytes) }
     var found: [BlunoMessage] = []
@@ -128,8 +128,8 @@ public struct BlunoDevice: SerialDevice {
     }
     messages += found
     messages.removeFirst(max(0, messages.count - Self.mostMessages))
-    var effects: [SerialEffect<Self>] = found.map { .tell(.message($0)) }
-    // Task 0 asks how it is.
+    var effects: [SerialEffect<Self>] = found.map { .report(.message($0)) }
+    // The robot answers task 0 with its status.
     if found.contains(.task(0)) { effects.append(.send(Array("Status: fine\n".utf8))) }
     return effects
   }
@@ -146,11 +146,11 @@ public struct BlunoDevice: SerialDevice {
       let text = String(decoding: line.last == 0x0D ? line.dropLast() : line[...], as: UTF8.self)
       let command = try? BlunoCommand(decoding: line)
       line = []
-      effects.append(.tell(.command(text)))
+      effects.append(.report(.command(text)))
       effects += answer(command).map { .send($0.encoded) }
       if command == .exit, !configuration.isOld {
         isInATMode = false
-        effects.append(.tell(.atMode(false)))
+        effects.append(.report(.atMode(false)))
       }
     }
     return effects
@@ -172,7 +172,7 @@ public struct BlunoDevice: SerialDevice {
     }
   }
 
-  /// A value as the radio writes it.
+  /// The value in the radio's notation.
   private static func text(_ parameter: BlunoParameter, _ value: String) -> String {
     switch parameter {
     case .speed: return value + ",8,N,1"

@@ -3,20 +3,20 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// What it says.
+// Encodes the device's messages.
 extension DescribedDevice {
-  /// The frames of a message, as an answer or unasked.
+  /// The frames of a message. `asked` is the request that it answers; nil for a pushed message.
   func frames(
     _ message: Int, for asked: (request: ProtocolDescription.Request, numbers: [Int: Int])?
   ) -> [SerialEffect<Self>] {
     let described = description.messages[message]
     var elements = elements[message] ?? [:]
     if let unit, let units = description.units, let element = description.unitElement(of: described.framing) {
-      elements[element] = unit &+ units.received
+      elements[element] = unit &+ units.receivedOffset
     }
     if let asked { for echo in asked.request.echoes { elements[echo.reply] = asked.numbers[echo.request] } }
     for condition in described.conditions where condition.isNegated {
-      // A condition with `not` marks a refusal: its field gets a value other than that of a good reply.
+      // A negated condition (`unless`) identifies a refusal, so its element gets a number that a good reply doesn't have.
       if let number = elements[condition.element], !condition.values.contains(number) { continue }
       elements[condition.element] =
         described.refusalWords.keys.min() ?? (0...255).first { !condition.values.contains($0) }
@@ -29,13 +29,13 @@ extension DescribedDevice {
             try encoder.frame(
               message, said(described, values), elements: elements, surplus: quirks.surplus[message] ?? [])))
       } catch {
-        return [.tell(.unsendable(described.name))]
+        return [.report(.unsendable(described.name))]
       }
     }
     return effects
   }
 
-  /// The values of each frame of a message.
+  /// The values in each frame of a message.
   private func pieces(_ message: ProtocolDescription.Message) -> [[String: PlainValue]] {
     guard let pieces = message.pieces else { return [values] }
     var things = pieces.count.flatMap { values[$0]?.asNumber }.flatMap { Int(exactly: $0) } ?? 0
@@ -55,7 +55,7 @@ extension DescribedDevice {
     }
   }
 
-  /// What refuses a request: of several refusals the one that looks like the reply.
+  /// The frames that refuse a request. Of several refusals, the one with the framing of the reply is chosen.
   func refusal(
     of index: Int, _ numbers: [Int: Int]
   ) -> [SerialEffect<Self>] {

@@ -2,9 +2,9 @@
 
 import AccessoryProtocols
 
-// Answers any range of the registers that the description has, and not only the ranges that its own requests ask for.
+// Answers requests for any range of the described registers, not only for those of the description's own requests.
 extension DescribedDevice {
-  /// What it answers to a Modbus frame for its unit.
+  /// The reply to a Modbus frame for this unit.
   mutating func answerModbus(_ header: DescribedHeader, _ content: [UInt8]) -> [SerialEffect<Self>] {
     guard content.count == 8 else { return [] }
     let function = Int(content[1])
@@ -13,7 +13,7 @@ extension DescribedDevice {
       guard case .frame(_, let elements, _) = request.sends else { return false }
       return elements.allSatisfy { decoder.number($0.key, header, content.span.bytes) == $0.value }
     }
-    let news = SerialEffect<Self>.tell(asked.map { .asked(description.requests[$0].name) } ?? .unknownRequest)
+    let news = SerialEffect<Self>.report(asked.map { .asked(description.requests[$0].name) } ?? .unknownRequest)
     if let asked, quirks.unanswered.contains(asked) { return [news] }
     if let asked, refuses(asked) { return [news] + send(ModbusAnswer(content, exception: 2), header.number) }
     switch registers(function, start, count) {
@@ -26,12 +26,12 @@ extension DescribedDevice {
     [.send(codec.wired(answer.frame, number: number))]
   }
 
-  /// Why registers can't be read.
+  /// A Modbus exception: why registers can't be read.
   private struct Exception: Error {
     var code: UInt8
   }
 
-  /// The bytes of so many registers, as its values say.
+  /// The contents of `count` registers from `start` on, encoded from the device's values.
   private func registers(_ function: Int, _ start: Int, _ count: Int) -> Result<[UInt8], Exception> {
     let blocks = description.messages.indices.compactMap { message in
       if case .registers(let block) = description.messages[message].body, block.function == function {

@@ -6,17 +6,17 @@ import AccessoryProtocols
 extension DescribedDevice {
   // MARK: - Requests
 
-  /// Answers a request unless it doesn't hear it. `sent` are its bytes.
+  /// Answers a request, unless a quirk makes the device lose it. `sent` are the request's bytes.
   mutating func hear(
     _ sent: [UInt8], _ answer: (inout Self) -> [SerialEffect<Self>]
   ) -> [SerialEffect<Self>] {
     state.requests &+= 1
     var effects: [SerialEffect<Self>] = []
     if state.isDeaf {
-      effects.append(.tell(.lost))
+      effects.append(.report(.lost))
     } else if state.lost > 0 {
       state.lost -= 1
-      effects += [.tell(.lost)] + (quirks.isEchoingAsleep ? [.send(sent)] : [])
+      effects += [.report(.lost)] + (quirks.isEchoingAsleep ? [.send(sent)] : [])
     } else {
       effects += answer(&self)
     }
@@ -28,7 +28,7 @@ extension DescribedDevice {
     return effects
   }
 
-  /// Whether a request is refused that it would answer.
+  /// Whether a quirk makes the device refuse this request.
   mutating func refuses(_ request: Int) -> Bool {
     guard state.refused == 0 else {
       state.refused -= 1
@@ -39,8 +39,8 @@ extension DescribedDevice {
 
   // MARK: - Messages
 
-  /// Puts messages on the line: what else is sent in front of each or amid it, and all that in pieces. What the line gives
-  /// back of a request isn't the accessory's.
+  /// Applies quirks to messages: adds other bytes before a message or in its middle, and sends it in pieces. Echoes of
+  /// the line aren't changed, because they don't come from the accessory.
   mutating func spoil(_ effects: [SerialEffect<Self>]) -> [SerialEffect<Self>] {
     var spoiled: [SerialEffect<Self>] = []
     for effect in effects {
@@ -77,7 +77,7 @@ extension DescribedDevice {
     let pieces = (0..<max(1, count)).map { piece in
       Array(bytes[(piece * bytes.count / max(1, count))..<((piece + 1) * bytes.count / max(1, count))])
     }
-    // Who asks without reading the answers gets no more.
+    // Drops further messages while 4096 pieces wait, because the host isn't reading.
     guard state.pieces.count < 4_096 else { return [] }
     state.pieces += pieces
     guard !state.isHolding else { return [] }
@@ -95,9 +95,9 @@ extension DescribedDevice {
 
   // MARK: - Time
 
-  /// One of its quirks is due.
-  mutating func happen(quirk moment: Moment) -> [SerialEffect<Self>] {
-    switch moment {
+  /// Handles the end of a quirk's time.
+  mutating func perform(quirk action: ScheduledAction) -> [SerialEffect<Self>] {
+    switch action {
     case .piece: return nextPiece()
     case .sleep(let request): if state.requests == request { state.lost = quirks.lostAsleep }
     case .listen(let message): if state.messages == message { state.isDeaf = false }
@@ -107,9 +107,9 @@ extension DescribedDevice {
     return []
   }
 
-  // MARK: - What it says
+  // MARK: - Values
 
-  /// The values that a message is sent with: older ones don't have what is optional.
+  /// The values in a message. Devices that simulate older firmware leave out optional fields.
   func said(_ message: ProtocolDescription.Message, _ values: [String: PlainValue]) -> [String: PlainValue] {
     guard quirks.isOld else { return values }
     return values.filter { !message.optionalNames.contains($0.key) }
@@ -117,7 +117,7 @@ extension DescribedDevice {
 }
 
 extension ProtocolDescription.Message {
-  /// The names of fields that not every accessory sends.
+  /// The names of fields that some accessories leave out.
   var optionalNames: Set<String> {
     switch body {
     case .fields(let steps): Self.optionalNames(steps, isOptional: false)

@@ -4,55 +4,55 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryProtocols
 
-/// A pretended accessory whose protocol a file describes: it answers the requests of the description, and sends what the
-/// accessory sends by itself, with values that can be set.
+/// A simulated accessory with a described protocol. It answers the description's requests, and sends the messages that
+/// such an accessory sends by itself. Its values can be set.
 ///
-/// Until they are set, the values are those of the description's examples.
+/// The initial values are those of the description's examples.
 public struct DescribedDevice: SerialDevice {
-  /// What it tells of itself.
+  /// An event of the device.
   public enum News: Sendable, Hashable {
-    /// It was asked this.
+    /// The device received the request with this name.
     case asked(String)
-    /// It was asked something that the description doesn't have.
+    /// The device received a request that the description doesn't have.
     case unknownRequest
-    /// It was asked something, and didn't hear it, as its quirks say.
+    /// A quirk made the device lose a request.
     case lost
-    /// It can't send this message with the values that it has.
+    /// The message with this name can't be encoded with the current values.
     case unsendable(String)
   }
 
-  /// What it does in time.
-  public enum Moment: Sendable, Hashable {
-    /// Sends this message, by its place.
+  /// An action that the device schedules.
+  public enum ScheduledAction: Sendable, Hashable {
+    /// Sends the pushed message with this index.
     case push(Int)
-    /// The battery loses a little.
+    /// The battery loses one percent.
     case drain
-    /// The next piece of a message is due.
+    /// Sends the next piece of a message.
     case piece
-    /// It falls asleep, unless it was asked something since this request, by its number.
+    /// The device falls asleep, unless it has received a request after the one with this number.
     case sleep(Int)
-    /// It hears again, unless it sent something since this message, by its number.
+    /// The device receives requests again, unless it has sent a message after the one with this number.
     case listen(Int)
-    /// It sends by itself again, unless it was asked something since this request, by its number.
+    /// The device sends pushed messages again, unless it has received a request after the one with this number.
     case speak(Int)
   }
 
-  /// A label for queues; which driver speaks with it is in its announcement.
+  /// A label for dispatch queues. The driver's name is in `announcement`.
   public static var driver: String { "described" }
 
-  /// The protocol.
+  /// The description of the protocol.
   public let description: ProtocolDescription
-  /// What it says: values by their fields' names.
+  /// The current values, by field name.
   public private(set) var values: [String: PlainValue] = [:]
-  /// Which of the units of its line it is; nil where its protocol has none.
+  /// The device's unit number on its line; nil when the protocol has no units.
   public var unit: Int?
-  /// By what it is known.
+  /// The serial number in the announcement.
   public var serialNumber: String
-  /// Time between two messages of what it sends by itself.
+  /// The time between two sendings of a pushed message.
   public var period = Duration.seconds(1)
-  /// Time in which the battery loses one percent; nil: it loses nothing.
+  /// The time in which the battery loses one percent; nil for no drain.
   public var drainInterval: Duration?
-  /// What makes it harder to speak with.
+  /// How the device deviates from the ideal.
   public var quirks = DescribedQuirks()
   var state = QuirkState(DescribedQuirks())
 
@@ -61,19 +61,19 @@ public struct DescribedDevice: SerialDevice {
   let encoder: MessageEncoder
   let decoder: MessageDecoder
   private var batch = FrameBatch<DescribedHeader>()
-  /// Numbers of frames' elements by their messages, as the examples have them.
+  /// The raw numbers of the elements of each message's frames, from the examples.
   var elements: [Int: [Int: Int]] = [:]
-  /// Bytes that may begin a request without framing.
+  /// Bytes that may be the beginning of a request without a framing.
   private var pending: [UInt8] = []
 
-  /// An accessory that speaks this protocol; where that is Modbus, by `wire`. Throws `misconfigured` if there can be no such
-  /// frames.
+  /// A device with this protocol. `wire` is the encoding of Modbus frames. Throws `misconfigured` when the
+  /// description's frames aren't possible.
   public init(
     _ description: ProtocolDescription, serialNumber: String, wire: ModbusWire = .serial
   ) throws(AccessoryError) {
     self.description = description
     self.serialNumber = serialNumber
-    unit = description.units?.standard
+    unit = description.units?.defaultUnit
     do throws(FramingParameterError) {
       codec = try DescribedCodec(description, side: .accessory, wire: wire)
       let check = try ExampleCheck(description)
@@ -85,16 +85,16 @@ public struct DescribedDevice: SerialDevice {
       }
       self.check = check
     } catch {
-      throw AccessoryError(.misconfigured, "the protocol \(description.name) can't have such frames: \(error)")
+      throw AccessoryError(.misconfigured, "the framing of the protocol \(description.name) is not possible: \(error)")
     }
     encoder = MessageEncoder(codec)
     decoder = MessageDecoder(codec)
   }
 
-  /// Bytes are taken as they come.
+  /// Nil: bytes are handled as they arrive.
   public var pause: Duration? { nil }
 
-  /// By what others find it.
+  /// The announcement for other programs.
   public var announcement: Announcement {
     Announcement(
       path: "", driver: description.name, name: description.name, model: description.name, serial: serialNumber)
@@ -102,15 +102,16 @@ public struct DescribedDevice: SerialDevice {
 
   // MARK: - Values
 
-  /// Sets a value. Throws `misconfigured` for a name that no message of the description has.
-  /// One value alone stands for a list of one where the field is a list.
+  /// Sets a value. For a field that is a list, a single value becomes a list with one element. Throws `misconfigured`
+  /// for a name that no message of the description has.
   public mutating func set(_ name: String, to value: PlainValue) throws(AccessoryError) {
     let fields = description.messages.flatMap(\.fields)
     let names = Set(fields.map(\.name))
     guard let field = fields.first(where: { $0.name == name }) else {
       throw AccessoryError(
         .misconfigured,
-        "\(description.name) has no field \(SafeText.escape(name)): there is \(names.sorted().joined(separator: ", "))")
+        "\(description.name) has no field \(SafeText.escape(name)): it has \(names.sorted().joined(separator: ", "))"
+      )
     }
     if case .list = value {
       values[name] = value
@@ -121,8 +122,8 @@ public struct DescribedDevice: SerialDevice {
     }
   }
 
-  /// Takes the values of one example of the description in place of all that it has, so that it sends what the example says
-  /// is received. False when nothing can be read from the example; then all stays.
+  /// Replaces all values by those of an example, so that the device sends the bytes that the example expects. Returns
+  /// false, and changes nothing, when the example has no values.
   @discardableResult
   public mutating func take(example: Int) -> Bool {
     guard description.examples.indices.contains(example), let read = check.values(example) else { return false }
@@ -132,8 +133,8 @@ public struct DescribedDevice: SerialDevice {
     return true
   }
 
-  /// Sets how full the battery is, in percent: the field for that, or the remaining capacity where there is none. False
-  /// when the protocol has neither.
+  /// Sets the battery's charge in percent, either in its own field or as the remaining capacity. Returns false when the
+  /// protocol has neither.
   @discardableResult
   public mutating func set(percent: Int) -> Bool {
     let names = Set(description.messages.flatMap(\.fieldNames))
@@ -146,7 +147,7 @@ public struct DescribedDevice: SerialDevice {
     return true
   }
 
-  /// How full the battery is; nil where that isn't known.
+  /// The battery's charge in percent; nil when it isn't known.
   public var percent: Int? {
     if let percent = values["battery.percent"]?.asNumber { return Int(exactly: percent.rounded()) }
     guard let remaining = values["battery.remaining"]?.asNumber, let full = values["battery.full"]?.asNumber, full > 0
@@ -154,9 +155,9 @@ public struct DescribedDevice: SerialDevice {
     return Int(exactly: (remaining / full * 100).rounded())
   }
 
-  // MARK: - What happens
+  // MARK: - Events
 
-  /// Begins to send what it sends by itself.
+  /// Switches the device on: schedules the pushed messages and the drain.
   public mutating func start() -> [SerialEffect<Self>] {
     codec.reset()
     pending = []
@@ -169,20 +170,20 @@ public struct DescribedDevice: SerialDevice {
     return effects
   }
 
-  /// A message is due, or the battery has lost something.
-  public mutating func happen(_ moment: Moment) -> [SerialEffect<Self>] {
-    switch moment {
+  /// Carries out a scheduled action.
+  public mutating func perform(_ action: ScheduledAction) -> [SerialEffect<Self>] {
+    switch action {
     case .push(let message):
       let sent = state.isQuiet ? [] : spoil(frames(message, for: nil))
       return sent + [.after(period, .push(message))]
     case .drain:
       if let percent, percent > 0 { set(percent: percent - 1) }
       return drainInterval.map { [.after($0, .drain)] } ?? []
-    case .piece, .sleep, .listen, .speak: return happen(quirk: moment)
+    case .piece, .sleep, .listen, .speak: return perform(quirk: action)
     }
   }
 
-  /// Answers what arrives.
+  /// Answers the requests in these bytes.
   public mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
     (quirks.isEchoing ? [.send(bytes)] : []) + spoil(answers(to: bytes))
   }
@@ -208,21 +209,21 @@ public struct DescribedDevice: SerialDevice {
       let sent = Array(pending.prefix(count))
       pending.removeFirst(count)
       effects += hear(sent) { $0.answer(request, arguments, [:], sent) }
-      // Such a request may look like a frame, too.
+      // The bytes of such a request may also look like a frame without a matching request.
       isAnswered = true
     }
     return effects + (isAnswered ? [] : hear(bytes) { $0.refusalOfUnknown() })
   }
 
-  /// The unit's number as requests have it.
-  private var address: Int? { unit.map { $0 &+ (description.units?.sent ?? 0) } }
+  /// The unit's number as it is encoded in requests.
+  private var address: Int? { unit.map { $0 &+ (description.units?.sentOffset ?? 0) } }
 
-  /// What a frame is answered with; nil when no request looks like it.
+  /// The answer to a frame; nil when it matches no request.
   private mutating func answer(_ header: DescribedHeader, _ content: [UInt8]) -> [SerialEffect<Self>]? {
     if let element = description.unitElement(of: header.framing),
       decoder.number(element, header, content.span.bytes) != address
     {
-      // It is another unit's.
+      // The request is for another unit.
       return []
     }
     var sent: [UInt8] = []
@@ -241,15 +242,15 @@ public struct DescribedDevice: SerialDevice {
   }
 
   private func refusalOfUnknown() -> [SerialEffect<Self>] {
-    guard let refusal = description.messages.firstIndex(where: \.isRefusal) else { return [.tell(.unknownRequest)] }
-    return [.tell(.unknownRequest)] + frames(refusal, for: nil)
+    guard let refusal = description.messages.firstIndex(where: \.isRefusal) else { return [.report(.unknownRequest)] }
+    return [.report(.unknownRequest)] + frames(refusal, for: nil)
   }
 
   private mutating func answer(
     _ index: Int, _ arguments: [String: Int], _ numbers: [Int: Int], _ sent: [UInt8]
   ) -> [SerialEffect<Self>] {
     let request = description.requests[index]
-    var effects: [SerialEffect<Self>] = [.tell(.asked(request.name))]
+    var effects: [SerialEffect<Self>] = [.report(.asked(request.name))]
     if quirks.unanswered.contains(index) { return effects }
     if request.isEchoed { effects.append(.send(sent)) }
     if refuses(index) { return effects + refusal(of: index, numbers) }
@@ -257,7 +258,7 @@ public struct DescribedDevice: SerialDevice {
     return effects
   }
 
-  /// The request without framing that the pending bytes begin with; bytes that begin none are dropped.
+  /// The request without a framing at the beginning of `pending`. Drops bytes that can't be the beginning of one.
   private mutating func unframedRequest() -> (request: Int, byteCount: Int, arguments: [String: Int])? {
     while !pending.isEmpty {
       var isBegun = false
@@ -277,6 +278,6 @@ public struct DescribedDevice: SerialDevice {
 }
 
 extension ProtocolDescription.Message {
-  /// The names of its fields.
+  /// The names of the message's fields.
   var fieldNames: [String] { fields.map(\.name) }
 }

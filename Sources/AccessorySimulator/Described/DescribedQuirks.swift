@@ -1,68 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What real accessories do that makes it harder to speak with them, and their lines. `Faults` has what a bad line does to
-/// any of them.
+/// Deviations of real accessories and their lines that make communication harder. `Faults` has those of a bad line, for
+/// any simulator.
 public struct DescribedQuirks: Sendable, Hashable {
-  /// What it sends unasked.
+  /// Bytes that the device sends without a request.
   public enum Push: Sendable, Hashable {
-    /// These bytes, whatever they mean.
+    /// These bytes, whether they are valid or not.
     case bytes([UInt8])
-    /// A message of the description, by its place, with the values that it has.
+    /// The description's message with this index, with the current values.
     case message(Int)
   }
 
-  /// So many requests are lost before it is awake. The default is 0.
+  /// How many requests are lost before the device is awake. The default is 0.
   public var lostAsleep = 0
-  /// Whether those requests come back as they were. The default is `false`.
+  /// Whether requests that are lost in sleep are echoed. The default is `false`.
   public var isEchoingAsleep = false
-  /// The time without a request after which it sleeps again; nil: it sleeps only when it is plugged in.
+  /// The time without requests after which the device falls asleep again; nil means that it sleeps only after it was plugged in.
   public var sleepsAfter: Duration?
-  /// Whether all that is sent comes back in front of its answer, as from adapters for RS-485. The default is `false`.
+  /// Whether received bytes are echoed before the answer, as by some RS-485 adapters. The default is `false`.
   public var isEchoing = false
-  /// In how many pieces each message comes. The default is 1.
+  /// The number of pieces that each message is sent in. The default is 1.
   public var pieces = 1
   /// The pause between two pieces. The default is 30 ms.
   public var pieceGap = Duration.milliseconds(30)
-  /// What it sends in front of each message.
+  /// Bytes that are sent before each message.
   public var pushes: [Push] = []
-  /// Whether that comes in the middle of the message. The default is `false`.
+  /// Whether `pushes` are sent in the middle of the message instead. The default is `false`.
   public var pushesAmid = false
-  /// Whether the first message lacks its first half. The default is `false`.
+  /// Whether the first message is sent without its first half. The default is `false`.
   public var cutsFirst = false
-  /// So many requests are refused at first: half a command was in its buffer. The default is 0.
+  /// How many requests are refused at first, as if half a command was left in the buffer. The default is 0.
   public var refusedAtFirst = 0
-  /// Requests that it always refuses, by their places, and the message by which it does; nil: the likeliest.
+  /// Requests that are always refused, by index, with the index of the refusal; nil means the one that suits the reply.
   public var refused: [Int: Int?] = [:]
-  /// Requests to which it says nothing, by their places.
+  /// Requests that are never answered, by index.
   public var unanswered: Set<Int> = []
-  /// Whether it leaves away what only newer ones send: optional columns, and what may stand behind the other fields.
-  /// The default is `false`.
+  /// Whether the device leaves out what only newer firmware sends: optional columns, and fields in a `tail`. The default is `false`.
   public var isOld = false
-  /// What newer ones send behind what is described of a message, by its place.
+  /// Bytes that newer firmware appends to the described ones, by the index of the message.
   public var surplus: [Int: [UInt8]] = [:]
-  /// Time after each message in which a request is lost. The default is zero.
+  /// The time after each message in which requests are lost. The default is zero.
   public var deafTime = Duration.zero
-  /// Time after a request in which it sends nothing by itself. The default is zero.
+  /// The time after a request in which no pushed messages are sent. The default is zero.
   public var quietTime = Duration.zero
 
-  /// An accessory as it should be.
+  /// No quirks.
   public init() {}
 }
 
-/// Where a pretended accessory is with its quirks.
+/// The state of a device's quirks.
 struct QuirkState: Sendable {
-  /// Requests that are lost before it is awake.
+  /// How many more requests will be lost.
   var lost = 0
-  /// Requests that are still refused.
+  /// How many more requests will be refused.
   var refused = 0
-  /// Whether nothing was sent yet.
+  /// Whether no message was sent yet.
   var isFirst = true
-  /// Counts what happened last, so that timers know whether they are meant.
+  /// Numbers of the last request and the last message, so that an outdated timer has no effect.
   var requests = 0
   var messages = 0
   var isDeaf = false
   var isQuiet = false
-  /// Pieces that are still to be sent, while one waits for its time.
+  /// Pieces that wait to be sent. `isHolding` says that a timer for the next one is running.
   var pieces: [[UInt8]] = []
   var isHolding = false
 

@@ -4,47 +4,47 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryProtocols
 
-/// Several pretended accessories of one described protocol on one line, each a unit with values of its own.
+/// Several simulated accessories with one described protocol on one line. Each is a unit with its own values.
 public struct DescribedUnits: SerialDevice {
-  /// What one of them tells.
+  /// An event of a unit.
   public struct News: Sendable, Hashable {
-    /// Which one.
+    /// The unit's number.
     public var unit: Int
-    /// What.
+    /// The event.
     public var news: DescribedDevice.News
   }
 
-  /// What happens in time.
-  public enum Moment: Sendable, Hashable {
-    /// Something that a unit does.
-    case unit(Int, DescribedDevice.Moment)
-    /// A unit that answers late answers.
+  /// A scheduled action.
+  public enum ScheduledAction: Sendable, Hashable {
+    /// An action of a unit.
+    case unit(Int, DescribedDevice.ScheduledAction)
+    /// The late answer of a unit.
     case send(Int, [UInt8])
-    /// The units of `pulled` are taken off the line, or put back.
+    /// The units in `pulled` are taken off the line, or put back.
     case pull
   }
 
-  /// A label for queues; which driver speaks with it is in its announcement.
+  /// A label for dispatch queues. The driver's name is in `announcement`.
   public static var driver: String { "described" }
 
-  /// The units by their numbers.
+  /// The units by number.
   public private(set) var units: [Int: DescribedDevice]
-  /// The numbers of those that hear, and say nothing.
+  /// The units that receive requests but send nothing.
   public var silent: Set<Int> = []
-  /// How much later units answer.
+  /// How late each unit answers, by number.
   public var delays: [Int: Duration] = [:]
-  /// The numbers of those that `pull` takes off the line and puts back.
+  /// The units that `pull` takes off the line and puts back.
   public var pulled: Set<Int> = []
 
   private let numbers: [Int]
   private var first: DescribedDevice
 
-  /// Units of these numbers, each with the values of `device` to begin with. Throws `misconfigured` when the protocol has no such
-  /// units.
+  /// Units with these numbers, which start with the values of `device`. Throws `misconfigured` when the protocol
+  /// doesn't have these units.
   public init(_ device: DescribedDevice, units: [Int]) throws(AccessoryError) {
     guard let range = device.description.units?.range else {
       throw AccessoryError(
-        .misconfigured, "\(device.description.name) accessories are alone on their line: there are no units")
+        .misconfigured, "\(device.description.name) accessories have no unit numbers: only one can be on a line")
     }
     self.units = [:]
     for unit in units {
@@ -55,7 +55,7 @@ public struct DescribedUnits: SerialDevice {
       }
       var one = device
       one.unit = unit
-      // What the line gives back it gives back once.
+      // The line echoes once, not once for each unit.
       one.quirks.isEchoing = false
       self.units[unit] = one
     }
@@ -63,13 +63,13 @@ public struct DescribedUnits: SerialDevice {
     numbers = self.units.keys.sorted()
   }
 
-  /// Bytes are taken as they come.
+  /// Nil: bytes are handled as they arrive.
   public var pause: Duration? { nil }
 
-  /// By what others find the line.
+  /// The announcement of the line.
   public var announcement: Announcement { first.announcement }
 
-  /// Changes one of the units, if there is one of this number.
+  /// Changes the unit with this number, if there is one.
   public mutating func change<Failure>(
     _ unit: Int, _ body: (inout DescribedDevice) throws(Failure) -> Void
   ) throws(Failure) {
@@ -78,21 +78,21 @@ public struct DescribedUnits: SerialDevice {
     units[unit] = device
   }
 
-  /// Begins to send what they send by themselves.
+  /// Switches the units on.
   public mutating func start() -> [SerialEffect<Self>] {
     numbers.flatMap { unit in run(unit) { $0.start() } }
   }
 
-  /// Has them answer what arrives: each what is for it.
+  /// Passes bytes to the units. Each answers the requests with its number.
   public mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
     let echo: [SerialEffect<Self>] = first.quirks.isEchoing ? [.send(bytes)] : []
     return echo + numbers.flatMap { unit in run(unit) { $0.take(bytes) } }
   }
 
-  /// The moment has come.
-  public mutating func happen(_ moment: Moment) -> [SerialEffect<Self>] {
-    switch moment {
-    case .unit(let unit, let moment): return run(unit) { $0.happen(moment) }
+  /// Carries out a scheduled action.
+  public mutating func perform(_ action: ScheduledAction) -> [SerialEffect<Self>] {
+    switch action {
+    case .unit(let unit, let action): return run(unit) { $0.perform(action) }
     case .send(let unit, let bytes): return silent.contains(unit) ? [] : [.send(bytes)]
     case .pull:
       silent.formSymmetricDifference(pulled)
@@ -112,10 +112,10 @@ public struct DescribedUnits: SerialDevice {
       case .send(let bytes):
         if isSilent { return nil }
         return delays[unit].map { .after($0, .send(unit, bytes)) } ?? .send(bytes)
-      case .after(let time, let moment): return .after(time, .unit(unit, moment))
-      // The others go on.
-      case .forget: return nil
-      case .tell(let news): return isSilent ? nil : .tell(News(unit: unit, news: news))
+      case .after(let time, let action): return .after(time, .unit(unit, action))
+      // Ignored, because it would also cancel the actions of other units.
+      case .cancelAll: return nil
+      case .report(let news): return isSilent ? nil : .report(News(unit: unit, news: news))
       }
     }
   }

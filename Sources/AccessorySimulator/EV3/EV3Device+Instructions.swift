@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// What a pretended brick does when it runs an instruction.
+// Runs the instructions of direct commands on a simulated brick.
 
 extension EV3Device {
   typealias Stop = EV3Machine.Stop
@@ -39,13 +39,13 @@ extension EV3Device {
   }
 
   private mutating func startProgram(_ call: inout EV3Call) throws(Stop) {
-    // The address is one that LOAD_IMAGE gave.
+    // The address must be one that LOAD_IMAGE returned.
     let address = try call.number(2)
     guard try call.number(0) == 1, let path = loaded[address] else { throw .failed }
     program = path
   }
 
-  /// Programs have an address by their place in this list.
+  /// The loaded programs by address. The address follows from the position in the list.
   private var loaded: [Int: String] {
     Dictionary(uniqueKeysWithValues: images.enumerated().map { (0x1000 + $0.offset, $0.element) })
   }
@@ -91,9 +91,9 @@ extension EV3Device {
     case 1: try call.set(0, volts(now))
     case 2: try call.set(0, amperes)
     case 3: try call.set(1, configuration.osVersion)
-    case 4, 16: try call.set(0, 0)  // nothing has happened, and it isn't about to switch itself off
+    case 4, 16: try call.set(0, 0)  // nothing has happened, and the brick isn't about to switch itself off
     case 5: try call.set(0, Float(0))
-    case 8: try call.set(1, "")  // nobody has typed anything
+    case 8: try call.set(1, "")  // no terminal input
     case 27: try call.set(1, address)
     case 6, 7: try call.set(0, subcode == 6 ? amperes : Float(0))
     case 9: try call.set(1, configuration.hardwareVersion)
@@ -109,7 +109,7 @@ extension EV3Device {
       try call.set(2, amperes)
       try call.set(3, Float(0))
     default:
-      try call.set(0, 0)  // neither a card nor a stick
+      try call.set(0, 0)  // neither a memory card nor a USB stick
       try call.set(1, 0, byteCount: 4)
       try call.set(2, 0, byteCount: 4)
     }
@@ -124,11 +124,11 @@ extension EV3Device {
         configuration.warnings.remove(.busy)
       }
     case 27: try light(&call)
-    default: break  // what is written to its console, nobody sees
+    default: break  // output to the brick's terminal is ignored
     }
   }
 
-  /// Its address on the network, which isn't told by the network that it pretends.
+  /// The brick's IP address in replies. It isn't the address that the simulator listens at.
   private var address: String { "127.0.0.1" }
 
   private func network(_ subcode: UInt8, _ call: inout EV3Call) throws(Stop) {
@@ -165,7 +165,7 @@ extension EV3Device {
       soundEnd = now + max(.zero, duration)
     default:
       record(.file(try call.text(1), volume: try call.number(0, byteCount: 1), isRepeated: subcode == 3))
-      // How long a file is, isn't known; half a second stands for it.
+      // The length of a sound file isn't known, so it plays for half a second.
       soundEnd = subcode == 3 ? MonotonicTime(nanoseconds: .max) : now + .milliseconds(500)
     }
   }

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// Motors and sensors of a pretended brick. There is one brick: layers but 0 have nothing.
+// Motors and sensors of a simulated brick. Only layer 0 exists, because no further bricks are connected.
 
 extension EV3Device {
   mutating func motor(_ opcode: UInt8, _ call: inout EV3Call, _ now: MonotonicTime) throws(Stop) {
@@ -72,7 +72,7 @@ extension EV3Device {
     }
   }
 
-  /// Of two motors, the one that `turn` slows down: with a positive one the second, by its share of 100.
+  /// Runs two motors together. A positive `turn` slows the second motor down by that percentage, a negative one the first.
   private mutating func together(
     _ ports: Int, isTime: Bool, _ call: inout EV3Call, _ now: MonotonicTime
   ) throws(Stop) {
@@ -98,7 +98,7 @@ extension EV3Device {
     _ opcode: UInt8, _ subcode: UInt8, _ call: inout EV3Call, _ now: MonotonicTime
   ) throws(Stop) {
     if opcode == 0x98 { return try list(&call) }
-    if opcode == 0x99, subcode == 3 || subcode == 4 { return }  // a pretended sensor needs no calibration
+    if opcode == 0x99, subcode == 3 || subcode == 4 { return }  // simulated sensors need no calibration
     guard try call.number(0, byteCount: 1) == 0 else { throw .failed }
     if opcode == 0x99, subcode == 10 || subcode == 13 {
       changes = [:]
@@ -128,7 +128,7 @@ extension EV3Device {
   private func list(_ call: inout EV3Call) throws(Stop) {
     let room = try call.number(0, byteCount: 1)
     guard (1...127).contains(room) else { throw .failed }
-    // One brick's ports come first, then those of three more in a chain: 4 inputs each, then 4 outputs each.
+    // The list has the ports of four chained bricks: 4 inputs for each, then 4 outputs for each. Only the first brick exists.
     var types = (0..<32).map { index in
       switch index {
       case 0..<4: configuration.sensors[EV3Port.allCases[index]]?.type ?? .none
@@ -141,7 +141,7 @@ extension EV3Device {
     try call.set(2, 0)
   }
 
-  /// Type 0 and mode −1 leave what is there; another type than the sensor's is refused, as it can't become another.
+  /// Selects a sensor's mode. Type 0 and mode −1 change nothing. A type that isn't the sensor's is refused.
   private mutating func choose(_ port: EV3Port, type: Int, mode: Int, _ call: EV3Call) throws(Stop) {
     let (type, mode) = (try call.number(type, byteCount: 1), try call.number(mode, byteCount: 1))
     if type != 0, type != Int(typeAndMode(port).type.rawValue) { throw .failed }

@@ -3,26 +3,26 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// A pretended brick's inside: what it is, and how it answers. No I/O and no clock.
+/// The state of a simulated brick, and its replies to messages. Has no I/O and no clock.
 public struct EV3Device: Sendable {
-  /// What is at a port for sensors.
+  /// A sensor at an input port.
   public struct Sensor: Sendable, Hashable {
-    /// What it is.
+    /// The sensor's type.
     public var type: EV3DeviceType
-    /// Its mode.
+    /// The selected mode.
     public var mode: UInt8 = 0
-    /// What it calls itself.
+    /// The sensor's name.
     public var name: String
-    /// What its modes are called.
+    /// The names of the modes.
     public var modeNames: [String]
-    /// The unit of what it measures.
+    /// The unit of the values.
     public var unit: String
-    /// What it measures, up to eight values.
+    /// The current values, at most eight.
     public var values: [Float]
-    /// What it can measure.
+    /// The range of the values.
     public var range: ClosedRange<Float>
 
-    /// A sensor that measures this.
+    /// A sensor with these values.
     public init(
       _ type: EV3DeviceType, name: String, modeNames: [String], unit: String, values: [Float],
       range: ClosedRange<Float>
@@ -35,10 +35,10 @@ public struct EV3Device: Sendable {
       self.range = range
     }
 
-    /// LEGO's touch sensor, which isn't pressed.
+    /// LEGO's touch sensor, not pressed.
     public static let touch = Sensor(
       .touch, name: "TOUCH", modeNames: ["Touch", "Bump"], unit: "", values: [0], range: 0...1)
-    /// LEGO's colour sensor, over something dark.
+    /// LEGO's colour sensor, above something dark.
     public static let color = Sensor(
       .color, name: "COL-REFLECT", modeNames: ["COL-REFLECT", "COL-AMBIENT", "COL-COLOR"], unit: "pct", values: [12],
       range: 0...100)
@@ -48,74 +48,74 @@ public struct EV3Device: Sendable {
       values: [50], range: 0...255)
   }
 
-  /// What the brick is like when it is switched on.
+  /// The brick's state when it is switched on.
   public struct Configuration: Sendable {
-    /// The name that its user gave it.
+    /// The name that the user gave the brick.
     public var name = "EV3"
-    /// Its Bluetooth address without colons, which is its serial number.
+    /// The Bluetooth address without colons, which is the brick's serial number.
     public var serialNumber = "001653000001"
-    /// Version of its firmware.
+    /// The version of the firmware.
     public var firmwareVersion = "V1.09H"
-    /// Version of its hardware.
+    /// The version of the hardware.
     public var hardwareVersion = "V0.60"
-    /// Version of its operating system.
+    /// The version of the operating system.
     public var osVersion = "Linux 2.6.33-rc4"
-    /// The battery's charge in percent, 0…100. The voltage follows, as that of alkaline cells. The default is 100.0.
+    /// The battery's charge in percent, 0…100. The voltage follows it, as with alkaline cells. The default is 100.
     public var percent = 100.0
-    /// Percent that the battery loses a second. The default is 0.0.
+    /// How fast the battery drains, in percent per second. The default is 0.
     public var drain = 0.0
     /// The current out of the battery, in amperes. The default is 0.18.
     public var amperes: Float = 0.18
-    /// What it warns of.
+    /// The warnings that the brick reports.
     public var warnings: EV3Warnings = []
-    /// What is at its inputs.
+    /// The sensors at the input ports.
     public var sensors: [EV3Port: Sensor] = [.one: .touch, .three: .color, .four: .ultrasonic]
-    /// Files that may be open for the host. The default is 16.
+    /// The most files that the host can have open. The default is 16.
     public var handles = 16
-    /// System commands that are refused, by their bytes, and what is said then.
+    /// System commands that are refused, by command byte, with the status of the refusal.
     public var refusals: [UInt8: EV3Status] = [:]
 
     /// A brick with a full battery, three sensors and four motors.
     public init() {}
   }
 
-  /// Something that was heard.
+  /// A sound that the brick played.
   public enum Sound: Sendable, Hashable {
     /// A tone, with its volume in percent and its frequency in hertz.
     case tone(volume: Int, frequency: Int, duration: Duration)
-    /// A file.
+    /// A sound file.
     case file(String, volume: Int, isRepeated: Bool)
-    /// Silence.
+    /// The sound was stopped.
     case stop
   }
 
-  /// What it is like.
+  /// The brick's current state.
   public var configuration: Configuration
-  /// Its files.
+  /// The brick's files.
   public var files = SimulatedFiles()
-  /// What was heard, up to the last 4096.
+  /// The last sounds, at most 4096.
   public internal(set) var sounds: [Sound] = []
-  /// What was drawn, up to the last 4096.
+  /// The last drawing instructions, at most 4096.
   public internal(set) var drawings: [EV3Instruction] = []
-  /// What the light shows.
+  /// The pattern of the light around the buttons.
   public internal(set) var led = EV3LED.green
-  /// The program that runs.
+  /// The running program; nil when none is.
   public internal(set) var program: String?
-  /// What was written to mailboxes, up to the last 4096.
+  /// The last mailbox messages, at most 4096.
   public internal(set) var mail: [(name: String, payload: [UInt8])] = []
-  /// How many direct commands were run to their end.
+  /// How many direct commands have ended by themselves.
   public internal(set) var runs = 0
-  /// How many direct commands were ended by the next one.
+  /// How many direct commands were aborted by a following one.
   public internal(set) var abortions = 0
 
   var motors = Array(repeating: SimulatedMotor(), count: 4)
   var motorTypes: [EV3DeviceType] = [.largeMotor, .largeMotor, .mediumMotor, .largeMotor]
-  /// Where changes of sensors are counted from.
+  /// The values from which changes of sensors are counted.
   var changes: [EV3Port: Float] = [:]
-  /// Programs that were loaded.
+  /// The loaded programs.
   var images: [String] = []
   var pressed: Set<UInt8> = []
-  /// Buttons that were pressed and not asked for.
+  /// Buttons that were pressed and released, and not asked about since.
   var bumped: Set<UInt8> = []
   var isBackBlocked = false
   var volume = 100
@@ -123,22 +123,22 @@ public struct EV3Device: Sendable {
   var soundEnd = MonotonicTime(nanoseconds: .min)
   var start: MonotonicTime?
   private var handles: SimulatedHandles
-  /// Files that its host has open.
+  /// The number of files that the host has open.
   public var openHandles: Int { handles.count }
   private var running: EV3Machine?
 
   static let recordLimit = 4_096
 
-  /// A brick that has just been switched on.
+  /// A brick that was just switched on.
   public init(_ configuration: Configuration) {
     self.configuration = configuration
     handles = SimulatedHandles(limit: configuration.handles)
   }
 
-  /// When it will have something to say unasked: the answer to a command that waits.
+  /// When `timePassed` must be called because a waiting command continues; nil when none waits for a time.
   public var deadline: MonotonicTime? { running?.wakeTime }
 
-  /// The host has gone: what it has open is closed, unless the brick keeps that.
+  /// Handles the loss of the host. Closes the host's files, unless the brick keeps them open.
   public mutating func hostLeft(keepsHandles: Bool) {
     running = nil
     if !keepsHandles { handles.closeAll() }
@@ -146,7 +146,7 @@ public struct EV3Device: Sendable {
 
   // MARK: - Messages
 
-  /// Takes a message and returns what is answered now.
+  /// Handles a message. Returns the messages to send now.
   public mutating func take(_ message: EV3Message, now: MonotonicTime) -> [EV3Message] {
     if start == nil { start = now }
     switch message.type {
@@ -156,11 +156,11 @@ public struct EV3Device: Sendable {
     }
   }
 
-  /// Goes on with what waited for this moment.
+  /// Continues a command that waited for this time. Returns the messages to send.
   public mutating func timePassed(now: MonotonicTime) -> [EV3Message] { proceed(now) }
 
   private mutating func direct(_ message: EV3Message, _ now: MonotonicTime) -> [EV3Message] {
-    // A new command from the same host ends the one that still runs, and nobody answers that.
+    // A new command aborts the running one, which then gets no reply.
     if running != nil { abortions += 1 }
     running = nil
     guard let command = try? EV3DirectCommand(decoding: message.body), let code = try? command.instructions() else {
@@ -198,15 +198,15 @@ public struct EV3Device: Sendable {
       }
       reply = handles.answer(command, &files)
     } else {
-      // BLUETOOTHPIN is for USB alone.
+      // BLUETOOTHPIN is accepted only over USB.
       reply = EV3SystemReply(code: code, status: code == 0x9F ? .illegalConnection : .unknownError)
     }
     return message.type.wantsReply ? [reply.message(message.number)] : []
   }
 
-  // MARK: - What happens to it
+  // MARK: - User actions
 
-  /// Presses a button, or lets it go. A command may have waited for that.
+  /// Presses or releases a button. Returns the reply of a command that waited for that.
   public mutating func press(_ button: EV3Button, _ isDown: Bool, now: MonotonicTime) -> [EV3Message] {
     if isDown {
       pressed.insert(button.rawValue)
@@ -216,18 +216,18 @@ public struct EV3Device: Sendable {
     return proceed(now)
   }
 
-  /// The count of a motor, 0…3, in degrees.
+  /// The tacho count of motor 0…3, in degrees.
   public func count(ofMotor number: Int, now: MonotonicTime) -> Int { motors[number & 3].count(now) }
 
   // MARK: - The battery
 
-  /// Percent at a moment.
+  /// The battery's charge in percent at a time.
   func percent(_ now: MonotonicTime) -> Double {
     let elapsed = start.map { Double((now - $0).inNanoseconds) / 1e9 } ?? 0
     return max(0, min(100, configuration.percent - configuration.drain * elapsed))
   }
 
-  /// By the firmware's formula for the percent of alkaline cells: 6.2 to 7.5 volts.
+  /// The battery's voltage at a time, by the firmware's formula for alkaline cells: 6.2 V to 7.5 V.
   func volts(_ now: MonotonicTime) -> Float { Float(6.2 + percent(now) / 100 * 1.3) }
 
   // MARK: - Records

@@ -3,17 +3,17 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// A direct command that is being run: the code, where it is, and its memory.
+/// Runs a direct command: its instructions, the position among them, and its memory.
 struct EV3Machine: Sendable {
   enum Outcome: Sendable {
     case done, failed, waits
   }
 
-  /// Why an instruction isn't through.
+  /// Why an instruction hasn't finished.
   enum Stop: Error, Sendable {
-    /// It can't be done.
+    /// The instruction failed.
     case failed
-    /// Until this moment, or until something happens.
+    /// The instruction waits until this time or, with nil, for an event.
     case waits(MonotonicTime?)
   }
 
@@ -22,19 +22,19 @@ struct EV3Machine: Sendable {
   private var locals: [UInt8]
   private let code: [EV3Instruction]
   private var next = 0
-  /// When to go on; nil when no time helps.
+  /// When to continue; nil when the command doesn't wait for a time.
   private(set) var wakeTime: MonotonicTime?
-  /// What TIMER_WAIT set, by the place of its variable.
+  /// The times that TIMER_WAIT has set, by the address of its variable.
   private var timers: [EV3Parameter.Value: MonotonicTime] = [:]
 
   init(_ command: EV3DirectCommand, _ code: [EV3Instruction], _ message: EV3Message) {
-    globals = [UInt8](repeating: 0, count: command.globals)
-    locals = [UInt8](repeating: 0, count: command.locals)
+    globals = [UInt8](repeating: 0, count: command.globalByteCount)
+    locals = [UInt8](repeating: 0, count: command.localByteCount)
     self.code = code
     self.message = message
   }
 
-  /// Runs on until the end, or until it must wait.
+  /// Runs instructions until the end, a failure, or a wait.
   mutating func run(on device: inout EV3Device, now: MonotonicTime) -> Outcome {
     wakeTime = nil
     while next < code.count {
@@ -65,7 +65,7 @@ struct EV3Machine: Sendable {
   }
 }
 
-/// The parameters of one instruction, and the memory that they may be in.
+/// The parameters of an instruction, and the memory that they refer to.
 struct EV3Call {
   private let parameters: [EV3Parameter]
   private(set) var globals: [UInt8]
@@ -79,7 +79,7 @@ struct EV3Call {
 
   var count: Int { parameters.count }
 
-  /// Parameter number `index` as a number, wherever it is.
+  /// The value of a numeric parameter: a constant, or the contents of a variable.
   func number(_ index: Int, byteCount: Int = 4) throws(EV3Machine.Stop) -> Int {
     switch parameters[index].value {
     case .constant(let value): return Int(value)
@@ -101,7 +101,7 @@ struct EV3Call {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Writes to the place that parameter number `index` is; one that isn't aligned is refused, as by the firmware.
+  /// Writes to the variable of a parameter. Fails when a global variable isn't aligned, as in the firmware.
   mutating func set(_ index: Int, _ value: Int, byteCount: Int = 1) throws(EV3Machine.Stop) {
     let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     if case .global(let offset) = parameters[index].value, offset % byteCount != 0 { throw .failed }
@@ -112,7 +112,8 @@ struct EV3Call {
     try set(index, Int(value.bitPattern), byteCount: 4)
   }
 
-  /// Writes a text into as many bytes as the parameter in front of it says, or that at `place`, cut to leave one zero byte.
+  /// Writes a text to a variable, truncated so that a zero byte follows. The size of the variable is in the parameter
+  /// before it, or in the one at `place`.
   mutating func set(_ index: Int, _ text: String, roomAt place: Int? = nil) throws(EV3Machine.Stop) {
     let room = try number(place ?? index - 1, byteCount: 1)
     guard room > 0 else { throw .failed }

@@ -2,32 +2,32 @@
 
 import AccessoryProtocols
 
-// What a simulator can be told to pretend, and what it tells.
+// The configuration and the events of a simulated brick.
 
 extension EV3Simulator {
-  /// What it is connected by.
+  /// How the brick is connected.
   public enum Connection: Sendable {
-    /// A terminal that looks like Bluetooth's serial port, and is announced.
+    /// A pseudo-terminal, which looks like a Bluetooth serial port and is announced.
     case pseudoTerminal
-    /// A USB port of `host`, as the HID device that a brick is.
+    /// A USB port of `host`. The brick is a HID device there.
     case usb(host: any USBHost = KernelHost())
-    /// The network: it listens at this address, where port 0 takes any that is free, and is announced.
+    /// A TCP port at this address, which is announced. Port 0 selects any free one.
     case network(host: String = "127.0.0.1", port: UInt16 = 5_555)
   }
 
-  /// How fast it is, and what happens to hosts that don't care.
+  /// How fast the brick handles messages, and when it is overrun.
   public struct Pace: Sendable, Hashable {
-    /// Time that every message takes. The default is zero.
+    /// The time to handle a message. The default is zero.
     public var perMessage = Duration.zero
-    /// With more messages waiting than this, it drops the link; nil never does.
+    /// The brick drops the connection when more messages than this wait; nil means no limit.
     public var mostMessages: Int?
-    /// The same for the bytes of these.
+    /// The brick drops the connection when waiting messages have more bytes than this; nil means no limit.
     public var mostBytes: Int?
 
-    /// A brick that takes all there is.
+    /// A brick that is never overrun.
     public init() {}
 
-    /// A brick that needs 2 ms a message and has room for eight of them, or 4096 bytes: then it drops the link.
+    /// A brick that takes 2 ms for a message and has room for eight messages or 4096 bytes.
     public static var overrun: Pace {
       var pace = Pace()
       pace.perMessage = .milliseconds(2)
@@ -37,38 +37,38 @@ extension EV3Simulator {
     }
   }
 
-  /// What to pretend.
+  /// The configuration of a simulator.
   public struct Configuration: Sendable {
-    /// What it is connected by. The default is `pseudoTerminal`.
+    /// How the brick is connected. The default is `pseudoTerminal`.
     public var connection = Connection.pseudoTerminal
-    /// The brick.
+    /// The brick's state.
     public var device = EV3Device.Configuration()
-    /// How fast it is.
+    /// How fast the brick handles messages.
     public var pace = Pace()
-    /// What goes wrong. Of these, a brick knows `drop`, `corrupt`, `delay`, `unplug` and `replug`.
+    /// The faults that happen. Only `drop`, `corrupt`, `delay`, `unplug` and `replug` have an effect.
     public var faults = Faults()
-    /// Whether files stay open when the host goes. The default is `true`.
+    /// Whether files stay open when the connection to the host is lost. The default is `true`.
     public var keepsHandles = true
-    /// Repeats everything that is random.
+    /// The seed of all random numbers, so that a run can be repeated.
     public var seed: UInt64
-    /// Where to keep a link to the pseudo-terminal.
+    /// The path of a link to the pseudo-terminal; nil for no link.
     public var link: String?
-    /// Whether others are told of it. The default is `true`.
+    /// Whether the brick is announced. The default is `true`.
     public var isAnnounced = true
-    /// Where to announce it; nil for the user's own directory, where others look.
+    /// The folder of the announcement; nil means the user's, where other programs look.
     public var announcementDirectory: String?
 
-    /// A brick in good order.
+    /// A simulator without faults.
     public init(seed: UInt64 = .random(in: 0 ... .max)) { self.seed = seed }
   }
 
-  /// What happens to it.
+  /// An event of the simulator.
   public enum Event: Sendable, Hashable {
-    /// It can be opened at this path: a terminal, a USB device's place in sysfs, or `tcp:HOST:PORT`.
+    /// The brick was connected, at this path: a terminal, a USB device in sysfs, or `tcp:HOST:PORT`.
     case pluggedIn(path: String)
-    /// It is gone.
+    /// The brick was disconnected.
     case unplugged
-    /// It dropped the link: more was sent than it has room for.
+    /// The brick dropped the connection, because more messages waited than it has room for.
     case overrun
   }
 }

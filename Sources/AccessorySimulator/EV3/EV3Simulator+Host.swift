@@ -3,13 +3,13 @@
 import AccessoryIO
 import AccessoryProtocols
 
-// The host: it comes, sends bytes, and goes.
+// The connection to the host.
 
 extension EV3Simulator {
-  /// After this pause an unfinished message is given up: its host has gone.
-  private static let patience = Duration.milliseconds(500)
+  /// After this pause an unfinished message is dropped.
+  private static let requestTimeout = Duration.milliseconds(500)
 
-  /// A client has come over the network; a brick has one at a time.
+  /// Accepts a client on the network. A second one is closed, because a brick has one at a time.
   func welcome(_ client: DescriptorTransport) {
     guard var socket, socket.transport == nil else { return client.beginClose() }
     socket.greet(client)
@@ -43,7 +43,7 @@ extension EV3Simulator {
     }
   }
 
-  /// The host has gone: over the network another one may come; otherwise somebody has pulled the cable.
+  /// Handles the end of a connection. On the network another host may connect; otherwise the brick was unplugged.
   func lose(_ transport: any Transport) {
     guard var socket else { return }
     guard socket.isNetwork else { return unplug() }
@@ -56,7 +56,7 @@ extension EV3Simulator {
   private func decode(keepsMessages: Bool) {
     let bytes = buffer
     guard keepsMessages else { return codec.decode(bytes.span.bytes, into: &batch) }
-    // A report is a message and what fills it up.
+    // A report is a message with padding.
     var start = 0
     for count in pieces {
       let report = bytes[start..<(start + count)]
@@ -70,7 +70,7 @@ extension EV3Simulator {
   }
 
   private func watchSilence(since arrival: Int) {
-    after(Self.patience) { simulator in
+    after(Self.requestTimeout) { simulator in
       if simulator.arrivals == arrival { simulator.codec.expire(into: &simulator.batch) }
     }
   }

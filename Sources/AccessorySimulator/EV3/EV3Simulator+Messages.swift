@@ -3,14 +3,14 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// Messages, each in its time, and what they are answered.
+// Handles messages at the configured pace, and sends the replies.
 
 extension EV3Simulator {
   func takeAll() {
     let frames = batch
     batch.removeAll()
     for index in 0..<frames.count where frames.outcome(at: index) == .whole && socket != nil {
-      // What is longer than the firmware's buffer never was a message.
+      // A frame that is longer than the firmware's buffer can't be a message.
       let payload = frames.payloadBytes(at: index)
       guard payload.count <= EV3Limits.messageBehindLength, let message = try? EV3Message(decoding: payload) else {
         continue
@@ -36,7 +36,7 @@ extension EV3Simulator {
     lose(transport)
   }
 
-  /// Takes one message after the other, each in its time.
+  /// Handles the waiting messages one after another, each after the configured time.
   private func work() {
     guard !isBusy, !waiting.isEmpty else { return }
     isBusy = true
@@ -53,7 +53,7 @@ extension EV3Simulator {
     messageCount += 1
     let replies = device.take(message, now: clock.now)
     if configuration.faults.unplug == .request(messageCount) {
-      // Amid the answer, if there is one.
+      // In the middle of the reply, if there is one.
       if let bytes = try? replies.first?.encoded() { offer(Array(bytes[..<(bytes.count / 2)])) }
       return unplug()
     }
@@ -74,7 +74,7 @@ extension EV3Simulator {
 
   private func offer(_ bytes: [UInt8]) { _ = socket?.transport?.output.offer(bytes) }
 
-  /// Sees to it that a command that waits goes on at its time.
+  /// Schedules a timer for a command that waits for a time.
   func wakeUp() {
     guard let deadline = device.deadline, wakeTime.map({ deadline < $0 }) ?? true else { return }
     wakeTime = deadline
@@ -87,19 +87,19 @@ extension EV3Simulator {
     }
   }
 
-  // MARK: - What happens to the brick
+  // MARK: - User actions
 
-  /// Presses a button, or lets it go.
+  /// Presses or releases a button.
   public func press(_ button: EV3Button, _ isDown: Bool = true) {
     send(device.press(button, isDown, now: clock.now))
     wakeUp()
   }
 
-  /// Changes what a sensor measures.
+  /// Sets the values of a sensor.
   public func setSensor(_ port: EV3Port, _ values: [Float]) {
     device.configuration.sensors[port]?.values = Array(values.prefix(8))
   }
 
-  /// Puts a file into the brick.
+  /// Stores a file in the brick.
   public func put(_ bytes: [UInt8], at path: String) { device.files.put(bytes, at: path) }
 }

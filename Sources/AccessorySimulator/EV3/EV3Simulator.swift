@@ -5,21 +5,21 @@ import AccessoryDiscovery
 import AccessoryIO
 import AccessoryProtocols
 
-/// A pretended EV3 brick, on a pseudo-terminal, on the network, or as a USB device.
+/// A simulated EV3 brick on a pseudo-terminal, on the network, or as a USB device.
 public actor EV3Simulator {
   private nonisolated let executor = DispatchExecutor(label: "accessory.simulator.ev3")
   nonisolated let io: IOThread
   nonisolated let clock: any TimerClock
   let configuration: Configuration
-  /// What happens to it. For one reader; ends with `stop`.
+  /// The simulator's events, for a single reader. The stream ends with `stop`.
   public nonisolated let events: AsyncStream<Event>
   let continuation: AsyncStream<Event>.Continuation
 
-  /// The brick itself.
+  /// The brick's state.
   public internal(set) var device: EV3Device
-  /// Messages that it has taken in all.
+  /// The number of messages handled.
   public internal(set) var messageCount = 0
-  /// How often it dropped the link since too much waited.
+  /// How often the brick dropped the connection because of an overrun.
   public internal(set) var overruns = 0
   var line: FaultyLine
   var codec = EV3Limits.codec
@@ -27,23 +27,23 @@ public actor EV3Simulator {
   var buffer: [UInt8] = []
   var pieces: [Int] = []
   var socket: EV3Socket?
-  /// Where it was found on the network, and is found again.
+  /// The port that it listened at, which it uses again.
   private var port: UInt16?
-  /// Where it was connected last.
+  /// The path where it was connected last.
   private var lastPath: String?
   private var plugCount = 0
   var arrivals = 0
   private var isStopped = false
-  /// What has arrived and has not been looked at, with their bytes.
+  /// Messages that wait to be handled, with their sizes.
   var waiting: [(message: EV3Message, byteCount: Int)] = []
   var waitingBytes = 0
   var isBusy = false
   var wakeTime: MonotonicTime?
 
-  /// The simulator's dispatch queue.
+  /// The simulator's serial dispatch queue.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// A brick that isn't connected yet. Its motors and tones go by `clock`, the I/O thread's unless said otherwise.
+  /// A brick that isn't connected yet. `clock` drives its motors and sounds; nil means the I/O thread's clock.
   public init(_ configuration: Configuration, io: IOThread = .shared, clock: (any TimerClock)? = nil) {
     self.configuration = configuration
     self.io = io
@@ -55,10 +55,10 @@ public actor EV3Simulator {
 
   // MARK: - Plug and unplug
 
-  /// Connects it, unless it is; returns where. To be called again only when that has returned.
+  /// Connects the brick, unless it is connected. Returns its path. Don't call this again before it has returned.
   ///
-  /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator has it, `cancelled`
-  /// after `stop`, and what the USB host throws.
+  /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator uses the link,
+  /// `cancelled` after `stop`, and what the USB host throws.
   @discardableResult
   public func plugIn() async throws(AccessoryError) -> String {
     if let socket { return socket.path }
@@ -85,7 +85,7 @@ public actor EV3Simulator {
     return socket.path
   }
 
-  /// Pulls the cable, or switches the radio off. It comes back later if its faults say so.
+  /// Disconnects the brick. It is connected again later if the faults say so.
   public func unplug() {
     guard let socket else { return }
     self.socket = nil
@@ -97,7 +97,7 @@ public actor EV3Simulator {
     }
   }
 
-  /// Disconnects it for good. Returns when all is closed.
+  /// Disconnects the brick for good. Returns when everything is closed.
   public func stop() async {
     isStopped = true
     let socket = socket
@@ -122,7 +122,7 @@ public actor EV3Simulator {
     _ = io.schedule(at: io.now + time) { [weak self] in self?.post(body) }
   }
 
-  /// As `after`, unless it has been unplugged by then.
+  /// Runs `body` after a time, unless the brick was disconnected meanwhile.
   func afterThisPlug(_ time: Duration, _ body: @escaping @Sendable (isolated EV3Simulator) -> Void) {
     let plug = plugCount
     after(time) { simulator in

@@ -4,36 +4,37 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// What a pretended brick is connected by, for as long as it is.
+/// The connection of a simulated brick, while it is connected.
 struct EV3Socket: Sendable {
-  /// Where it is.
+  /// The path of the terminal, of the USB device in sysfs, or of the TCP address.
   let path: String
-  /// The brick's end of the way to its host; over the network there is none until one comes.
+  /// The brick's end of the connection; nil on the network while no host is connected.
   private(set) var transport: (any Transport)?
 
   private let plug: Plug?
   private let listener: NetworkListener?
   private let announcement: AnnouncementFile?
-  /// What a host over the network has said of its greeting; nil when it is through.
+  /// The greeting that a host on the network has sent so far; nil when it is complete.
   private var greeted: [UInt8]?
 
   var isNetwork: Bool { listener != nil }
   var isGreeting: Bool { greeted != nil }
 
-  /// Connects; a USB device at `path` if that is free, where it was before. `onClient` is told of hosts that come over the network.
+  /// Connects a brick. A USB device is plugged into the port at `path` again if that is free. `onClient` is called for
+  /// each host that connects on the network.
   static func open(
     _ configuration: EV3Simulator.Configuration, preferring path: String?, io: IOThread,
     onClient: @escaping @Sendable (DescriptorTransport) -> Void
   ) async throws(AccessoryError) -> EV3Socket {
     switch configuration.connection {
-    case .pseudoTerminal: return EV3Socket(try await Plug.make(.pseudoTerminal, configuration.traces, io: io))
+    case .pseudoTerminal: return EV3Socket(try await Plug.make(.pseudoTerminal, configuration.hints, io: io))
     case .usb(let host):
       let identity = SimulatedUSBIdentity.ev3(serialNumber: configuration.device.serialNumber)
-      return EV3Socket(try await Plug.make(.usb(identity, host: host), configuration.traces, preferring: path, io: io))
+      return EV3Socket(try await Plug.make(.usb(identity, host: host), configuration.hints, preferring: path, io: io))
     case .network(let host, let port):
       let listener = try await NetworkListener.listen(at: host, port: port, io: io, onConnect: onClient)
       do throws(AccessoryError) {
-        return EV3Socket(listener, try announce(listener.address, configuration.traces))
+        return EV3Socket(listener, try configuration.hints.announce(at: listener.address))
       } catch {
         listener.close()
         throw error
@@ -52,14 +53,6 @@ struct EV3Socket: Sendable {
     plug = nil
   }
 
-  private static func announce(
-    _ address: NetworkAddress, _ traces: Traces
-  ) throws(AccessoryError) -> AnnouncementFile? {
-    guard var announcement = traces.announcement else { return nil }
-    announcement.path = DeviceAddress.tcp(address).description
-    return try AnnouncementFile(announcement, name: "tcp-\(address.port)", directory: traces.directory)
-  }
-
   // MARK: - Greetings
 
   enum Greeting {
@@ -68,27 +61,27 @@ struct EV3Socket: Sendable {
     case refused
   }
 
-  /// A host has come.
+  /// Starts the greeting of a host that has connected.
   mutating func greet(_ client: DescriptorTransport) {
     transport = client
     greeted = []
   }
 
-  /// The host has gone.
+  /// Handles the end of the connection to a host.
   mutating func lose() {
     transport = nil
     greeted = nil
   }
 
-  /// Takes more of what the host says before it may send commands: two lines of which the first begins with
-  /// `GET /target?sn=` and the second names the protocol. The end of the second line may be missing.
+  /// Handles further bytes of the greeting that a host must send before commands: two lines, of which the first begins
+  /// with `GET /target?sn=` and the second names the protocol. The end of the second line may be missing.
   mutating func greeting(_ more: [UInt8]) -> Greeting {
     let said = (greeted ?? []) + more
     greeted = said
     let text = String(decoding: said.prefix(256), as: UTF8.self)
     let start = "GET /target?sn="
     guard text.hasPrefix(start) || start.hasPrefix(text), said.count < 256 else { return .refused }
-    // Who ends lines like that ends the last one, too.
+    // A host that ends lines with CR LF also ends the last line.
     let isFormal = said.contains(UInt8(ascii: "\r"))
     guard said.contains(UInt8(ascii: "\n")), text.hasSuffix(isFormal ? "EV3\r\n\r\n" : "EV3") else {
       return .unfinished
@@ -97,7 +90,7 @@ struct EV3Socket: Sendable {
     return .accepted(Array("Accept:EV340\r\n\r\n".utf8))
   }
 
-  // MARK: - The end
+  // MARK: - Closing
 
   func beginClose() {
     plug?.removeTraces()
@@ -106,25 +99,25 @@ struct EV3Socket: Sendable {
     transport?.beginClose()
   }
 
-  /// Returns when it is closed; to be called behind `beginClose`, or instead of it.
+  /// Closes the transport, and returns when that is done. Call it after `beginClose`, or instead of it.
   func close() async {
     if let plug { await plug.transport.close() } else { await transport?.close() }
   }
 }
 
 extension EV3Simulator.Configuration {
-  /// By what it is found where no kernel tells of it.
-  var traces: Traces {
+  /// The link and the announcement, for connections that the kernel doesn't report to other programs.
+  var hints: DiscoveryHints {
     var announcement = Announcement(
       path: "", driver: "ev3", name: device.name, manufacturer: "LEGO", model: "EV3", serial: device.serialNumber)
     announcement.firmware = device.firmwareVersion
     announcement.hardware = device.hardwareVersion
-    return Traces(link: link, announcement: isAnnounced ? announcement : nil, directory: announcementDirectory)
+    return DiscoveryHints(link: link, announcement: isAnnounced ? announcement : nil, directory: announcementDirectory)
   }
 }
 
 extension SimulatedUSBIdentity {
-  /// A brick, as it shows itself (the firmware's d_usbdev.c).
+  /// The USB identity of a brick (d_usbdev.c in the firmware).
   static func ev3(serialNumber: String) -> SimulatedUSBIdentity {
     var identity = SimulatedUSBIdentity(.reports)
     (identity.vendorID, identity.productID, identity.release) = (0x0694, 0x0005, 0x0216)

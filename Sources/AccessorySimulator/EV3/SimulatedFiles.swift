@@ -2,14 +2,14 @@
 
 import AccessoryProtocols
 
-/// A brick's files, in memory. Paths are those of the brick: relative ones begin in its `sys` folder.
+/// The files of a brick, in memory. Relative paths start at its `sys` folder.
 public struct SimulatedFiles: Sendable {
-  /// The folder in which relative paths begin.
+  /// The folder that relative paths start at.
   public static let home = "/home/root/lms2012/sys"
-  /// Where a host may write.
+  /// The folders that a host may write to.
   static let writable = ["apps", "prjs", "tools"]
 
-  /// Bytes of all files, and files and folders, that a host can make: memory has an end, as a brick's has.
+  /// Limits of what a host can store: the bytes of all files, and the number of files and folders.
   static let byteLimit = 64 << 20
   static let entryLimit = 4_096
 
@@ -17,7 +17,7 @@ public struct SimulatedFiles: Sendable {
   private var folders: Set<String> = []
   private var byteCount = 0
 
-  /// Whether there is room for so many bytes more, and for a file or folder.
+  /// Whether there is room for `count` more bytes and another file or folder.
   func hasRoom(for count: Int) -> Bool {
     byteCount + count <= Self.byteLimit && files.count + folders.count < Self.entryLimit
   }
@@ -29,7 +29,7 @@ public struct SimulatedFiles: Sendable {
     for name in Self.writable { addFolder("/home/root/lms2012/" + name) }
   }
 
-  /// The path from the root, without "." and "..".
+  /// The absolute path, without "." and "..".
   static func absolute(_ path: String) -> String {
     let full = path.hasPrefix("/") ? path : home + "/" + path
     var parts: [Substring] = []
@@ -55,7 +55,7 @@ public struct SimulatedFiles: Sendable {
     }
   }
 
-  /// Whether a host may make a file there: in one of three folders, by LEGO's rule.
+  /// Whether a host may create a file there: only in three folders, as on LEGO's firmware.
   static func isWritable(_ path: String) -> Bool {
     let absolute = absolute(path)
     return writable.contains { absolute.hasPrefix("/home/root/lms2012/\($0)/") }
@@ -63,10 +63,10 @@ public struct SimulatedFiles: Sendable {
 
   // MARK: - Files
 
-  /// The bytes of a file.
+  /// The contents of a file; nil when there is no such file.
   public func contents(_ path: String) -> [UInt8]? { files[Self.absolute(path)] }
 
-  /// Makes a file, and the folders that it needs.
+  /// Stores a file, and creates the folders above it.
   public mutating func put(_ bytes: [UInt8], at path: String) {
     let path = Self.absolute(path)
     addFolder(Self.parent(path))
@@ -100,7 +100,7 @@ public struct SimulatedFiles: Sendable {
     return .success
   }
 
-  /// What is in a folder, as the firmware lists it; nil when there is no such folder.
+  /// The entries of a folder, folders first, each kind sorted by name; nil when there is no such folder.
   public func entries(_ path: String) -> [EV3FolderEntry]? {
     let path = Self.absolute(path)
     guard path == "/" || folders.contains(path) else { return nil }

@@ -2,24 +2,24 @@
 
 import AccessoryProtocols
 
-/// The files that a brick has open for its host, and the system commands about them.
+/// The files that a host has open on a brick, and the system commands for them.
 struct SimulatedHandles: Sendable {
   private enum Handle: Sendable {
-    /// Being written: so many bytes of `size` are there.
+    /// Open for writing: `count` of `size` bytes have arrived.
     case writing(path: String, size: Int, count: Int)
-    /// Being read from what it was when it was opened, from an offset on. `isListing`: of a folder.
+    /// Open for reading of a snapshot of a file, or of a folder's listing.
     case reading([UInt8], offset: Int, isListing: Bool)
-    /// Being read as it is, from an offset on.
+    /// Open for reading of a file's current contents.
     case following(path: String, offset: Int)
   }
 
   private var open: [UInt8: Handle] = [:]
   private let limit: Int
 
-  /// No more than `limit` files are open.
+  /// At most `limit` files can be open.
   init(limit: Int) { self.limit = limit }
 
-  /// Files that are open.
+  /// The number of open files.
   var count: Int { open.count }
 
   mutating func closeAll() { open = [:] }
@@ -30,7 +30,7 @@ struct SimulatedHandles: Sendable {
     return number
   }
 
-  /// Carries a command out.
+  /// Carries out a command.
   mutating func answer(_ command: EV3SystemCommand, _ files: inout SimulatedFiles) -> EV3SystemReply {
     func reply(_ status: EV3Status, _ data: [UInt8] = []) -> EV3SystemReply {
       EV3SystemReply(code: command.code, status: status, data: data)
@@ -95,7 +95,7 @@ struct SimulatedHandles: Sendable {
   ) -> EV3SystemReply {
     let first = Array(bytes.prefix(min(Int(maximum), EV3Limits.uploadPiece)))
     let head = withUnsafeBytes(of: UInt32(bytes.count).littleEndian) { Array($0) }
-    // Of a listing that is just as long as was asked for, the brick doesn't say that this is the end.
+    // For a listing with exactly the requested length, the firmware doesn't report the end.
     if first.count == bytes.count, !isListing || Int(maximum) > bytes.count {
       return reply(.endOfFile, head + [0] + first)
     }
@@ -119,7 +119,7 @@ struct SimulatedHandles: Sendable {
     return reply(.success, [number] + piece)
   }
 
-  /// The handle stays open at the end: the file may grow.
+  /// Reads on from a file that may still grow, so the handle stays open at the end.
   private mutating func follow(
     _ number: UInt8, _ maximum: UInt16, _ files: SimulatedFiles, _ reply: Reply
   ) -> EV3SystemReply {

@@ -2,34 +2,33 @@
 
 import AccessoryCore
 
-/// A motor whose shaft turns as time passes: ten degrees a second for each percent, which is about what LEGO's large
-/// motor does without load.
+/// A simulated motor. Its speed is 10 degrees per second for each percent, about that of LEGO's large motor without load.
 struct SimulatedMotor: Sendable, Hashable {
-  /// A time in which it turns at one rate; a rate is in degrees a second.
+  /// A period of constant speed; `rate` is in degrees per second.
   private struct Part: Sendable, Hashable {
     var duration: Duration
     var rate: Double
   }
 
-  /// What was set, in percent; `start` lets it happen.
+  /// The speed that was set, in percent. It takes effect with `start`.
   private var setting = 0
   private var polarity = 1
   private var isBraking = false
-  /// Where it was at `since`, in degrees.
+  /// The position at `since`, in degrees.
   private var position = 0.0
   private var since = MonotonicTime(nanoseconds: 0)
-  /// What it does since then, one part after another, and afterwards.
+  /// The periods since `since`, in order, and the speed after them in degrees per second.
   private var parts: [Part] = []
   private var rateAfterwards = 0.0
-  /// Where the counts begin.
+  /// The positions from which the counts are measured, in degrees.
   private var tachoStart = 0.0
   private var countStart = 0.0
 
   static let degreesPerPercent = 10.0
 
-  // MARK: - Now
+  // MARK: - Current state
 
-  /// Degrees at a moment, from where it was when it was plugged in.
+  /// The position at a time, in degrees since the motor was plugged in.
   private func degrees(_ now: MonotonicTime) -> Double {
     var (time, degrees) = (Self.seconds(now - since), position)
     for part in parts {
@@ -47,7 +46,7 @@ struct SimulatedMotor: Sendable, Hashable {
   /// Degrees since the count was last cleared.
   func count(_ now: MonotonicTime) -> Int { Int((degrees(now) - countStart).rounded()) }
 
-  /// Percent of the full speed.
+  /// The speed in percent of the full speed.
   func speed(_ now: MonotonicTime) -> Int {
     var time = now - since
     for part in parts {
@@ -57,13 +56,13 @@ struct SimulatedMotor: Sendable, Hashable {
     return Int((rateAfterwards / Self.degreesPerPercent).rounded()) * polarity
   }
 
-  /// When it will have done what it was told; nil when it has, or was told no end.
+  /// When the current movement ends; nil when it has ended, or has no end.
   func end(_ now: MonotonicTime) -> MonotonicTime? {
     let end = parts.reduce(since) { $0 + $1.duration }
     return end > now ? end : nil
   }
 
-  // MARK: - What it is told
+  // MARK: - Commands
 
   private mutating func settle(_ now: MonotonicTime) {
     (position, since) = (degrees(now), now)
@@ -77,7 +76,7 @@ struct SimulatedMotor: Sendable, Hashable {
     rateAfterwards = Double(setting * polarity) * Self.degreesPerPercent
   }
 
-  /// A new setting counts at once for a motor that turns.
+  /// Sets the speed. A motor that runs without an end changes its speed at once.
   mutating func adjust(_ percent: Int, _ now: MonotonicTime) {
     set(percent)
     if rateAfterwards != 0, end(now) == nil { start(now) }
@@ -100,7 +99,7 @@ struct SimulatedMotor: Sendable, Hashable {
 
   mutating func clearCount(_ now: MonotonicTime) { countStart = degrees(now) }
 
-  /// Turns by so many degrees; over the first and the last of them at half the speed.
+  /// Turns by these numbers of degrees: `up` and `down` at half the speed, `constant` at the full one.
   mutating func step(percent: Int, up: Int, constant: Int, down: Int, brake: Bool, _ now: MonotonicTime) {
     settle(now)
     isBraking = brake
@@ -111,7 +110,7 @@ struct SimulatedMotor: Sendable, Hashable {
     }
   }
 
-  /// Turns for so many milliseconds; in the first and the last of them at half the speed.
+  /// Turns for these numbers of milliseconds: `up` and `down` at half the speed, `constant` at the full one.
   mutating func run(percent: Int, up: Int, constant: Int, down: Int, brake: Bool, _ now: MonotonicTime) {
     settle(now)
     isBraking = brake
@@ -119,7 +118,7 @@ struct SimulatedMotor: Sendable, Hashable {
     parts = [(up, 0.5), (constant, 1), (down, 0.5)].filter { $0.0 > 0 }.map { time, share in
       Part(duration: .milliseconds(time), rate: rate * share)
     }
-    // Without a time it goes on until it is stopped.
+    // Without times the motor turns until it is stopped.
     if parts.isEmpty { rateAfterwards = rate }
   }
 }

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What goes wrong on purpose.
+/// Faults that a simulator produces.
 public struct Faults: Sendable, Hashable {
-  /// When something happens once.
+  /// When a fault happens.
   public enum Moment: Sendable, Hashable {
-    /// So long after the accessory was plugged in.
+    /// This long after the accessory was plugged in.
     case after(Duration)
-    /// At the arrival of request number n, counted from 1; HELLO doesn't count.
+    /// When request number n arrives, counted from 1. HELLO isn't counted.
     case request(Int)
   }
 
-  /// Share of the accessory's frames that never leave it, 0…1. The default is 0.0.
+  /// The share of the accessory's frames that are dropped, 0…1. The default is 0.
   public var drop = 0.0
-  /// Share of the accessory's frames of which one bit is changed, 0…1. The default is 0.0.
+  /// The share of the accessory's frames in which one bit is flipped, 0…1. The default is 0.
   public var corrupt = 0.0
-  /// Share of the host's frames that never arrive, 0…1. The default is 0.0.
+  /// The share of the host's frames that are dropped, 0…1. The default is 0.
   public var dropRequests = 0.0
-  /// Share of the host's frames of which one bit is changed, 0…1. The default is 0.0.
+  /// The share of the host's frames in which one bit is flipped, 0…1. The default is 0.
   public var corruptRequests = 0.0
-  /// Time that every answer takes longer. The default is zero.
+  /// How long each reply is delayed. The default is zero.
   public var delay = Duration.zero
-  /// When the cable is pulled. At a request: after half of its answer.
+  /// When the accessory is unplugged. At a request, this happens after half of the reply was sent.
   public var unplug: Moment?
-  /// After how long the accessory is plugged in again; nil for never.
+  /// The time until the accessory is plugged in again; nil means never.
   public var replug: Duration?
-  /// When the accessory restarts. At a request: after running it, before answering.
+  /// When the accessory restarts. At a request, this happens after the request was run, without a reply.
   public var reboot: Moment?
-  /// The request that a USB device answers with a halted endpoint, until the host clears it; its answer is lost.
+  /// The request at which a USB device halts its IN endpoint, until the host clears it. The reply is lost.
   public var stall: Int?
-  /// The request whose answer is lost on a USB device's bus: the transfer fails.
+  /// The request whose reply is lost on the USB bus: the transfer fails with a protocol error.
   public var protocolError: Int?
 
-  /// Nothing goes wrong.
+  /// No faults.
   public init() {}
 
-  /// Whether chance decides what goes wrong.
+  /// Whether some faults are random.
   public var isRandom: Bool { drop + corrupt + dropRequests + corruptRequests > 0 }
 
-  /// What happens to the host's frames, as if they were the accessory's.
+  /// The faults for the host's frames, as those of a `FaultyLine`.
   var ofRequests: Faults {
     var faults = Faults()
     (faults.drop, faults.corrupt) = (dropRequests, corruptRequests)
@@ -45,14 +45,14 @@ public struct Faults: Sendable, Hashable {
   }
 }
 
-/// What becomes of a frame on a faulty line. The same seed gives the same fate to the same frames.
+/// A line that drops and corrupts frames. The same seed has the same effect on the same frames.
 struct FaultyLine: Sendable {
   let faults: Faults
   var random: SeededGenerator
 
-  /// The frame as it leaves; nil when it is lost.
+  /// The frame as it arrives; nil when it is dropped.
   mutating func pass(_ frame: [UInt8]) -> [UInt8]? {
-    // Always three draws, so that one rate doesn't change what another does.
+    // Always three random numbers, so that changing one fault's share doesn't change when another happens.
     let (dropDraw, corruptDraw, place) = (draw(), draw(), random.next())
     if dropDraw < faults.drop { return nil }
     guard corruptDraw < faults.corrupt, !frame.isEmpty else { return frame }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Random numbers that a seed repeats exactly: SplitMix64 (Steele, Lea, Flood 2014).
+/// A random number generator whose sequence depends only on a seed: SplitMix64 (Steele, Lea, Flood 2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The sequence that belongs to `seed`.
+  /// A generator with the sequence of `seed`.
   public init(seed: UInt64) { state = seed }
 
-  /// The next number.
+  /// The next random number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

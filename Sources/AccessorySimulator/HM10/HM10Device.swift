@@ -2,66 +2,66 @@
 
 import AccessoryProtocols
 
-/// A pretended HM-10 as a value: its settings, what it answers, and whom it is connected to. It has no clock: what takes
-/// time is told as an effect.
+/// The state of a simulated HM-10: its settings, its replies, and its connection. Has no clock: actions that take time
+/// are returned as effects.
 public struct HM10Device: Sendable {
-  /// What it is like.
+  /// The module's configuration.
   public struct Configuration: Sendable, Hashable {
-    /// A clone wants CR LF, and knows less. The default is `genuine`.
+    /// The dialect. A clone expects CR LF, and knows fewer commands. The default is `genuine`.
     public var dialect = HM10Dialect.genuine
-    /// Whether it tells its battery in the newer form, `OK+Get:`. The default is `false`.
+    /// Whether the reply with the battery has the newer form, `OK+Get:`. The default is `false`.
     public var newBatteryForm = false
-    /// Its battery in percent, 0…100.
+    /// The battery's charge in percent, 0…100.
     public var percent = 100
-    /// Its name.
+    /// The name.
     public var name = "HMSoft"
-    /// Its address.
+    /// The address.
     public var address = BluetoothAddress(rawValue: 0x0017_EA09_0909)!
-    /// Its version.
+    /// The version.
     public var version = "HMSoft V540"
-    /// Which of the two commands for its version it knows. The default is `allCases`.
+    /// Which of the two commands for the version the module knows. The default is both.
     public var versionForms = HM10Command.VersionForm.allCases
-    /// Whether it is a central that waits for commands, as a user would have made it. The default is `false`.
+    /// Whether the module is a central that waits for commands, as after a user has configured it. The default is `false`.
     public var isCentral = false
-    /// The highest value of SHOW that it knows: 1 in V539. The default is 3.
+    /// The highest value of the setting SHOW that the module accepts: 1 in V539. The default is 3.
     public var mostShown = 3
-    /// How many attempts to connect it fails, of those to come. The default is 0.
+    /// How many of the next attempts to connect fail. The default is 0.
     public var refusals = 0
 
-    /// A module from the factory.
+    /// A module with factory settings.
     public init() {}
   }
 
-  /// What it does besides answering at once.
+  /// An action of the module.
   public enum Effect: Sendable, Hashable {
-    /// It sends this.
+    /// Sends this reply.
     case send(HM10Reply)
-    /// It scans for so long, for this.
+    /// Scans for this kind of devices, for this time.
     case scan(HM10Reply.Discovery.Kind, seconds: Int)
-    /// It tries to connect; nil is somebody whom it doesn't know.
+    /// Tries to connect to this device; nil stands for an unknown one.
     case connect(BluetoothAddress?)
-    /// It passes this on to the other side.
+    /// Passes data on to the connected device.
     case pass([UInt8])
-    /// It starts anew, and hears nothing meanwhile.
+    /// Restarts. During the restart the module receives nothing.
     case restart
   }
 
-  /// What it is like.
+  /// The module's configuration.
   public var configuration: Configuration
-  /// What is set, and holds.
+  /// The settings in effect.
   public private(set) var settings: [HM10Setting: Int]
-  /// What was set and holds from the next start on.
+  /// Settings that take effect at the next start.
   private var pending: [HM10Setting: Int] = [:]
-  /// Its name now.
+  /// The current name.
   public private(set) var name: String
-  /// Whom it is connected to.
+  /// The connected device; nil without a connection.
   public private(set) var peer: BluetoothAddress?
-  /// Whom it was connected to last.
+  /// The device that was connected last.
   public private(set) var lastPeer: BluetoothAddress?
-  /// Those that its last scan found, in this order.
+  /// The devices that the last scan found, in order.
   public var found: [BluetoothAddress] = []
 
-  /// A module that has just been switched on.
+  /// A module that was just switched on.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     name = configuration.name
@@ -80,14 +80,14 @@ public struct HM10Device: Sendable {
     return settings
   }
 
-  /// Whether it scans and connects.
+  /// Whether the module can scan and connect.
   public var isCentral: Bool { settings[.role] == HM10Role.central.rawValue && settings[.immediate] == 1 }
-  /// Whether it tells of connections.
+  /// Whether the module reports connections.
   public var notifies: Bool { settings[.notify] == 1 }
 
-  // MARK: - What arrives
+  // MARK: - Commands and data
 
-  /// Takes one piece of what arrives: a command, or data while it is connected.
+  /// Handles bytes that arrived without a pause: a command, or data while the module is connected.
   public mutating func take(_ bytes: [UInt8]) -> [Effect] {
     if peer != nil {
       guard (try? HM10Command(decoding: bytes)) == .attention, bytes.count <= 4 else { return [.pass(bytes)] }
@@ -102,7 +102,7 @@ public struct HM10Device: Sendable {
     return answer(command)
   }
 
-  /// A genuine module says nothing to what it doesn't know.
+  /// The answer to an unknown command. A genuine module sends none.
   private var unknown: [Effect] {
     configuration.dialect == .clone ? [.send(.text(Array("ERROR=102".utf8)))] : []
   }
@@ -175,7 +175,7 @@ public struct HM10Device: Sendable {
   // MARK: - Settings
 
   private mutating func set(_ setting: HM10Setting, _ number: Int) -> [Effect] {
-    // It knows the words of its own version only.
+    // Each version accepts only the values that it knows.
     if setting == .show, number > configuration.mostShown { return [] }
     if [.role, .immediate, .speed].contains(setting) {
       pending[setting] = number
@@ -185,7 +185,7 @@ public struct HM10Device: Sendable {
     return [.send(configuration.dialect == .clone ? .ok : .set(text(setting, number)))]
   }
 
-  /// A value as it is written.
+  /// The text of a setting's value in a reply.
   private func text(_ setting: HM10Setting, _ number: Int? = nil) -> String {
     let number = number ?? pending[setting] ?? settings[setting] ?? 0
     let command = (try? HM10Command.set(setting, number).encoded()) ?? []
@@ -193,7 +193,7 @@ public struct HM10Device: Sendable {
     return String(decoding: command.dropFirst(3 + word.utf8.count), as: UTF8.self)
   }
 
-  /// It has started anew.
+  /// Completes a restart.
   public mutating func restarted() {
     settings.merge(pending) { $1 }
     pending = [:]
@@ -202,7 +202,7 @@ public struct HM10Device: Sendable {
 
   // MARK: - Connections
 
-  /// What becomes of an attempt to connect.
+  /// Completes an attempt to connect.
   public mutating func connect(to address: BluetoothAddress?, isReachable: Bool) -> [Effect] {
     if configuration.refusals > 0 {
       configuration.refusals -= 1
@@ -214,14 +214,14 @@ public struct HM10Device: Sendable {
     return [.send(.connection(.made(settings[.notifyAddress] == 1 ? address : nil)))]
   }
 
-  /// The connection is no more.
+  /// Ends the connection.
   public mutating func lose() -> [Effect] {
     guard peer != nil else { return [] }
     peer = nil
     return notifies ? [.send(.lost)] : []
   }
 
-  /// What it tells of a device that a scan finds.
+  /// The replies that report a device which a scan has found.
   public func replies(to neighbour: HM10Neighbour, _ kind: HM10Reply.Discovery.Kind) -> [HM10Reply] {
     switch kind {
     case .devices:
@@ -244,7 +244,7 @@ public struct HM10Device: Sendable {
     }
   }
 
-  /// The bytes of a reply, as this module ends them.
+  /// The bytes of a reply, with the line end of this dialect.
   public func bytes(of reply: HM10Reply) -> [UInt8] {
     let bytes = reply.encoded
     return configuration.dialect == .clone && bytes.suffix(2) != [0x0D, 0x0A] ? bytes + [0x0D, 0x0A] : bytes

@@ -2,13 +2,13 @@
 
 import AccessoryProtocols
 
-/// Pretended devices around a pretended module: some with names that nobody would want on a terminal.
+/// Simulated devices around a simulated module. Some of their names would harm a terminal that shows them unescaped.
 public struct HM10Neighbours: Sendable {
-  /// The devices, with the strength that they had last.
+  /// The devices, with their latest signal strengths.
   public private(set) var all: [HM10Neighbour]
   private var random: SeededGenerator
 
-  /// So many devices; the same seed gives the same.
+  /// This many devices. The same seed gives the same devices.
   public init(count: Int, seed: UInt64) {
     random = SeededGenerator(seed: seed)
     all = []
@@ -24,15 +24,15 @@ public struct HM10Neighbours: Sendable {
     }
   }
 
-  /// Names such as there are, and such as somebody could give to annoy: escape sequences, line ends with what looks like
-  /// a module's own replies, text that runs from right to left, and none.
+  /// Common names, and hostile ones: escape sequences, line ends followed by what looks like a module's replies,
+  /// right-to-left text, and no name.
   private static let names: [String?] = [
     "HMSoft", "L3250 Series", "Bluno", nil, "\u{1B}[31mred\u{1B}[0m", "bell\u{7}", "two\rlines", "x\r\nOK+DISCE",
     "y\r\nOK+CONN", "OK+LOST", "\u{202E}drawkcab", "\u{1B}]0;title\u{7}", "naïve ☂", "a b\tc", "\u{0}nul",
     "OK+NAME:z",
   ]
 
-  /// The air changes: each signal by a few dBm.
+  /// Changes each signal strength by a few dBm.
   public mutating func change() {
     for index in all.indices {
       let strength = (all[index].signalStrength ?? -60) + Int(random.next() % 9) - 4

@@ -3,117 +3,117 @@
 import AccessoryDiscovery
 import AccessoryProtocols
 
-/// A pretended HM-10 with devices around it, which echo what they are sent.
+/// A simulated HM-10 with devices around it, which echo the data that they receive.
 public typealias HM10Simulator = SerialSimulator<HM10Surroundings>
 
-/// A pretended HM-10 and the air around it, in time.
+/// The state of a simulated HM-10 and of the devices around it, with their timing.
 public struct HM10Surroundings: SerialDevice {
-  /// What it is like.
+  /// The configuration of the module and its surroundings.
   public struct Configuration: Sendable, Hashable {
     /// The module.
     public var module = HM10Device.Configuration()
-    /// How many devices are around it. The default is 3.
+    /// The number of devices around it. The default is 3.
     public var neighbours = 3
-    /// How long a scan takes; nil for as long as the module's setting says.
+    /// The duration of a scan; nil means as long as the module's setting says.
     public var scanTime: Duration?
-    /// How long it takes to connect. The default is 100 ms.
+    /// How long connecting takes. The default is 100 ms.
     public var connectTime = Duration.milliseconds(100)
-    /// How long it takes to fail. A real module takes 10 s. The default is 300 ms.
+    /// How long a failing attempt to connect takes. The default is 300 ms; a real module takes 10 s.
     public var failTime = Duration.milliseconds(300)
-    /// After how long a connection is lost; nil for never.
+    /// The time after which a connection is lost; nil means never.
     public var loseAfter: Duration?
-    /// For how long nobody can be connected to when a connection was lost; `zero` for no time.
+    /// How long no device can be connected after a connection was lost. The default is zero.
     public var away = Duration.zero
-    /// Whether the devices echo what they are sent. The default is `true`.
+    /// Whether the devices echo the data that they receive. The default is `true`.
     public var echoes = true
-    /// How long it hears nothing when it starts anew. The default is 300 ms.
+    /// How long the module receives nothing during a restart. The default is 300 ms.
     public var restartTime = Duration.milliseconds(300)
-    /// Repeats everything that is random. The default is 1.
+    /// The seed of all random numbers, so that a run can be repeated. The default is 1.
     public var seed: UInt64 = 1
 
-    /// A module from the factory, among three devices.
+    /// A module with factory settings, and three devices.
     public init() {}
   }
 
-  /// What it tells of itself.
+  /// An event of the module.
   public enum News: Sendable, Hashable {
-    /// It was sent this command.
+    /// The module received this command.
     case command(String)
-    /// It is connected.
+    /// The module was connected to this device.
     case connected(BluetoothAddress)
-    /// It isn't any more.
+    /// The connection was lost or ended.
     case lost
-    /// The other side got this.
+    /// The connected device received this data.
     case passed([UInt8])
-    /// It starts anew.
+    /// The module restarts.
     case restarted
   }
 
-  /// What it does later, or on demand.
-  public enum Moment: Sendable, Hashable {
-    /// Tells the next device of a scan.
+  /// An action that is scheduled, or that the simulator's owner triggers.
+  public enum ScheduledAction: Sendable, Hashable {
+    /// Reports the next device of a scan, by index.
     case found(Int, HM10Reply.Discovery.Kind, step: Duration)
-    /// Connects, or fails to.
+    /// Completes an attempt to connect.
     case connected(BluetoothAddress?)
     /// Loses the connection.
     case lose
-    /// The devices are there again.
+    /// Makes the devices reachable again.
     case back
-    /// Listens again.
+    /// Completes a restart.
     case awake
-    /// The other side sends something.
+    /// The connected device sends this data.
     case say([UInt8])
   }
 
-  /// What it is like.
+  /// The configuration.
   public let configuration: Configuration
-  /// The module.
+  /// The module's state.
   public private(set) var module: HM10Device
-  /// The devices.
+  /// The devices around the module.
   public private(set) var neighbours: HM10Neighbours
-  /// All that the other sides of connections got.
+  /// The last 65,536 bytes that connected devices have received.
   public private(set) var passed: [UInt8] = []
-  /// How often it tried to connect.
+  /// The number of attempts to connect.
   public private(set) var attempts = 0
   private var isAway = false
   private var isDeaf = false
   private var isScanning = false
 
-  /// What a connection carries at once.
+  /// The most bytes that a connection carries at once.
   static let chunk = 20
 
-  /// A module that has just been switched on.
+  /// A module that was just switched on.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     module = HM10Device(configuration.module)
     neighbours = HM10Neighbours(count: configuration.neighbours, seed: configuration.seed)
   }
 
-  /// The driver that speaks with it.
+  /// The name of its driver.
   public static var driver: String { "hm10" }
 
-  /// A genuine module takes what arrives without a pause for one command; a clone reads lines, which come in one piece.
+  /// A genuine module takes bytes without a pause between them for one command. A clone reads lines, which arrive without a pause.
   public var pause: Duration? { .milliseconds(20) }
 
-  /// By what it is known.
+  /// The announcement for other programs.
   public var announcement: Announcement {
     Announcement(
       path: "", driver: Self.driver, name: module.name, model: "HM-10", serial: configuration.module.address.digits)
   }
 
-  /// Switched on, it is not connected.
+  /// Switches the module on, without a connection.
   public mutating func start() -> [SerialEffect<Self>] {
     module.restarted()
     (isAway, isDeaf, isScanning) = (false, false, false)
     return []
   }
 
-  /// Takes a command, or data for the other side.
+  /// Handles a command, or data for the connected device.
   public mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
-    // Amid a scan it takes no commands.
+    // During a scan the module accepts no commands.
     if isDeaf || isScanning { return [] }
     var effects: [SerialEffect<Self>] = []
-    if module.peer == nil { effects.append(.tell(.command(String(decoding: bytes, as: UTF8.self)))) }
+    if module.peer == nil { effects.append(.report(.command(String(decoding: bytes, as: UTF8.self)))) }
     let wasConnected = module.peer != nil
     let answer = module.take(bytes)
     if wasConnected, module.peer == nil { effects += lost() }
@@ -141,17 +141,17 @@ public struct HM10Surroundings: SerialDevice {
       case .pass(let bytes):
         passed += bytes.suffix(65_536)
         passed.removeFirst(max(0, passed.count - 65_536))
-        effects.append(.tell(.passed(bytes)))
+        effects.append(.report(.passed(bytes)))
         if configuration.echoes { effects += say(bytes) }
       case .restart:
         isDeaf = true
-        effects += [.forget, .tell(.restarted), .after(configuration.restartTime, .awake)]
+        effects += [.cancelAll, .report(.restarted), .after(configuration.restartTime, .awake)]
       }
     }
     return effects
   }
 
-  /// What the other side sends comes in pieces of 20 bytes.
+  /// Sends data of the connected device in pieces of 20 bytes.
   private func say(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
     stride(from: 0, to: bytes.count, by: Self.chunk).enumerated().map { number, start in
       let piece = Array(bytes[start..<min(start + Self.chunk, bytes.count)])
@@ -159,19 +159,19 @@ public struct HM10Surroundings: SerialDevice {
     }
   }
 
-  /// What follows from the end of a connection.
+  /// The effects of the end of a connection.
   private mutating func lost() -> [SerialEffect<Self>] {
-    guard configuration.away > .zero else { return [.forget, .tell(.lost)] }
+    guard configuration.away > .zero else { return [.cancelAll, .report(.lost)] }
     isAway = true
-    return [.forget, .tell(.lost), .after(configuration.away, .back)]
+    return [.cancelAll, .report(.lost), .after(configuration.away, .back)]
   }
 
-  /// From now on so many attempts to connect fail.
+  /// Makes this many of the next attempts to connect fail.
   public mutating func refuse(_ count: Int) { module.configuration.refusals = count }
 
-  /// What happens in time.
-  public mutating func happen(_ moment: Moment) -> [SerialEffect<Self>] {
-    switch moment {
+  /// Carries out a scheduled action.
+  public mutating func perform(_ action: ScheduledAction) -> [SerialEffect<Self>] {
+    switch action {
     case .found(let index, let kind, let step):
       guard neighbours.all.indices.contains(index) else {
         isScanning = false
@@ -180,10 +180,10 @@ public struct HM10Surroundings: SerialDevice {
       let bytes = module.replies(to: neighbours.all[index], kind).flatMap { module.bytes(of: $0) }
       return [.send(bytes), .after(step, .found(index + 1, kind, step: step))]
     case .connected(let address):
-      // Nobody can be connected to who went meanwhile.
+      // The devices may have become unreachable meanwhile.
       var effects = carryOut(module.connect(to: address, isReachable: !isAway))
       if let peer = module.peer {
-        effects.append(.tell(.connected(peer)))
+        effects.append(.report(.connected(peer)))
         if let time = configuration.loseAfter { effects.append(.after(time, .lose)) }
       }
       return effects

@@ -3,66 +3,66 @@
 import AccessoryDiscovery
 import AccessoryProtocols
 
-/// A pretended car, on a pseudo-terminal.
+/// A simulated car, on a pseudo-terminal.
 public typealias HM1XSimulator = SerialSimulator<HM1XDevice>
 
-/// A pretended car, which takes control frames.
+/// The state of a simulated car, which receives control frames.
 public struct HM1XDevice: SerialDevice {
-  /// What it is like.
+  /// The car's configuration.
   public struct Configuration: Sendable, Hashable {
-    /// Who reads the frames: four bytes at a time, or whatever is between colons. The default is `window`.
+    /// How the car finds frames: as four bytes at a time, or as bytes between colons. The default is `window`.
     public var receiver = HM1XFrame.Receiver.window
-    /// Its name.
+    /// The name.
     public var name = "HM-1X car"
-    /// Its serial number.
+    /// The serial number.
     public var serialNumber = "CAR0001"
 
-    /// A car as it comes.
+    /// The default configuration.
     public init() {}
   }
 
-  /// What it tells of itself: a frame that says something else than the last.
+  /// An event of the car: a frame that differs from the last one.
   public typealias News = HM1XFrame
-  /// It does nothing later.
-  public enum Moment: Sendable, Hashable {}
+  /// The car schedules no actions.
+  public enum ScheduledAction: Sendable, Hashable {}
 
-  /// What it is like.
+  /// The car's configuration.
   public let configuration: Configuration
-  /// What it does.
+  /// The last frame; nil before the first.
   public private(set) var frame: HM1XFrame?
-  /// Frames that it took in all.
+  /// The number of frames received.
   public private(set) var frameCount = 0
-  /// Bytes that were in no frame.
+  /// The number of bytes outside frames.
   public private(set) var strayBytes = 0
   private var codec = HM1XFrame.codec
   private var part: [UInt8] = []
 
-  /// A car that stands still.
+  /// A standing car.
   public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
 
-  /// The driver that speaks with it.
+  /// The name of its driver.
   public static var driver: String { "hm1x" }
 
-  /// It takes bytes as they come.
+  /// Nil: bytes are handled as they arrive.
   public var pause: Duration? { nil }
 
-  /// By what it is known.
+  /// The announcement for other programs.
   public var announcement: Announcement {
     Announcement(
       path: "", driver: Self.driver, name: configuration.name, model: "HM-1X", serial: configuration.serialNumber)
   }
 
-  /// Switched on, it expects the beginning of a frame.
+  /// Switches the car on.
   public mutating func start() -> [SerialEffect<Self>] {
     codec.reset()
     part = []
     return []
   }
 
-  /// It does nothing later.
-  public mutating func happen(_ moment: Moment) -> [SerialEffect<Self>] {}
+  /// Never called: the car schedules no actions.
+  public mutating func perform(_ action: ScheduledAction) -> [SerialEffect<Self>] {}
 
-  /// Takes frames.
+  /// Handles control frames.
   public mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
     var frames: [HM1XFrame] = []
     if configuration.receiver == .window {
@@ -77,12 +77,12 @@ public struct HM1XDevice: SerialDevice {
     var effects: [SerialEffect<Self>] = []
     for next in frames where next != frame {
       frame = next
-      effects.append(.tell(next))
+      effects.append(.report(next))
     }
     return effects
   }
 
-  /// What is between two colons is a frame if it has three bytes: so the other bytes must not be colons.
+  /// Takes three bytes between two colons for a frame, so this fails for frames that contain another colon.
   private mutating func takeNaively(_ byte: UInt8) -> HM1XFrame? {
     guard byte == UInt8(ascii: ":") else {
       if part.count < 64 { part.append(byte) }

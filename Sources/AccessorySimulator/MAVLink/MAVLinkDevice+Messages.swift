@@ -2,15 +2,15 @@
 
 import AccessoryProtocols
 
-// What the pretended autopilot says.
+// The messages of the simulated autopilot.
 
 extension MAVLinkDevice {
-  /// Milliampere hours of a full battery.
+  /// The capacity of a full battery, in mAh.
   private static let capacity = 5_000
-  /// Hundredths of an ampere that it takes.
+  /// The current out of the battery, in hundredths of an ampere.
   private static let centiamperes: Int16 = 1_234
 
-  /// What becomes of a command: only messages can be asked for.
+  /// Handles a command. Only requests for messages are accepted.
   mutating func take(_ command: MAVLinkCommand, from header: MAVLinkHeader) -> [SerialEffect<Self>] {
     guard [0, configuration.system].contains(command.system), [0, 1].contains(command.component) else { return [] }
     func answer(_ result: MAVLinkAcknowledgement.Result) -> MAVLinkMessage {
@@ -19,12 +19,12 @@ extension MAVLinkDevice {
     }
     let isKnown = command.command != MAVLinkCommand.requestMessage || !has(.old)
     guard isKnown, let message = command.requestedMessage, !messages(message).isEmpty else {
-      return [.tell(.refused(command.command))] + send(answer(.unsupported))
+      return [.report(.refused(command.command))] + send(answer(.unsupported))
     }
-    var effects: [SerialEffect<Self>] = [.tell(.asked(message))] + send(answer(.accepted))
+    var effects: [SerialEffect<Self>] = [.report(.asked(message))] + send(answer(.accepted))
     if command.command == MAVLinkCommand.requestMessage { return effects + send(message) }
     let count = (intervals[message]?.count ?? 0) + 1
-    // 0 is the usual interval, and what is negative stops it.
+    // 0 sets the default interval, and a negative number stops the messages.
     let microseconds = Int(exactly: command.parameters[1].rounded()) ?? 0
     let interval = Duration.microseconds(
       microseconds == 0 ? 1_000_000 : max(10_000, min(microseconds, 3_600_000_000)))
@@ -33,7 +33,7 @@ extension MAVLinkDevice {
     return effects
   }
 
-  /// The messages of this number, one for each battery where it is about that; none for what it doesn't have.
+  /// The messages with this number: one for each battery if they are about batteries; empty when the autopilot has no such message.
   private func messages(_ number: UInt32) -> [MAVLinkMessage] {
     switch number {
     case MAVLinkHeartbeat.number: return [.heartbeat(configuration.heartbeat)]
@@ -83,16 +83,16 @@ extension MAVLinkDevice {
     status.percent = UInt8(percent)
     status.consumedMilliampereHours = Int32((100 - percent) * Self.capacity / 100)
     if !configuration.isCharging, percent > 0 {
-      // Milliampere hours times 3,600 s an hour, divided by milliamperes.
+      // Milliampere hours times 3,600 s/h, divided by milliamperes.
       status.secondsRemaining = Int32(percent * Self.capacity / 100 * 360 / Int(Self.centiamperes))
     }
     status.state = configuration.isCharging ? .charging : percent > 20 ? .ok : percent > 5 ? .low : .critical
     return status
   }
 
-  // MARK: - On the line
+  // MARK: - Frames
 
-  /// Sends the messages of this number.
+  /// Sends the messages with this number.
   mutating func send(_ number: UInt32) -> [SerialEffect<Self>] { messages(number).flatMap { send($0) } }
 
   private func version(of message: MAVLinkMessage) -> MAVLinkVersion {
@@ -113,12 +113,12 @@ extension MAVLinkDevice {
     return pass(bytes)
   }
 
-  /// Puts bytes on the line, with what is wrong with it.
+  /// Sends a frame, with the line's faults.
   private mutating func pass(_ frame: [UInt8]) -> [SerialEffect<Self>] {
     if isStalled { return [] }
     var bytes = frame
     if chance(configuration.garbage) {
-      // With start bytes among it.
+      // The noise also contains start bytes.
       let count = 1 + Int(random.next() % 40)
       let starts: [UInt8] = [0xFD, 0xFE]
       let noise = (0..<count).map { _ in
@@ -140,7 +140,7 @@ extension MAVLinkDevice {
     share > 0 && Double(random.next() >> 11) * 0x1p-53 < share
   }
 
-  /// What others on the line say.
+  /// The frames of other systems on the line.
   mutating func crowd() -> [SerialEffect<Self>] {
     let system = configuration.system
     let others: [(system: UInt8, component: UInt8, heartbeat: MAVLinkHeartbeat)] = [
@@ -162,7 +162,7 @@ extension MAVLinkDevice {
     return effects + pass(unknownFrame)
   }
 
-  /// A frame of a message that nobody knows, with start bytes in it.
+  /// A frame of an undefined message, with start bytes inside.
   private var unknownFrame: [UInt8] {
     let system = configuration.system
     let payload: [UInt8] = [0xFE, 9, 0, system, 1, 0, 0xFD, 40, 0, 0, 0, system, 1, 1, 0, 0]
@@ -175,7 +175,7 @@ extension MAVLinkDevice {
 }
 
 extension MAVLinkHeader {
-  /// A frame whose checksum means nothing.
+  /// The bytes of a frame with a meaningless checksum.
   fileprivate func bytesUnchecked(payload: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = version == .one ? [0xFE, UInt8(payload.count)] : [0xFD, UInt8(payload.count), 0, 0]
     bytes += [sequence, system, component, UInt8(truncatingIfNeeded: message)]

@@ -3,135 +3,135 @@
 import AccessoryDiscovery
 import AccessoryProtocols
 
-/// A pretended autopilot, on a pseudo-terminal.
+/// A simulated autopilot, on a pseudo-terminal.
 public typealias MAVLinkSimulator = SerialSimulator<MAVLinkDevice>
 
-/// A pretended autopilot that speaks MAVLink: it sends its heartbeat, its status and its batteries, and what it is asked for.
-/// It does nothing else that it is told.
+/// The state of a simulated autopilot that speaks MAVLink. It sends heartbeats, its status, its batteries, and messages
+/// that were requested. It refuses all other commands.
 public struct MAVLinkDevice: SerialDevice {
-  /// What it is like.
+  /// The autopilot's configuration.
   public struct Configuration: Sendable, Hashable {
-    /// In which version it speaks; it understands both. The default is `two`.
+    /// The MAVLink version of sent frames; both versions are received. The default is `two`.
     public var version = MAVLinkVersion.two
-    /// The number of its system. The default is 1.
+    /// The system id. The default is 1.
     public var system: UInt8 = 1
-    /// Its serial number, which is also the unique number that it tells.
+    /// The serial number, which is also the unique id in AUTOPILOT_VERSION.
     public var serialNumber = "MAV0001"
-    /// What it says of itself.
+    /// The contents of the heartbeat.
     public var heartbeat = MAVLinkHeartbeat(type: 2, autopilot: 3, mode: [.custom, .stabilized, .manual], state: 3)
-    /// The version of its software.
+    /// The version of the flight software.
     public var firmware = MAVLinkAutopilotVersion.packed(4, 5, 7)
-    /// How full its batteries are, in percent, 0…100. The default is 87.
+    /// The charge of the batteries in percent, 0…100. The default is 87.
     public var percent = 87
-    /// Whether they are charged. The default is `false`.
+    /// Whether the batteries are being charged. The default is `false`.
     public var isCharging = false
-    /// Time in which they lose one percent; nil: they lose nothing.
+    /// The time in which the batteries lose one percent; nil for no drain.
     public var drainInterval: Duration?
-    /// How many it has, 0…16. The default is 1.
+    /// The number of batteries, 0…16. The default is 1.
     public var batteries = 1
-    /// How many cells each has, 0…14; 0: it knows only the voltage of all. The default is 4.
+    /// The number of cells in a battery, 0…14. With 0 only the total voltage is known. The default is 4.
     public var cells = 4
-    /// Time between two of each of its messages. The default is 1 s.
+    /// The time between two messages of the same kind. The default is 1 s.
     public var period = Duration.seconds(1)
-    /// How it behaves.
-    public var habits: Set<Quirk> = []
-    /// Share of its frames that have noise in front of them, 0…1. The default is 0.0.
+    /// How the autopilot differs from the usual behaviour.
+    public var quirks: Set<Quirk> = []
+    /// The share of frames with noise before them, 0…1. The default is 0.
     public var garbage = 0.0
-    /// Share of its frames that come in two pieces, with a pause between them, 0…1. The default is 0.0.
+    /// The share of frames that arrive in two pieces with a pause between them, 0…1. The default is 0.
     public var split = 0.0
-    /// After how long it says nothing any more; nil: never.
+    /// The time after which the autopilot stops sending; nil means never.
     public var stallAfter: Duration?
-    /// Repeats everything that is random. The default is 1.
+    /// The seed of all random numbers, so that a run can be repeated. The default is 1.
     public var seed: UInt64 = 1
 
     /// A quadrotor with ArduPilot, on the ground.
     public init() {}
   }
 
-  /// What not all autopilots do.
+  /// Behaviour of some autopilots.
   public enum Quirk: String, Sendable, Hashable, CaseIterable {
-    /// It sends only heartbeats by itself.
+    /// Only heartbeats are sent without a request.
     case quiet
-    /// It says nothing until it hears somebody's heartbeat.
+    /// Nothing is sent before another system's heartbeat was received.
     case shy
-    /// It doesn't know REQUEST_MESSAGE.
+    /// REQUEST_MESSAGE isn't known.
     case old
-    /// It has no BATTERY_STATUS.
+    /// BATTERY_STATUS isn't known.
     case plain
-    /// It signs its frames, which only version 2 can.
+    /// Frames are signed, which only version 2 supports.
     case signed
-    /// A gimbal, a ground station, and another vehicle speak on its line, too; and messages come that nobody knows.
+    /// A gimbal, a ground station and another vehicle send on the line as well. Some messages are undefined ones.
     case crowded
-    /// Every other frame is of the other version, as far as that has such messages.
+    /// Every other frame has the other MAVLink version, if that has the message.
     case mixed
   }
 
-  /// What it tells of itself.
+  /// An event of the autopilot.
   public enum News: Sendable, Hashable {
-    /// It was asked to send this message.
+    /// The message with this number was requested.
     case asked(UInt32)
-    /// It was told this command, and doesn't do it.
+    /// The command with this number was refused.
     case refused(UInt16)
-    /// It heard the first heartbeat of this system and component.
+    /// The first heartbeat of this system and component was received.
     case heard(system: UInt8, component: UInt8)
-    /// Its batteries have lost something: their percent.
+    /// The batteries' charge fell to this percentage.
     case battery(Int)
   }
 
-  /// What it does later.
-  public enum Moment: Sendable, Hashable {
-    /// Sends its heartbeat.
+  /// An action that the autopilot schedules.
+  public enum ScheduledAction: Sendable, Hashable {
+    /// Sends the heartbeat.
     case beat
-    /// Sends its status and its batteries.
+    /// Sends the status and the batteries.
     case push
-    /// Sends a message that it was asked for again and again; counts how often it was told so.
+    /// Sends a message that was requested periodically. The second number says how often its interval was set.
     case again(UInt32, Int)
-    /// Its batteries lose a little.
+    /// The batteries lose one percent.
     case drain
     /// Sends the second piece of a frame.
     case release
-    /// Falls silent.
+    /// Stops sending.
     case stall
   }
 
-  /// What it is like.
+  /// The autopilot's configuration.
   public var configuration: Configuration
-  /// Who was heard, system and component.
+  /// The systems and components whose heartbeats were received.
   private(set) var heard: Set<UInt16> = []
   var codec = MAVLinkCodec()
   var sequence: UInt8 = 0
   var random: SeededGenerator
-  /// Frames behind one that has been sent by half.
+  /// Frames that wait until the second piece of an earlier frame is sent.
   var held: [UInt8] = []
   var isHolding = false
   var isStalled = false
-  /// The intervals that it was asked for, and how often.
+  /// The requested intervals by message, and how often each was set.
   var intervals: [UInt32: (interval: Duration, count: Int)] = [:]
 
-  /// An autopilot that has just been switched on.
+  /// An autopilot that was just switched on.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     random = SeededGenerator(seed: configuration.seed)
   }
 
-  /// The driver that speaks with it.
+  /// The name of its driver.
   public static var driver: String { "mavlink" }
 
-  /// It takes bytes as they come.
+  /// Nil: bytes are handled as they arrive.
   public var pause: Duration? { nil }
 
-  /// By what it is known.
+  /// The announcement for other programs.
   public var announcement: Announcement {
     Announcement(
       path: "", driver: Self.driver, name: "Simulated autopilot", model: configuration.heartbeat.typeWord ?? "",
       serial: configuration.serialNumber)
   }
 
-  func has(_ habit: Quirk) -> Bool { configuration.habits.contains(habit) }
+  func has(_ quirk: Quirk) -> Bool { configuration.quirks.contains(quirk) }
 
-  // MARK: - What happens
+  // MARK: - Events
 
-  /// Begins to send what it sends by itself.
+  /// Switches the autopilot on: schedules its messages and the drain.
   public mutating func start() -> [SerialEffect<Self>] {
     codec.reset()
     (heard, intervals) = ([], [:])
@@ -146,9 +146,9 @@ public struct MAVLinkDevice: SerialDevice {
     [.after(.milliseconds(50), .beat)] + (has(.quiet) ? [] : [.after(.milliseconds(80), .push)])
   }
 
-  /// Something is due.
-  public mutating func happen(_ moment: Moment) -> [SerialEffect<Self>] {
-    switch moment {
+  /// Carries out a scheduled action.
+  public mutating func perform(_ action: ScheduledAction) -> [SerialEffect<Self>] {
+    switch action {
     case .beat:
       return send(MAVLinkHeartbeat.number) + (has(.crowded) ? crowd() : []) + [.after(.seconds(1), .beat)]
     case .push:
@@ -156,11 +156,11 @@ public struct MAVLinkDevice: SerialDevice {
       return messages.flatMap { send($0) } + [.after(configuration.period, .push)]
     case .again(let message, let count):
       guard let wanted = intervals[message], wanted.count == count else { return [] }
-      return send(message) + [.after(wanted.interval, moment)]
+      return send(message) + [.after(wanted.interval, action)]
     case .drain:
       guard configuration.percent > 0 else { return [] }
       configuration.percent -= 1
-      return [.tell(.battery(configuration.percent))]
+      return [.report(.battery(configuration.percent))]
         + (configuration.drainInterval.map { [.after($0, .drain)] } ?? [])
     case .release:
       defer { (held, isHolding) = ([], false) }
@@ -171,7 +171,7 @@ public struct MAVLinkDevice: SerialDevice {
     }
   }
 
-  /// Takes commands, and notes who is there.
+  /// Handles commands and heartbeats.
   public mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>] {
     var batch = FrameBatch<MAVLinkHeader>()
     codec.decode(bytes.span.bytes, into: &batch)
@@ -190,6 +190,6 @@ public struct MAVLinkDevice: SerialDevice {
   private mutating func hear(_ header: MAVLinkHeader) -> [SerialEffect<Self>] {
     let isFirst = heard.isEmpty
     guard heard.insert(UInt16(header.system) << 8 | UInt16(header.component)).inserted else { return [] }
-    return [.tell(.heard(system: header.system, component: header.component))] + (isFirst && has(.shy) ? speak() : [])
+    return [.report(.heard(system: header.system, component: header.component))] + (isFirst && has(.shy) ? speak() : [])
   }
 }

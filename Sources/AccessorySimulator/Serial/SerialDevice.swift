@@ -2,36 +2,36 @@
 
 import AccessoryDiscovery
 
-/// A pretended accessory on a serial line, as a value: what it does with the bytes that arrive, and in time.
+/// A simulated accessory on a serial line. It is a value that handles received bytes and scheduled actions.
 public protocol SerialDevice: Sendable {
-  /// What it tells of itself to who runs it.
+  /// An event for the owner of the simulator.
   associatedtype News: Sendable, Hashable
-  /// What it does later, or on demand.
-  associatedtype Moment: Sendable, Hashable
+  /// An action that the device schedules, or that the simulator's owner triggers.
+  associatedtype ScheduledAction: Sendable, Hashable
 
-  /// The name of the driver that speaks with it.
+  /// The name of the device's driver.
   static var driver: String { get }
-  /// After this pause what has arrived is one piece; nil takes bytes as they come.
+  /// Received bytes are handled together after a pause of this length; nil means that they are handled as they arrive.
   var pause: Duration? { get }
-  /// By what it is known: its announcement, but for its path.
+  /// The announcement for other programs, without the path.
   var announcement: Announcement { get }
 
-  /// It was plugged in, or switched on.
+  /// Called when the device was plugged in.
   mutating func start() -> [SerialEffect<Self>]
-  /// Bytes arrived.
+  /// Handles received bytes.
   mutating func take(_ bytes: [UInt8]) -> [SerialEffect<Self>]
-  /// The moment has come.
-  mutating func happen(_ moment: Moment) -> [SerialEffect<Self>]
+  /// Carries out an action.
+  mutating func perform(_ action: ScheduledAction) -> [SerialEffect<Self>]
 }
 
-/// What a pretended accessory does.
+/// An effect of a simulated accessory.
 public enum SerialEffect<Device: SerialDevice>: Sendable {
-  /// It sends these bytes.
+  /// Sends these bytes.
   case send([UInt8])
-  /// It goes on so much later, unless it is unplugged or starts anew by then.
-  case after(Duration, Device.Moment)
-  /// Forgets all that it would do later.
-  case forget
-  /// Something happened that may be shown.
-  case tell(Device.News)
+  /// Schedules an action. It is dropped when the device is unplugged, and when `cancelAll` cancels all actions.
+  case after(Duration, Device.ScheduledAction)
+  /// Cancels all scheduled actions.
+  case cancelAll
+  /// Reports an event to the owner of the simulator.
+  case report(Device.News)
 }

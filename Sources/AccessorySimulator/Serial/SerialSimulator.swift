@@ -4,69 +4,70 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// Runs a pretended accessory on a pseudo-terminal, which is announced and fails on demand.
+/// Runs a simulated accessory on a pseudo-terminal, with an announcement and with faults on demand.
 public actor SerialSimulator<Device: SerialDevice> {
-  /// What to pretend.
+  /// The configuration of a simulator.
   public struct Configuration: Sendable {
     /// The accessory.
     public var device: Device
-    /// What goes wrong. Of these, it knows `drop`, `corrupt`, `delay`, `unplug` and `replug`; a request is a piece of
-    /// what arrives.
+    /// The faults that happen. Only `drop`, `corrupt`, `delay`, `unplug` and `replug` have an effect. Bytes that are
+    /// handled together count as one request.
     public var faults = Faults()
-    /// Repeats everything that is random.
+    /// The seed of all random numbers, so that a run can be repeated.
     public var seed: UInt64
-    /// Where to keep a link to the pseudo-terminal.
+    /// The path of a link to the pseudo-terminal; nil for no link.
     public var link: String?
-    /// Whether others are told of it. The default is `true`.
+    /// Whether the accessory is announced. The default is `true`.
     public var isAnnounced = true
-    /// Where to announce it; nil for the user's own directory, where others look.
+    /// The folder of the announcement; nil means the user's, where other programs look.
     public var announcementDirectory: String?
 
-    /// An accessory in good order.
+    /// A simulator without faults.
     public init(_ device: Device, seed: UInt64 = .random(in: 0 ... .max)) {
       self.device = device
       self.seed = seed
     }
 
-    var traces: Traces {
-      Traces(link: link, announcement: isAnnounced ? device.announcement : nil, directory: announcementDirectory)
+    var hints: DiscoveryHints {
+      DiscoveryHints(
+        link: link, announcement: isAnnounced ? device.announcement : nil, directory: announcementDirectory)
     }
   }
 
-  /// What happens to it.
+  /// An event of the simulator.
   public enum Event: Sendable, Hashable {
-    /// It can be opened at this path.
+    /// The accessory was plugged in, at this path.
     case pluggedIn(path: String)
-    /// It is gone.
+    /// The accessory was unplugged.
     case unplugged
-    /// What it tells.
+    /// An event of the accessory.
     case news(Device.News)
   }
 
   private nonisolated let executor = DispatchExecutor(label: "accessory.simulator.\(Device.driver)")
   private nonisolated let io: IOThread
   private let configuration: Configuration
-  /// What happens to it. For one reader; ends with `stop`.
+  /// The simulator's events, for a single reader. The stream ends with `stop`.
   public nonisolated let events: AsyncStream<Event>
   private let continuation: AsyncStream<Event>.Continuation
 
-  /// The accessory itself.
+  /// The accessory's state.
   public private(set) var device: Device
   private var line: FaultyLine
   private var plug: Plug?
   private var plugCount = 0
   private var pieceCount = 0
-  /// Counts what is forgotten, so that timers know whether they are meant.
+  /// Incremented when scheduled actions are cancelled, so that their timers have no effect.
   private var era = 0
   private var buffer: [UInt8] = []
   private var piece: [UInt8] = []
   private var arrivals = 0
   private var isStopped = false
 
-  /// Bytes of one piece.
+  /// The most bytes that are handled together.
   private static var pieceLimit: Int { 4_096 }
 
-  /// The simulator's dispatch queue.
+  /// The simulator's serial dispatch queue.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// A simulator that isn't plugged in yet.
@@ -80,15 +81,15 @@ public actor SerialSimulator<Device: SerialDevice> {
 
   // MARK: - Plug and unplug
 
-  /// Plugs it in, unless it is; returns where. To be called again only when that has returned.
+  /// Plugs the accessory in, unless it is plugged in. Returns its path. Don't call this again before it has returned.
   ///
-  /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator has it, `cancelled`
-  /// after `stop`.
+  /// Throws `ioFailure`, `misconfigured` when the link can't be made, `busy` when another simulator uses the link, and
+  /// `cancelled` after `stop`.
   @discardableResult
   public func plugIn() async throws(AccessoryError) -> String {
     if let plug { return plug.path }
     if isStopped { throw AccessoryError(.cancelled, "the simulator was stopped") }
-    let plug = try await Plug.make(.pseudoTerminal, configuration.traces, io: io)
+    let plug = try await Plug.make(.pseudoTerminal, configuration.hints, io: io)
     guard !isStopped else {
       await plug.close()
       throw AccessoryError(.cancelled, "the simulator was stopped")
@@ -106,7 +107,7 @@ public actor SerialSimulator<Device: SerialDevice> {
     return plug.path
   }
 
-  /// Pulls the cable. It is plugged in again later if its faults say so.
+  /// Unplugs the accessory. It is plugged in again later if the faults say so.
   public func unplug() {
     guard let plug else { return }
     era += 1
@@ -119,7 +120,7 @@ public actor SerialSimulator<Device: SerialDevice> {
     }
   }
 
-  /// Pulls the cable for good. Returns when all is closed.
+  /// Unplugs the accessory for good. Returns when everything is closed.
   public func stop() async {
     isStopped = true
     let transport = plug?.transport
@@ -128,10 +129,10 @@ public actor SerialSimulator<Device: SerialDevice> {
     continuation.finish()
   }
 
-  /// Lets something happen now.
-  public func happen(_ moment: Device.Moment) { run(device.happen(moment)) }
+  /// Carries out an action now.
+  public func perform(_ action: Device.ScheduledAction) { run(device.perform(action)) }
 
-  /// Changes the accessory.
+  /// Changes the accessory's state.
   public func change(_ body: @Sendable (inout Device) -> Void) { body(&device) }
 
   // MARK: - Bytes
@@ -140,7 +141,7 @@ public actor SerialSimulator<Device: SerialDevice> {
     while let plug {
       switch plug.transport.input.take(into: &buffer) {
       case .nothing: return
-      // Somebody else pulled the cable.
+      // The other end was closed.
       case .end: return unplug()
       case .bytes: break
       }
@@ -164,7 +165,7 @@ public actor SerialSimulator<Device: SerialDevice> {
     pieceCount += 1
     let effects = device.take(bytes)
     if configuration.faults.unplug == .request(pieceCount) {
-      // Amid the answer, if there is one.
+      // In the middle of the reply, if there is one.
       for case .send(let bytes) in effects.prefix(1) {
         _ = plug?.transport.output.offer(Array(bytes.prefix(bytes.count / 2)))
       }
@@ -177,13 +178,13 @@ public actor SerialSimulator<Device: SerialDevice> {
     for effect in effects {
       switch effect {
       case .send(let bytes): send(bytes)
-      case .after(let time, let moment):
+      case .after(let time, let action):
         let now = era
         after(time) { simulator in
-          if simulator.era == now, simulator.plug != nil { simulator.run(simulator.device.happen(moment)) }
+          if simulator.era == now, simulator.plug != nil { simulator.run(simulator.device.perform(action)) }
         }
-      case .forget: era += 1
-      case .tell(let news): continuation.yield(.news(news))
+      case .cancelAll: era += 1
+      case .report(let news): continuation.yield(.news(news))
       }
     }
   }
@@ -195,7 +196,7 @@ public actor SerialSimulator<Device: SerialDevice> {
     after(configuration.faults.delay) { if $0.plugCount == count { $0.offer(frame) } }
   }
 
-  /// A host that doesn't read loses what doesn't fit, as on a line without flow control.
+  /// When the host doesn't read, bytes that don't fit are lost, as on a line without flow control.
   private func offer(_ bytes: [UInt8]) { _ = plug?.transport.output.offer(bytes) }
 
   // MARK: - Time

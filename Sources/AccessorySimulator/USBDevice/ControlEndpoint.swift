@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What every USB device answers on endpoint 0 (USB 2.0, 9.4), and what it remembers for that.
+/// Endpoint 0 of a USB device: answers the standard requests (USB 2.0, 9.4).
 struct ControlEndpoint: Sendable {
   private let descriptors: [UInt16: [UInt8]]
   private let interfaces: [UInt8]
   private let endpoints: Set<UInt8>
   private(set) var configuration: UInt8 = 0
-  /// Endpoints that answer nothing but a stall until the host clears them.
+  /// Endpoints that stall all transfers until the host clears them.
   private(set) var halted: Set<UInt8> = []
 
-  /// What a request did besides being answered.
+  /// A further effect of a request.
   enum Effect: Sendable, Hashable {
     case none
-    /// The device starts anew, with nothing underway.
+    /// The device was configured, so its state starts anew.
     case configured
-    /// The halt of this endpoint is over.
+    /// The halt of this endpoint was cleared.
     case cleared(UInt8)
   }
 
@@ -39,7 +39,7 @@ struct ControlEndpoint: Sendable {
     endpoints = Set(interfaces.flatMap(\.endpoints).map(\.address))
   }
 
-  /// Lets an endpoint answer nothing but a stall.
+  /// Halts an endpoint.
   mutating func halt(_ endpoint: UInt8) { halted.insert(endpoint) }
 
   /// Answers a standard request.

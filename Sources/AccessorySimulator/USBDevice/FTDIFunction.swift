@@ -3,13 +3,13 @@
 import AccessoryCore
 import AccessoryIO
 
-/// An FT232R, the serial adapter that the kernel makes a `/dev/ttyUSB` of. Request numbers as in its driver, ftdi_sio.
+/// An FT232R serial adapter, for which the kernel creates a `/dev/ttyUSB`. The request numbers are those of the driver ftdi_sio.
 struct FTDIFunction: USBFunction {
   let input = SimulatedUSBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 64)
   let output = SimulatedUSBEndpoint(address: 0x02, kind: .bulk, maximumPacket: 64)
   private var state = HostLineSettings(latencyTimer: .milliseconds(16))
 
-  /// Clear to send, data set ready and carrier detect are raised; the transmitter is empty.
+  /// Clear To Send, Data Set Ready and Carrier Detect are set, and the transmitter is empty.
   private static let status: [UInt8] = [0xB1, 0x60]
 
   let style = PacketStyle.prefixed(status)
@@ -34,7 +34,7 @@ struct FTDIFunction: USBFunction {
     return .done()
   }
 
-  /// The lower byte says how, the upper one which.
+  /// The lower byte holds the states, the upper byte selects which of them to set.
   private mutating func setModemLines(_ value: UInt16) {
     if value & 0x0100 != 0 { state.dtr = value & 1 != 0 }
     if value & 0x0200 != 0 { state.rts = value & 2 != 0 }
@@ -52,8 +52,8 @@ struct FTDIFunction: USBFunction {
     return .done()
   }
 
-  /// The rate that a divisor makes of 3 MHz: 14 bits before the point, and three bits that stand for eighths. 0 and 1
-  /// are 3 and 2 megabaud.
+  /// The baud rate of a divisor of 3 MHz, which has 14 integer bits and three bits that encode eighths. The divisors 0
+  /// and 1 mean 3 and 2 megabaud.
   static func baudRate(_ value: UInt16, _ index: UInt16) -> UInt32 {
     let whole = UInt32(value & 0x3FFF)
     let eighths: [UInt32] = [0, 4, 2, 1, 3, 5, 6, 7]

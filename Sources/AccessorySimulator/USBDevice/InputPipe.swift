@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes on their way to the host through one endpoint, cut into packets as the host makes room for them.
+/// Bytes that wait for IN transfers of one endpoint, divided into packets.
 struct InputPipe: Sendable {
   private let maximumPacket: Int
   private let style: PacketStyle
   private var bytes: [UInt8] = []
   private var start = 0
-  /// The last packet was full and nothing is behind it: one of nothing says that this is the end.
+  /// Whether an empty packet must follow, because the last packet was full and no bytes are left.
   private var owesEmptyPacket = false
 
   init(_ endpoint: SimulatedUSBEndpoint, style: PacketStyle = .stream) {
@@ -14,10 +14,10 @@ struct InputPipe: Sendable {
     self.style = style
   }
 
-  /// Bytes that have not left.
+  /// The number of bytes that weren't sent yet.
   var count: Int { bytes.count - start }
 
-  /// Adds bytes that belong together.
+  /// Adds bytes of one write. With `reports` they are padded to whole reports.
   mutating func append(_ more: [UInt8]) {
     bytes.removeFirst(start)
     start = 0
@@ -27,13 +27,13 @@ struct InputPipe: Sendable {
     if style == .reports, part > 0 { bytes.append(contentsOf: repeatElement(0, count: maximumPacket - part)) }
   }
 
-  /// Drops what has not left.
+  /// Drops the bytes that weren't sent yet.
   mutating func clear() {
     (bytes, start) = ([], 0)
     owesEmptyPacket = false
   }
 
-  /// What fills a transfer with so much room; nil when it isn't over yet.
+  /// The status and the data of a transfer with this much room; nil when the transfer must wait.
   mutating func fill(room: Int) -> (status: USBStatus, data: [UInt8])? {
     guard count > 0 || owesEmptyPacket else { return nil }
     switch style {
@@ -43,13 +43,13 @@ struct InputPipe: Sendable {
     }
   }
 
-  /// A transfer ends with the last byte: if that fills a packet, an empty one comes behind it, within the same
-  /// transfer if that has room.
+  /// Fills a transfer up to the last byte. If that byte fills a packet, an empty packet must follow: in the same
+  /// transfer if there is room.
   private mutating func fillStream(_ room: Int) -> (USBStatus, [UInt8]) {
     owesEmptyPacket = false
     let whole = room / maximumPacket * maximumPacket
     if count > whole, whole == 0 || room > whole {
-      // The next packet doesn't fit into what is left.
+      // The next packet is larger than the remaining room.
       let packet = min(maximumPacket, count - whole)
       if packet > room - whole {
         let data = take(room)
@@ -75,7 +75,7 @@ struct InputPipe: Sendable {
     return (.done, data)
   }
 
-  /// All packets are full, so a transfer is over only when it is full itself.
+  /// Fills a transfer with reports. All packets are full, so the transfer ends only when it is full.
   private mutating func fillReports(_ room: Int) -> (USBStatus, [UInt8])? {
     if room % maximumPacket == 0 { return room > 0 && count >= room ? (.done, take(room)) : nil }
     let needed = room / maximumPacket * maximumPacket + maximumPacket

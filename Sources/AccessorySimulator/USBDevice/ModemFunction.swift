@@ -2,7 +2,7 @@
 
 import AccessoryIO
 
-/// A modem of the communications class, which the kernel makes a `/dev/ttyACM` of (CDC PSTN 1.2).
+/// A modem of the communications class, for which the kernel creates a `/dev/ttyACM` (CDC PSTN 1.2).
 struct ModemFunction: USBFunction {
   let code = USBClass(code: 2)
   let input = SimulatedUSBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 512)
@@ -21,7 +21,7 @@ struct ModemFunction: USBFunction {
     ]
   }
 
-  /// SERIAL_STATE: carrier detect and data set ready are raised (6.5.4).
+  /// SERIAL_STATE: Carrier Detect and Data Set Ready are set (6.5.4).
   var notification: (endpoint: UInt8, bytes: [UInt8])? {
     (notices.address, [0xA1, 0x20, 0, 0, 0, 0, 2, 0, 0x03, 0])
   }
@@ -38,7 +38,7 @@ struct ModemFunction: USBFunction {
       state.dtr = setup.value & 1 != 0
       state.rts = setup.value & 2 != 0
       return .done()
-    // SEND_BREAK: so many milliseconds; FFFF is until it is ended by 0. Time is not simulated.
+    // SEND_BREAK: a number of milliseconds, or FFFF for a break that ends with 0. The duration isn't simulated.
     case (0x21, 0x23):
       state.setBreak(setup.value != 0)
       if setup.value != 0xFFFF { state.setBreak(false) }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A simulated USB device: takes a kernel's requests and the accessory's bytes, and gives replies and the host's bytes.
-/// No I/O, no clock.
+/// The state of a simulated USB device: handles the kernel's requests and the accessory's bytes, and returns replies
+/// and the host's bytes. Has no I/O and no clock.
 struct SimulatedUSBDevice: Sendable {
-  /// Transfers that may be underway at a time: many times what drivers have.
+  /// The most transfers in progress, many times what drivers use.
   static let mostTransfers = 4_096
-  /// Bytes of transfers that may wait for the accessory to take them.
+  /// The most bytes of OUT transfers that may wait for the accessory.
   static let mostHeld = 64 << 20
 
   private var function: any USBFunction
   private var control: ControlEndpoint
   private var pipes: [UInt8: InputPipe] = [:]
-  /// Transfers that wait for something to send, in order, by endpoint.
+  /// IN transfers that wait for data, in order, by endpoint.
   private var parked: [UInt8: [USBIPTransfer]] = [:]
-  /// Transfers that bring what the accessory doesn't take yet, in order.
+  /// OUT transfers that wait because the accessory doesn't accept data, in order.
   private var held: [USBIPTransfer] = []
   private var heldCount = 0
   private var isPaused = false
@@ -21,7 +21,7 @@ struct SimulatedUSBDevice: Sendable {
   private let input: UInt8
   private let output: UInt8
 
-  /// What has come for the accessory, transfer by transfer; it takes it from here.
+  /// Data for the accessory, an element for each transfer. The owner empties it.
   var received: [[UInt8]] = []
 
   init(_ identity: SimulatedUSBIdentity) {
@@ -33,19 +33,18 @@ struct SimulatedUSBDevice: Sendable {
     }
   }
 
-  /// Whether each transfer is a message.
+  /// Whether each transfer is one message.
   var keepsMessages: Bool { function.style == .reports }
-  /// The serial line as the host set it, where there is one.
+  /// The serial settings that the host has requested; nil when the device has no serial line.
   var line: HostLineSettings? { function.line }
-  /// Bytes of the accessory that have not gone to the host.
+  /// The number of the accessory's bytes that weren't sent to the host yet.
   var unsentCount: Int { pipes[input]?.count ?? 0 }
-  /// Transfers that are underway.
+  /// The number of transfers in progress.
   var transferCount: Int { held.count + parked.values.reduce(0) { $0 + $1.count } }
 
   // MARK: - The host's side
 
-  /// Takes a request and appends what is to be answered now. Throws `tooMany` when no driver would have so many
-  /// transfers underway.
+  /// Handles a request, and appends the replies to send now. Throws `tooMany` for more transfers than any driver has.
   mutating func take(_ request: USBIPRequest, replies: inout [UInt8]) throws(USBIPError) {
     switch request {
     case .unlink(let sequence, let target):
@@ -100,7 +99,7 @@ struct SimulatedUSBDevice: Sendable {
     case .configured: start(&replies)
     case .cleared(let endpoint): fill(endpoint, &replies)
     }
-    // The program that had the line open has gone, and what it didn't read is not for the next one.
+    // The program that had the line open has closed it. Bytes that it didn't read aren't for the next program.
     if wasReady, function.line?.dtr == false { pipes[input]?.clear() }
   }
 
@@ -142,33 +141,33 @@ struct SimulatedUSBDevice: Sendable {
 
   // MARK: - The accessory's side
 
-  /// Sends bytes to the host, as it makes room for them.
+  /// Sends bytes to the host as it submits IN transfers.
   mutating func send(_ bytes: [UInt8], replies: inout [UInt8]) {
     guard !bytes.isEmpty else { return }
     pipes[input]?.append(bytes)
     fill(input, &replies)
   }
 
-  /// Lets the host wait with what it sends, or go on.
+  /// Holds back OUT transfers, or accepts them again.
   mutating func pause(_ isPaused: Bool, replies: inout [UInt8]) {
     self.isPaused = isPaused
     takeHeld(&replies)
   }
 
-  /// Halts the endpoint to the host: its transfers fail until the host clears it. What was to be sent is lost.
+  /// Halts the IN endpoint: its transfers fail until the host clears it. Unsent bytes are lost.
   mutating func stall(replies: inout [UInt8]) {
     control.halt(input)
     pipes[input]?.clear()
     for transfer in parked.removeValue(forKey: input) ?? [] { complete(transfer, .stall, into: &replies) }
   }
 
-  /// Lets one transfer to the host fail: the one that waits, or the next.
+  /// Makes one IN transfer fail: the waiting one, or else the next.
   mutating func failTransfer(replies: inout [UInt8]) {
     failNext = true
     fill(input, &replies)
   }
 
-  /// Lets all transfers that wait fail, as on a real bus when the cable is pulled.
+  /// Makes all waiting transfers fail, as on a real bus when the device is unplugged.
   mutating func failAll(replies: inout [UInt8]) {
     for transfers in parked.values { for transfer in transfers { complete(transfer, .protocolError, into: &replies) } }
     parked = [:]

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a simulated USB device is and who it says it is.
+/// The kind of a simulated USB device, and the ids and strings in its descriptors.
 public struct SimulatedUSBIdentity: Sendable, Hashable {
-  /// How its bytes reach the host.
+  /// The kind of interface that a device has.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A vendor's own interface with two bulk endpoints.
+    /// A vendor-specific interface with two bulk endpoints.
     case bulk
-    /// A modem of the communications class: the kernel makes a `/dev/ttyACM` of it.
+    /// A modem of the communications class, for which the kernel creates a `/dev/ttyACM`.
     case modem
-    /// An FTDI FT232R adapter: the kernel makes a `/dev/ttyUSB` of it.
+    /// An FTDI FT232R adapter, for which the kernel creates a `/dev/ttyUSB`.
     case ftdi
     /// A HID interface with reports of 1024 bytes.
     case reports
 
-    /// How fast the device is on the bus.
+    /// The device's speed on the bus.
     var speed: USBSpeed { self == .ftdi ? .full : .high }
 
     var function: any USBFunction {
@@ -26,23 +26,23 @@ public struct SimulatedUSBIdentity: Sendable, Hashable {
     }
   }
 
-  /// How its bytes reach the host.
+  /// The kind of interface that the device has.
   public var kind: Kind
-  /// The vendor's number; 1209 is pid.codes', which keeps some products for tests like this.
+  /// The vendor id. 1209 belongs to pid.codes, which reserves some product ids for tests.
   public var vendorID: UInt16
-  /// The product's number.
+  /// The product id.
   public var productID: UInt16
-  /// The device's release, in binary-coded decimals.
+  /// The release number, in binary-coded decimal.
   public var release: UInt16 = 0x0100
-  /// Who makes it; the first 126 units of UTF-16, as with the other strings.
+  /// The manufacturer string. Like the other strings, it is cut off after 126 units of UTF-16.
   public var manufacturer = "Accessory Bridge"
-  /// What it is.
+  /// The product string.
   public var product = "Simulated accessory"
-  /// Which one of these.
+  /// The serial number string.
   public var serialNumber = "SIM0001"
 
-  /// A device of this kind with numbers that belong to no product: 1209:0001 to 1209:0003. An FTDI adapter is known to
-  /// its driver by its own, 0403:6001, and has those.
+  /// A device of this kind. Its ids are those reserved for tests, 1209:0001 to 1209:0003. An FTDI adapter has the ids
+  /// by which its driver finds it, 0403:6001.
   public init(_ kind: Kind) {
     self.kind = kind
     (vendorID, productID) =
@@ -52,12 +52,12 @@ public struct SimulatedUSBIdentity: Sendable, Hashable {
       case .reports: (0x1209, 0x0003)
       case .ftdi: (0x0403, 0x6001)
       }
-    // By the release the driver tells the chips apart.
+    // The driver recognizes the chip by the release number.
     if kind == .ftdi { release = 0x0600 }
   }
 }
 
-/// How fast a device is on the bus, by the kernel's numbers (include/uapi/linux/usb/ch9.h).
+/// The speed of a device on the bus, with the kernel's numbers (include/uapi/linux/usb/ch9.h).
 enum USBSpeed: Int, Sendable, Hashable {
   /// 12 Mbit/s.
   case full = 2

@@ -2,43 +2,43 @@
 
 import AccessoryIO
 
-/// What a control request came to.
+/// The outcome of a control request.
 enum ControlOutcome: Sendable, Hashable {
-  /// It is done; these bytes go to the host, if it asked for some.
+  /// The request was carried out. These bytes go to the host, if it asked for data.
   case done([UInt8] = [])
-  /// It is done, and the data was for the accessory itself.
+  /// The request was carried out. Its data is for the accessory.
   case received([UInt8])
-  /// There is no such thing.
+  /// The request isn't supported.
   case stall
 }
 
-/// How bytes are cut into packets on the way to the host.
+/// How bytes to the host are divided into packets.
 enum PacketStyle: Sendable, Hashable {
-  /// As they come; a packet that isn't full, or one of nothing, ends a transfer.
+  /// Without structure. A short or an empty packet ends a transfer.
   case stream
-  /// Each packet begins with these bytes.
+  /// With these bytes at the beginning of each packet.
   case prefixed([UInt8])
-  /// Always full ones, filled up with zeros behind the last byte there is.
+  /// Full packets only, padded with zeros.
   case reports
 }
 
-/// What one kind of simulated device has and does beyond what all USB devices do.
+/// The specific part of a simulated device: what it has beyond every USB device's endpoint 0.
 protocol USBFunction: Sendable {
-  /// What the device is.
+  /// The device's class.
   var code: USBClass { get }
   var interfaces: [SimulatedUSBInterface] { get }
-  /// The endpoint that the accessory's bytes leave by.
+  /// The endpoint for bytes to the host.
   var input: SimulatedUSBEndpoint { get }
-  /// The endpoint that the host's bytes come by.
+  /// The endpoint for bytes from the host.
   var output: SimulatedUSBEndpoint { get }
   var style: PacketStyle { get }
-  /// What a HID interface's reports look like.
+  /// The report descriptor of a HID interface; nil for other devices.
   var reportDescriptor: [UInt8]? { get }
-  /// The serial line, where there is one.
+  /// The serial settings that the host has requested; nil when the device has no serial line.
   var line: HostLineSettings? { get }
-  /// A request of the class or the vendor.
+  /// Answers a class-specific or vendor-specific request.
   mutating func control(_ setup: USBSetup, _ data: [UInt8]) -> ControlOutcome
-  /// What is to be told by an endpoint of its own as soon as the device is in use.
+  /// A notification that is sent when the device was configured, with its endpoint; nil for none.
   var notification: (endpoint: UInt8, bytes: [UInt8])? { get }
 }
 
@@ -50,7 +50,7 @@ extension USBFunction {
   var notification: (endpoint: UInt8, bytes: [UInt8])? { nil }
 }
 
-/// A vendor's own interface with a pair of bulk endpoints.
+/// A vendor-specific interface with a pair of bulk endpoints.
 struct BulkFunction: USBFunction {
   let input = SimulatedUSBEndpoint(address: 0x81, kind: .bulk, maximumPacket: 512)
   let output = SimulatedUSBEndpoint(address: 0x01, kind: .bulk, maximumPacket: 512)
@@ -61,7 +61,7 @@ struct BulkFunction: USBFunction {
   mutating func control(_ setup: USBSetup, _ data: [UInt8]) -> ControlOutcome { .stall }
 }
 
-/// A HID interface whose reports, of a vendor's own kind, are 1024 bytes each way: the largest there are.
+/// A HID interface with vendor-specific reports of 1024 bytes in both directions, the largest size there is.
 struct ReportFunction: USBFunction {
   static let size = 1_024
   let input = SimulatedUSBEndpoint(address: 0x81, kind: .interrupt, maximumPacket: size, interval: 4)
@@ -78,13 +78,13 @@ struct ReportFunction: USBFunction {
     ]
   }
 
-  /// HID 1.11, 7.2.
+  /// Answers the class-specific requests (HID 1.11, 7.2).
   mutating func control(_ setup: USBSetup, _ data: [UInt8]) -> ControlOutcome {
     guard setup.kind == .classSpecific, setup.index == 0 else { return .stall }
     switch (setup.requestType, setup.request) {
     case (0xA1, 0x02): return .done([idleRate])
     case (0xA1, 0x03): return .done([protocolNumber])
-    // An output report (type 2) may come this way too.
+    // An output report (type 2) can also arrive on endpoint 0.
     case (0x21, 0x09) where setup.value == 0x0200: return .received(data)
     case (0x21, 0x0A):
       idleRate = UInt8(setup.value >> 8)

@@ -2,20 +2,20 @@
 
 import AccessoryIO
 
-/// A way into or out of a USB device (USB 2.0, 9.6.6).
+/// An endpoint of a USB device (USB 2.0, 9.6.6).
 struct SimulatedUSBEndpoint: Sendable, Hashable {
-  /// How data moves.
+  /// The transfer type.
   enum Kind: UInt8, Sendable, Hashable {
     case bulk = 2
     case interrupt = 3
   }
 
-  /// Its number, with bit 7 set when data goes to the host.
+  /// The endpoint's number, with bit 7 set for an IN endpoint.
   var address: UInt8
   var kind: Kind
-  /// Bytes of its largest packet.
+  /// The size of the largest packet, in bytes.
   var maximumPacket: Int
-  /// How often the host asks: 2^(n-1) eighths of a millisecond at high speed, n milliseconds at full speed.
+  /// The polling interval: 2^(n-1) × 125 µs at high speed, n milliseconds at full speed.
   var interval: UInt8 = 0
 
   var descriptor: [UInt8] {
@@ -23,13 +23,13 @@ struct SimulatedUSBEndpoint: Sendable, Hashable {
   }
 }
 
-/// A part of a USB device that one driver serves (USB 2.0, 9.6.5).
+/// An interface of a USB device, which one driver serves (USB 2.0, 9.6.5).
 struct SimulatedUSBInterface: Sendable, Hashable {
   var number: UInt8
   /// Class, subclass and protocol.
   var code: USBClass
   var endpoints: [SimulatedUSBEndpoint]
-  /// What the class wants said, between the interface's descriptor and its endpoints'.
+  /// Class-specific descriptors, between those of the interface and its endpoints.
   var classDescriptors: [UInt8] = []
 
   var descriptors: [UInt8] {
@@ -38,29 +38,29 @@ struct SimulatedUSBInterface: Sendable, Hashable {
   }
 }
 
-/// What USB devices tell of themselves, byte by byte.
+/// Encodes the descriptors of USB devices.
 enum USBDescriptor {
-  /// The device's (USB 2.0, 9.6.1). The strings have the indices 1, 2 and 3.
+  /// The device descriptor (USB 2.0, 9.6.1). The strings have the indices 1, 2 and 3.
   static func device(_ code: USBClass, vendor: UInt16, product: UInt16, release: UInt16) -> [UInt8] {
     [18, 1] + le16(0x0200) + [code.code, code.subclass, code.protocol, 64]
       + le16(vendor) + le16(product) + le16(release) + [1, 2, 3, 1]
   }
 
-  /// What a high-speed device would be at full speed: nothing, so no configuration (9.6.2).
+  /// The device qualifier of a high-speed device (9.6.2). It has no configuration at full speed.
   static func qualifier(_ code: USBClass) -> [UInt8] {
     [10, 6] + le16(0x0200) + [code.code, code.subclass, code.protocol, 64, 0, 0]
   }
 
-  /// The one configuration with all in it (9.6.3): powered by the bus, 100 mA.
+  /// The only configuration, with all interfaces (9.6.3): bus-powered, 100 mA.
   static func configuration(_ interfaces: [SimulatedUSBInterface]) -> [UInt8] {
     let body = interfaces.flatMap(\.descriptors)
     return [9, 2] + le16(UInt16(9 + body.count)) + [UInt8(interfaces.count), 1, 0, 0x80, 50] + body
   }
 
-  /// The languages that strings are in: English (United States).
+  /// The languages of the strings: English (United States).
   static let languages: [UInt8] = [4, 3, 0x09, 0x04]
 
-  /// A string (9.6.7), cut at the 126 units of UTF-16 that a descriptor has room for, never within a character.
+  /// A string descriptor (9.6.7). The text is cut off after 126 units of UTF-16, but never inside a character.
   static func string(_ text: String) -> [UInt8] {
     var units: [UInt16] = []
     for character in text {
@@ -71,20 +71,20 @@ enum USBDescriptor {
     return [UInt8(2 + 2 * units.count), 3] + units.flatMap(le16)
   }
 
-  /// A HID interface's, with one report descriptor of `length` bytes (HID 1.11, 6.2.1).
+  /// A HID descriptor with one report descriptor of `length` bytes (HID 1.11, 6.2.1).
   static func hid(reportDescriptorLength length: Int) -> [UInt8] {
     [9, 0x21] + le16(0x0111) + [0, 1, 0x22] + le16(UInt16(length))
   }
 
-  /// A HID report descriptor: vendor's page, one input and one output report of `count` bytes without a number.
+  /// A HID report descriptor: the vendor's usage page, one input and one output report of `count` bytes, without report ids.
   static func hidReports(of count: Int) -> [UInt8] {
     let count = le16(UInt16(count))
     return [0x06, 0x00, 0xFF, 0x09, 0x01, 0xA1, 0x01, 0x15, 0x00, 0x26, 0xFF, 0x00, 0x75, 0x08, 0x96] + count
       + [0x09, 0x01, 0x81, 0x02, 0x96] + count + [0x09, 0x01, 0x91, 0x02, 0xC0]
   }
 
-  /// A modem's control interface 0 with data interface 1 (CDC PSTN 1.2, 5.3): header, call management, abstract
-  /// control (line coding and state, break), union.
+  /// The functional descriptors of a modem with control interface 0 and data interface 1 (CDC PSTN 1.2, 5.3): header,
+  /// call management, abstract control (line coding and state, break), union.
   static let modem: [UInt8] = [
     5, 0x24, 0x00, 0x10, 0x01, 5, 0x24, 0x01, 0x00, 0x01, 4, 0x24, 0x02, 0x06, 5, 0x24, 0x06, 0x00, 0x01,
   ]

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes a kernel's requests out of a stream that arrives in pieces.
+/// Decodes a kernel's requests from a stream that arrives in pieces.
 ///
-/// It keeps no more than one request that is not all there, whose length is capped.
+/// It buffers at most one incomplete request, whose length is limited.
 struct USBIPDecoder: Sendable {
-  /// Bytes of every header.
+  /// The size of a header, in bytes.
   static let headerSize = 48
-  /// Bytes of the largest transfer taken: usbfs gives all programs together no more (usbfs_memory_mb).
+  /// The largest transfer that is accepted, in bytes: usbfs allows no more for all programs together (usbfs_memory_mb).
   static let largestTransfer = 16 << 20
 
   private var bytes: [UInt8] = []
   private var start = 0
   private var error: USBIPError?
 
-  /// Bytes that are kept.
+  /// The number of buffered bytes.
   var keptCount: Int { bytes.count - start }
 
-  /// Adds what has arrived.
+  /// Adds received bytes.
   mutating func append(_ piece: [UInt8]) {
     if start > 0 {
       bytes.removeFirst(start)
@@ -25,7 +25,7 @@ struct USBIPDecoder: Sendable {
     bytes.append(contentsOf: piece)
   }
 
-  /// The next request; nil when it has not all arrived. Throws, again and again, once the stream makes no sense.
+  /// The next request; nil when it is incomplete. After an invalid request, every call throws.
   mutating func next() throws(USBIPError) -> USBIPRequest? {
     if let error { throw error }
     do throws(USBIPError) {
@@ -55,13 +55,13 @@ struct USBIPDecoder: Sendable {
     }
   }
 
-  /// The transfer whose header is there; nil while its data is not.
+  /// The transfer of the header at `start`; nil when its data is incomplete.
   private func transfer(_ sequence: UInt32) throws(USBIPError) -> USBIPTransfer? {
     let (direction, endpoint, length, packets) = (word(3), word(4), word(6), word(8))
     guard direction <= 1 else { throw .badDirection(direction) }
     guard endpoint <= 15 else { throw .badEndpoint(endpoint) }
     guard length <= Self.largestTransfer else { throw .tooLong(length) }
-    // Not isochronous: all ones by the documentation, zero by Linux.
+    // A transfer that isn't isochronous has all bits set here, according to the documentation; Linux sends zero.
     guard packets == 0 || packets == .max else { throw .isochronous }
     if direction == 0, keptCount < Self.headerSize + Int(length) { return nil }
     let setup = bytes[(start + 40)..<(start + Self.headerSize)]

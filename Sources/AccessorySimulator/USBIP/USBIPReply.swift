@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a transfer ended: the kernel's error numbers, negative.
+/// How a transfer ended, as the kernel's negative error number.
 enum USBStatus: Int32, Sendable, Hashable {
-  /// All right.
+  /// The transfer succeeded.
   case done = 0
-  /// The endpoint is halted, or the request unknown (-EPIPE).
+  /// The endpoint is halted, or the request isn't supported (-EPIPE).
   case stall = -32
-  /// A packet was damaged or not answered (-EPROTO).
+  /// A packet was damaged, or wasn't acknowledged (-EPROTO).
   case protocolError = -71
-  /// More data than there was room for (-EOVERFLOW).
+  /// There was more data than room (-EOVERFLOW).
   case overflow = -75
-  /// Taken back by the kernel (-ECONNRESET).
+  /// The kernel has cancelled the transfer (-ECONNRESET).
   case cancelled = -104
-  /// Less data than was required (-EREMOTEIO).
+  /// There was less data than required (-EREMOTEIO).
   case short = -121
 }
 
-/// What a device answers a kernel over USB/IP.
+/// A device's reply to a kernel, over USB/IP.
 enum USBIPReply: Sendable, Hashable {
-  /// Transfer `sequence` ended, after `count` bytes; `data` are those that go to the host.
+  /// Transfer `sequence` has ended after `count` bytes. `data` are the bytes for the host.
   case submit(sequence: UInt32, status: USBStatus, count: Int, data: [UInt8] = [])
-  /// The request `sequence` to forget a transfer: `cancelled` when that was done, `done` when it was too late.
+  /// The answer to the unlink request `sequence`: `cancelled` if the transfer was cancelled, `done` if it had ended before.
   case unlink(sequence: UInt32, status: USBStatus)
 
-  /// Appends the reply as it goes to the kernel.
+  /// Appends the encoded reply.
   func encode(into bytes: inout [UInt8]) {
     switch self {
     case .submit(let sequence, let status, let count, let data):

@@ -1,72 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a kernel asks of a USB device over USB/IP: Documentation/usb/usbip_protocol.rst, version 1.1.1.
+/// A kernel's request to a USB device, over USB/IP (Documentation/usb/usbip_protocol.rst, version 1.1.1).
 enum USBIPRequest: Sendable, Hashable {
-  /// A transfer to do.
+  /// Submits a transfer.
   case submit(USBIPTransfer)
-  /// A transfer to forget: the one that was submitted as number `target`.
+  /// Cancels the transfer that was submitted with the sequence number `target`.
   case unlink(sequence: UInt32, target: UInt32)
 }
 
-/// A transfer that the kernel wants done.
+/// A USB transfer.
 struct USBIPTransfer: Sendable, Hashable {
-  /// What the kernel knows it by.
+  /// The sequence number, which identifies the transfer.
   var sequence: UInt32
-  /// The endpoint, with bit 7 set when data goes to the host; 0x00 and 0x80 are the control endpoint.
+  /// The endpoint, with bit 7 set for IN. 0x00 and 0x80 are the control endpoint.
   var endpoint: UInt8
   /// The kernel's URB flags.
   var flags: USBIPTransferFlags = []
-  /// Bytes that there is room for (IN), or that follow (OUT).
+  /// The size of the host's buffer (IN), or of `data` (OUT), in bytes.
   var length: Int
-  /// The first stage of a control transfer.
+  /// The setup packet of a control transfer.
   var setup = USBSetup()
-  /// What goes to the device.
+  /// The data for the device.
   var data: [UInt8] = []
 
-  /// True when data goes to the host.
+  /// Whether data goes to the host.
   var isIn: Bool { endpoint & 0x80 != 0 }
 }
 
-/// The flags of a transfer that matter to a device (include/linux/usb.h).
+/// The flags of a transfer that concern the device (include/linux/usb.h).
 struct USBIPTransferFlags: OptionSet, Sendable, Hashable {
   let rawValue: UInt32
 
-  /// Less data than there is room for is an error (URB_SHORT_NOT_OK).
+  /// Less data than the buffer's size is an error (URB_SHORT_NOT_OK).
   static let shortNotOK = USBIPTransferFlags(rawValue: 0x1)
 }
 
-/// The eight bytes that a control transfer begins with (USB 2.0, 9.3). Little-endian, unlike all around it.
+/// The setup packet of a control transfer (USB 2.0, 9.3). It is little-endian, unlike the rest of USB/IP.
 struct USBSetup: Sendable, Hashable {
   /// Direction (bit 7), kind (bits 5 and 6) and recipient (bits 0 to 4).
   var requestType: UInt8 = 0
-  /// Which request.
+  /// The request's number (bRequest).
   var request: UInt8 = 0
-  /// Its first number.
+  /// The request's value (wValue).
   var value: UInt16 = 0
-  /// Its second number, often an interface or an endpoint.
+  /// The request's index (wIndex), often an interface or an endpoint.
   var index: UInt16 = 0
-  /// Bytes of its data stage.
+  /// The size of the data stage, in bytes (wLength).
   var length: UInt16 = 0
 
-  /// Who defines the request.
+  /// Which specification defines the request.
   enum Kind: Sendable, Hashable { case standard, classSpecific, vendor, reserved }
 
-  /// Who defines the request.
+  /// Which specification defines the request.
   var kind: Kind { [.standard, .classSpecific, .vendor, .reserved][Int(requestType >> 5 & 3)] }
 }
 
-/// What makes a stream of requests unreadable. There is no way to find the next one: the device must be unplugged.
+/// An error that makes a stream of requests unreadable. The next request can't be found, so the device must be unplugged.
 enum USBIPError: Error, Hashable, Sendable {
-  /// A header with this command, which is none of a kernel's.
+  /// The header has an unknown command.
   case unknownCommand(UInt32)
-  /// A direction other than 0 and 1.
+  /// The direction is neither 0 nor 1.
   case badDirection(UInt32)
-  /// An endpoint beyond 15.
+  /// The endpoint's number is larger than 15.
   case badEndpoint(UInt32)
-  /// A transfer of this many bytes.
+  /// The transfer is too large, with this many bytes.
   case tooLong(UInt32)
-  /// Isochronous packets, which no simulated device has an endpoint for.
+  /// The transfer is isochronous. Simulated devices have no endpoints for that.
   case isochronous
-  /// More transfers at a time than any driver has.
+  /// There are more transfers at a time than any driver has.
   case tooMany
 }

@@ -6,7 +6,7 @@ import CLinuxShims
 import Glibc
 import SystemPackage
 
-/// This machine's own kernel, whose `vhci_hcd` takes devices over a socket. Needs that module, and root.
+/// This machine's kernel. Its module `vhci_hcd` connects devices over a socket. Needs the module, and root.
 public struct KernelHost: USBHost {
   private let directory: String
 
@@ -15,9 +15,9 @@ public struct KernelHost: USBHost {
 
   init(directory: String) { self.directory = directory }
 
-  /// Gives one end of a socket pair to the port at `path`, or else to the first free one, if possible one from which the
-  /// kernel has taken the last device away already: one that comes before that is not seen at times. Throws `unsupported` without the module,
-  /// `permissionDenied` to a user who isn't root, `busy` when no port is free.
+  /// Plugs a device into a free port, and passes one end of a socket pair to the kernel. Prefers a port from which the kernel has
+  /// already removed the previous device, because it may otherwise miss the new one, and among such ports the one at `path`. Throws
+  /// `unsupported` without the module, `permissionDenied` for a user other than root, `busy` when no port is free.
   public func attach(speed: Int, preferring path: String?) throws(AccessoryError) -> USBCable {
     let table: [UInt8]
     do throws(Errno) {
@@ -25,7 +25,7 @@ public struct KernelHost: USBHost {
     } catch .noSuchFileOrDirectory {
       throw AccessoryError(
         .unsupported, code: .errno(ENOENT),
-        "there is no virtual USB port here: load the kernel's module with 'sudo modprobe vhci-hcd'")
+        "this machine has no virtual USB port: load the kernel module with 'sudo modprobe vhci-hcd'")
     } catch {
       throw AccessoryError(errno: error, "reading \(directory)/status")
     }
@@ -35,7 +35,7 @@ public struct KernelHost: USBHost {
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
       throw AccessoryError(errno: Errno(rawValue: errno), "making a socket")
     }
-    // The kernel keeps its end by itself. Its threads wait in it, so it must not be non-blocking.
+    // The kernel duplicates its end. Its threads block on it, so it must be in blocking mode.
     defer { close(ends[1]) }
     _ = fcntl(ends[1], F_SETFL, 0)
     do throws(AccessoryError) {
@@ -47,7 +47,7 @@ public struct KernelHost: USBHost {
     }
   }
 
-  /// Tries the free ports in turn: another process may take one between the look and the try.
+  /// Tries the free ports one after another, because another process may take a port at the same time.
   private func take(
     _ ports: [VHCIPort], socket: CInt, speed: Int, preferring path: String?
   ) throws(AccessoryError) -> VHCIPort {
@@ -56,7 +56,7 @@ public struct KernelHost: USBHost {
     let left = free.filter(isLeft)
     let former = left.filter { place(of: $0, among: ports) == path }
     for port in former + left + free.filter({ !isLeft($0) }) {
-      // The device's number, bus and address in one, is only for the device's own use.
+      // The device id (bus and address in one number) is used only by the device itself.
       do throws(Errno) {
         try write("\(port.number) \(socket) \(1 << 16 | port.number + 1) \(speed)", to: directory + "/attach")
         return port
@@ -69,7 +69,8 @@ public struct KernelHost: USBHost {
         throw AccessoryError(errno: error, "plugging into port \(port.number) of vhci_hcd")
       }
     }
-    throw AccessoryError(.busy, "all \(ports.count { $0.hub == .highSpeed }) ports of vhci_hcd are taken")
+    throw AccessoryError(
+      .busy, "all \(ports.count { $0.hub == .highSpeed }) ports of vhci_hcd are in use: end another simulator")
   }
 
   private func write(_ text: String, to path: String) throws(Errno) {
@@ -80,7 +81,7 @@ public struct KernelHost: USBHost {
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Errno(rawValue: errno) }
   }
 
-  /// "…/usb1/1-3": the device behind port 2 of the bus that goes at high speed.
+  /// The sysfs directory of a port's device, such as "…/usb1/1-3" for port 2 of the high-speed bus.
   private func place(of port: VHCIPort, among ports: [VHCIPort]) -> String {
     let index = ports.filter { $0.hub == port.hub }.firstIndex { $0.number == port.number } ?? 0
     for bus in Directory.names(in: directory).filter({ $0.hasPrefix("usb") }).sorted() {
@@ -92,17 +93,17 @@ public struct KernelHost: USBHost {
   }
 }
 
-/// A line of `vhci_hcd`'s table of ports.
+/// A row in `vhci_hcd`'s table of ports.
 struct VHCIPort: Sendable, Hashable {
-  /// Which devices a port takes.
+  /// The speed of the devices that a port accepts.
   enum Hub: String, Sendable { case highSpeed = "hs", superSpeed = "ss" }
 
   var hub: Hub
   var number: Int
   var isFree: Bool
 
-  /// The ports in a table like `hub port sta spd dev sockfd local_busid`. State 4 is free (VDEV_ST_NULL of
-  /// tools/usb/usbip). Lines that make no sense are passed over; kernels before 4.13 had no column for the hub.
+  /// Parses a table with the columns `hub port sta spd dev sockfd local_busid`. State 4 is free (VDEV_ST_NULL in
+  /// tools/usb/usbip). Skips invalid rows. Kernels before 4.13 have no column for the hub.
   static func ports(in table: String) -> [VHCIPort] {
     table.split(separator: "\n").compactMap { line in
       var fields = line.split(separator: " ", omittingEmptySubsequences: true)[...]

@@ -4,11 +4,11 @@ import AccessoryCore
 import AccessoryIO
 import SystemPackage
 
-/// The inner end of a simulated USB device: what the host sends is its input, what the accessory sends its output.
+/// The accessory's end of a simulated USB device: the host's bytes are its input, the accessory's bytes its output.
 ///
-/// The cable is a socket, served by the I/O thread; requests are read and answered on a dispatch queue.
+/// The cable to the host is a socket, which the I/O thread serves. Requests are decoded and answered on a dispatch queue.
 actor USBDeviceTransport: Transport {
-  /// Where the device is plugged in.
+  /// The path of the device in sysfs.
   nonisolated let label: String
   nonisolated let timing = LineTiming.instant
   nonisolated let input: InputQueue
@@ -23,14 +23,14 @@ actor USBDeviceTransport: Transport {
   private var arrived: [UInt8] = []
   private var sending: [UInt8] = []
   private var messages: [Int] = []
-  /// Replies that the full cable didn't take. The host has room for all it asked for, so there are never many.
+  /// Replies that wait because the socket is full. Bounded, because they answer the host's own requests.
   private var replies: [UInt8] = []
   private var isOver = false
 
-  /// The device's dispatch queue.
+  /// The device's serial dispatch queue.
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Plugs a device in, at `path` if that is free. `onLine` is told whenever the host changes its serial line.
+  /// Plugs a device in, at `path` if that port is free. `onLine` is called when the host changes the serial settings.
   static func plugIn(
     _ identity: SimulatedUSBIdentity, into host: any USBHost, preferring path: String? = nil, io: IOThread = .shared,
     onLine: (@Sendable (HostLineSettings) -> Void)? = nil
@@ -71,7 +71,7 @@ actor USBDeviceTransport: Transport {
       }
     }
     cable.output.onSpace { [weak self] in self?.post { $0.flush() } }
-    // The device lives as long as its cable.
+    // A strong reference: the device lives as long as its cable.
     cable.input.onReadable { self.post { $0.drain() } }
   }
 
@@ -94,7 +94,7 @@ actor USBDeviceTransport: Transport {
             tellLine()
           }
         } catch {
-          end(AccessoryError(.badData, "the host of \(label) asks for what makes no sense: \(error)"))
+          end(AccessoryError(.badData, "the host of \(label) sent an invalid request: \(error)"))
           return
         }
         pass()
@@ -102,7 +102,7 @@ actor USBDeviceTransport: Transport {
     }
   }
 
-  /// Gives on what the device has got, and the replies.
+  /// Passes received data on to the input, and sends the replies.
   private func pass() {
     if !device.received.isEmpty {
       var wantsMore = true
@@ -127,13 +127,13 @@ actor USBDeviceTransport: Transport {
 
   // MARK: - To the host
 
-  /// Takes from the queue only what the host has taken from the device before, so that pressure goes through.
+  /// Takes bytes from the queue only when the host has received all earlier ones, so that back-pressure reaches the sender.
   private func sendQueued() {
     while !isOver, device.unsentCount == 0 {
       if !sending.isEmpty { output.wrote(sending.count) }
       guard output.take(into: &sending, messages: &messages) else { return }
       var start = 0
-      // Each message begins a report of its own.
+      // Each message starts a new report.
       for count in messages {
         device.send(Array(sending[start..<(start + count)]), replies: &replies)
         start += count
@@ -145,15 +145,15 @@ actor USBDeviceTransport: Transport {
 
   // MARK: - Faults
 
-  /// What can go wrong on the bus.
+  /// A fault on the bus.
   enum Fault: Sendable {
-    /// The endpoint to the host is halted.
+    /// The IN endpoint is halted.
     case stall
-    /// One transfer to the host fails.
+    /// One IN transfer fails.
     case protocolError
   }
 
-  /// Lets this go wrong, behind what was sent before.
+  /// Causes a fault, after everything that was sent before.
   nonisolated func fail(_ fault: Fault) {
     post { transport in
       switch fault {
@@ -165,7 +165,7 @@ actor USBDeviceTransport: Transport {
     }
   }
 
-  // MARK: - The end
+  // MARK: - Closing
 
   private func end(_ error: AccessoryError?) {
     guard !isOver else { return }
@@ -175,15 +175,15 @@ actor USBDeviceTransport: Transport {
     input.finish(error)
   }
 
-  /// Pulls the cable; returns when it is out.
+  /// Unplugs the device. Returns when the socket is closed.
   func close() async {
     end(nil)
     await cable.close()
   }
 
-  /// Pulls the cable.
+  /// Unplugs the device without waiting.
   nonisolated func beginClose() { post { $0.end(nil) } }
 
-  /// Pulls the cable: whoever says so knows better.
+  /// Unplugs the device.
   nonisolated func deviceWasRemoved() { beginClose() }
 }

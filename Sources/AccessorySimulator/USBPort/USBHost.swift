@@ -3,21 +3,21 @@
 import AccessoryCore
 import SystemPackage
 
-/// Who a simulated USB device is plugged into.
+/// A host that a simulated USB device can be plugged into.
 public protocol USBHost: Sendable {
-  /// Plugs in a device of this speed (2 is full, 3 is high, as the kernel counts), at `path` if that is free: where it
-  /// was before. May block.
+  /// Plugs in a device of this speed (the kernel's numbers: 2 is full, 3 is high speed), at `path` if that port is
+  /// free, so that a device can return to its port. May block.
   func attach(speed: Int, preferring path: String?) throws(AccessoryError) -> USBCable
 }
 
-/// A plugged-in device's end of the cable.
+/// The device's end of the cable to a host.
 public struct USBCable: Sendable {
-  /// A non-blocking stream socket on which the host speaks USB/IP; closing it pulls the cable.
+  /// A non-blocking stream socket over which the host speaks USB/IP. Closing it unplugs the device.
   public let descriptor: FileDescriptor
-  /// Where the device is: its directory in sysfs, or what a person would call the port.
+  /// The device's directory in sysfs, or a name of the port.
   public let path: String
 
-  /// A device at `path` whose cable ends in `descriptor`.
+  /// A cable of the device at `path`.
   public init(descriptor: FileDescriptor, path: String) {
     self.descriptor = descriptor
     self.path = path

@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// A clock that stands still until a test moves it. Actions run on the thread that moves it.
+/// A clock that a test moves by hand. Actions run on the thread that moves it.
 public final class ManualClock: TimerClock {
   private struct Entry: Sendable {
     var deadline: MonotonicTime
@@ -12,7 +12,7 @@ public final class ManualClock: TimerClock {
 
   private struct State: Sendable {
     var now: MonotonicTime
-    /// How long the machine has slept.
+    /// How long the machine was suspended in all.
     var slept = Duration.zero
     var entries: [Entry] = []
     var nextID: UInt64 = 0
@@ -24,19 +24,19 @@ public final class ManualClock: TimerClock {
   /// A clock that shows `now`.
   public init(now: MonotonicTime = MonotonicTime(nanoseconds: 1_000_000_000)) { state = Watched(State(now: now)) }
 
-  /// The moment the clock shows.
+  /// The time that the clock shows.
   public var now: MonotonicTime { state.value.now }
 
-  /// The moment on a clock that also counts the time in which the machine slept.
+  /// The time on a clock that also counts the time in which the machine was suspended.
   public var bootTime: MonotonicTime {
     let state = state.value
     return state.now + state.slept
   }
 
-  /// Lets the machine sleep so long: `now` stands still, `bootTime` doesn't.
+  /// Simulates a suspension of the machine: `bootTime` moves on by `duration`, `now` doesn't.
   public func suspend(for duration: Duration) { state.update { $0.slept += duration } }
 
-  /// Keeps `action` until the clock is moved to `deadline`. Never runs it at once, not even when it is due already.
+  /// Schedules `action` for `deadline`. It only runs when the clock is moved, even if `deadline` has passed already.
   public func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken {
     state.update { state in
       state.nextID += 1
@@ -46,20 +46,21 @@ public final class ManualClock: TimerClock {
     }
   }
 
-  /// Forgets an action.
+  /// Removes a scheduled action. Does nothing if the action has run.
   public func cancel(_ token: TimerToken) {
     state.update { state in state.entries.removeAll { $0.id == token.rawValue } }
   }
 
-  /// Moves the clock on and runs what is due by then, earliest first, each at its own moment; also what those
-  /// actions schedule in turn.
+  /// Moves the clock on by `duration`. Runs the actions that are due by then, in the order of their deadlines, each at
+  /// its own deadline. Actions that these schedule for the same time run, too.
   public func advance(by duration: Duration) {
     let end = now + duration
     while let action = takeNext(until: end) { action() }
     state.update { $0.now = max($0.now, end) }
   }
 
-  /// Moves the clock to the earliest deadline and runs what is due then; false when nothing is scheduled.
+  /// Moves the clock to the earliest deadline and runs the actions that are due then. Returns false if nothing is
+  /// scheduled.
   @discardableResult
   public func advanceToNext() -> Bool {
     guard let next = nextDeadline else { return false }
@@ -79,20 +80,21 @@ public final class ManualClock: TimerClock {
     }
   }
 
-  // MARK: - What is scheduled
+  // MARK: - Scheduled actions
 
-  /// Actions that wait for their moment.
+  /// How many actions are scheduled and haven't run.
   public var pendingCount: Int { state.value.entries.count }
 
-  /// The earliest deadline, if anything is scheduled.
+  /// The earliest deadline; nil if nothing is scheduled.
   public var nextDeadline: MonotonicTime? { state.value.entries.map(\.deadline).min() }
 
-  /// How many actions were ever scheduled; to be handed to `waitForSchedule(after:)`.
+  /// How many actions have been scheduled in all; pass it to `waitForSchedule(after:)`.
   public var scheduledCount: Int { state.value.scheduledCount }
 
-  /// Waits until at least `count` actions are pending.
+  /// Waits until at least `count` actions are scheduled. Throws `CancellationError` when the task is cancelled.
   public func waitForPending(_ count: Int = 1) async throws { try await state.wait { $0.entries.count >= count } }
 
-  /// Waits until something was scheduled that `count` doesn't include.
+  /// Waits until more than `count` actions have been scheduled in all. Throws `CancellationError` when the task is
+  /// cancelled.
   public func waitForSchedule(after count: Int) async throws { try await state.wait { $0.scheduledCount > count } }
 }

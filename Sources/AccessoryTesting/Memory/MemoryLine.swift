@@ -3,37 +3,53 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A serial line without a device: it takes all settings that a line can have, and has the modem lines that the test gives
-/// it.
+/// A serial line without a device. It accepts all settings that a line can have; the test chooses its modem lines.
 public final class MemoryLine: LineControl {
-  /// What the line is like.
+  /// The state of a line.
   public struct State: Sendable {
-    /// Its settings and modem lines.
+    /// The settings and modem lines.
     public var status: LineStatus
-    /// Whether a break goes on.
+    /// Whether a break is on.
     public var isBreaking = false
-    /// How often a break was begun.
+    /// How many breaks were begun.
     public var breakCount = 0
-    /// What was thrown away.
+    /// The buffers that `purge` was called for, one entry a call.
     public var purges: [LineBuffers] = []
-    /// What all requests fail with, once the line is no more.
+    /// The driver's counts of errors; nil if it doesn't count them.
+    public var activity: LineActivity? = LineActivity()
+    /// Each change of DTR and RTS.
+    public var edges: [Edge] = []
+    /// The error that all methods throw after `end` was called.
     public var ending: AccessoryError?
   }
 
-  /// What the line is like now; to be changed and waited for by the test.
+  /// A change of DTR and RTS.
+  public struct Edge: Sendable, Hashable {
+    /// The time of the change, by the line's clock.
+    public var time: MonotonicTime
+    /// The outputs that are raised from then on.
+    public var outputs: ModemLines
+  }
+
+  /// The current state. A test may change it and wait for changes.
   public let state: Watched<State>
   private let label: String
+  private let clock: any TimerClock
 
-  /// A line like this: 115,200 baud, 8N1, no modem line raised, unless said otherwise. With `modemLines` nil it has none.
-  public init(_ status: LineStatus = LineStatus(baudRate: 115_200, modemLines: []), label: String = "memory") {
-    self.label = label
+  /// A line with this status; by default 115,200 baud, 8N1, no modem line raised. If `modemLines` is nil, the line has
+  /// no modem lines. Error messages begin with `label`. `clock` gives the times of edges.
+  public init(
+    _ status: LineStatus = LineStatus(baudRate: 115_200, modemLines: []), label: String = "memory",
+    clock: any TimerClock = IOThread.shared
+  ) {
+    (self.label, self.clock) = (label, clock)
     state = Watched(State(status: status))
   }
 
-  /// How long a byte takes by the settings.
+  /// How long a byte takes at the current settings.
   public var timing: LineTiming { state.value.status.timing }
 
-  /// From now on all fails with `error`.
+  /// Ends a break, and makes all methods throw `error` from now on. Later calls don't replace the error.
   public func end(_ error: AccessoryError) {
     state.update { state in
       state.isBreaking = false
@@ -41,10 +57,10 @@ public final class MemoryLine: LineControl {
     }
   }
 
-  /// The line as it is.
+  /// The current settings and modem lines.
   public func status() async throws(AccessoryError) -> LineStatus { try ask { .success($0.status) } }
 
-  /// Takes all that a line can have.
+  /// Applies all settings that a line can have; throws `misconfigured` for others.
   public func change(_ changes: LineChanges) async throws(AccessoryError) -> LineStatus {
     try changes.check(label)
     return try ask { state in
@@ -58,19 +74,21 @@ public final class MemoryLine: LineControl {
     }
   }
 
-  /// The lines that are raised.
+  /// The modem lines that are raised. Throws `unsupported` if the line has none.
   public func modemLines() async throws(AccessoryError) -> ModemLines {
     try ask { [label] state -> Result<ModemLines, AccessoryError> in
       if let lines = state.status.modemLines { .success(lines) } else { .failure(Self.noLines(label)) }
     }
   }
 
-  /// Moves outputs.
+  /// Raises and lowers outputs. Throws `unsupported` if the line has no modem lines.
   public func set(raising raised: ModemLines, lowering lowered: ModemLines) async throws(AccessoryError) {
     try ModemLines.check(raising: raised, lowering: lowered, label)
-    try ask { [label] state -> Result<Void, AccessoryError> in
+    try ask { [label, clock] state -> Result<Void, AccessoryError> in
       guard let lines = state.status.modemLines else { return .failure(Self.noLines(label)) }
-      state.status.modemLines = lines.subtracting(lowered).union(raised)
+      let new = lines.subtracting(lowered).union(raised)
+      state.status.modemLines = new
+      if new != lines { state.edges.append(Edge(time: clock.now, outputs: new.intersection(.outputs))) }
       return .success(())
     }
   }
@@ -84,11 +102,22 @@ public final class MemoryLine: LineControl {
     }
   }
 
-  /// Only notes what was to be thrown away: it has no buffers.
+  /// Records the call in `State.purges`; the line has no buffers.
   public func purge(_ buffers: LineBuffers) async throws(AccessoryError) {
     try ask { state -> Result<Void, AccessoryError> in
       state.purges.append(buffers)
       return .success(())
+    }
+  }
+
+  /// What the test says that its driver has counted.
+  public func activity() async throws(AccessoryError) -> LineActivity {
+    try ask { [label] state -> Result<LineActivity, AccessoryError> in
+      if let activity = state.activity {
+        .success(activity)
+      } else {
+        .failure(AccessoryError(.unsupported, "\(label) doesn't count its errors"))
+      }
     }
   }
 

@@ -3,7 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A transport without a device: the test is the device.
+/// A transport without a device: the test plays the device.
 public final class MemoryTransport: Transport {
   private struct State: Sendable {
     var written: [UInt8] = []
@@ -13,15 +13,15 @@ public final class MemoryTransport: Transport {
     var isOver = false
   }
 
-  /// "memory", unless said otherwise.
+  /// The name in error messages.
   public let label: String
-  /// That of the line, if there is one; none, unless said otherwise.
+  /// The timing of the line, if there is one; otherwise the timing that was given to `init`.
   public var timing: LineTiming { memoryLine?.timing ?? fixedTiming }
-  /// The line beside the bytes, if the test gave it one.
+  /// The controls of the serial line; nil unless the test passed a line.
   public var line: (any LineControl)? { memoryLine }
-  /// What the test pushed.
+  /// Bytes that the test has sent by `receive`.
   public let input: InputQueue
-  /// What the test sees.
+  /// Bytes that the transport's owner has written and the device hasn't taken.
   public let output: OutputQueue
 
   private let fixedTiming: LineTiming
@@ -30,8 +30,9 @@ public final class MemoryTransport: Transport {
   private let onWritten: (@Sendable (MemoryTransport, [UInt8]) -> Void)?
   private let onEnd: (@Sendable (AccessoryError?) -> Void)?
 
-  /// A transport whose device takes all that is written, at once and on the writer's thread. `onWritten` is told of
-  /// each piece, and may answer by `receive`; `onEnd` is told once, when the transport ends, why: nil for a close.
+  /// A transport whose device takes all written bytes at once, on the writer's thread. `onWritten` is called with each
+  /// piece, and may answer by `receive`. `onEnd` is called once, when the transport ends: with nil after a close,
+  /// otherwise with the error.
   public init(
     label: String = "memory", timing: LineTiming = .instant, line: MemoryLine? = nil, inputHighWater: Int = 65_536,
     outputHighWater: Int = 16_384, onWritten: (@Sendable (MemoryTransport, [UInt8]) -> Void)? = nil,
@@ -48,24 +49,24 @@ public final class MemoryTransport: Transport {
     output.onQueued { [weak self] in self?.takeOutput() }
   }
 
-  // MARK: - What the device sends
+  // MARK: - Bytes from the device
 
-  /// The device sends `bytes`. False when a real transport would stop reading now.
+  /// Makes the device send `bytes`. Returns false when a real transport would stop reading now.
   @discardableResult
   public func receive(_ bytes: [UInt8]) -> Bool {
-    state.update { $0.isPaused = true }  // until it is known better: the consumer may ask to go on at once
+    state.update { $0.isPaused = true }  // set first, since the consumer may resume before `append` returns
     let wantsMore = input.append(bytes.span.bytes)
     if wantsMore { state.update { $0.isPaused = false } }
     return wantsMore
   }
 
-  /// True while the consumer is behind and a real transport would not read.
+  /// True while the consumer is behind, so that a real transport would not read.
   public var isPaused: Bool { state.value.isPaused }
 
-  /// Waits until the consumer lets a paused transport go on.
+  /// Waits until the consumer resumes a paused transport. Throws `CancellationError` when the task is cancelled.
   public func waitForResume() async throws { try await state.wait { !$0.isPaused } }
 
-  // MARK: - What the device takes
+  // MARK: - Bytes to the device
 
   private func takeOutput() {
     var bytes: [UInt8] = []
@@ -77,19 +78,20 @@ public final class MemoryTransport: Transport {
     }
   }
 
-  /// From now on the device takes nothing.
+  /// The device takes no more bytes until `unstall` is called.
   public func stall() { state.update { $0.isStalled = true } }
 
-  /// The device takes again, beginning with what waits.
+  /// The device takes bytes again, beginning with the queued ones.
   public func unstall() {
     state.update { $0.isStalled = false }
     takeOutput()
   }
 
-  /// All bytes written and not fetched by `nextWritten`.
+  /// All written bytes that `nextWritten` has not returned.
   public var written: [UInt8] { state.value.written }
 
-  /// Waits for `count` bytes to be written, and takes them out.
+  /// Waits until `count` bytes were written, removes them from `written` and returns them. Throws `CancellationError`
+  /// when the task is cancelled.
   public func nextWritten(_ count: Int) async throws -> [UInt8] {
     try await state.wait { $0.written.count >= count }
     return state.update { state in
@@ -99,9 +101,9 @@ public final class MemoryTransport: Transport {
     }
   }
 
-  // MARK: - The end
+  // MARK: - End
 
-  /// The device goes: nil for a close by the owner, otherwise why.
+  /// Ends the transport: with nil as after a close by the owner, otherwise with this error.
   public func end(_ error: AccessoryError?) {
     memoryLine?.end(error ?? .closed(label))
     let isFirst = state.update { state in
@@ -113,24 +115,24 @@ public final class MemoryTransport: Transport {
     if isFirst { onEnd?(error) }
   }
 
-  /// The device is unplugged.
+  /// Unplugs the device.
   public func unplug() { end(.disconnected(label)) }
 
-  /// How often the owner asked to close.
+  /// How often the owner has asked to close the transport.
   public var closeCount: Int { state.value.closeCount }
 
-  /// Waits until the owner has asked to close.
+  /// Waits until the owner has asked to close the transport. Throws `CancellationError` when the task is cancelled.
   public func waitForClose() async throws { try await state.wait { $0.closeCount > 0 } }
 
-  /// Ends both queues normally.
+  /// Ends both queues without an error.
   public func close() async { beginClose() }
 
-  /// Ends both queues normally.
+  /// Ends both queues without an error.
   public func beginClose() {
     state.update { $0.closeCount += 1 }
     end(nil)
   }
 
-  /// Ends both queues with `disconnected`.
+  /// Ends both queues with the error `disconnected`.
   public func deviceWasRemoved() { end(.disconnected(label)) }
 }

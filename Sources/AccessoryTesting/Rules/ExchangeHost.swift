@@ -5,8 +5,8 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// The place of a link, its clock and its transport, for testing the rules of an `Exchange` without any of them: a value,
-/// which does one thing after another as the test says. Nothing waits.
+/// Takes the place of a link with its clock and transport, to test the rules of an `Exchange` alone. It is a value that
+/// performs one step after another as the test says. Nothing waits.
 ///
 ///     var host = ExchangeHost(rules)
 ///     host.begin()
@@ -15,23 +15,24 @@ import AccessoryProtocols
 ///     host.advance(.milliseconds(500))
 ///     #expect(host.error(of: request)?.kind == .timedOut)
 public struct ExchangeHost<Rules: Exchange>: Sendable {
-  /// The rules, with what they have learned.
+  /// The rules, with their state.
   public var exchange: Rules
-  /// The present, for the rules: moved by `advance`.
+  /// The current time for the rules. `advance` changes it.
   public private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
-  /// All that is over: what became of each request. May be emptied, as `completed` and `events` may.
+  /// The results of all completed requests. The test may empty this, as well as `completed` and `events`.
   public var results: [RequestID: Result<Rules.Reply, AccessoryError>] = [:]
-  /// What is over, in order; an id that is in here twice was completed twice, which no rules may do.
+  /// The ids of completed requests, in order. An id that occurs twice was completed twice, which is an error in the
+  /// rules.
   public var completed: [RequestID] = []
-  /// What came unasked.
+  /// The events: messages that the accessory sent unasked.
   public var events: [Rules.Event] = []
-  /// The transport takes nothing; changed by `block` and `unblock`.
+  /// Whether the transport has no space; `block` and `unblock` change this.
   public private(set) var isBlocked = false
 
   private var written: [[UInt8]] = []
   private var lastID: UInt64 = 0
 
-  /// A host for `exchange`, on a line on which bytes take `timing`.
+  /// A host for `exchange`, on a line with this timing.
   public init(_ exchange: Rules, timing: LineTiming = .instant) {
     self.exchange = exchange
     self.exchange.setTiming(timing)
@@ -39,7 +40,7 @@ public struct ExchangeHost<Rules: Exchange>: Sendable {
 
   // MARK: - The link's side
 
-  /// Makes contact; what comes of it is a result like that of a request.
+  /// Makes contact with the accessory. The outcome is added to `results`, like that of a request.
   @discardableResult
   public mutating func begin() -> RequestID {
     let id = newID()
@@ -55,14 +56,14 @@ public struct ExchangeHost<Rules: Exchange>: Sendable {
     return id
   }
 
-  /// Gives a request up.
+  /// Cancels a request.
   public mutating func cancel(_ id: RequestID) { change { $0.cancel(id, now: $1, effects: &$2) } }
 
-  /// The accessory is gone, or the link closed.
+  /// Ends the exchange with `error`: the accessory is gone, or the link was closed.
   public mutating func end(_ error: AccessoryError) { change { $0.end(error, effects: &$2) } }
 
-  /// Moves time on, and tells the rules at each of their deadlines, as a link does. Rules that do nothing at a deadline
-  /// and go on naming it are told once.
+  /// Moves time on by `duration`, and calls the rules at each of their deadlines, as a link does. If the rules do
+  /// nothing at a deadline and leave it as it is, they are called once for it.
   public mutating func advance(_ duration: Duration) {
     let end = now + duration
     while let deadline = exchange.deadline, deadline <= end {
@@ -73,60 +74,60 @@ public struct ExchangeHost<Rules: Exchange>: Sendable {
     now = end
   }
 
-  /// From now on the transport takes nothing, and the rules are told so.
+  /// The transport has no space until `unblock` is called. The rules see it at their next call.
   public mutating func block() { isBlocked = true }
 
-  /// The transport takes something again.
+  /// The transport has space again; calls the rules, as a link does.
   public mutating func unblock() {
     isBlocked = false
     change { $0.timePassed(now: $1, effects: &$2) }
   }
 
-  /// The line's speed was changed.
+  /// Changes the speed of the line.
   public mutating func setTiming(_ timing: LineTiming) { exchange.setTiming(timing) }
 
   // MARK: - The accessory's side
 
-  /// Bytes arrive, as a piece of a stream.
+  /// Delivers bytes, as a piece of a stream.
   public mutating func deliver(_ bytes: [UInt8]) {
     var batch = FrameBatch<Rules.Codec.Header>()
     exchange.codec.decode(bytes.span.bytes, into: &batch)
     receive(batch)
   }
 
-  /// A message arrives by a transport that keeps messages apart.
+  /// Delivers one message, as from a transport that keeps messages apart.
   public mutating func deliver(message: [UInt8]) {
     var batch = FrameBatch<Rules.Codec.Header>()
     exchange.decode(message: message.span.bytes, into: &batch)
     receive(batch)
   }
 
-  /// The line was silent for as long as an unfinished frame holds up what follows it.
+  /// Reports silence on the line to the codec, as a link does when the rest of an unfinished frame doesn't come.
   public mutating func silence() {
     var batch = FrameBatch<Rules.Codec.Header>()
     exchange.codec.idle(into: &batch)
     receive(batch)
   }
 
-  /// Frames arrive that the test has decoded itself.
+  /// Delivers frames that the test has decoded.
   public mutating func receive(_ batch: FrameBatch<Rules.Codec.Header>) {
     change { exchange, now, effects in
       for index in 0..<batch.count { exchange.receive(batch, at: index, now: now, effects: &effects) }
     }
   }
 
-  // MARK: - What came of it
+  // MARK: - Results
 
-  /// What was written since the last call, message by message.
+  /// Returns the messages that were written since the last call.
   public mutating func takeWritten() -> [[UInt8]] {
     defer { written = [] }
     return written
   }
 
-  /// The reply to a request; nil when it isn't over or has failed.
+  /// The reply to a request; nil if the request isn't completed or has failed.
   public func reply(to id: RequestID) -> Rules.Reply? { try? results[id]?.get() }
 
-  /// What a request failed with; nil when it isn't over or has a reply.
+  /// The error of a request; nil if the request isn't completed or has a reply.
   public func error(of id: RequestID) -> AccessoryError? {
     if case .failure(let error)? = results[id] { error } else { nil }
   }
@@ -136,7 +137,7 @@ public struct ExchangeHost<Rules: Exchange>: Sendable {
     return RequestID(rawValue: lastID)
   }
 
-  /// Tells the rules something, and does what the effects say; false when that is nothing.
+  /// Calls the rules and carries out their effects; returns false if there are none.
   @discardableResult
   private mutating func change(
     _ body: (inout Rules, MonotonicTime, inout Effects<Rules.Reply, Rules.Event>) -> Void

@@ -3,18 +3,19 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A pretended accessory that follows a script: what it expects to be sent, what it sends, when, and when it is unplugged.
+/// A simulated accessory that follows a script: which bytes it expects, which bytes it sends and when, and when it is
+/// unplugged.
 ///
-/// Give `transport` to an `AccessorySession`. The script goes on by itself, on the threads of those who write and of its
-/// clock. Something else than it expects is its end: the transport then ends with an error that says what was wrong, and
-/// `check` and `finish` throw the same, so that a test fails at once and with a reason.
+/// Give `transport` to an `AccessorySession`. The script runs by itself, on the threads that write and on its clock's
+/// thread. If other bytes come than the script expects, the transport ends with an error that says what was wrong.
+/// `check` and `finish` then throw the same error, so that a test fails at once and with a reason.
 ///
 ///     let script = AccessoryScript([.expect([0x05]), .send([0x06], after: .milliseconds(20))])
 ///     let session = AccessorySession(script.transport)
 ///     …
 ///     try await script.finish()
 public final class AccessoryScript: Sendable {
-  /// One step of a script. Each begins when the one before is done.
+  /// One step of a script. It begins when the step before it is done.
   public struct Step: Sendable, Hashable {
     enum Action: Sendable, Hashable {
       case expect([UInt8])
@@ -25,8 +26,8 @@ public final class AccessoryScript: Sendable {
     let action: Action
     var delay = Duration.zero
 
-    /// Waits until these bytes are written, in whatever pieces they come. What is written earlier, while the script is at
-    /// another step, counts too.
+    /// Waits until these bytes are written, in any number of pieces. Bytes that were written during earlier steps
+    /// count, too.
     public static func expect(_ bytes: [UInt8]) -> Step { Step(action: .expect(bytes)) }
 
     /// Sends bytes when `delay` has passed.
@@ -41,32 +42,32 @@ public final class AccessoryScript: Sendable {
   private struct State: Sendable {
     var steps: ArraySlice<Step>
     var written: [UInt8] = []
-    /// A thread does what the steps say; others leave it to that one.
+    /// Whether a thread is performing a step. Other threads then leave the steps to that thread.
     var isActing = false
-    /// When the step's time is over.
+    /// Whether the script waits for the delay of the current step.
     var isWaiting = false
     var isOver = false
     var problem: AccessoryError?
 
-    /// The step to be done, counted from 1.
+    /// The number of the current step, from 1.
     var number: Int { steps.startIndex + 1 }
     var isThrough: Bool { isOver || (steps.isEmpty && !isActing) }
   }
 
-  private enum Deed {
+  private enum Effect {
     case send([UInt8])
     case unplug
     case wait(Duration)
     case fail(AccessoryError)
   }
 
-  /// The accessory, for an `AccessorySession`.
+  /// The transport of the accessory, for an `AccessorySession`.
   public let transport: MemoryTransport
   private let clock: any TimerClock
   private let state: Watched<State>
 
-  /// A script of these steps. `clock` times what has a delay: give the same `ManualClock` to the `Link`, or let it be real.
-  /// `line` is the serial line that the accessory pretends to be on, if it does.
+  /// A script of these steps. `clock` times the delays: pass the same `ManualClock` as to the `Link`, or use the
+  /// default for real time. `line` is the serial line of the simulated accessory, if it has one.
   public init(
     _ steps: [Step], label: String = "scripted accessory", line: MemoryLine? = nil,
     clock: any TimerClock = IOThread.shared
@@ -74,7 +75,7 @@ public final class AccessoryScript: Sendable {
     let state = Watched(State(steps: steps[...]))
     self.state = state
     self.clock = clock
-    // The transport comes first, and keeps the script until it ends.
+    // The transport is made first. It keeps the script alive until the transport ends.
     let heard = Locked<(@Sendable ([UInt8]?) -> Void)?>(nil)
     transport = MemoryTransport(
       label: label, line: line,
@@ -90,17 +91,17 @@ public final class AccessoryScript: Sendable {
     act()
   }
 
-  // MARK: - What came of it
+  // MARK: - Outcome
 
-  /// Whether all steps are done, and nothing else was written.
+  /// Whether all steps are done, and no other bytes were written.
   public var isDone: Bool { state.value.isThrough && outcome(state.value) == nil }
 
-  /// Throws what went wrong, or which step was not done yet, as `badData`.
+  /// Throws `badData` if something went wrong or a step isn't done yet; the message says what or which.
   public func check() throws(AccessoryError) {
     if let error = outcome(state.value) { throw error }
   }
 
-  /// Waits until all steps are done, or something went wrong, or the session was closed. Throws what `check` throws, and
+  /// Waits until all steps are done, something went wrong, or the session was closed. Throws what `check` throws, and
   /// `cancelled` when the task is cancelled.
   public func finish() async throws(AccessoryError) {
     guard let last = try? await state.wait(until: { $0.isThrough }) else {
@@ -134,7 +135,7 @@ public final class AccessoryScript: Sendable {
     return bytes.count > 64 ? "\(shown) … (\(bytes.count) bytes)" : shown
   }
 
-  // MARK: - What happens
+  // MARK: - Steps
 
   private func take(_ bytes: [UInt8]) {
     state.update { if !$0.isOver { $0.written += bytes } }
@@ -165,8 +166,8 @@ public final class AccessoryScript: Sendable {
     }
   }
 
-  /// What is to be done now, by the one thread that asks.
-  private func next(_ state: inout State) -> Deed? {
+  /// The action to perform now; nil if another thread performs one, a delay runs, or more bytes must be written first.
+  private func next(_ state: inout State) -> Effect? {
     guard !state.isActing, !state.isOver, !state.isWaiting else { return nil }
     while let step = state.steps.first {
       if step.delay > .zero {
@@ -196,7 +197,7 @@ public final class AccessoryScript: Sendable {
     return fail(fault("after the last step came \(Self.show(state.written))"), &state)
   }
 
-  private func fail(_ error: AccessoryError, _ state: inout State) -> Deed {
+  private func fail(_ error: AccessoryError, _ state: inout State) -> Effect {
     (state.problem, state.isOver, state.isActing) = (error, true, true)
     return .fail(error)
   }

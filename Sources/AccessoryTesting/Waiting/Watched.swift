@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// A value that tests can wait on: a change made on any thread wakes exactly those whose condition it fulfils.
+/// A value that tests can wait on. A change, on any thread, wakes the waiters whose condition the new value fulfils.
 public final class Watched<Value: Sendable>: Sendable {
   private struct Waiter: Sendable {
     var condition: @Sendable (Value) -> Bool
@@ -21,10 +21,10 @@ public final class Watched<Value: Sendable>: Sendable {
   /// Starts with `value`.
   public init(_ value: Value) { state = Locked(State(value: value)) }
 
-  /// The value at this moment.
+  /// The current value.
   public var value: Value { state.withLock { $0.value } }
 
-  /// Changes the value and wakes who waited for that.
+  /// Changes the value, wakes the waiters whose condition it now fulfils, and returns what `change` returns.
   @discardableResult
   public func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
     let (result, woken, value) = state.withLock { state in
@@ -37,7 +37,8 @@ public final class Watched<Value: Sendable>: Sendable {
     return result
   }
 
-  /// Waits until the value fulfils `condition`, and returns it. Throws when the test is cancelled, by its time limit.
+  /// Waits until the value fulfils `condition`, and returns it. Throws `CancellationError` when the task is cancelled,
+  /// as by the time limit of a test.
   @discardableResult
   public func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws -> Value {
     let id = state.withLock { state in

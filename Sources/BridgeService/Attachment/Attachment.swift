@@ -5,42 +5,44 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
-/// A device that the service holds or tries to hold, with its state. Used on the service's actor only.
+/// A device that the service holds or tries to attach, with its state. Used on the service's actor only.
 final class Attachment {
   let key: Int
-  /// As it was last told, with its usual way in.
+  /// The device as its source last reported it, with its default transport.
   var device: Device
   var profile: Profile?
-  /// Nil where clients bring their own.
+  /// Nil where clients speak the protocol themselves.
   var driver: Driver?
-  /// Somebody asked for it; otherwise a profile did.
+  /// Whether a client asked for the attachment. Otherwise a profile matched the device.
   let isByHand: Bool
-  /// The profile that somebody chose, whatever fits.
+  /// The name of the profile that a client chose. It applies even where another profile matches.
   let chosenProfile: String?
-  /// What programs written for ExternalAccessory ask for.
+  /// The protocol strings that programs written for ExternalAccessory ask for.
   var protocolStrings: [String]
   var machine: AttachmentMachine
-  /// While it is attached.
+  /// The open accessory; nil while it isn't attached.
   var open: OpenAccessory?
-  /// A new number for each opening, so that late events of an earlier one are ignored.
+  /// Increased at each opening and closing, so that late events of an earlier opening are ignored.
   var generation = 0
   var listening: Task<Void, Never>?
-  /// What is opening it.
+  /// The task that opens the device.
   var opening: Task<Void, Never>?
-  /// The attachment that has replaced this one: the same device with another profile, or with a better known identity.
+  /// The attachment that has replaced this one: the same device with another profile, or with its identity known now.
   var successor: Attachment?
-  /// What is being closed; the next opening waits for it.
+  /// The task that closes the device; the next opening waits for it.
   var closing: Task<Void, Never>?
-  /// Subscribers know that it is connected. Loans and rests in between aren't reported.
+  /// Whether subscribers were told that the device is connected. Loans and idle closings in between aren't reported.
   var isTold = false
-  /// To whom it is lent, while it is.
+  /// The loan to a client, if there is one.
   var lending = Lending()
-  /// What it was last heard to say.
+  /// The clients that share its line; nil until the first one asks for it.
+  var sharing: Sharing?
+  /// The last readings.
   var readings = Readings()
 
-  /// Whether what changes something in it is let through; nil where its protocol has nothing of the kind.
+  /// Whether writes are allowed; nil where the protocol has no writes.
   var writes: Bridge.Writes?
-  /// What it is asked by itself.
+  /// The schedule of the polls.
   var polls = PollSchedule()
 
   let taps: TapHub
@@ -48,11 +50,11 @@ final class Attachment {
   var pollTimer: (deadline: MonotonicTime, token: TimerToken)?
   var idleTimer: TimerToken?
   var valuesTimer: TimerToken?
-  /// What the accessory is being asked.
+  /// The number of calls to the accessory that haven't ended.
   private(set) var callCount = 0
-  /// Files that are on their way; each is a call, too.
+  /// The number of file transfers that haven't ended. Each is also counted as a call.
   private(set) var transferCount = 0
-  /// Tasks that wait for the state to change.
+  /// Tasks that wait for a change of the state.
   var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextWaiting = 0
 
@@ -71,20 +73,20 @@ final class Attachment {
     self.taps = taps
   }
 
-  /// The device by the way in that the profile prefers.
+  /// The device, with the transport that the profile prefers.
   var target: Device { profile?.choosingTransport(device) ?? device }
 
-  /// What it is called in the log: its identity, made harmless.
+  /// The device's name in the log: its identity, escaped.
   var name: String { SafeText.escape(device.id) }
 
-  /// This one, or what has taken its place since.
+  /// This attachment, or the last one that has replaced it.
   var latest: Attachment {
     var latest = self
     while let next = latest.successor { latest = next }
     return latest
   }
 
-  /// As the interface tells it.
+  /// The attachment in the terms of the control socket's protocol.
   func facts(_ clock: any TimerClock) -> Bridge.Accessory {
     var facts = Bridge.Accessory(
       device: Bridge.Device(target), state: machine.state, tries: machine.tries, holder: lending.holder,
@@ -104,7 +106,7 @@ final class Attachment {
 
   static func milliseconds(_ duration: Duration) -> Int { Int(duration.inNanoseconds / 1_000_000) }
 
-  /// Ends with the next change of the state.
+  /// A stream that finishes at the next change of the state.
   func change() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     waiting[nextWaiting] = continuation
@@ -124,7 +126,7 @@ final class Attachment {
     transferCount += 1
   }
 
-  /// Whoever began it ends the call, too.
+  /// Ends a transfer. The caller also ends the call that `beginTransfer` has begun.
   func endTransfer() { transferCount -= 1 }
 
   func changed() {
@@ -132,12 +134,12 @@ final class Attachment {
     for continuation in waiting.values { continuation.finish() }
   }
 
-  /// Whether `other` is this device, by whatever way in.
+  /// Whether `other` is this device, on any of its transports.
   func isSame(_ other: Device) -> Bool {
     device.unit == other.unit && (device.isOnLine(of: other) || target.address == other.address)
   }
 
-  /// Whether both are on one line, of which they are units.
+  /// Whether both are units on the same line.
   func sharesLine(with other: Attachment) -> Bool {
     device.unit != nil && other.device.unit != nil
       && (device.isOnLine(of: other.device) || target.address == other.target.address)

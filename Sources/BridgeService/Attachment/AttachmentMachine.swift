@@ -5,64 +5,65 @@ import AccessoryCore
 import AccessoryDrivers
 
 /// The state machine of one attachment. It has no clock and does no I/O: its owner reports events, carries out the
-/// actions that it returns, and calls `timePassed` at its deadline.
+/// actions that are returned, and calls `timePassed` at the deadline.
 ///
-/// The states are those of the interface: `opening`, `attached`, `lent`, `waiting`, `failed`.
+/// The states are those of the control socket's protocol: `opening`, `attached`, `lent`, `waiting`, `failed`.
 struct AttachmentMachine: Sendable, Equatable {
   typealias State = Bridge.AttachmentState
 
-  /// What is to be done.
+  /// What the owner is to do.
   enum Action: Sendable, Equatable {
     /// Open the device and make contact; then report `opened` or `openingFailed`.
     case open
     /// Close the device.
     case close
-    /// End the link, since the device is gone; then report `ended`.
+    /// End the link because the device is gone; then report `ended`.
     case end
-    /// The accessory is attached.
+    /// Report that the accessory is attached.
     case tellAttached
-    /// It was attached and is no more.
+    /// Report that an attached accessory is no longer attached.
     case tellGone(AccessoryError)
-    /// It is tried again after a pause: the number of this try, and of those that the policy allows (nil: any number).
+    /// Report that the next try follows after a pause, with the number of that try, and how many the policy allows
+    /// (nil: no limit).
     case tellWaiting(AccessoryError, pause: Duration, try: Int, of: Int?)
-    /// It is tried no more.
+    /// Report that there are no more tries.
     case tellFailed(AccessoryError)
-    /// There is nothing left to hold: forget it.
+    /// Remove the attachment.
     case forget
   }
 
   private(set) var state = State.opening
-  /// Tries since the last success.
+  /// The number of tries since the last success.
   private(set) var tries = 0
-  /// How many tries there will be; nil where it is tried for ever.
+  /// How many tries the policy allows; nil for no limit.
   private(set) var triesLimit: Int?
-  /// Why it isn't attached.
+  /// Why the accessory isn't attached.
   private(set) var problem: AccessoryError?
   /// When `timePassed` is to be called.
   private(set) var deadline: MonotonicTime?
-  /// It was closed because it was idle, and is opened again for the next call.
+  /// Whether the device was closed because it was idle. It is opened again for the next call.
   private(set) var isResting = false
-  /// The device is plugged in, as far as is known.
+  /// Whether the device is plugged in, as far as is known.
   private(set) var isPresent = true
-  /// It was not opened, or not again, because there are too many.
+  /// Whether the device isn't opened because the limit of attached accessories is reached.
   private(set) var isRefused = false
-  /// An `open` is under way.
+  /// Whether an `open` is in progress.
   private(set) var isOpening = false
   private var hasBeenAttached = false
-  /// It is one of several units on a line. The line is there even when the unit doesn't answer, so it is tried for
-  /// ever.
+  /// Whether the accessory is one of several units on a line. The line stays when a unit doesn't answer, so a unit is
+  /// tried without limit.
   private let isUnit: Bool
-  /// Until this time, an opening that fails because udev hasn't finished is repeated without counting as a try.
+  /// Until this time, an opening that fails because udev hasn't finished is repeated and doesn't count as a try.
   private var graceEnd: MonotonicTime
   private var policies: AttachmentPolicies
 
-  /// How long after plugging in permissions and names may still change: udev's rules are run meanwhile, and other
-  /// programs that look at new devices (ModemManager) let go of them.
+  /// How long after plugging in a device's permissions and names may still change: udev's rules run in this time, and
+  /// other programs that probe new devices (ModemManager) close them.
   static let grace = Duration.seconds(2)
-  /// The pause between tries within that time.
+  /// The pause between tries during `grace`.
   static let graceInterval = Duration.milliseconds(100)
 
-  /// How often a unit is asked again that keeps silent while its line is there: for ever, and less and less often.
+  /// The policy for a unit that doesn't answer while its line is there: no limit of tries, with growing pauses.
   static let silence: RetryPolicy = {
     var policy = RetryPolicy()
     (policy.tries, policy.interval, policy.backoffThousandths) = (nil, .seconds(5), 2_000)
@@ -70,7 +71,7 @@ struct AttachmentMachine: Sendable, Equatable {
     return policy
   }()
 
-  /// A device that was just plugged in, or one of several on a line; the first action is to open it.
+  /// A device that was just plugged in, or a unit on a line. The owner opens it first.
   init(policies: AttachmentPolicies, isUnit: Bool = false, now: MonotonicTime) {
     self.policies = policies
     self.isUnit = isUnit
@@ -78,7 +79,7 @@ struct AttachmentMachine: Sendable, Equatable {
     isOpening = true
   }
 
-  /// As above, for a device that isn't opened, because there are too many already.
+  /// A device that isn't opened, because the limit of attached accessories is reached.
   init(refused problem: AccessoryError, policies: AttachmentPolicies, isUnit: Bool = false, now: MonotonicTime) {
     self.init(policies: policies, isUnit: isUnit, now: now)
     isOpening = false
@@ -107,7 +108,7 @@ struct AttachmentMachine: Sendable, Equatable {
       deadline = min(now + Self.graceInterval, graceEnd)
       return []
     }
-    // A device that was there and can't be found counts as unplugged, before udev reports it.
+    // A device that was there before and isn't found now counts as unplugged, although udev hasn't reported that yet.
     let isGone = error.kind == .notFound && (hasBeenAttached || !isPresent)
     return tryAgain(isGone ? AccessoryError(.disconnected, code: error.code, error.message) : error, now: now)
   }
@@ -135,7 +136,7 @@ struct AttachmentMachine: Sendable, Equatable {
     triesLimit = policy.tries
     state = .waiting
     isResting = false
-    // A device that is awaited for ever needs no timer: its connection is reported.
+    // Without a limit of tries, an absent device needs no timer: its source reports when it is back.
     deadline = isPresent || policy.tries != nil ? now + pause : nil
     return [.tellWaiting(error, pause: pause, try: tries, of: policy.tries)]
   }
@@ -159,15 +160,15 @@ struct AttachmentMachine: Sendable, Equatable {
     return [.open]
   }
 
-  // MARK: - Coming and going
+  // MARK: - Plugging and unplugging
 
-  /// The link has ended of itself.
+  /// The link has ended by itself.
   mutating func ended(_ error: AccessoryError, now: MonotonicTime) -> [Action] {
     guard state == .attached else { return [] }
     return [.close, .tellGone(error)] + tryAgain(error, now: now)
   }
 
-  /// The device was taken away.
+  /// The device was unplugged.
   mutating func unplugged(_ error: AccessoryError, now: MonotonicTime) -> [Action] {
     isPresent = false
     switch state {
@@ -183,7 +184,7 @@ struct AttachmentMachine: Sendable, Equatable {
     }
   }
 
-  /// The device is there again, or a client wants it to be tried at once.
+  /// The device is back, or a client asks for a try at once.
   mutating func plugged(now: MonotonicTime) -> [Action] {
     isPresent = true
     switch state {
@@ -197,23 +198,24 @@ struct AttachmentMachine: Sendable, Equatable {
 
   // MARK: - Lending
 
-  /// Lends it; false when it isn't attached. The caller then closes the device and opens it for the client.
+  /// Lends the accessory; false when it isn't attached. The caller then closes the device, and opens it for the client.
   mutating func lend() -> Bool {
     guard state == .attached || isResting else { return false }
     (state, deadline, isResting, problem) = (.lent, nil, false, nil)
     return true
   }
 
-  /// Lends the line that it is on with others; false when it isn't there to be lent.
+  /// Lends the whole line that the unit is on; false when the line isn't there, or is lent already.
   mutating func lendLine() -> Bool {
     guard isPresent, state != .lent else { return false }
     (state, deadline, isResting, problem) = (.lent, nil, false, nil)
-    // An opening that is under way is ended for it, which isn't reported.
+    // An opening in progress is cancelled, and its result isn't reported.
     isOpening = false
     return true
   }
 
-  /// The client has given it back, or it went away while it was lent, and the device is closed.
+  /// The loan is over and the device is closed. `error` is nil when the client has returned the accessory, and the
+  /// reason when it was unplugged.
   mutating func returned(_ error: AccessoryError?, now: MonotonicTime) -> [Action] {
     guard state == .lent else { return [] }
     hasBeenAttached = hasBeenAttached || !isUnit
@@ -223,15 +225,15 @@ struct AttachmentMachine: Sendable, Equatable {
     return open()
   }
 
-  // MARK: - Rest
+  // MARK: - Idle closing
 
-  /// It had nothing to do for as long as the policy allows.
+  /// The accessory was idle for as long as the policy allows.
   mutating func rest() -> [Action] {
     guard state == .attached else { return [] }
     (state, isResting, deadline, triesLimit) = (.waiting, true, nil, nil)
     return [.close]
   }
 
-  /// Somebody wants something of it.
+  /// A client needs the accessory: opens it if it was closed because it was idle.
   mutating func wake(now: MonotonicTime) -> [Action] { isResting ? plugged(now: now) : [] }
 }

@@ -3,13 +3,13 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// Paths of devices that will be reported soon, and that the service holds then whatever they are.
+/// Paths of devices that a source will report soon. The service attaches them even if no profile matches.
 struct Expectations {
   private var paths: [(path: String, end: MonotonicTime)] = []
 
-  /// How long a path is expected: udev gives the programs of a rule three minutes, and tells of the device behind them.
+  /// How long a path is expected. udev gives the programs of a rule three minutes, and reports the device after them.
   static let patience = Duration.seconds(180)
-  /// Those that are kept; the oldest goes first.
+  /// The most paths that are kept. Beyond it the oldest is removed.
   static let limit = 64
 
   mutating func add(_ path: String, now: MonotonicTime) {
@@ -18,7 +18,7 @@ struct Expectations {
     paths.append((path, now + Self.patience))
   }
 
-  /// Whether this device is expected. If so, its path is removed.
+  /// Whether this device is expected. If it is, its path is removed.
   mutating func take(_ device: Device, now: MonotonicTime) -> Bool {
     paths.removeAll { $0.end <= now }
     let count = paths.count
@@ -28,6 +28,6 @@ struct Expectations {
 }
 
 extension Device {
-  /// Whether one of its nodes is there.
+  /// Whether one of the device's nodes has this path.
   func isAt(_ path: String) -> Bool { address.description == path || terminal == path || usb?.node == path }
 }

@@ -5,15 +5,15 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-/// An attached accessory: its device is open and, if its protocol is known, contact is made.
+/// An accessory whose device is open. If its driver is known, contact is made.
 struct OpenAccessory: Sendable {
   let session: AccessorySession
-  /// Nil where no driver speaks its protocol.
+  /// Nil where no driver is known.
   let accessory: (any Accessory)?
-  /// Whether others are on the line, which stays open for them.
+  /// Whether other units are on the line. Then closing this accessory leaves the line open.
   var isShared = false
 
-  /// Opens the device and, where there is a driver, makes contact. Throws what that throws; then it is closed.
+  /// Opens the device and, where there is a driver, makes contact. Throws the errors of both, after closing the device.
   static func open(_ opener: DeviceOpener) async throws(AccessoryError) -> OpenAccessory {
     try opener.checkUnit()
     if opener.isOnSharedLine {
@@ -30,8 +30,8 @@ struct OpenAccessory: Sendable {
     if !isShared { await session.close() }
   }
 
-  /// Calls `body` once when the device is unplugged, but not when the service closes it. `heard` is called with the
-  /// accessory's events. Returns the task that listens.
+  /// Calls `ended` once when the device is unplugged, but not when the service closes it, and `heard` with the
+  /// accessory's events. Returns the task that receives them.
   func follow(
     heard: @escaping @Sendable (AccessoryNews) async -> Void, ended: @escaping @Sendable (AccessoryError) async -> Void
   ) -> Task<Void, Never> {
@@ -46,7 +46,7 @@ struct OpenAccessory: Sendable {
     }
   }
 
-  /// Bytes that nobody reads are discarded, so that the end behind them is noticed.
+  /// Reads and discards all bytes, so that the end of the input is noticed.
   private func followWithoutDriver(_ ended: @escaping @Sendable (AccessoryError) async -> Void) -> Task<Void, Never> {
     let input = session.input
     return Task {

@@ -3,9 +3,9 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// The schedule of an accessory's polls: one at a time, and each again when its interval has passed since it ended,
-/// with or without an error. So polls never pile up, and failing ones aren't more frequent. A value that is given the
-/// time.
+/// The schedule of an accessory's polls. One poll runs at a time, and each is repeated when its interval has passed
+/// since its end, with or without an error. So polls never pile up, and failing ones aren't more frequent. It has no
+/// clock: its owner passes the time.
 struct PollSchedule: Sendable, Hashable {
   private struct Entry: Sendable, Hashable {
     let poll: AccessoryPoll
@@ -16,26 +16,27 @@ struct PollSchedule: Sendable, Hashable {
   private var entries: [Entry] = []
   private let letsSleep: Bool
   private var running: Int?
-  /// The unit has stopped answering. It isn't polled until it sends something.
+  /// Whether the accessory has stopped answering and is let sleep. It isn't polled until it sends something.
   private(set) var isAsleep = false
-  /// How many polls in a row were not answered.
+  /// The number of polls in a row that timed out.
   private(set) var silences = 0
 
-  /// Nothing is asked.
+  /// A schedule without polls.
   init() { letsSleep = false }
 
-  /// Begins. What no other question has asked at the beginning is asked at once, the rest when its interval has passed.
+  /// A schedule from now on. Polls for values are due at once. The others are due after their intervals, since the
+  /// service has just read identity, status and battery.
   init(_ polls: [AccessoryPoll], letsSleep: Bool, interval: (AccessoryPoll) -> Duration?, now: MonotonicTime) {
     self.letsSleep = letsSleep
     entries = polls.compactMap { poll in
-      interval(poll).map { Entry(poll: poll, interval: $0, due: poll.gives.contains(.values) ? now : now + $0) }
+      interval(poll).map { Entry(poll: poll, interval: $0, due: poll.parts.contains(.values) ? now : now + $0) }
     }
   }
 
-  /// When there is something to ask; nil while it is being asked, or nothing is to be.
+  /// When the next poll is due; nil while a poll runs, while the accessory sleeps, and without polls.
   var deadline: MonotonicTime? { running != nil || isAsleep ? nil : entries.map(\.due).min() }
 
-  /// What is to be asked now: the one that waits for longest. Its end is to be told.
+  /// The poll that has been due for longest, if one is due. The owner is to report its end with `ended`.
   mutating func take(now: MonotonicTime) -> AccessoryPoll? {
     guard let deadline, deadline <= now, let next = entries.firstIndex(where: { $0.due == deadline }) else {
       return nil
@@ -44,7 +45,7 @@ struct PollSchedule: Sendable, Hashable {
     return entries[next].poll
   }
 
-  /// What was asked is answered, or failed. One that keeps silent may sleep.
+  /// The running poll has ended. After a timeout the accessory may be let sleep.
   mutating func ended(_ error: AccessoryError?, now: MonotonicTime) {
     guard let index = running else { return }
     running = nil
@@ -53,7 +54,7 @@ struct PollSchedule: Sendable, Hashable {
     if error?.kind == .timedOut { isAsleep = letsSleep }
   }
 
-  /// It has said something: it doesn't sleep.
+  /// The accessory has sent something, so it isn't asleep.
   mutating func showedLife(now: MonotonicTime) {
     guard isAsleep else { return }
     isAsleep = false

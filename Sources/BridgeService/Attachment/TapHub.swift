@@ -3,24 +3,24 @@
 import AccessoryCore
 import AccessoryIO
 
-/// Passes the traffic of a device to any number of listeners, also after the device is reopened. A slow listener loses
-/// the newest bytes and is told how many; it doesn't delay others.
+/// Passes a device's traffic to any number of listeners, also after the device is reopened. A slow listener loses the
+/// newest bytes and learns how many; it never delays others.
 final class TapHub: TransportTap {
-  /// Pieces that a listener may be behind.
+  /// The most pieces that are buffered for a listener.
   private static let pieceLimit = 1_024
-  /// Bytes that a listener may be behind; it has as much again on its way to the client.
+  /// The most bytes that are buffered for a listener. As many again may be on their way to its client.
   private static let byteLimit = 1 << 18
 
-  /// What passed together.
+  /// Bytes that a transport passed at once.
   struct Piece: Sendable {
     let time: MonotonicTime
     let direction: ByteDirection
     let bytes: [UInt8]
-    /// Bytes of both directions that were dropped just before.
+    /// The number of bytes, in both directions, that were dropped before this piece.
     let lostBytes: Int
   }
 
-  /// The buffer of one listener. Its lock is the only one that the I/O thread waits for.
+  /// The buffer of one listener. The I/O thread waits for no other lock here than this buffer's.
   final class Listener: Sendable {
     private struct State {
       var pieces: [Piece] = []
@@ -30,7 +30,7 @@ final class TapHub: TransportTap {
     }
 
     private let state = Locked(State())
-    /// Yields when there is something to take after nothing was; ends with the hub.
+    /// Yields when the buffer is no longer empty; ends when the hub ends.
     let signals: AsyncStream<Void>
 
     init() {
@@ -41,7 +41,7 @@ final class TapHub: TransportTap {
 
     func add(_ direction: ByteDirection, _ bytes: [UInt8], at time: MonotonicTime) {
       let wake = state.withLock { state -> AsyncStream<Void>.Continuation? in
-        // A piece of any length finds place where there is none.
+        // An empty buffer accepts a piece of any length.
         let fits =
           state.pieces.isEmpty
           || state.pieces.count < TapHub.pieceLimit && bytes.count <= TapHub.byteLimit - state.byteCount
@@ -66,7 +66,7 @@ final class TapHub: TransportTap {
       }
     }
 
-    /// What was dropped behind the last piece, for the end of it all.
+    /// The number of bytes dropped after the last piece; for the end of the trace.
     func takeLoss() -> Int {
       state.withLock { state in
         defer { state.lostBytes = 0 }
@@ -82,6 +82,8 @@ final class TapHub: TransportTap {
 
   private struct State {
     var listeners: [Int: Listener] = [:]
+    /// Closures that get the device's bytes at once, on the I/O thread.
+    var hearers: [Int: @Sendable ([UInt8]) -> Void] = [:]
     var next = 0
     var hasEnded = false
   }
@@ -91,17 +93,33 @@ final class TapHub: TransportTap {
 
   init(clock: any TimerClock) { self.clock = clock }
 
-  /// Called by the transport.
+  /// Called by the transport on the I/O thread.
   func passed(_ direction: ByteDirection, _ bytes: RawSpan) {
-    let listeners = state.withLock { $0.listeners.isEmpty ? [] : Array($0.listeners.values) }
-    guard !listeners.isEmpty else { return }
+    let (listeners, hearers) = state.withLock { state in
+      (
+        state.listeners.isEmpty ? [] : Array(state.listeners.values),
+        state.hearers.isEmpty || direction == .toDevice ? [] : Array(state.hearers.values)
+      )
+    }
+    guard !listeners.isEmpty || !hearers.isEmpty else { return }
     let now = clock.now
-    // One copy, which all share.
+    // All listeners share one copy.
     let copy = bytes.withUnsafeBytes(Array.init)
     for listener in listeners { listener.add(direction, copy, at: now) }
+    for hearer in hearers { hearer(copy) }
   }
 
-  /// A listener, and the way to take it away.
+  /// Calls `body` on the I/O thread with all further bytes from the device. Returns a closure that ends this.
+  func hear(_ body: @escaping @Sendable ([UInt8]) -> Void) -> @Sendable () -> Void {
+    let key = state.withLock { state in
+      state.next += 1
+      state.hearers[state.next] = body
+      return state.next
+    }
+    return { [weak self] in _ = self?.state.withLock { $0.hearers.removeValue(forKey: key) } }
+  }
+
+  /// A new listener, and a closure that removes it.
   func listen() -> (listener: Listener, stop: @Sendable () -> Void) {
     let listener = Listener()
     let key = state.withLock { state -> Int? in
@@ -117,7 +135,7 @@ final class TapHub: TransportTap {
     return (listener, { [self] in _ = state.withLock { $0.listeners.removeValue(forKey: key) } })
   }
 
-  /// The attachment is over.
+  /// Ends all listeners, since the attachment is removed.
   func end() {
     let listeners = state.withLock { state in
       state.hasEnded = true

@@ -3,35 +3,35 @@
 import AccessoryCore
 import AccessoryDiscovery
 
-/// A search for the units on one line: the known ones, and the numbers to try next. Its owner does the asking and the
-/// timing.
+/// A search for the units on one line: the units found, and the numbers to ask next. The owner asks them and keeps the
+/// time.
 struct UnitSearch {
-  /// The time between two numbers that are asked when all were asked once.
+  /// The pause between two numbers, after all were asked once.
   static let pause = Duration.seconds(30)
-  /// The time until a line is tried again that can't be opened, or is lent.
+  /// The pause before the next try when the line can't be opened or is lent.
   static let retry = Duration.seconds(60)
 
-  /// Which search it is: another one for the same line may come after it.
+  /// Identifies the search. A later search on the same line has another key.
   let key: Int
   let line: Device
-  /// The profile that somebody chose, whatever fits; nil: the one that fits.
+  /// The name of the profile that a client chose; nil for the profile that matches the line.
   let chosenProfile: String?
-  /// Somebody asked for it; otherwise a profile did.
+  /// Whether a client asked for the search. Otherwise a profile did.
   let isByHand: Bool
-  /// What passes the line, also before there is an attachment.
+  /// The listeners of the line's traffic, which also see the search itself.
   let taps: TapHub
   private let numbers: [Int]
-  /// Those that have answered, in their order: they stay, also when they keep silent later.
+  /// The numbers that have answered, sorted. A unit stays in the list when it stops answering.
   private(set) var found: [Int] = []
-  /// Where the search goes on.
+  /// The index of the number to ask next.
   private var next = 0
-  /// All numbers were asked once.
+  /// Whether all numbers were asked once.
   private(set) var isComplete = false
-  /// What asks.
+  /// The task that asks.
   var task: Task<Void, Never>?
   var timer: TimerToken?
 
-  /// A search among these numbers.
+  /// A search on `line` among `numbers`.
   init(
     _ key: Int, _ line: Device, _ numbers: ClosedRange<Int>, taps: TapHub, chosenProfile: String? = nil,
     isByHand: Bool = false
@@ -43,7 +43,7 @@ struct UnitSearch {
   /// The accessories that were found.
   var accessories: [Device] { found.map { line.onLine(unit: $0) } }
 
-  /// The numbers to be asked now: all at first, then one at a time; none of those that are known.
+  /// The numbers to ask now: all of them at first, later one at a time. Found units are left out.
   mutating func take() -> [Int] {
     guard isComplete else { return numbers.filter { !found.contains($0) } }
     for _ in numbers.indices {
@@ -54,13 +54,13 @@ struct UnitSearch {
     return []
   }
 
-  /// A unit with this number has answered; false if it was known already.
+  /// Adds a unit that has answered; false if it was found before.
   mutating func add(_ unit: Int) -> Bool {
     guard !found.contains(unit) else { return false }
     found = (found + [unit]).sorted()
     return true
   }
 
-  /// What was taken was asked; with an error it was not, or not all of it.
+  /// The numbers from `take` were asked; with an error, not all of them.
   mutating func ended(_ error: AccessoryError?) { if error == nil { isComplete = true } }
 }

@@ -4,10 +4,10 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// Commands, their arguments and what they are answered, in the interface's terms.
+// Conversion of commands, their arguments and replies to the control socket's protocol.
 
 extension Bridge.Command {
-  /// A command in the interface's terms.
+  /// Converts a command's description.
   package init(_ command: CommandDescription) {
     self.init(
       name: command.name, summary: command.summary, arguments: command.arguments.map(Bridge.CommandArgument.init),
@@ -37,12 +37,12 @@ extension Bridge.CommandArgument {
     case .flag: self.init(name: argument.name, kind: .flag)
     }
     unit = argument.unit
-    standard = argument.standard?.typed
+    standard = argument.defaultValue?.typed
   }
 }
 
 extension Bridge.CommandReply {
-  /// An answer in the interface's terms.
+  /// Converts a reply.
   package init(_ reply: CommandReply) {
     self.init(command: reply.command.name, values: reply.values.map(Bridge.Value.init))
   }
@@ -69,14 +69,14 @@ extension Bridge.Value {
     case .flag(let isSet):
       self.init(kind: .flag)
       flag = isSet
-    // JSON has no number that is none.
+    // JSON can't express an infinite number, or one that is not a number.
     case .nothing, .number: self.init(kind: .nothing)
     }
   }
 }
 
 extension Bridge.FolderEntry {
-  /// An entry in the interface's terms.
+  /// Converts a folder's entry.
   package init(_ entry: FileEntry) {
     self.init(name: entry.name, kind: entry.kind == .file ? .file : .folder, size_bytes: entry.size, md5: entry.md5)
   }

@@ -6,7 +6,7 @@ import AccessoryDiscovery
 import AccessoryIO
 
 extension Bridge.Device {
-  /// What is known of `device`.
+  /// Converts a device.
   package init(_ device: Device, access: Bridge.Access? = nil) {
     self.init(
       id: device.id, path: device.address.description, source: device.source.rawValue, link: device.link,

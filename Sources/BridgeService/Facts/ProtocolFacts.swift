@@ -8,7 +8,7 @@ import AccessoryLink
 import AccessoryProtocols
 
 extension Bridge.ProtocolDetails {
-  /// What making contact has told of an accessory's protocol.
+  /// Converts the details that an accessory has reported when contact was made.
   package init(_ details: ProtocolDetails) {
     self.init(
       name: details.name, boot_id: details.bootID.map { Hexadecimal.string($0) },

@@ -4,10 +4,10 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-/// A file that is got from an accessory and goes to a client piece by piece, as fast as the client reads. Nothing of it
-/// is kept here.
+/// A file that is fetched from an accessory and sent to a client piece by piece, as fast as the client reads. No piece
+/// is buffered here.
 struct AnsweredFile: FileSink {
-  let answers: Answers<Bridge.GetFile.Reply>
+  let answers: ReplySender<Bridge.GetFile.Reply>
 
   func begin(size: Int) async throws(AccessoryError) { try await send(Bridge.GetFile.Reply(.begin, size_bytes: size)) }
 
@@ -19,7 +19,7 @@ struct AnsweredFile: FileSink {
     do throws(CallError) {
       try await answers.sendWhenRead(reply)
     } catch {
-      throw AccessoryError(.cancelled, "the client is gone")
+      throw AccessoryError(.cancelled, "the client has disconnected")
     }
   }
 }

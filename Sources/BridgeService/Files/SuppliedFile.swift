@@ -4,32 +4,32 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-/// A file that is sent to an accessory and comes from a client piece by piece, as it is wanted. One piece is kept.
+/// A file that is sent to an accessory and requested from a client piece by piece. One piece is buffered.
 final class SuppliedFile: FileSource {
   private struct State {
-    /// What came last.
+    /// The piece that was received last.
     var bytes: [UInt8] = []
     var offset = 0
-    /// What is wanted now.
+    /// The request to the client that waits for an answer.
     var wanted: (offset: Int, count: Int, continuation: AsyncStream<[UInt8]>.Continuation)?
-    /// Bytes that the accessory has, as far as is known.
+    /// The number of bytes that have arrived at the accessory, as far as is known.
     var done = 0
   }
 
   let count: Int
   let crc32: UInt32?
-  /// By which the client names the transfer.
+  /// The client's name for the transfer.
   let name: String
-  private let answers: Answers<Bridge.SendFile.Reply>
+  private let answers: ReplySender<Bridge.SendFile.Reply>
   private let clock: any TimerClock
   private let state = Locked(State())
 
-  /// Bytes that are wanted at a time; the message that brings them has twice as many digits.
+  /// The size of a piece in bytes. In the client's message a piece has two hexadecimal digits per byte.
   static let piece = 8_192
-  /// How long a client may take to bring them.
+  /// How long a client may take to supply a piece.
   static let patience = Duration.seconds(60)
 
-  init(count: Int, crc32: UInt32?, name: String, answers: Answers<Bridge.SendFile.Reply>, clock: any TimerClock) {
+  init(count: Int, crc32: UInt32?, name: String, answers: ReplySender<Bridge.SendFile.Reply>, clock: any TimerClock) {
     self.count = count
     self.crc32 = crc32
     self.name = name
@@ -37,7 +37,7 @@ final class SuppliedFile: FileSource {
     self.clock = clock
   }
 
-  /// So many bytes have arrived at the accessory.
+  /// `done` bytes have arrived at the accessory.
   func note(done: Int) { state.withLock { $0.done = done } }
 
   func bytes(at offset: Int, count: Int) async throws(AccessoryError) -> [UInt8] {
@@ -49,7 +49,7 @@ final class SuppliedFile: FileSource {
     return result
   }
 
-  /// What there is at an offset; asks for it when there is nothing.
+  /// The buffered bytes at an offset. If there are none, requests a piece from the client and waits for it.
   private func beginning(at offset: Int, longest: Int) async throws(AccessoryError) -> ArraySlice<UInt8> {
     let kept = state.withLock { state -> ArraySlice<UInt8> in
       guard offset >= state.offset, offset - state.offset < state.bytes.count else { return [] }
@@ -71,20 +71,20 @@ final class SuppliedFile: FileSource {
     do throws(CallError) {
       try await answers.send(reply)
     } catch {
-      throw AccessoryError(.cancelled, "the client is gone")
+      throw AccessoryError(.cancelled, "the client has disconnected")
     }
     let timer = clock.schedule(at: clock.now + Self.patience) { continuation.finish() }
     defer { clock.cancel(timer) }
     for await bytes in stream { return bytes }
-    if Task.isCancelled { throw AccessoryError(.cancelled, "the transfer was given up") }
-    throw AccessoryError(.timedOut, "the client does not bring what is wanted of its file")
+    if Task.isCancelled { throw AccessoryError(.cancelled, "the transfer was cancelled") }
+    throw AccessoryError(.timedOut, "the client did not send the requested piece of its file in time")
   }
 
-  /// Takes what a client brings. Throws when that is not what is wanted.
+  /// Takes a piece from the client. Throws when this piece wasn't requested.
   func supply(_ bytes: [UInt8], at offset: Int) throws(CallError) {
     let continuation = try state.withLock { state throws(CallError) in
       guard let wanted = state.wanted else {
-        throw CallError(AccessoryError(.misconfigured, "nothing is wanted of this file at present"))
+        throw CallError(AccessoryError(.misconfigured, "no piece of this file is requested at present"))
       }
       guard wanted.offset == offset else { throw .invalidParameter("offset") }
       guard wanted.count == bytes.count else { throw .invalidParameter("bytes_hex") }

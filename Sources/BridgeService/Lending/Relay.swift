@@ -2,9 +2,10 @@
 
 import AccessoryIO
 
-/// Copies bytes between two transports in both directions, as fast as the slower side takes them.
+/// Copies bytes between two transports in both directions, as fast as the slower side accepts them.
 enum Relay {
-  /// Returns when one side has ended and its last bytes were passed on: true if that was the device. Closes neither.
+  /// Returns when one side has ended and its last bytes were passed on. The result is true if that was the device.
+  /// Closes neither transport.
   static func run(_ device: any Transport, _ client: any Transport) async -> Bool {
     let (ends, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingOldest(1))
     let pumps = [(device, client, true), (client, device, false)].map { from, to, isDevices in
@@ -29,7 +30,7 @@ enum Relay {
 
 /// Copies bytes in one direction.
 private struct Pump {
-  /// The side that has ended.
+  /// Why the copying has ended.
   enum End {
     case input, output, cancelled
   }
@@ -48,7 +49,8 @@ private struct Pump {
     input.onReadable { continuation.yield() }
   }
 
-  /// Returns when the input has ended and all of it is written, the output takes no more, or the task is cancelled.
+  /// Returns when the input has ended and all of it is written, when the output is closed, or when the task is
+  /// cancelled.
   func run() async -> End {
     var bytes: [UInt8] = []
     var messages: [Int] = []
@@ -73,7 +75,7 @@ private struct Pump {
     return Task.isCancelled ? .cancelled : .output
   }
 
-  /// Splits the bytes into messages, if the transport keeps messages.
+  /// Splits the bytes into messages, where the transport preserves message boundaries.
   private static func split(_ bytes: [UInt8], _ messages: [Int]) -> [ArraySlice<UInt8>] {
     guard !messages.isEmpty else { return [bytes[...]] }
     var rest = bytes[...]

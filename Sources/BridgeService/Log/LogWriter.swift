@@ -4,17 +4,17 @@ import AccessoryCore
 import Dispatch
 import Glibc
 
-/// Writes lines to a descriptor without ever blocking the caller, even if nobody reads them.
+/// Writes lines to a descriptor and never blocks the caller, even if the output isn't read.
 ///
-/// A thread of its own does the writing and waits for the reader. A bounded number of lines is buffered; further lines
-/// are dropped and counted, and the count is written when there is room again.
+/// A separate thread writes and waits for the reader. A bounded number of lines is buffered; further lines are dropped
+/// and counted, and the count is written when there is room again.
 package final class LogWriter: Sendable {
   fileprivate struct State {
-    /// What waits, in order. Those before `first` have been taken.
+    /// The lines that wait, in order. Those before `first` were taken already.
     var lines: [[UInt8]] = []
     var first = 0
     var byteCount = 0
-    /// Lines dropped since the last that was kept.
+    /// The number of lines dropped since the last one that was kept.
     var dropped = 0
     var isWriting = false
     var waiting: [DispatchSemaphore] = []
@@ -25,19 +25,20 @@ package final class LogWriter: Sendable {
   private let state = Locked(State())
   private let tellDropped: @Sendable (Int) -> String
 
-  /// Bytes that may wait: about two thousand lines.
+  /// The limit of the buffer in bytes: about two thousand lines.
   package static let limit = 262_144
 
-  /// Writes to `descriptor`, which stays its owner's. `tellDropped` says in a line that so many were dropped.
+  /// A writer to `descriptor`, which it doesn't close. `tellDropped` returns the line that reports how many lines were
+  /// dropped.
   package init(_ descriptor: CInt, tellDropped: @escaping @Sendable (Int) -> String) {
     self.descriptor = descriptor
     self.tellDropped = tellDropped
   }
 
-  /// Lines that have not been written and not been dropped.
+  /// The number of lines that wait to be written.
   package var waitingCount: Int { state.withLock { $0.lines.count - $0.first } }
 
-  /// Writes a line, in its turn, or drops it. Returns at once.
+  /// Queues a line, or drops it when the buffer is full. Never blocks.
   package func write(_ line: String) {
     let begins = state.withLock { state in
       guard state.byteCount + line.utf8.count < Self.limit else {
@@ -55,7 +56,7 @@ package final class LogWriter: Sendable {
     if begins { queue.async { self.work() } }
   }
 
-  /// Waits until all is written, but no longer than `limit`: for the end of a process. Blocks.
+  /// Waits until all lines are written, but no longer than `limit`. Blocks; for the end of a process.
   package func finish(within limit: Duration) {
     let done = DispatchSemaphore(value: 0)
     let isWriting = state.withLock { state in
@@ -65,12 +66,12 @@ package final class LogWriter: Sendable {
     if isWriting { _ = done.wait(timeout: .now() + .nanoseconds(Int(clamping: limit.inNanoseconds))) }
   }
 
-  /// Writes what there is.
+  /// Writes the waiting lines, on the writer's thread.
   private func work() {
     while let line = state.withLock({ $0.next(tellDropped) }) { Self.write(line, to: descriptor) }
   }
 
-  /// Lines are lost when there is no reader any more (EPIPE); the service continues.
+  /// Lines are lost when the reader is gone (EPIPE); the service goes on.
   private static func write(_ bytes: [UInt8], to descriptor: CInt) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -93,7 +94,7 @@ extension LogWriter.State {
     byteCount += line.utf8.count + 1
   }
 
-  /// The next line; without one the writer has nothing to do from now on.
+  /// The next line; nil when no line waits. Then the writer's thread ends its work.
   fileprivate mutating func next(_ tellDropped: (Int) -> String) -> [UInt8]? {
     if first == lines.count, dropped > 0 {
       add(tellDropped(dropped))

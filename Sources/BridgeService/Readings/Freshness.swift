@@ -3,25 +3,26 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// How long an accessory's readings are fresh. A reading that isn't repeated regularly doesn't become stale; it only
-/// has an age.
+/// How long an accessory's readings are fresh. A reading that isn't renewed regularly never becomes stale; it only has
+/// an age.
 struct Freshness: Sendable, Hashable {
-  /// Nothing that is asked so often is stale before.
+  /// The shortest time after which a polled reading is stale.
   static let least = Duration.seconds(60)
-  /// A reading may be missed twice.
+  /// A polled reading is stale after this many intervals, so two failed polls are tolerated.
   static let intervals = 3
 
   private var limits: [AccessoryPoll.Part: Duration] = [:]
 
-  /// What is known of a kind that tells nothing again and again.
+  /// The freshness for an accessory without regular readings.
   init() {}
 
-  /// By what the driver's accessories tell of their own accord, and how often each of its polls is made.
+  /// The limits for a driver: from the interval of its own reports, and from the intervals of its polls. `interval`
+  /// returns nil for a poll that isn't made.
   init(_ driver: Driver?, interval: (AccessoryPoll) -> Duration?) {
     guard let driver else { return }
     for part in AccessoryPoll.Part.allCases {
-      let intervals = driver.polls.filter { $0.gives.contains(part) }.compactMap(interval)
-      // What several polls give together is whole when the slowest has been answered.
+      let intervals = driver.polls.filter { $0.parts.contains(part) }.compactMap(interval)
+      // A part that several polls fill is complete when the slowest was answered.
       let polled = intervals.max().map { max(Self.least, $0 * Self.intervals) }
       limits[part] = [polled, driver.freshness].compactMap { $0 }.max()
     }
@@ -30,8 +31,8 @@ struct Freshness: Sendable, Hashable {
   /// Whether a reading of this age is stale.
   func isStale(_ part: AccessoryPoll.Part, age: Duration) -> Bool { limits[part].map { age > $0 } ?? false }
 
-  /// Those ages that say how up to date all of it is: of what is told again and again, where anything is. What was read
-  /// once, because somebody asked for it, gets old without being wrong.
+  /// The ages that say how current the readings are: those of regularly renewed parts, or all ages where no part is
+  /// renewed. A reading that was made once, for a client, may get old without being wrong.
   func telling(_ ages: [AccessoryPoll.Part: Duration]) -> [AccessoryPoll.Part: Duration] {
     let renewed = ages.filter { limits[$0.key] != nil }
     return renewed.isEmpty ? ages : renewed

@@ -3,22 +3,23 @@
 import AccessoryCore
 import AccessoryDrivers
 
-/// The last readings of an accessory, their age, and which of them are new. A value that is given the time. Readings
-/// have the time of the clock that counts the machine's sleep, too; news goes by the other.
+/// The last readings of an accessory, their ages, and the changes that subscribers are to be told. It has no clock: its
+/// owner passes the time. Readings use the boot time, which also counts the machine's sleep; the pauses between reports
+/// of changed values use the clock that doesn't.
 struct Readings: Sendable {
-  /// Something that was read, and when.
+  /// A value that was read, with the time of the reading.
   struct Reading<Value: Sendable>: Sendable {
     var value: Value
     var time: MonotonicTime
   }
 
-  /// How values were come by.
+  /// How values were obtained.
   enum Origin: Sendable, Hashable {
-    /// It told them of its own accord: others may be as they were, and all of these are news.
+    /// The accessory sent them by itself. Other values stay, and all of these are reported.
     case told
-    /// It was polled for them: others may be as they were, and these are news where they have changed.
+    /// A poll returned them. Other values stay, and changed ones are reported.
     case polled
-    /// It was asked for its values: these are all there are, and news where they have changed.
+    /// The accessory was asked for all its values. They replace all others, and changed ones are reported.
     case asked
   }
 
@@ -26,19 +27,19 @@ struct Readings: Sendable {
   private(set) var battery: Reading<BatteryReading>?
   private(set) var status: Reading<AccessoryStatus>?
   private(set) var values: ValuesReading?
-  /// How long what is read is fresh.
+  /// How long readings are fresh.
   var freshness = Freshness()
-  /// Which values are to be told, and when.
+  /// The changed values that are to be reported, and when.
   private var news = ValueNews()
 
-  // MARK: - Taking in
+  // MARK: - Storing
 
-  /// Keeps what it says it is.
+  /// Stores the identity.
   mutating func note(_ identity: AccessoryIdentity, at time: MonotonicTime) {
     self.identity = Reading(value: identity, time: time)
   }
 
-  /// Keeps a reading, cut where a driver tells too much. Returns it, and whether it is another than the last.
+  /// Stores a reading, which is bounded in size. Returns the stored reading, and whether it differs from the last one.
   mutating func note(_ battery: BatteryReading, at time: MonotonicTime) -> (reading: BatteryReading, isNew: Bool) {
     let reading = battery.bounded
     let isNew = self.battery?.value != reading
@@ -46,14 +47,14 @@ struct Readings: Sendable {
     return (reading, isNew)
   }
 
-  /// Keeps a status. Returns whether it is another than the last.
+  /// Stores a status. Returns whether it differs from the last one.
   mutating func note(_ status: AccessoryStatus, at time: MonotonicTime) -> Bool {
     let isNew = self.status?.value != status
     self.status = Reading(value: status, time: time)
     return isNew
   }
 
-  /// Keeps values. Returns the names of those that are news.
+  /// Stores values. Returns the names of those to report.
   mutating func note(_ values: [AccessoryValue], _ origin: Origin, at time: MonotonicTime) -> Set<String> {
     let old = self.values
     var reading = origin == .asked ? ValuesReading() : old ?? ValuesReading()
@@ -62,37 +63,36 @@ struct Readings: Sendable {
     switch origin {
     case .polled: return Set(changed.map(\.name))
     case .asked: return Set(reading.values.filter { old?[$0.name]?.value != $0 }.map(\.name))
-    // By the names as they were kept: what was beyond the limit was not.
+    // Only names that were stored: values beyond the limit are left out.
     case .told: return Set(ValuesReading(values, at: time).values.map(\.name).filter { reading[$0] != nil })
     }
   }
 
-  // MARK: - News of values
+  // MARK: - Reports of values
 
-  /// When values are to be told; nil when there are none.
+  /// When changed values are to be reported; nil when there are none.
   var newsDeadline: MonotonicTime? { news.deadline }
 
-  /// These values are to be told.
+  /// Marks these values to be reported.
   mutating func tell(_ names: Set<String>, now: MonotonicTime) { news.add(names, now: now) }
 
-  /// The values that are to be told now.
+  /// The values to report now; marks them as reported.
   mutating func takeNews(now: MonotonicTime) -> [ValuesReading.Entry] { news.take(of: values, now: now) }
 
-  /// Nobody is to be told any more of what was news.
+  /// Reports none of the marked values.
   mutating func forgetNews() { news.forget() }
 
   // MARK: - Age
 
-  /// How old something is that was read at `time`; never negative.
+  /// The age of a reading that was made at `time`; never negative.
   static func age(of time: MonotonicTime, now: MonotonicTime) -> Duration { max(.zero, now - time) }
 
-  /// Whether it should have been read again since.
+  /// Whether the reading should have been renewed since `time`.
   func isStale(_ part: AccessoryPoll.Part, _ time: MonotonicTime, now: MonotonicTime) -> Bool {
     freshness.isStale(part, age: Self.age(of: time, now: now))
   }
 
-  /// How up to date status and battery are together: the age of the older one, and whether one is stale. Nil while neither
-  /// was read.
+  /// The age of the older one of status and battery, and whether one of them is stale. Nil while neither was read.
   func age(now: MonotonicTime) -> (oldest: Duration, isStale: Bool)? {
     var ages: [AccessoryPoll.Part: Duration] = [:]
     ages[.status] = status.map { Self.age(of: $0.time, now: now) }

@@ -7,12 +7,12 @@ import AccessoryDrivers
 import AccessoryLink
 import Glibc
 
-// What the life of an attachment demands.
+// Creating and removing attachments, and carrying out their actions.
 
 extension BridgeService {
-  // MARK: - Beginning and end
+  // MARK: - Attaching and releasing
 
-  /// Begins to hold a device.
+  /// Creates the attachment of a device, and opens the device unless the limit is reached.
   @discardableResult
   func attach(
     _ device: Device, _ profile: Profile?, isByHand: Bool = false, chosenProfile: String? = nil,
@@ -20,7 +20,7 @@ extension BridgeService {
   ) -> Attachment {
     let policies = configuration.policies(profile)
     let problem = refusal(profile)
-    // One that may sleep isn't asked again and again.
+    // A unit that may sleep doesn't get the tries without limit of a silent unit.
     let isUnit = device.unit != nil && profile?.polls.letsSleep != true
     let machine =
       problem.map {
@@ -45,25 +45,25 @@ extension BridgeService {
     return attachment
   }
 
-  /// The traffic of a line goes to the listeners of all accessories on it.
+  /// The hub for a line's traffic, which all accessories on the line share.
   func taps(for device: Device) -> TapHub {
     let other = attachments.values.first { $0.device.unit != nil && $0.device.isOnLine(of: device) }
     let search = searches.values.first { $0.line.isOnLine(of: device) }
     return other?.taps ?? search?.taps ?? TapHub(clock: clock)
   }
 
-  /// Whether what passes a line is still listened to.
+  /// Whether an attachment or a search still uses the hub.
   func isUsed(_ taps: TapHub) -> Bool {
     attachments.values.contains { $0.taps === taps } || searches.values.contains { $0.taps === taps }
   }
 
-  /// The protocol strings that programs for ExternalAccessory ask for: those of the profile, or of the built-in profile
-  /// of the same driver.
+  /// The protocol strings that programs for ExternalAccessory ask for: those of the profile, or of the profile with the
+  /// driver's name.
   func protocolStrings(_ driver: Driver?, _ profile: Profile?) -> [String] {
     (profile ?? driver.flatMap { profiles.profile(named: $0.name) })?.protocolStrings ?? []
   }
 
-  /// Why no more of this kind are attached, if so.
+  /// The error if the limit of attached accessories is reached.
   func refusal(_ profile: Profile?) -> AccessoryError? {
     let holding = attachments.values.filter { $0.machine.state != .failed }
     if holding.count >= configuration.maximumAttached {
@@ -79,11 +79,12 @@ extension BridgeService {
     )
   }
 
-  /// Closes a device and removes its attachment. With `admitting`, a device that was refused gets the free place.
+  /// Removes an attachment and closes its device. With `admitting`, a refused device gets the free place.
   func release(_ attachment: Attachment, admitting: Bool = true) {
     attachments[attachment.key] = nil
     close(attachment)
     attachment.lending.revoke()
+    attachment.sharing?.end(nil)
     if !isUsed(attachment.taps) { attachment.taps.end() }
     cancelTimers(attachment)
     tellGone(attachment, .closed(attachment.target.place))
@@ -97,7 +98,7 @@ extension BridgeService {
     cancelTimersOfContact(attachment)
   }
 
-  /// Those that only matter while it is attached.
+  /// Cancels the timers that are needed only while the accessory is attached.
   private func cancelTimersOfContact(_ attachment: Attachment) {
     for token in [attachment.pollTimer?.token, attachment.idleTimer, attachment.valuesTimer].compactMap({ $0 }) {
       clock.cancel(token)
@@ -106,7 +107,7 @@ extension BridgeService {
     attachment.readings.forgetNews()
   }
 
-  /// There is a free place: devices that were refused get their turn.
+  /// Opens devices that were refused, as far as the limit allows now.
   private func admitRefused() {
     guard !isClosing else { return }
     for attachment in ordered
@@ -118,13 +119,15 @@ extension BridgeService {
 
   // MARK: - Actions
 
-  /// Carries out the state machine's actions, and what its new state requires.
+  /// Carries out the state machine's actions, and schedules its deadline.
   func perform(_ actions: [AttachmentMachine.Action], on attachment: Attachment) {
     for action in actions {
       switch action {
       case .open: open(attachment)
       case .close: close(attachment)
-      case .end: attachment.open?.session.transport.deviceWasRemoved()
+      case .end:
+        attachment.open?.session.transport.deviceWasRemoved()
+        attachment.sharing?.lent?.session.transport.deviceWasRemoved()
       case .tellAttached: attached(attachment)
       case .tellGone(let error): tellGone(attachment, error)
       case .tellWaiting(let error, let pause, let number, let count):
@@ -133,7 +136,7 @@ extension BridgeService {
         let message = SafeText.escape(error.message, limit: 300)
         log.log(
           level: attachment.machine.isPresent ? .error : .notice, "\(attachment.name): \(message); given up")
-        // Nobody tells when a device that was named comes back.
+        // No source reports when a device that a user has named by its path comes back.
         if attachment.device.source == .named { forget(attachment) }
       case .forget: forget(attachment)
       }
@@ -149,7 +152,7 @@ extension BridgeService {
     let tries = count.map { "try \(number) of \($0)" } ?? "try \(number)"
     let message = SafeText.escape(error.message, limit: 300)
     if attachment.machine.deadline == nil {
-      log.notice("\(attachment.name): \(message); waiting until it is there again")
+      log.notice("\(attachment.name): \(message); waiting until it is connected again")
     } else {
       log.notice("\(attachment.name): \(message); \(tries) in \(Self.text(pause))")
     }
@@ -157,11 +160,11 @@ extension BridgeService {
 
   private func forget(_ attachment: Attachment) {
     guard attachments[attachment.key] === attachment else { return }
-    log.info("\(attachment.name) is no more held")
+    log.info("\(attachment.name) is no longer attached")
     release(attachment)
   }
 
-  /// Sees to it that the machine hears of its deadline.
+  /// Sets the timer for the state machine's deadline.
   private func schedule(_ attachment: Attachment) {
     let deadline = attachments[attachment.key] == nil ? nil : attachment.machine.deadline
     guard attachment.timer?.deadline != deadline else { return }
@@ -185,9 +188,9 @@ extension BridgeService {
     attachment.generation += 1
     let (key, generation, closing) = (attachment.key, attachment.generation, attachment.closing)
     let opener = opener(for: attachment)
-    // Nothing is sent to a device that profiles of different protocols match.
+    // A device that profiles of different protocols match isn't opened.
     let conflict = attachment.profile == nil ? profiles.conflict(for: attachment.device, label: opener.label) : nil
-    // Pseudo-terminals' numbers are given out again at once.
+    // The number of a closed pseudo-terminal is reused at once, so the path may belong to another device.
     let (known, sources) = (attachment.device.line, sources)
     let isTold = known.source == .simulator && knownDevices.contains(known)
     let mustLook = generation > 1 && isTold
@@ -204,7 +207,7 @@ extension BridgeService {
     }
   }
 
-  /// How an attachment's device is opened, with all that passes shown to its taps.
+  /// How the attachment's device is opened. Its traffic goes to the attachment's taps.
   func opener(for attachment: Attachment) -> DeviceOpener {
     var opener = DeviceOpener(attachment.target, profile: attachment.profile, isChosen: true, drivers: drivers)
     opener.driver = attachment.driver
@@ -216,11 +219,11 @@ extension BridgeService {
     return opener
   }
 
-  /// Whether a device has left its path, which may be another's by now: names that are free are given out again. Nobody
-  /// has told yet, perhaps.
+  /// Whether a device is no longer at its path. Numbers of pseudo-terminals are reused, so the path may be another
+  /// device's, and the source may not have reported that yet.
   private static func isGone(_ device: Device, _ sources: [any DeviceSource]) async -> Bool {
     for source in sources {
-      // Who can't be asked doesn't know.
+      // A source that fails can't tell, so the device counts as present.
       guard let isPresent = try? await source.isPresent(device) else { return false }
       if isPresent { return false }
     }
@@ -240,7 +243,7 @@ extension BridgeService {
     perform(attachment.machine.openingFailed(error, now: clock.now), on: attachment)
   }
 
-  /// Closes what is open, or is being opened; the next opening waits for that.
+  /// Closes the device, also while it is being opened; the next opening waits for that.
   func close(_ attachment: Attachment) {
     attachment.generation += 1
     cancelTimersOfContact(attachment)
@@ -248,7 +251,7 @@ extension BridgeService {
     attachment.listening = nil
     guard let open = attachment.open else {
       if let opening = attachment.opening {
-        // It finds that nobody wants it any more.
+        // The opening finds that its generation is over, and closes the device.
         opening.cancel()
         attachment.closing = opening
       }
@@ -263,7 +266,7 @@ extension BridgeService {
     }
   }
 
-  /// Runs work that the service's end waits for.
+  /// Runs a task that the service waits for before it ends.
   @discardableResult
   func run(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     nextKey += 1
@@ -276,9 +279,9 @@ extension BridgeService {
     return task
   }
 
-  // MARK: - Telling
+  // MARK: - Events
 
-  /// Tells those who asked what happened.
+  /// Sends an event to subscribers.
   func tell(
     _ name: Bridge.EventName, _ attachment: Attachment, battery: BatteryReading? = nil,
     status: AccessoryStatus? = nil, problem: AccessoryError? = nil, values: [Bridge.MeasuredValue]? = nil
@@ -286,16 +289,18 @@ extension BridgeService {
     let event = Bridge.Event(
       name, time: Self.wallClock, device: Bridge.Device(attachment.target), battery: battery.map(Bridge.Battery.init),
       status: status.map(Bridge.Status.init), problem: problem.map(Bridge.Problem.init), values: values)
-    hooks.onEvent(event)
+    hooks.onEvent?(event)
     events.tell(EventHub.Entry(event))
   }
 
   func tellGone(_ attachment: Attachment, _ error: AccessoryError) {
     if attachment.isTold { tell(.disconnected, attachment, problem: error) }
     attachment.isTold = false
+    // A unit that doesn't answer counts as gone, but its line is still there, so the sharing of the line goes on.
+    if attachment.device.unit == nil || !attachment.machine.isPresent { attachment.sharing?.end(error) }
   }
 
-  /// Seconds since 1970, to the millisecond.
+  /// Seconds since 1970, UTC, to the millisecond.
   static var wallClock: Double {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -305,6 +310,6 @@ extension BridgeService {
 
 extension AccessoryError {
   fileprivate static func notThere(_ path: String) -> AccessoryError {
-    AccessoryError(.notFound, "it is no more at \(path)")
+    AccessoryError(.notFound, "it is no longer at \(path)")
   }
 }

@@ -7,7 +7,7 @@ import AccessoryDrivers
 import AccessoryIO
 import Glibc
 
-// Attaching and letting go by hand.
+// Attaching and detaching for a client.
 
 extension BridgeService {
   package func attach(_ call: Bridge.Attach, from caller: Caller) async throws(CallError) -> Bridge.Attach.Reply {
@@ -23,8 +23,8 @@ extension BridgeService {
     if let attachment = attachment(holding: device) {
       guard chosen == nil || chosen == attachment.profile else {
         let message =
-          "\(attachment.target.address) is held by the profile \(attachment.profile?.name ?? "of its driver")"
-        throw CallError(AccessoryError(.busy, message + ": let it go first"), device: attachment.device.id)
+          "\(attachment.target.address) is attached with the profile \(attachment.profile?.name ?? "of its driver")"
+        throw CallError(AccessoryError(.busy, message + ": detach it first"), device: attachment.device.id)
       }
       let wasAttached = attachment.machine.state == .attached || attachment.machine.state == .lent
       try admit(attachment.profile, attachment)
@@ -41,22 +41,22 @@ extension BridgeService {
     return try await settled(attach(device, profile, isByHand: true, chosenProfile: chosen?.name), false)
   }
 
-  /// Holds the accessories on a line, and answers when it is known how each of them is.
+  /// Attaches the accessories on a line. Returns when the result is known for each of them.
   private func attach(
     _ line: Device, _ profile: Profile, _ chosen: Profile?
   ) async throws(CallError) -> Bridge.Attach.Reply {
     detached.removeAll { $0.address == line.address && $0.line.id == line.id }
     let attachments = await hold(all: line, profile, chosen)
     guard let first = attachments.first else {
-      throw CallError(AccessoryError(.timedOut, "no unit of \(line.address) has answered"), device: line.id)
+      throw CallError(AccessoryError(.timedOut, "no unit on \(line.address) has answered"), device: line.id)
     }
     var reply = Bridge.Attach.Reply(accessory: first.facts(clock))
     reply.accessories = attachments.map { $0.facts(clock) }
     return reply
   }
 
-  /// Holds the accessories on a line; returns them when it is known how each of them is, and all units were asked that a search
-  /// is for.
+  /// Attaches the accessories on a line. Returns them when the result is known for each. A search first asks all unit
+  /// numbers.
   private func hold(all line: Device, _ profile: Profile, _ chosen: Profile?) async -> [Attachment] {
     let devices: [Device]
     if profile.units == .scan {
@@ -78,7 +78,7 @@ extension BridgeService {
     return held.map(\.latest)
   }
 
-  /// Returns when the attachment is no more being opened.
+  /// Returns when the attachment is no longer opening.
   private func settle(_ attachment: Attachment) async {
     var attachment = attachment
     while attachment.machine.state == .opening, !Task.isCancelled, !isClosing {
@@ -87,7 +87,7 @@ extension BridgeService {
     }
   }
 
-  /// Holds a device for the process that the service runs in, unless a profile does so already. Throws the error of the
+  /// Attaches a device for the process that runs the service, unless a profile has done so. Throws the error of the
   /// first try if the policies allow no other.
   package func hold(_ device: Device, _ chosen: Profile? = nil) async throws(AccessoryError) {
     if device.unit == nil, let profile = chosen ?? profiles.profile(for: device), profile.units != nil {
@@ -106,7 +106,7 @@ extension BridgeService {
     }
   }
 
-  /// Retries a waiting or failed attachment at once, unless there are too many.
+  /// Retries a waiting or failed attachment at once, unless the limit is reached.
   private func tryAtOnce(_ attachment: Attachment) {
     switch attachment.machine.state {
     case .attached, .lent, .opening: return
@@ -118,20 +118,21 @@ extension BridgeService {
   private func admit(_ profile: Profile?, _ attachment: Attachment?) throws(CallError) {
     guard attachment != nil || attachments.count < Self.deviceLimit else {
       throw .limitReached(
-        Self.deviceLimit, "the service has \(attachments.count) accessories already, and takes no more")
+        Self.deviceLimit, "the service has \(attachments.count) accessories, which is its limit")
     }
     guard attachment == nil || attachment?.machine.state == .failed, let problem = refusal(profile) else { return }
     let limit = min(profile?.policies.maximumAttached ?? .max, configuration.maximumAttached)
     throw .limitReached(limit, problem.message)
   }
 
-  /// The device that is named in full. Who isn't the service's own user can only name what discovery knows: the
+  /// The device with this full name. Only the service's own user may name a path that discovery doesn't know, since the
   /// service may be able to open what its caller may not.
   private func named(_ text: String, _ caller: Caller) async throws(CallError) -> Device {
     let device = try named(text)
     guard device.source == .named else { return device }
     try checkNaming(text, caller)
-    // Links are followed only for callers that may name any path. If the file system hangs, nobody else waits.
+    // Links are followed only for callers that may name any path, and on a queue of their own, since a file system may
+    // hang.
     guard let node = device.address.node else { return device }
     guard let path = await SetupQueue(label: "naming").run({ DeviceResolver.resolved(node) }) else {
       throw CallError(AccessoryError(.notFound, ResolutionError.noMatch(text).description), device: text)
@@ -155,12 +156,13 @@ extension BridgeService {
 
   private func checkNaming(_ path: String, _ caller: Caller) throws(CallError) {
     guard DeviceAddress(path) != nil else {
-      throw CallError(AccessoryError(.misconfigured, "\(path) is no whole path"), device: path)
+      throw CallError(AccessoryError(.misconfigured, "\(path) is not an absolute path"), device: path)
     }
     guard caller.peer.user == 0 || caller.peer.user == geteuid() else {
       throw CallError(
         AccessoryError(
-          .permissionDenied, "\(path) is no device that the service knows of, and only its own user may name others"),
+          .permissionDenied,
+          "the service doesn't know the device \(path); only the user who runs the service may attach other paths"),
         device: path)
     }
   }
@@ -184,11 +186,11 @@ extension BridgeService {
   package func detach(_ call: Bridge.Detach, from caller: Caller) async throws(CallError) -> Bridge.Detach.Reply {
     let found = try findAll(call.device)
     for attachment in found {
-      log.notice("\(attachment.name) is let go of: process \(caller.peer.process) asks for it")
+      log.notice("\(attachment.name) is detached at the request of process \(caller.peer.process)")
       if attachment.machine.isPresent, attachment.device.source != .named { detached.append(attachment.device) }
       release(attachment)
     }
-    // Who lets go of all on a line wants no more of it.
+    // Detaching all units of a line also ends the search on it.
     var asking: [Task<Void, Never>] = []
     if let line = found.first?.device.line, found.count > 1 { asking = endSearch(line) }
     checkIdle()

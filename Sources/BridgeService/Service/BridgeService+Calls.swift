@@ -6,10 +6,10 @@ import AccessoryDrivers
 import AccessoryProtocols
 import Glibc
 
-// The calls that have one answer.
+// Calls with one reply.
 
 extension BridgeService: BridgeHandler {
-  /// Who the service is.
+  /// The product and the version of the service.
   package nonisolated var information: ServiceInformation { configuration.information }
 
   package func service(
@@ -96,7 +96,7 @@ extension BridgeService: BridgeHandler {
       let reading = note(battery, held, isEvent: false)
       return Bridge.GetBattery.Reply(device: Bridge.Device(held.target), battery: Bridge.Battery(reading))
     } catch {
-      // One that tells its battery of its own accord needn't be one that can be asked.
+      // An accessory that reports its battery by itself may have no request for it: the last reading is returned.
       guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
         let battery = held.readings.battery
       else {
@@ -106,7 +106,7 @@ extension BridgeService: BridgeHandler {
     }
   }
 
-  /// What was last heard, with its age.
+  /// The last reading with its age.
   private func remembered(_ battery: Readings.Reading<BatteryReading>, _ attachment: Attachment)
     -> Bridge.GetBattery.Reply
   {
@@ -119,7 +119,7 @@ extension BridgeService: BridgeHandler {
     Attachment.milliseconds(Readings.age(of: time, now: clock.bootTime))
   }
 
-  /// True, or nil: what isn't so isn't told.
+  /// True for a stale reading, otherwise nil: the protocol leaves the field out then.
   func isStale(_ part: AccessoryPoll.Part, _ time: MonotonicTime, _ attachment: Attachment) -> Bool? {
     attachment.readings.isStale(part, time, now: clock.bootTime) ? true : nil
   }
@@ -146,7 +146,7 @@ extension BridgeService: BridgeHandler {
 }
 
 extension AF1Command {
-  /// The command that a word means: its name, or its number ("0x12").
+  /// The command with this name or number ("0x12").
   package init?(word: String) {
     let word = word.lowercased()
     let named: [AF1Command] = [.identify, .status, .battery, .echo]

@@ -4,7 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// Commands by name.
+// Calls for named commands.
 
 extension BridgeService {
   package func commands(

@@ -4,7 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// Files of accessories.
+// Calls for an accessory's files.
 
 extension BridgeService {
   package func listFolder(
@@ -35,18 +35,18 @@ extension BridgeService {
 
   // MARK: - Transfers
 
-  /// Bytes that a file on its way may have.
+  /// The greatest size of a transferred file, in bytes.
   private static let fileLimit = Int(UInt32.max)
-  /// How long an accessory that went away in the middle is waited for at most.
+  /// The longest time that a transfer waits for an unplugged accessory.
   private static let longestPatience = Duration.seconds(3_600)
 
   package func getFile(
-    _ call: Bridge.GetFile, from caller: Caller, _ answers: Answers<Bridge.GetFile.Reply>
+    _ call: Bridge.GetFile, from caller: Caller, _ answers: ReplySender<Bridge.GetFile.Reply>
   ) async throws(CallError) -> Bridge.GetFile.Reply {
     let limit = max(0, min(call.limit_bytes ?? Self.fileLimit, Self.fileLimit))
     let (held, transfer) = try await carry(call.device, patience: call.patience_ms, caller) {
       accessory throws(AccessoryError) in
-      try accessory.requireFiles().getting(call.path, limit: limit, into: AnsweredFile(answers: answers))
+      try accessory.requireFiles().makeGetTransfer(call.path, limit: limit, into: AnsweredFile(answers: answers))
     } progress: { _, _ in
     } interrupted: { () throws(CallError) in
       try await answers.send(Bridge.GetFile.Reply(.interrupted))
@@ -57,21 +57,21 @@ extension BridgeService {
   }
 
   package func sendFile(
-    _ call: Bridge.SendFile, from caller: Caller, _ answers: Answers<Bridge.SendFile.Reply>
+    _ call: Bridge.SendFile, from caller: Caller, _ answers: ReplySender<Bridge.SendFile.Reply>
   ) async throws(CallError) -> Bridge.SendFile.Reply {
     guard (0...Self.fileLimit).contains(call.size_bytes) else { throw .invalidParameter("size_bytes") }
     let crc32 = try call.crc32.map { text throws(CallError) in
       guard text.utf8.count == 8, let sum = UInt32(text, radix: 16) else { throw .invalidParameter("crc32") }
       return sum
     }
-    // Nobody else can guess it, and so bring other bytes.
+    // A random name, so that no other client can supply bytes for this transfer.
     let name = String(UInt64.random(in: .min ... .max), radix: 16)
     let file = SuppliedFile(count: call.size_bytes, crc32: crc32, name: name, answers: answers, clock: clock)
     supplies[name] = file
     defer { supplies[name] = nil }
     let (held, transfer) = try await carry(call.device, patience: call.patience_ms, caller) {
       accessory throws(AccessoryError) in
-      try accessory.requireFiles().sending(
+      try accessory.requireFiles().makeSendTransfer(
         file, to: call.path, as: call.kind.flatMap { FileKind(rawValue: $0.rawValue) })
     } progress: { done, _ in
       file.note(done: done)
@@ -93,7 +93,7 @@ extension BridgeService {
     return Bridge.SupplyFile.Reply()
   }
 
-  /// Carries a file, also over interruptions.
+  /// Transfers a file. When the accessory is unplugged, waits for it and resumes the transfer.
   private func carry(
     _ text: String?, patience milliseconds: Int?, _ caller: Caller,
     _ make: (any Accessory) throws(AccessoryError) -> any FileTransfer, progress: @escaping FileProgress,
@@ -124,7 +124,7 @@ extension BridgeService {
       guard failure.kind == .disconnected, patience > .zero, !Task.isCancelled, !isClosing else {
         throw CallError(failure, device: attachment.device.id)
       }
-      log.info("\(attachment.name) went away in the middle of a file; it is waited for")
+      log.info("\(attachment.name) was disconnected during a file transfer; the transfer waits for it")
       try await interrupted()
       (attachment, open) = try await contactAgain(
         attachment.device.id, after: (attachment.key, generation), until: clock.now + patience, failure)
@@ -136,12 +136,12 @@ extension BridgeService {
     endWork(attachment)
   }
 
-  /// The accessory of an identity when it is attached again, by another contact than before.
+  /// The accessory with this identity, when it is attached again after the generation `old`.
   private func contactAgain(
     _ id: String, after old: (key: Int, generation: Int), until end: MonotonicTime, _ failure: AccessoryError
   ) async throws(CallError) -> (Attachment, OpenAccessory) {
     while true {
-      // Before the look, so that nothing is missed.
+      // Subscribed before looking, so that no event is missed.
       let (key, stream) = events.subscribe()
       defer { events.unsubscribe(key) }
       let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.events.unsubscribe(key) } }
@@ -154,7 +154,7 @@ extension BridgeService {
         if entry.event.device?.id == id { break waiting }
       }
       if Task.isCancelled || isClosing {
-        throw CallError(AccessoryError(.cancelled, "the call was given up"), device: id)
+        throw CallError(AccessoryError(.cancelled, "the call was cancelled"), device: id)
       }
       if clock.now >= end { throw CallError(failure, device: id) }
     }

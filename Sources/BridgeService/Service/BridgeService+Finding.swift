@@ -5,16 +5,16 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
-// Which attachment a call is about, and whether it can be asked.
+// Finding the attachment that a call names, and checking that it can be asked.
 
 extension BridgeService {
-  /// The attachment that `text`, as typed by a user, means. With `asLine` the line of several is meant by the first of
-  /// them.
+  /// The attachment that `text`, as a user types it, names. With `asLine`, the name of a line with several units gives
+  /// the first of them.
   func find(_ text: String?, asLine isLine: Bool = false) throws(CallError) -> Attachment {
     let (there, awaited) = (ordered.filter(\.machine.isPresent), ordered.filter { !$0.machine.isPresent })
     let device: Device?
     do throws(ResolutionError) {
-      // No file is accessed for a client: a file system that hangs would stop the service, and clients must not learn
+      // Files aren't accessed for a client: a file system that hangs would stop the service, and clients must not learn
       // which files exist.
       device = try DeviceResolver.choose(
         text, there: there.map(\.device), awaited: awaited.map(\.device), lookingAtFiles: false)
@@ -36,7 +36,7 @@ extension BridgeService {
     return found
   }
 
-  /// The same, where the name of a line means all that are on it: at least one.
+  /// The attachments that `text` names. The name of a line gives all units on it, at least one.
   func findAll(_ text: String?) throws(CallError) -> [Attachment] {
     let first = try find(text, asLine: true)
     guard first.device.unit != nil, (try? find(text)) == nil else { return [first] }
@@ -45,22 +45,28 @@ extension BridgeService {
 
   private static func notHeld(_ text: String?) -> CallError {
     let message =
-      text.map { "the service has no accessory \($0): bridge-cli list shows what there is" }
+      text.map { "the service has no accessory \($0): bridge-cli list shows all accessories" }
       ?? "the service has no accessory at present"
     return CallError(AccessoryError(.notFound, message), device: text)
   }
 
-  /// An attachment that is attached, and its accessory; waits while it is being opened.
+  /// An attached accessory; waits while it is being opened.
   func contact(_ text: String?) async throws(CallError) -> (Attachment, OpenAccessory) {
-    var attachment = try find(text)
+    let attachment = try await opened(text)
+    if attachment.machine.state == .lent { throw attachment.lending.refusal(attachment) }
+    guard let open = attachment.open else { throw Self.notHeld(text) }
+    return (attachment, open)
+  }
+
+  /// An attachment whose device is open, for the service or for a borrower. Opens an idle accessory, and waits while it is being
+  /// opened.
+  func opened(_ text: String?, asLine isLine: Bool = false) async throws(CallError) -> Attachment {
+    var attachment = try find(text, asLine: isLine)
     while true {
       attachment = attachment.latest
       try check(attachment, text)
       switch attachment.machine.state {
-      case .attached:
-        guard let open = attachment.open else { throw Self.notHeld(text) }
-        return (attachment, open)
-      case .lent: throw attachment.lending.refusal(attachment)
+      case .attached, .lent: return attachment
       case .opening: await wait(attachment)
       case .waiting where attachment.machine.isResting:
         perform(attachment.machine.wake(now: clock.now), on: attachment)
@@ -71,13 +77,13 @@ extension BridgeService {
     }
   }
 
-  /// Waits until the attachment's state may be another, or the task is cancelled.
+  /// Waits until the attachment's state changes, or the task is cancelled.
   func wait(_ attachment: Attachment) async { for await _ in attachment.change() {} }
 
-  /// Throws when waiting is pointless: the call is cancelled, the service ends, the attachment is forgotten.
+  /// Throws when waiting is pointless: the call is cancelled, the service ends, or the attachment is removed.
   func check(_ attachment: Attachment, _ text: String?) throws(CallError) {
     if Task.isCancelled || isClosing {
-      throw CallError(AccessoryError(.cancelled, "the call was given up"), device: text)
+      throw CallError(AccessoryError(.cancelled, "the call was cancelled"), device: text)
     }
     guard attachments[attachment.key] === attachment else {
       let problem = attachment.machine.problem ?? .disconnected(attachment.target.address.description)
@@ -85,7 +91,7 @@ extension BridgeService {
     }
   }
 
-  /// Runs `body` with an attached accessory, as work that keeps it from resting.
+  /// Runs `body` with an attached accessory. While it runs, the accessory isn't closed for being idle.
   func work<Value: Sendable>(
     _ text: String?, _ body: (Attachment, any Accessory) async throws(AccessoryError) -> Value
   ) async throws(CallError) -> (Attachment, Value) {
@@ -102,7 +108,7 @@ extension BridgeService {
     }
   }
 
-  /// Work that was begun with `beginCall` is over.
+  /// Ends work that `beginCall` has begun.
   func endWork(_ attachment: Attachment) {
     attachment.endCall()
     if attachments[attachment.key] === attachment, attachment.machine.state == .attached { noteWork(attachment) }
@@ -116,13 +122,13 @@ extension BridgeService {
       } else if let name = attachment.device.driver {
         "\(address) was announced with the driver \(SafeText.escape(name)), which this service doesn't have"
       } else {
-        "nothing says which protocol \(address) speaks"
+        "the protocol of \(address) is unknown"
       }
     return CallError(
       AccessoryError(
         .unsupported,
-        "\(reason): its bytes can be had (Open), but no battery and no status; let it go, and attach it with the name of "
-          + "the profile that fits"),
+        "\(reason), so only its bytes can be used (Open), not its battery or status: detach it, and attach it again "
+          + "with the profile that matches it"),
       device: attachment.device.id)
   }
 }

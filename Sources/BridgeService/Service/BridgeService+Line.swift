@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-// What a borrower asks the line for.
+// A borrower's requests to the serial line.
 
 extension BridgeService {
   package func onLine<Method: LineMethod>(
@@ -20,6 +20,6 @@ extension BridgeService {
         throw CallError(error, device: device)
       }
     }
-    throw CallError(AccessoryError(.notFound, "there is no such loan: it has ended, or was made to somebody else"))
+    throw CallError(AccessoryError(.notFound, "this loan of the line has ended, or belongs to another client"))
   }
 }

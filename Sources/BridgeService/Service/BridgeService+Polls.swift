@@ -3,16 +3,16 @@
 import AccessoryCore
 import AccessoryDrivers
 
-// The polling of attached accessories. There is one timer for each accessory with polls.
+// The polling of attached accessories. Each accessory with polls has one timer.
 
 extension BridgeService {
-  /// How often a poll is made: as the user says, or else the profile, or else the driver.
+  /// The interval of a poll: the user's setting, or else the profile's, or else the driver's; nil for never.
   func interval(of poll: AccessoryPoll, _ profile: Profile?) -> Duration? {
     if let wanted = configuration.poll { return wanted.duration }
     return (profile?.polls ?? PollPolicy()).interval(of: poll)
   }
 
-  /// Begins to ask; what was asked when it was attached is answered.
+  /// Begins to poll, after the first reading of identity, status and battery.
   func beginPolls(_ key: Int, _ generation: Int) {
     guard let attachment = attachments[key], attachment.generation == generation, let driver = attachment.driver else {
       return
@@ -24,7 +24,7 @@ extension BridgeService {
     schedulePoll(attachment)
   }
 
-  /// Sees to it that the next poll is made when it is time.
+  /// Sets the timer for the next poll.
   private func schedulePoll(_ attachment: Attachment) {
     let deadline = attachment.open == nil ? nil : attachment.polls.deadline
     guard attachment.pollTimer?.deadline != deadline else { return }
@@ -65,16 +65,16 @@ extension BridgeService {
         "\(attachment.name) doesn't answer the poll \(poll.name): \(SafeText.escape(error.message, limit: 300))")
       attachment.polls.ended(error, now: clock.now)
       if attachment.polls.isAsleep {
-        log.info("\(attachment.name) is left asleep: it isn't polled until it speaks, or answers somebody")
+        log.info("\(attachment.name) seems to sleep: it is polled again when it has sent something")
       } else if attachment.device.unit != nil, attachment.polls.silences >= Self.silencesOfUnit {
-        // Its line is there, and the others on it: only this one is gone, and is asked less and less often.
+        // The line and its other units are still there. Only this unit counts as gone; it is tried with growing pauses.
         return perform(attachment.machine.ended(error, now: clock.now), on: attachment)
       }
     }
     schedulePoll(attachment)
   }
 
-  /// How many polls in a row a unit may leave unanswered before it counts as gone.
+  /// After this many unanswered polls in a row a unit counts as gone.
   private static let silencesOfUnit = 2
 
   private func note(polled news: AccessoryNews, _ attachment: Attachment) {
@@ -86,7 +86,7 @@ extension BridgeService {
     }
   }
 
-  /// The unit has sent something, so it isn't asleep.
+  /// The accessory has sent something, so it isn't asleep.
   func showedLife(_ attachment: Attachment) {
     guard attachment.polls.isAsleep else { return }
     attachment.polls.showedLife(now: clock.now)

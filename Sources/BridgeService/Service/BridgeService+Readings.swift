@@ -4,12 +4,12 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// What an attached accessory tells, and is asked.
+// Readings of attached accessories.
 
 extension BridgeService {
   func attached(_ attachment: Attachment) {
     guard let open = attachment.open else { return }
-    let how = open.accessory == nil ? ", as bytes: no driver for it is known" : ""
+    let how = open.accessory == nil ? " without a driver: only its bytes can be used" : ""
     log.notice("\(attachment.name) is attached at \(SafeText.escape(attachment.target.address.description))\(how)")
     let (key, generation) = (attachment.key, attachment.generation)
     attachment.listening = open.follow { news in
@@ -28,6 +28,7 @@ extension BridgeService {
       }
     }
     noteWork(attachment)
+    offer(attachment)
   }
 
   private func heard(_ key: Int, _ generation: Int, _ news: AccessoryNews) {
@@ -46,7 +47,7 @@ extension BridgeService {
     perform(attachment.machine.ended(error, now: clock.now), on: attachment)
   }
 
-  /// Keeps a reading; one that is news is told. Returns what was kept.
+  /// Stores a reading and reports it if it is an event or has changed. Returns the stored reading.
   @discardableResult
   func note(_ reading: BatteryReading, _ attachment: Attachment, isEvent: Bool) -> BatteryReading {
     let (reading, isNew) = attachment.readings.note(reading, at: clock.bootTime)
@@ -59,8 +60,8 @@ extension BridgeService {
     if isEvent || isNew { tell(.status, attachment, status: status) }
   }
 
-  /// Asks how the accessory is, so that there is something to tell while it can't be asked. What it doesn't know is
-  /// left out.
+  /// Reads identity, status and battery, so that the service can report them while the accessory is lent. Unsupported
+  /// requests are skipped.
   private func ask(_ accessory: any Accessory, _ key: Int, _ generation: Int) async {
     func present() -> Attachment? {
       attachments[key].flatMap { $0.generation == generation && $0.machine.state == .attached ? $0 : nil }
@@ -79,7 +80,7 @@ extension BridgeService {
     }
   }
 
-  /// The accessory is in use: restarts the time after which an idle one is closed.
+  /// Restarts the timer after which an idle accessory is closed.
   func noteWork(_ attachment: Attachment) {
     guard let limit = configuration.policies(attachment.profile).idleClose else { return }
     if let token = attachment.idleTimer { clock.cancel(token) }
@@ -87,8 +88,9 @@ extension BridgeService {
     attachment.idleTimer = clock.schedule(at: clock.now + limit) { [weak self] in
       self?.post { service in
         guard let attachment = service.attachments[key], attachment.generation == generation else { return }
-        guard attachment.callCount == 0 else { return service.noteWork(attachment) }
-        service.log.info("\(attachment.name) had nothing to do for \(Self.text(limit)) and is closed until it has")
+        guard attachment.callCount == 0, !service.isHeard(attachment) else { return service.noteWork(attachment) }
+        service.log.info(
+          "\(attachment.name) was not used for \(Self.text(limit)) and is closed until it is needed (idle_close)")
         service.perform(attachment.machine.rest(), on: attachment)
       }
     }

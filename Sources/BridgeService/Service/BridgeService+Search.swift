@@ -4,10 +4,11 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
 
-// Lines whose profiles say `units: scan`: all numbers are asked once, then one now and then.
+// Searching for units on lines whose profile says `units: scan`. All numbers are asked once, then one number at a time,
+// with pauses.
 
 extension BridgeService {
-  /// What is known of the accessories on a line; a search for them begins, unless there is one.
+  /// The accessories that were found on a line. Begins a search, unless one is running.
   func searched(_ line: Device, _ profile: Profile, isByHand: Bool, chosen: String? = nil) -> [Device] {
     let target = profile.choosingTransport(line)
     if let search = searches[target.address], search.line == line { return search.accessories }
@@ -21,7 +22,7 @@ extension BridgeService {
     return []
   }
 
-  /// The line is gone. Returns what was being asked, which ends soon and gives the line back.
+  /// Ends the search on a line. Returns the tasks that still ask; they end soon, and then the line is free.
   @discardableResult
   func endSearch(_ line: Device) -> [Task<Void, Never>] {
     var asking: [Task<Void, Never>] = []
@@ -35,8 +36,8 @@ extension BridgeService {
     return asking
   }
 
-  /// Interrupts what is being asked on a line, which is needed otherwise; the search goes on later. Returns when the line is
-  /// given back.
+  /// Interrupts the search on a line that is needed for something else; it goes on later. Returns when the line is
+  /// free.
   func pauseSearch(_ line: Device) async {
     for search in searches.values where search.line == line {
       search.task?.cancel()
@@ -44,7 +45,7 @@ extension BridgeService {
     }
   }
 
-  /// Nothing is searched for any more.
+  /// Ends all searches.
   func endSearches() { for search in searches.values { endSearch(search.line) } }
 
   private func goOn(_ address: DeviceAddress) {
@@ -78,7 +79,7 @@ extension BridgeService {
       let search = searches[address]
     else { return }
     let device = search.line.onLine(unit: unit)
-    log.notice("\(SafeText.escape(search.line.id)): there is a unit \(unit)")
+    log.notice("\(SafeText.escape(search.line.id)): found unit \(unit)")
     guard search.isByHand else { return take(found: device) }
     if attachment(holding: device) == nil {
       attach(device, profile(of: search), isByHand: true, chosenProfile: search.chosenProfile)
@@ -96,12 +97,13 @@ extension BridgeService {
     search.ended(error)
     searches[address] = search
     if let error {
-      log.debug("\(SafeText.escape(line.id)): looking for units: \(SafeText.escape(error.message, limit: 300))")
+      log.debug(
+        "\(SafeText.escape(line.id)): the search for units failed: \(SafeText.escape(error.message, limit: 300))")
       return pause(address, UnitSearch.retry)
     }
     if !wasComplete {
       let units = search.found.isEmpty ? "none" : search.found.map(String.init).joined(separator: ", ")
-      log.notice("\(SafeText.escape(line.id)): all units were asked; there are: \(units)")
+      log.notice("\(SafeText.escape(line.id)): the search for units has ended; found: \(units)")
     }
     pause(address, UnitSearch.pause)
   }

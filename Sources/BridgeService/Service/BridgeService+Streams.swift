@@ -7,13 +7,13 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-// The calls that go on: events, what passes, and loans.
+// Calls with several replies: events, traces and loans.
 
 extension BridgeService {
   // MARK: - Events
 
   package func subscribe(
-    _ call: Bridge.Subscribe, from caller: Caller, _ answers: Answers<Bridge.Event>
+    _ call: Bridge.Subscribe, from caller: Caller, _ answers: ReplySender<Bridge.Event>
   ) async throws(CallError) {
     let wanted = try call.device.map { text throws(CallError) in try find(text) }
     let id = wanted?.device.id
@@ -25,23 +25,25 @@ extension BridgeService {
         Bridge.Event(.present, time: Self.wallClock, device: Bridge.Device(attachment.target)))
     }
     try await answers.send(Bridge.Event(.ready, time: Self.wallClock))
-    // By identity, so that one that comes back as another attachment is still meant.
+    // By identity, so that the device is followed when it comes back as another attachment.
     for await entry in stream where id == nil || entry.event.device?.id == id { try await answers.send(entry.event) }
     if Task.isCancelled || isClosing { return }
-    throw CallError(AccessoryError(.busy, "too many events are waiting for this client"), device: call.device)
+    throw CallError(
+      AccessoryError(.busy, "this client did not read its events in time, and too many are waiting"),
+      device: call.device)
   }
 
-  // MARK: - What passes
+  // MARK: - Traces
 
   package func trace(
-    _ call: Bridge.Trace, from caller: Caller, _ answers: Answers<Bridge.TracePiece>
+    _ call: Bridge.Trace, from caller: Caller, _ answers: ReplySender<Bridge.TracePiece>
   ) async throws(CallError) {
     let attachment = try find(call.device, asLine: true)
     let (listener, stop) = attachment.taps.listen()
     defer { stop() }
     try await answers.send(Bridge.TracePiece(TapHub.Piece(clock.now)))
-    // Each waits until the client has read. Traffic is buffered in the listener meanwhile; beyond its limit it is
-    // dropped and counted.
+    // Each send waits until the client has read. Meanwhile the listener buffers the traffic; beyond its limit, bytes
+    // are dropped and counted.
     for await _ in listener.signals {
       for piece in listener.take() { try await answers.sendWhenRead(Bridge.TracePiece(piece)) }
     }
@@ -55,7 +57,7 @@ extension BridgeService {
 
   package func open(_ call: Bridge.Open, from caller: Caller) async throws(CallError) -> OpenResult {
     var attachment = try find(call.device, asLine: true)
-    // A line with several units is lent whatever one of them is doing.
+    // A line with several units can be lent in any state of one unit.
     while attachment.machine.state == .opening, attachment.device.unit == nil {
       try check(attachment, call.device)
       await wait(attachment)
@@ -64,17 +66,37 @@ extension BridgeService {
     try check(attachment, call.device)
     let isAsked = call.write == true
     try checkBytes(of: attachment, isAsked: isAsked)
+    let (session, keys) = try await borrow(attachment, isAsked: isAsked) { $0.begin(for: caller) }
+    // If the device is already gone there is no status. Then the client finds the end of the bytes.
+    let line = try? await session.line?.status()
+    let loan = attachment.lending.opened(for: caller, line: session.line) { session.transport.beginClose() }
+    endIfGone(attachment, session)
+    let reply = Bridge.Open.Reply(
+      device: Bridge.Device(attachment.target), loan: loan.secret, line: line.map { Bridge.Line($0) })
+    return OpenResult(reply) { client in
+      let isGone = await Relay.run(session.transport, client)
+      await session.close()
+      await self.returned(keys, isGone ? .disconnected(session.label) : nil)
+    }
+  }
+
+  /// Lends an attachment's line to a client: makes the service close the attachment and all others on the line, and opens the device.
+  /// `begin` sets the borrower's name. Call `returned` with the keys when the session is closed. Throws if the line can't be lent or
+  /// the device can't be opened.
+  func borrow(
+    _ attachment: Attachment, isAsked: Bool, _ begin: (inout Lending) -> Void
+  ) async throws(CallError) -> (session: AccessorySession, keys: [Int]) {
     if attachment.machine.state == .lent { throw attachment.lending.refusal(attachment) }
     let others = attachments.values.filter { $0 !== attachment && $0.sharesLine(with: attachment) }
     guard attachment.transferCount == 0 else {
-      let message = "a file is on its way to or from \(attachment.target.address)"
+      let message = "a file transfer with \(attachment.target.address) is running"
       throw CallError(AccessoryError(.busy, message), device: attachment.device.id)
     }
     guard attachment.device.unit == nil ? attachment.machine.lend() : attachment.machine.lendLine() else {
       let problem = attachment.machine.problem ?? .disconnected(attachment.target.address.description)
       throw CallError(problem, device: attachment.device.id)
     }
-    attachment.lending.begin(for: caller)
+    begin(&attachment.lending)
     log.notice("\(attachment.name) is lent to \(attachment.lending.holder ?? "a client")")
     attachment.changed()
     // A loan of a line covers all units on it.
@@ -88,38 +110,29 @@ extension BridgeService {
     for one in lent { await quiet(one, until: end) }
     let keys = lent.map(\.key)
     for one in lent { close(one) }
-    let key = attachment.key
-    let session: AccessorySession
     do throws(AccessoryError) {
       for one in lent { await one.closing?.value }
       if attachment.device.unit != nil { await pauseSearch(attachment.device.line) }
       var opener = opener(for: attachment)
       opener.asksToWrite = isAsked
-      session = try await opener.greetedSession()
+      return (try await opener.greetedSession(), keys)
     } catch {
       returned(keys, nil)
       throw CallError(error, device: attachment.device.id)
     }
-    // What can't be read is gone, as the bytes will say.
-    let line = try? await session.line?.status()
-    let loan = attachment.lending.opened(for: caller, line: session.line) { session.transport.beginClose() }
-    // It may have been let go of, or pulled, meanwhile.
-    if attachments[key] !== attachment || isClosing { session.transport.beginClose() }
-    if !attachment.machine.isPresent { session.transport.deviceWasRemoved() }
-    let reply = Bridge.Open.Reply(
-      device: Bridge.Device(attachment.target), loan: loan.secret, line: line.map { Bridge.Line($0) })
-    return OpenResult(reply) { client in
-      let isGone = await Relay.run(session.transport, client)
-      await session.close()
-      await self.returned(keys, isGone ? .disconnected(session.label) : nil)
-    }
   }
 
-  /// How long the client waits for the answers to what the accessory was asked before.
+  /// Closes the transport of a loan if the attachment was released, or the device unplugged, while it was opened.
+  func endIfGone(_ attachment: Attachment, _ session: AccessorySession) {
+    if attachments[attachment.key] !== attachment || isClosing { session.transport.beginClose() }
+    if !attachment.machine.isPresent { session.transport.deviceWasRemoved() }
+  }
+
+  /// How long a loan waits for replies to earlier requests.
   private static let answerPatience = Duration.seconds(2)
 
-  /// Waits, for a bounded time, until the accessory has answered earlier requests, so that no answer to them gets among
-  /// the client's bytes.
+  /// Waits, for a bounded time, until the accessory has answered earlier requests, so that the client doesn't receive
+  /// those replies.
   private func quiet(_ attachment: Attachment, until end: MonotonicTime) async {
     let key = attachment.key
     let timer = clock.schedule(at: end) { [weak self] in self?.post { $0.attachments[key]?.changed() } }
@@ -127,8 +140,9 @@ extension BridgeService {
     while attachment.callCount > 0, clock.now < end, !Task.isCancelled, !isClosing { await wait(attachment) }
   }
 
-  /// A client has given an accessory back, so contact is made again; or it was unplugged.
-  private func returned(_ keys: [Int], _ error: AccessoryError?) {
+  /// The loan is over. With `error` nil the client has returned the accessory, and contact is made again; otherwise the
+  /// accessory was unplugged.
+  func returned(_ keys: [Int], _ error: AccessoryError?) {
     for key in keys {
       guard let attachment = attachments[key] else { continue }
       log.notice("\(attachment.name) is given back by \(attachment.lending.end())")
@@ -138,7 +152,7 @@ extension BridgeService {
 }
 
 extension TapHub.Piece {
-  /// One without bytes.
+  /// A piece without bytes.
   fileprivate init(_ time: MonotonicTime, lostBytes: Int = 0) {
     self.init(time: time, direction: .toDevice, bytes: [], lostBytes: lostBytes)
   }

@@ -4,7 +4,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// What accessories measure beside their status and their battery. Nothing is asked of them but when a client asks.
+// Calls for values, which are measurements other than status and battery.
 
 extension BridgeService {
   package func values(_ call: Bridge.GetValues, from caller: Caller) async throws(CallError) -> Bridge.GetValues.Reply {
@@ -22,7 +22,7 @@ extension BridgeService {
         device: Bridge.Device(held.target),
         values: (held.readings.values?.values ?? []).map { Bridge.MeasuredValue($0) })
     } catch {
-      // One that tells values of its own accord needn't be one that can be asked.
+      // An accessory that reports values by itself may have no request for them: the last values are returned.
       guard error.accessoryError.kind == .unsupported, let held = try? find(call.device),
         let values = held.readings.values
       else {
@@ -32,7 +32,7 @@ extension BridgeService {
     }
   }
 
-  /// What was last heard, with its age.
+  /// The last values with their ages.
   private func remembered(_ values: ValuesReading, of attachment: Attachment) -> Bridge.GetValues.Reply {
     Bridge.GetValues.Reply(
       device: Bridge.Device(attachment.target), values: values.entries.map { measured($0, attachment) })
@@ -45,10 +45,10 @@ extension BridgeService {
     return value
   }
 
-  /// Keeps values, and tells subscribers of those that are news, now or when it is time.
+  /// Stores values, and reports changed ones to subscribers, now or when the next report is due.
   func note(_ values: [AccessoryValue], _ origin: Readings.Origin, _ attachment: Attachment) {
     let names = attachment.readings.note(values, origin, at: clock.bootTime)
-    guard events.wantsValues else { return }
+    guard events.wantsValues || hooks.onEvent != nil else { return }
     attachment.readings.tell(names, now: clock.now)
     tellValues(attachment)
   }

@@ -4,10 +4,10 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDrivers
 
-// What may change something in an accessory.
+// The permission of writes.
 
 extension BridgeService {
-  /// What commands would send, and why they may not. Nothing is sent, and no device opened.
+  /// The frames that commands would send, and why they may not be sent. Nothing is sent, and no device is opened.
   func preview(_ call: Bridge.Perform) throws(CallError) -> Bridge.Perform.Reply {
     let attachment = try find(call.device)
     guard let driver = attachment.driver else { throw unsupported(attachment) }
@@ -23,7 +23,7 @@ extension BridgeService {
     return reply
   }
 
-  /// Throws `permissionDenied` when the bytes of an accessory aren't for who asks for them.
+  /// Throws `permissionDenied` when a client may not send raw bytes to the accessory.
   func checkBytes(of attachment: Attachment, isAsked: Bool) throws(CallError) {
     do throws(AccessoryError) {
       try opener(for: attachment).writeRules.checkBytes(isAsked: isAsked)
@@ -32,7 +32,7 @@ extension BridgeService {
     }
   }
 
-  /// Keeps what the interface tells of writes, which only another profile changes.
+  /// Stores the permission of writes, which only another profile changes.
   func noteWrites(of attachment: Attachment) {
     let rules = opener(for: attachment).writeRules
     attachment.writes = rules.hasWrites ? rules.allowsWrites ? .allowed : .refused : nil

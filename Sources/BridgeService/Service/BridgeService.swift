@@ -7,7 +7,7 @@ import AccessoryDrivers
 import AccessoryIO
 import Logging
 
-/// The service: holds accessories as they are plugged in, and answers calls about them.
+/// The service: attaches accessories when they are plugged in, and answers calls.
 ///
 /// All decisions are made on one dispatch queue. Nothing on it blocks, and no accessory's bytes pass through it.
 package actor BridgeService {
@@ -19,41 +19,44 @@ package actor BridgeService {
   let log: Logger
   var profiles: ProfileStore
   nonisolated let drivers: DriverLibrary
-  /// What is held, in the order of arrival.
+  /// The attachments by key. Keys increase in the order of arrival.
   var attachments: [Int: Attachment] = [:]
   var nextKey = 0
   var events = EventHub()
-  /// What the sources tell of, by source and path.
+  /// The devices that the sources report.
   private var present: [Device] = []
-  /// What was let go by hand, until it is unplugged.
+  /// The devices that a client has detached. An entry is removed when the device is unplugged.
   var detached: [Device] = []
-  /// What is to be held when it is told of.
+  /// The paths of devices that are attached as soon as a source reports them.
   private var expectations = Expectations()
   private var watching: [Task<Void, Never>] = []
   private(set) var sources: [any DeviceSource] = []
   private(set) var clientCount = 0
-  /// When it was started: on the clock that goes on while the machine sleeps, and in seconds since 1970.
+  /// The start of the service: on the clock that also counts the machine's sleep, and in seconds since 1970, UTC.
   nonisolated let started: (clock: MonotonicTime, wallClock: Double)
   private var idleTimer: TimerToken?
   private var scanTimer: TimerToken?
   private var lastStatus = ""
   private var statusIsDue = false
   var isClosing = false
-  /// Files that clients are bringing, by the names of their transfers.
+  /// Files that clients supply, by the names of the transfers.
   var supplies: [String: SuppliedFile] = [:]
-  /// Lines on which units are searched for, by their addresses.
+  /// Searches for units, by the address of the line.
   var searches: [DeviceAddress: UnitSearch] = [:]
-  /// Finishes when the service was idle for as long as `exitIdle` says.
+  /// The endpoints at which accessories are shared, by the names of their profiles.
+  var endpoints: [String: ProfileEndpoints] = [:]
+  var endpointWork: Task<Void, Never>?
+  /// Finishes when the service was idle for `exitIdle`.
   package nonisolated let idle: AsyncStream<Void>
   private let idleContinuation: AsyncStream<Void>.Continuation
 
-  /// The most devices that are known at a time.
+  /// The greatest number of devices that are known at the same time.
   static let deviceLimit = ReplyLimits.devices
 
-  /// The service's dispatch queue.
+  /// The service's dispatch queue, which runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// A service that goes by `profiles`, whose drivers are in `drivers`.
+  /// A service that applies `profiles`, with the drivers in `drivers`.
   package init(
     _ configuration: ServiceConfiguration, profiles: ProfileStore, drivers: DriverLibrary = .builtIn, log: Logger,
     hooks: ServiceHooks = ServiceHooks(), io: IOThread = .shared, clock: (any TimerClock)? = nil
@@ -73,14 +76,15 @@ package actor BridgeService {
     executor.post { self.assumeIsolated(body) }
   }
 
-  /// Returns when the service's queue has run a job: proof of life for a watchdog.
+  /// Returns when the service's queue has run a job, which proves to a watchdog that the queue works.
   package func proveLife() async {}
 
   // MARK: - Devices
 
-  /// Attaches the devices of these sources, from now on. A source that can't be watched is logged and left out.
+  /// Attaches the devices of these sources, now and later. A source that can't be watched is logged and skipped.
   package func watch(_ sources: [any DeviceSource]) async {
     self.sources = sources
+    renewEndpoints()
     for source in sources {
       do throws(AccessoryError) {
         let events = try await source.events()
@@ -90,7 +94,7 @@ package actor BridgeService {
             self.lost(source)
           })
       } catch {
-        log.warning("looking for accessories: \(error.message)")
+        log.warning("a source of devices can't be used: \(error.message)")
       }
     }
     if let timeout = configuration.scanTimeout {
@@ -101,22 +105,24 @@ package actor BridgeService {
   }
 
   private func lost(_ source: any DeviceSource) {
-    if !isClosing { log.error("\(type(of: source)) tells no more of what comes and goes") }
+    if !isClosing {
+      log.error("\(type(of: source)) has ended: devices that are plugged in or removed are no longer noticed")
+    }
   }
 
   private func scanned() {
     let count = attachments.values.count { $0.machine.state == .attached || $0.machine.state == .lent }
     log.notice(
-      "the search is over: \(count == 0 ? "no accessory" : "\(count) attached"); what is plugged in from now on is attached all the same"
+      "the search has ended: \(count == 0 ? "no accessory" : "\(count) attached"); accessories that are plugged in later are still attached"
     )
   }
 
-  /// Takes in what a source tells.
+  /// Handles an event of a source.
   func take(_ event: DeviceEvent) {
     guard !isClosing else { return }
     switch event {
     case .added(let device):
-      guard present.count < Self.deviceLimit else { return log.warning("too many devices: one is passed over") }
+      guard present.count < Self.deviceLimit else { return log.warning("too many devices: one is ignored") }
       present.append(device)
       appeared(device)
     case .removed(let device):
@@ -134,12 +140,12 @@ package actor BridgeService {
     checkIdle()
   }
 
-  /// A device is there, and with it all accessories that are on its line.
+  /// A device has appeared, with all accessories on its line.
   private func appeared(_ line: Device) {
     for device in accessories(on: line, profiles.profile(for: line)) { appeared(accessory: device) }
   }
 
-  /// The accessories on a line, as far as is known: those that the profile names, or a search has found.
+  /// The accessories on a line: those that the profile lists, or that a search has found so far.
   func accessories(on line: Device, _ profile: Profile?) -> [Device] {
     guard let profile else { return [line] }
     guard profile.units == .scan else { return profile.accessories(on: line) }
@@ -153,10 +159,10 @@ package actor BridgeService {
     guard device.mayBeAccessory || profile?.transport.preferredTransport != nil else { return }
     guard !detached.contains(where: { $0.address == device.address && $0.id == device.id }) else { return }
     let isExpected = expectations.take(device, now: clock.now)
-    // Its attachment says what is wrong.
+    // A conflict of profiles becomes an attachment whose problem names the profiles.
     let hasConflict = profile == nil && profiles.conflict(for: device, label: device.id) != nil
     guard attachments.count < Self.deviceLimit else {
-      return log.warning("too many accessories: \(SafeText.escape(device.id)) is passed over")
+      return log.warning("too many accessories: \(SafeText.escape(device.id)) is ignored")
     }
     if profile != nil || isExpected || hasConflict { attach(device, profile, isByHand: profile == nil && !hasConflict) }
   }
@@ -167,14 +173,14 @@ package actor BridgeService {
     checkIdle()
   }
 
-  /// A device that was known by its path alone is told of now: from here on it is what its source says, and goes by the
+  /// A source now reports a device that was known only by its path. The attachment takes the source's device, and the
   /// profile that claims it.
   private func recognized(_ attachment: Attachment, as device: Device) {
     guard attachment.device.source == .named, device.source != .named else { return }
     log.info("\(attachment.name) is \(SafeText.escape(device.id))")
     let profile = profile(of: attachment, as: device)
     if attachment.machine.state != .lent { return replace(attachment, by: device, profile) }
-    // It is opened anew when it is given back.
+    // The device is opened again when the borrower returns it.
     attachment.device = device
     attachment.profile = profile
     attachment.driver = drivers.driver(for: device, profile)
@@ -182,7 +188,7 @@ package actor BridgeService {
     noteWrites(of: attachment)
   }
 
-  /// Replaces the attachment of a device whose profile or identity has changed.
+  /// Replaces an attachment whose device's profile or identity has changed.
   private func replace(_ attachment: Attachment, by device: Device, _ profile: Profile?) {
     release(attachment, admitting: false)
     attachment.successor = attach(
@@ -190,12 +196,12 @@ package actor BridgeService {
       after: attachment.closing)
   }
 
-  /// The profile that was chosen for it by hand, or that claims the device.
+  /// The profile that a client chose, or the one that claims the device.
   private func profile(of attachment: Attachment, as device: Device) -> Profile? {
     attachment.chosenProfile.map { profiles.profile(named: $0) } ?? profiles.profile(for: device)
   }
 
-  /// Holds a device as soon as a source tells of it, also where no profile claims it.
+  /// Attaches a device as soon as a source reports it, even if no profile claims it.
   package func expect(_ path: String) {
     if let attachment = ordered.first(where: { $0.machine.isPresent && $0.device.isAt(path) }) {
       guard attachment.machine.state == .failed, !attachment.machine.isRefused else { return }
@@ -208,7 +214,7 @@ package actor BridgeService {
   private func disappeared(_ device: Device) {
     endSearch(device)
     for attachment in held(on: device) {
-      log.debug("\(attachment.name) was taken away from \(SafeText.escape(device.address.description))")
+      log.debug("\(attachment.name) was removed from \(SafeText.escape(device.address.description))")
       let gone = AccessoryError.disconnected(attachment.target.place)
       perform(attachment.machine.unplugged(gone, now: clock.now), on: attachment)
     }
@@ -223,8 +229,8 @@ package actor BridgeService {
     let address = attachment.target.address
     attachment.device = device
     guard attachment.target.address != address else { return }
-    // The usual transport of the device has changed: its terminal came or went.
-    log.info("\(attachment.name) is reached by \(SafeText.escape(attachment.target.address.description)) now")
+    // The device's default transport has changed: its terminal has appeared or disappeared.
+    log.info("\(attachment.name) is now at \(SafeText.escape(attachment.target.address.description))")
     if attachment.machine.state == .attached {
       close(attachment)
       _ = attachment.machine.rest()
@@ -232,36 +238,36 @@ package actor BridgeService {
     if attachment.machine.state != .lent { perform(attachment.machine.plugged(now: clock.now), on: attachment) }
   }
 
-  /// The attachment of this very device.
+  /// The attachment of this device, where the device is present.
   func attachment(holding device: Device) -> Attachment? {
     first { $0.machine.isPresent && $0.isSame(device) }
   }
 
-  /// The attachment whose accessory went away and is this.
+  /// The attachment of an unplugged accessory with the identity of `device`.
   private func attachment(awaiting device: Device) -> Attachment? {
     first { !$0.machine.isPresent && $0.device.id == device.id }
   }
 
-  /// The attachments of what is on a line that is there, in the order of arrival.
+  /// The attachments of present accessories on a line, in the order of arrival.
   func held(on line: Device) -> [Attachment] {
     attachments.values.filter { $0.machine.isPresent && $0.device.line == line }.sorted { $0.key < $1.key }
   }
 
-  /// The first of these in the order of arrival. There may be thousands: they aren't sorted for it.
+  /// The first match in the order of arrival. Attachments aren't sorted for that, since there may be thousands.
   private func first(_ isMeant: (Attachment) -> Bool) -> Attachment? {
     attachments.values.lazy.filter(isMeant).min { $0.key < $1.key }
   }
 
-  /// In the order of arrival.
+  /// The attachments in the order of arrival.
   var ordered: [Attachment] { attachments.values.sorted { $0.key < $1.key } }
 
-  /// Every device that can be attached.
+  /// The devices that can be attached.
   var knownDevices: [Device] { present }
 
   // MARK: - Profiles
 
-  /// Applies these profiles from now on: attaches devices that fit, detaches those that no longer do, and reopens those
-  /// with other settings. Lent ones stay as they are.
+  /// Applies other profiles: attaches devices that match, detaches those that no longer match, and reopens those with
+  /// changed settings. Lent accessories stay as they are.
   package func use(_ profiles: ProfileStore) {
     guard !isClosing else { return }
     self.profiles = profiles
@@ -270,15 +276,15 @@ package actor BridgeService {
       let isUnclaimed =
         profile == nil && !attachment.isByHand
         && profiles.conflict(for: attachment.device, label: attachment.name) == nil
-      // One that is on the line no more, or one of several now.
+      // The profile no longer lists this unit, or it now lists several where there was one.
       if let profile, !attachment.isByHand, !profile.hasAccessory(attachment.device.unit) {
-        log.notice("\(attachment.name): its profile names other units")
+        log.notice("\(attachment.name): its profile now names other units")
         release(attachment)
         continue
       }
       guard profile != attachment.profile || isUnclaimed else { continue }
       if profile == nil && !attachment.isByHand {
-        log.notice("\(attachment.name): no profile fits any more")
+        log.notice("\(attachment.name): no profile matches it any longer")
         release(attachment)
       } else {
         log.notice("\(attachment.name): its profile has changed")
@@ -286,12 +292,13 @@ package actor BridgeService {
       }
     }
     for device in present { appeared(device) }
+    renewEndpoints()
     checkIdle()
   }
 
-  // MARK: - Nothing to do
+  // MARK: - Idleness
 
-  /// There are so many clients now.
+  /// Sets the number of clients.
   package nonisolated func noteClients(_ count: Int) {
     post { service in
       service.clientCount = count
@@ -299,9 +306,9 @@ package actor BridgeService {
     }
   }
 
-  /// Starts or stops the timer of idleness.
+  /// Starts or stops the idle timer.
   func checkIdle() {
-    // Done once for a series of changes, because it counts all accessories.
+    // Done once for a series of changes, since it counts all accessories.
     if !statusIsDue {
       statusIsDue = true
       post { service in
@@ -318,9 +325,13 @@ package actor BridgeService {
     }
   }
 
-  private var isIdle: Bool { clientCount == 0 && attachments.values.allSatisfy { $0.machine.state == .failed } }
+  private var isIdle: Bool {
+    clientCount == 0 && attachments.values.allSatisfy { $0.machine.state == .failed }
+      && endpoints.values.allSatisfy { $0.listeners == 0 }
+  }
 
-  /// Whether there is something to do, be it that the sources have not told of it yet: asked before leaving.
+  /// Whether the service has work, including devices that the sources haven't reported yet; asked before the service
+  /// ends.
   package func hasWork() async -> Bool {
     for source in sources {
       let devices = (try? await source.devices()) ?? []
@@ -361,15 +372,17 @@ package actor BridgeService {
       for token in [idleTimer, scanTimer].compactMap({ $0 }) { clock.cancel(token) }
       endSearches()
       for attachment in ordered { release(attachment) }
+      renewEndpoints()
       events.end()
       idleContinuation.finish()
     }
+    await endpointWork?.value
     while let task = closings.first?.value {
       await task.value
     }
   }
 
-  /// What is being opened or closed.
+  /// The tasks that open or close devices.
   var closings: [Int: Task<Void, Never>] = [:]
 
   static func text(_ duration: Duration) -> String {

@@ -4,7 +4,7 @@ import AccessoryControl
 
 /// Distributes events to subscribers. Used on the service's actor only.
 struct EventHub {
-  /// An event. One for all subscribers, however many of them are behind.
+  /// An event. All subscribers' queues share the same object.
   final class Entry: Sendable {
     let event: Bridge.Event
 
@@ -19,16 +19,17 @@ struct EventHub {
   private var subscribers: [Int: Subscriber] = [:]
   private var next = 0
 
-  /// Events that are buffered for a subscriber. One that falls further behind is disconnected.
+  /// The limit of a subscriber's queue. A subscriber that falls further behind is disconnected.
   private static let limit = 4_096
 
-  /// Whether somebody wants values.
+  /// Whether a subscriber wants values.
   var wantsValues: Bool { subscribers.values.contains { $0.wantsValues } }
 
-  /// Whether there is somebody to tell.
+  /// Whether there is a subscriber.
   var hasSubscribers: Bool { !subscribers.isEmpty }
 
-  /// Values are only for those who want them: clients that are older than these don't know them.
+  /// Adds a subscriber. Values are sent only to subscribers that ask for them, since older clients don't know that
+  /// event.
   mutating func subscribe(values wantsValues: Bool = false) -> (key: Int, events: AsyncStream<Entry>) {
     let (stream, continuation) = AsyncStream<Entry>.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))
     next += 1

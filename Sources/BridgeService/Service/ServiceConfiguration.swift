@@ -3,11 +3,11 @@
 import AccessoryControl
 import AccessoryDrivers
 
-/// How a service behaves, where profiles don't say.
+/// The configuration of a service, for what profiles don't set.
 package struct ServiceConfiguration: Sendable {
-  /// Settings of the user that override a profile's; nil keeps the profile's.
+  /// The user's retry settings, which replace a profile's; nil keeps the profile's.
   package struct RetryChange: Sendable, Hashable {
-    /// How often something is tried.
+    /// The number of tries.
     package enum Tries: Sendable, Hashable {
       case off
       case count(Int)
@@ -39,27 +39,44 @@ package struct ServiceConfiguration: Sendable {
     }
   }
 
-  /// After an accessory went away.
+  /// The retry settings after an accessory was unplugged.
   package var reconnect = RetryChange()
-  /// After making contact failed.
+  /// The retry settings after making contact failed.
   package var retry = RetryChange()
-  /// How many accessories are attached at most, of all kinds together.
+  /// The greatest number of accessories that are attached at the same time.
   package var maximumAttached = 256
-  /// How often every accessory is polled, whatever profiles and drivers say; nil: as they say.
+  /// The interval of all polls; nil for the intervals of profiles and drivers.
   package var poll: PollPolicy.Interval?
-  /// The service ends when it had nothing attached and no clients for so long; nil: never.
+  /// The service ends when for this time it had no client, and no accessory to hold or to wait for; nil: never.
   package var exitIdle: Duration?
-  /// When to say that the search is over; nil: never.
+  /// After this time the log says how many accessories are attached; nil: never.
   package var scanTimeout: Duration?
-  /// Where it answers, and what it lets clients cost: what it tells of itself.
+  /// The control socket's path and the limits of clients, as the service reports them.
   package var socket: String?
   package var clientLimits = ControlServer.Limits()
-  /// Who the service is.
+  /// The folder for the terminals and sockets at which profiles share their accessories; nil: no profile shares.
+  package var shareFolder: String?
+  /// The names of the profiles that share their accessories; nil: every profile with a `share:` key.
+  package var sharingProfiles: Set<String>?
+  /// The product and the version of the service.
   package var information: ServiceInformation
+
+  /// Sets a configuration for devices whose arrival isn't reported, such as those on the network: without a user's setting, the service
+  /// retries without limit, with growing pauses. Only the profiles in `profiles` share their accessories.
+  package mutating func keepTrying(profiles: Set<String>) {
+    sharingProfiles = profiles
+    for change in [\ServiceConfiguration.reconnect, \.retry] where self[keyPath: change].tries == nil {
+      self[keyPath: change].tries = .forever
+      if self[keyPath: change].backoffThousandths == nil { self[keyPath: change].backoffThousandths = 2_000 }
+    }
+  }
 
   package init(information: ServiceInformation) { self.information = information }
 
-  /// The policies of a profile, with what the user wants otherwise.
+  /// Whether a profile's accessory is shared, if the profile has a `share:` key.
+  func shares(_ profile: Profile) -> Bool { sharingProfiles?.contains(profile.name) ?? true }
+
+  /// A profile's policies, with the user's settings in their place.
   func policies(_ profile: Profile?) -> AttachmentPolicies {
     var policies = profile?.policies ?? AttachmentPolicies()
     reconnect.apply(to: &policies.reconnect)
@@ -68,27 +85,28 @@ package struct ServiceConfiguration: Sendable {
   }
 }
 
-/// What the manager of services (systemd) is told.
+/// Callbacks for the service manager (systemd), and for events.
 package struct ServiceHooks: Sendable {
-  /// Clients are answered, and devices watched.
+  /// The control socket is open, and devices are watched.
   package var onReady: @Sendable () -> Void
-  /// The service runs, and works as long as this returns.
+  /// The service is running. It works as long as `proof` returns.
   package var onRunning: @Sendable (_ proof: @escaping @Sendable () async -> Void) -> Void
-  /// How things are, in a line for people.
+  /// The service's state, as a line for people.
   package var onStatus: @Sendable (String) -> Void
-  /// Profiles are read anew; `onReady` follows.
+  /// Profiles are reloaded; `onReady` follows.
   package var onReloading: @Sendable () -> Void
-  /// The service ends.
+  /// The service is ending.
   package var onStopping: @Sendable () -> Void
-  /// The events that subscribers get. Called on the service's queue.
-  package var onEvent: @Sendable (Bridge.Event) -> Void
+  /// Receives all events that subscribers can get, including values. Called on the service's queue; nil for no
+  /// receiver.
+  package var onEvent: (@Sendable (Bridge.Event) -> Void)?
 
   package init(
     onReady: @escaping @Sendable () -> Void = {},
     onRunning: @escaping @Sendable (_ proof: @escaping @Sendable () async -> Void) -> Void = { _ in },
     onStatus: @escaping @Sendable (String) -> Void = { _ in },
     onReloading: @escaping @Sendable () -> Void = {}, onStopping: @escaping @Sendable () -> Void = {},
-    onEvent: @escaping @Sendable (Bridge.Event) -> Void = { _ in }
+    onEvent: (@Sendable (Bridge.Event) -> Void)? = nil
   ) {
     self.onReady = onReady
     self.onRunning = onRunning

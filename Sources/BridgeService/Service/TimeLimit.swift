@@ -2,14 +2,14 @@
 
 import AccessoryCore
 
-/// Work that may take only so long.
+/// Work with a time limit.
 enum TimeLimit {
-  /// What a client gives, within reason.
+  /// A client's time limit in milliseconds, restricted to 1 ms … 1 day; nil for none.
   static func duration(_ milliseconds: Int?) -> Duration? {
     milliseconds.map { .milliseconds(max(1, min($0, 86_400_000))) }
   }
 
-  /// Runs `body` with a timeout: it is cancelled then, and `timedOut` is thrown.
+  /// Runs `body` with a timeout. At the timeout `body` is cancelled, and `timedOut` is thrown.
   static func run<Value: Sendable>(
     _ limit: Duration?, _ clock: any TimerClock, label: String,
     _ body: @escaping @Sendable () async throws(AccessoryError) -> Value

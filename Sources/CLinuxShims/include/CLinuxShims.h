@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Swift can't see of Linux: calls that Glibc's module map leaves out, variadic ioctls, and request numbers
-// that are C macros. Header only; nothing here holds state.
+// The parts of Linux that Swift can't import: functions that Glibc's module map leaves out, variadic ioctl calls, and
+// request numbers that are C macros. All functions here are stateless except those for Swift's tasks, which shims.c
+// defines.
 
 #ifndef C_LINUX_SHIMS_H
 #define C_LINUX_SHIMS_H
@@ -48,17 +49,17 @@ struct shim_termios2 {
 };
 _Static_assert(sizeof(struct shim_termios2) == 44, "struct termios2 of asm-generic/termbits.h");
 
-// Request numbers of asm-generic/ioctls.h that are _IOR macros, which Swift doesn't import.
+// Request numbers of asm-generic/ioctls.h. Swift doesn't import _IOR and _IOW macros.
 #define SHIM_TCGETS2 _IOR('T', 0x2A, struct shim_termios2)
 #define SHIM_TCSETS2 _IOW('T', 0x2B, struct shim_termios2)
 #define SHIM_TIOCGEXCL _IOR('T', 0x40, int)
 
-// c_cflag bits of asm-generic/termbits.h: the baud rate is the number in c_ospeed.
+// c_cflag bits of asm-generic/termbits.h. With BOTHER, the baud rate is the number in c_ospeed.
 enum { SHIM_BOTHER = 0010000, SHIM_CBAUD = 0010017, SHIM_IBSHIFT = 16 };
 static const uint32_t SHIM_CMSPAR = 010000000000;
 static const uint32_t SHIM_CRTSCTS = 020000000000;
 
-// Flags of <linux/serial.h> that are macros with shifts.
+// Flags of <linux/serial.h>. Swift doesn't import macros with shifts.
 static const int SHIM_LOW_LATENCY = ASYNC_LOW_LATENCY;
 static const uint32_t SHIM_RS485_ENABLED = SER_RS485_ENABLED;
 static const uint32_t SHIM_RS485_RTS_ON_SEND = SER_RS485_RTS_ON_SEND;
@@ -74,7 +75,7 @@ static inline int shim_tiocnxcl(int fd) { return ioctl(fd, TIOCNXCL); }
 static inline int shim_tiocgexcl(int fd, int *exclusive) { return ioctl(fd, SHIM_TIOCGEXCL, exclusive); }
 static inline int shim_tcflush(int fd, int queue) { return ioctl(fd, TCFLSH, queue); }
 
-// Modem lines, break, and what only some drivers know.
+// Modem lines, break, and requests that only some drivers support.
 static inline int shim_tiocmget(int fd, int *lines) { return ioctl(fd, TIOCMGET, lines); }
 static inline int shim_tiocmbis(int fd, int lines) { return ioctl(fd, TIOCMBIS, &lines); }
 static inline int shim_tiocmbic(int fd, int lines) { return ioctl(fd, TIOCMBIC, &lines); }
@@ -82,6 +83,7 @@ static inline int shim_tiocmset(int fd, int lines) { return ioctl(fd, TIOCMSET, 
 static inline int shim_tiocsbrk(int fd) { return ioctl(fd, TIOCSBRK); }
 static inline int shim_tioccbrk(int fd) { return ioctl(fd, TIOCCBRK); }
 static inline int shim_tiocoutq(int fd, int *waiting) { return ioctl(fd, TIOCOUTQ, waiting); }
+static inline int shim_tiocgicount(int fd, struct serial_icounter_struct *counts) { return ioctl(fd, TIOCGICOUNT, counts); }
 static inline int shim_tiocgserial(int fd, struct serial_struct *serial) { return ioctl(fd, TIOCGSERIAL, serial); }
 static inline int shim_tiocsserial(int fd, const struct serial_struct *serial) {
     return ioctl(fd, TIOCSSERIAL, serial);
@@ -92,7 +94,7 @@ static inline int shim_tiocsrs485(int fd, const struct serial_rs485 *rs485) { re
 static inline int shim_open(const char *path, int flags) { return open(path, flags); }
 static inline int shim_tiocsptlck(int fd, int locked) { return ioctl(fd, TIOCSPTLCK, &locked); }
 static inline int shim_tiocgptn(int fd, unsigned int *number) { return ioctl(fd, TIOCGPTN, number); }
-// `flock` the function hides behind `flock` the structure in Swift.
+// In Swift, the structure `flock` hides the function `flock`.
 static inline int shim_flock(int fd, int operation) { return flock(fd, operation); }
 static inline uint64_t shim_makedev(unsigned int major, unsigned int minor) { return makedev(major, minor); }
 static inline unsigned int shim_major(uint64_t device) { return major(device); }
@@ -100,7 +102,7 @@ static inline unsigned int shim_minor(uint64_t device) { return minor(device); }
 static inline int shim_gettid(void) { return (int)syscall(SYS_gettid); }
 static inline int shim_tgkill(int thread, int signal) { return (int)syscall(SYS_tgkill, getpid(), thread, signal); }
 
-// Swift doesn't see what glibc keeps for _GNU_SOURCE: the credentials of a socket's other end (unix(7)), and accept4.
+// Without _GNU_SOURCE, glibc doesn't declare the credentials of a socket's peer (unix(7)).
 struct shim_ucred {
     int32_t pid;
     uint32_t uid;
@@ -112,14 +114,14 @@ static const int SHIM_SO_PEERGROUPS = SO_PEERGROUPS;
 #else
 static const int SHIM_SO_PEERGROUPS = 59;
 #endif
-// Headers without _GNU_SOURCE don't declare accept4.
+// Without _GNU_SOURCE, glibc doesn't declare accept4 either.
 static inline int shim_accept(int fd) {
     return (int)syscall(SYS_accept4, fd, (void *)0, (void *)0, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 static inline int shim_thread_name(const char *name) { return prctl(PR_SET_NAME, name); }
 
-// A thread that nobody waits for, with a stack of so many bytes; returns an errno.
+// Starts a detached thread with a stack of `stack_size` bytes. Returns 0 or an errno.
 static inline int shim_start_thread(void *(*body)(void *), void *context, size_t stack_size) {
     pthread_t thread;
     pthread_attr_t attributes;
@@ -131,11 +133,13 @@ static inline int shim_start_thread(void *(*body)(void *), void *context, size_t
     return result;
 }
 
-// Swift's tasks: from now on `take` gets every job that no executor is for, and has it run by shim_run_task_job.
+// Redirects Swift's tasks: from now on, `take` gets every job that belongs to no executor, and must have it run by
+// shim_run_task_job.
 void shim_redirect_tasks(void (*take)(void *job));
 void shim_run_task_job(void *job);
 
-// M_ARENA_MAX of mallopt(3): each arena keeps what its threads have freed. Does nothing with another C library.
+// Sets M_ARENA_MAX of mallopt(3): each arena keeps the memory that its threads have freed. Does nothing with a C
+// library other than glibc.
 static inline void shim_limit_arenas(int count) {
 #ifdef M_ARENA_MAX
     mallopt(M_ARENA_MAX, count);

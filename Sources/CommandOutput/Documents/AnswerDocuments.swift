@@ -3,12 +3,12 @@
 import AccessoryControl
 import AccessoryCore
 
-/// What a raw request was answered.
+/// The reply to a raw request.
 package struct RequestDocument: Encodable {
   struct Reply: Encodable {
     let hex: String
     let size_bytes: Int
-    /// What it says, by name; null where nobody knows.
+    /// The decoded fields by name; null where the payload can't be decoded.
     let fields: OrNull<[String: ValueDocument]>
   }
 
@@ -18,7 +18,8 @@ package struct RequestDocument: Encodable {
   let command_byte: UInt8
   let reply: Reply
 
-  /// The answer to a request: the command's name and byte, the payload that came, and what that says where it is known.
+  /// The reply to a request: the command's name and byte, the reply's payload, and its decoded fields where they are
+  /// known.
   package init(
     _ device: DeviceDocument, command: String, byte: UInt8, reply payload: [UInt8], fields: [String: PlainValue]? = nil
   ) {
@@ -31,7 +32,7 @@ package struct RequestDocument: Encodable {
   }
 }
 
-/// What commands with names were answered.
+/// The replies to named commands.
 package struct AnswersDocument: Encodable {
   struct Reply: Encodable {
     let command: String
@@ -48,7 +49,7 @@ package struct AnswersDocument: Encodable {
   let device: DeviceDocument
   let replies: [Reply]
 
-  /// The answers, in the order of the commands; none where none was waited for.
+  /// The replies in the order of the commands; empty where no reply was awaited.
   package init(_ device: DeviceDocument, _ answers: [CommandAnswer]) {
     self.device = device
     replies = answers.map { answer in
@@ -59,18 +60,18 @@ package struct AnswersDocument: Encodable {
   }
 }
 
-/// A value as JSON has it, within other documents.
+/// A value, as a part of other documents.
 package struct ValueDocument: Encodable {
   private let value: PlainValue
 
   /// The document of a value.
   package init(_ value: PlainValue) { self.value = value }
 
-  /// The whole numbers that every reader of JSON holds exactly.
+  /// The whole numbers that every JSON parser reads exactly.
   private static let exact = -(1 << 53)...(1 << 53)
 
-  /// Writes the value by itself: bytes as a `BytesDocument`, and a whole number that not every reader would hold exactly as
-  /// text.
+  /// Writes the bare value. Bytes are written as a `BytesDocument`; a whole number beyond ±2⁵³ is written as text,
+  /// since some parsers would round it.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch value {

@@ -2,10 +2,10 @@
 
 import AccessoryCore
 
-/// Bytes, within other documents.
+/// Bytes, as a part of other documents.
 package struct BytesDocument: Encodable, Sendable {
   let hex: String
 
-  /// The document of these bytes: two small hexadecimal digits each.
+  /// The document of `bytes`: two lower-case hexadecimal digits per byte.
   package init(_ bytes: [UInt8]) { hex = Hexadecimal.string(bytes) }
 }

@@ -3,22 +3,22 @@
 import AccessoryControl
 import AccessoryCore
 
-/// A device, within other documents.
+/// A device, as a part of other documents.
 package struct DeviceDocument: Encodable, Sendable {
   let id, path, source: String
   let link, driver, name, manufacturer, model, serial, terminal: OrNull<String>
   let links, ways: [String]
   let initialized: Bool
   let usb: OrNull<USBDocument>
-  /// Null where it wasn't looked at: the command itself has the device open then, or a service told of it.
+  /// Null where it wasn't looked up: this command has the device open, or a service has reported the device.
   let access: OrNull<AccessDocument>
-  /// Which accessory on its line it is; null where it is alone there.
+  /// The unit of the accessory on its line; null where the line has one accessory.
   let unit: OrNull<Int>
-  /// What the service that holds it says of it; null where none does, or where none was asked.
+  /// The state with the service that holds the device; null where no service holds it, or where no service was asked.
   let service: OrNull<HeldDocument>
 
-  /// What is known of a device; `access` is what this command saw itself, whatever `device` says of it. `held` is what the
-  /// service tells that holds it.
+  /// A device. `access` is what this process has found, and takes the place of the access in `device`. `held` is the
+  /// record of the service that holds the device.
   package init(_ device: Bridge.Device, access: Bridge.Access? = nil, held: Bridge.Accessory? = nil) {
     unit = OrNull(device.unit)
     service = OrNull(held.map(HeldDocument.init))
@@ -40,22 +40,23 @@ package struct DeviceDocument: Encodable, Sendable {
   }
 }
 
-/// Where a device stands with the service that holds it.
+/// The state of a device with the service that holds it.
 package struct HeldDocument: Encodable, Sendable {
   let state: String
   let profile, driver: OrNull<String>
-  /// Tries since it was last attached; while it is awaited the number of the next one.
+  /// The number of tries since it was last attached; while it is waited for, the number of the next try.
   let tries: Int
-  /// While it is awaited: how many tries there will be, null for ever; and how long it is until the next, null where that waits for
-  /// the accessory to come.
+  /// While it is waited for: the number of tries that are allowed, null for no limit; and the time until the next try,
+  /// null where that waits until the accessory is plugged in.
   let tries_limit, next_try_ms: OrNull<Int>
-  /// Who has borrowed it.
+  /// The client that has borrowed it.
   let holder: OrNull<String>
   /// Why it isn't attached.
   let problem: OrNull<ProblemDocument>
   /// "allowed" or "refused"; null where its protocol has no writes.
   let writes: OrNull<String>
-  /// How long ago its status and its battery were read, the older of them; and whether that is longer than it should be.
+  /// The age of the older of its last status and its last battery reading, and whether that age exceeds the expected
+  /// one.
   let readings_age_ms: OrNull<Int>
   let stale: Bool
 
@@ -72,15 +73,15 @@ package struct HeldDocument: Encodable, Sendable {
   }
 }
 
-/// What went wrong, within other documents: the kind has the names that errors have.
+/// An error, as a part of other documents. The kinds are those of `ErrorDocument`.
 package struct ProblemDocument: Encodable, Sendable {
   let kind, message: String
 
-  /// What an error says.
+  /// The kind and the message of an error.
   package init(_ error: AccessoryError) { (kind, message) = (error.kind.rawValue, error.message) }
 }
 
-/// Whether a device may be opened, and who has it.
+/// Whether a device may be opened, and which program has it open.
 struct AccessDocument: Encodable, Sendable {
   let permitted: Bool
   let refusal, holder: OrNull<String>
@@ -92,7 +93,7 @@ struct AccessDocument: Encodable, Sendable {
   }
 }
 
-/// What a device says of itself on USB.
+/// A device's USB descriptors and interfaces.
 struct USBDocument: Encodable, Sendable {
   struct Interface: Encodable {
     let number, alternate_setting, `class`, subclass, `protocol`: UInt8

@@ -3,20 +3,22 @@
 import AccessoryCore
 import FoundationEssentials
 
-// What `--json` prints; Documentation/json.md and Documentation/schema/output-2.schema.json describe it. Names are in snake
-// case with their units; what isn't known is null, never left out; bytes are in a field `hex`; `time` is seconds since 1970;
-// `device` is a device. Fields may be added under the same schema name; a change of meaning gets a new one.
+// The output of `--json`, which Documentation/json.md and Documentation/schema/output-2.schema.json describe. Names are
+// in snake case and end with their unit. An unknown value is null, and never left out. Bytes are in a field `hex`,
+// `time` is in seconds since 1970, and `device` is a `DeviceDocument`. Fields may be added under the same schema name;
+// a change of a field's meaning needs a new name.
 
-/// What the fields of a document mean.
+/// The schema of all documents.
 package enum DocumentSchema {
-  /// The name that every document has as its `schema`.
+  /// The value of the field `schema`.
   package static let name = "accessory-bridge/2"
 }
 
-/// Documents as text.
+/// The text form of documents.
 package enum DocumentText {
-  /// A document as JSON on one line, without a line end: the fields in alphabetical order, and what a terminal would act on
-  /// as escapes. Nil when a number in it is none that JSON has (infinite, or not a number).
+  /// A document as one line of JSON, without a line end. Fields are in alphabetical order, and characters that a
+  /// terminal would act on are escaped. Nil when the document contains a number that JSON can't express: infinite, or
+  /// not a number.
   package static func line(_ document: some Encodable) -> String? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -2,16 +2,16 @@
 
 import AccessoryCore
 
-/// What commands would send.
+/// The result of a dry run.
 package struct DryRunDocument: Encodable {
   /// A frame that would be sent.
   package struct Frame: Encodable, Sendable {
     let hex: String
     let size_bytes: Int
-    /// What it says, in the words of its protocol; null where nobody can read it.
+    /// The meaning of the frame in its protocol's terms; null where it can't be decoded.
     let text: OrNull<String>
 
-    /// A frame, and what it says.
+    /// A frame and its meaning.
     package init(_ bytes: [UInt8], text: String?) {
       (hex, size_bytes, self.text) = (Hexadecimal.string(bytes), bytes.count, OrNull(text))
     }
@@ -21,12 +21,12 @@ package struct DryRunDocument: Encodable {
   let device: DeviceDocument
   let dry_run = true
   let sends: [Frame]
-  /// The permission that is missing; null if they could be sent.
+  /// Why the commands may not be sent; null if they may.
   let refusal: OrNull<String>
-  /// What is known only when an accessory is there, and may be otherwise then; null where there is nothing.
+  /// How the frames may differ when an accessory is there; null where they can't.
   let remark: OrNull<String>
 
-  /// What would be sent to a device, and why it may not.
+  /// The frames that would be sent to a device, and the reason why they may not be sent.
   package init(_ device: DeviceDocument, _ frames: [Frame], refusal: String?, remark: String? = nil) {
     (self.device, sends, self.refusal) = (device, frames, OrNull(refusal))
     self.remark = OrNull(remark)

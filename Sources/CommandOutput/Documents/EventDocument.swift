@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-/// Something that happened to an accessory that this command has open: what is told of it is there, all else null.
+/// An event of an accessory. Fields that the event doesn't have are null.
 package struct EventDocument: Encodable {
   let schema = DocumentSchema.name
   let event: String
@@ -15,7 +15,7 @@ package struct EventDocument: Encodable {
   let values: OrNull<[ValueFields]>
   let problem: OrNull<ProblemDocument>
 
-  /// An event of this name, with what it tells; `time` is in seconds since 1970, UTC.
+  /// An event; `time` is in seconds since 1970, UTC.
   package init(
     _ event: String, at time: Double = WallClock.seconds, _ device: DeviceDocument,
     identity: AccessoryIdentity? = nil, status: AccessoryStatus? = nil, battery: BatteryReading? = nil,
@@ -29,7 +29,7 @@ package struct EventDocument: Encodable {
     self.problem = OrNull(problem.map(ProblemDocument.init))
   }
 
-  /// What a service tells; nil where that is about no device.
+  /// An event of a service; nil for an event that is about no device.
   package init?(_ event: Bridge.Event) {
     guard let device = event.device else { return nil }
     self.init(

@@ -3,7 +3,7 @@
 import AccessoryControl
 import AccessoryCore
 
-/// All that is known of a device, its line and its protocol.
+/// The facts about a device, its line and its protocol.
 package struct InfoDocument: Encodable {
   struct ProtocolDetails: Encodable {
     let name: String
@@ -27,7 +27,7 @@ package struct InfoDocument: Encodable {
   let `protocol`: OrNull<ProtocolDetails>
   let identity: OrNull<IdentityDocument>
 
-  /// What is known; nil where it isn't, as of a device that was not opened.
+  /// The facts; nil for unknown ones, such as the line of a device that was not opened.
   package init(
     _ device: DeviceDocument, line: Bridge.Line? = nil, protocol details: Bridge.ProtocolDetails? = nil,
     identity: AccessoryIdentity? = nil
@@ -39,7 +39,7 @@ package struct InfoDocument: Encodable {
   }
 }
 
-/// A serial line.
+/// A serial line's settings.
 struct LineDocument: Encodable {
   let baud: UInt32
   let data_bits, stop_bits: Int

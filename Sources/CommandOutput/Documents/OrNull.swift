@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value, or null: synthesised coding would leave it out.
+/// An optional value that is written as null. Synthesised `Encodable` code would leave the field out.
 package struct OrNull<Value: Encodable>: Encodable {
   /// The value; nil for null.
   package let value: Value?
 
-  /// The value, or null for nil.
+  /// A value, or null for nil.
   package init(_ value: Value?) { self.value = value }
 
   /// Writes the value or null.

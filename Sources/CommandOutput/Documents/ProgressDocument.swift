@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// How far a transfer is, one at each whole percent.
+/// The progress of a transfer; printed once for each whole percent.
 package struct ProgressDocument: Encodable {
   struct Progress: Encodable {
     let done_bytes, size_bytes, percent: Int
@@ -14,8 +14,8 @@ package struct ProgressDocument: Encodable {
   let time: Double
   let progress: Progress
 
-  /// Bytes, percent, bytes a second, and the time until all is done; nil while the pace isn't known. `time` is in seconds
-  /// since 1970, UTC.
+  /// The progress: bytes done and in total, the percentage, bytes per second, and the remaining time. The last two are
+  /// nil while the rate isn't known. `time` is in seconds since 1970, UTC.
   package init(
     done: Int, total: Int, percent: Int, rate: Double?, left: Duration?, at time: Double = WallClock.seconds
   ) {

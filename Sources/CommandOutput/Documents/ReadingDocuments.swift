@@ -3,18 +3,19 @@
 import AccessoryControl
 import AccessoryCore
 
-/// An accessory's battery.
+/// An accessory's battery, for `battery --json`.
 package struct BatteryDocument: Encodable {
   let schema = DocumentSchema.name
   let time: Double
   let device: DeviceDocument
   let battery: BatteryFields
-  /// How old the reading is: not 0 while another program has the accessory, and of one that only tells it.
+  /// The age of the reading. Not 0 while another program has borrowed the accessory, or when the accessory only reports
+  /// its battery by itself.
   let age_ms: Int
-  /// Whether it is older than it should be.
+  /// Whether the age exceeds the expected one.
   let stale: Bool
 
-  /// A reading; `age` is in milliseconds, nil where it is of now, `time` in seconds since 1970, UTC.
+  /// A reading. `age` is in milliseconds, nil for a reading of now; `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ reading: BatteryReading, age: Int? = nil, isStale: Bool = false,
     at time: Double = WallClock.seconds
@@ -26,30 +27,30 @@ package struct BatteryDocument: Encodable {
   }
 }
 
-/// What is known of a battery, within other documents: as the interface of the control socket has it, with null where that
-/// leaves a field out.
+/// A battery reading, as a part of other documents. The fields are those of the control socket's protocol; missing ones
+/// are null.
 package struct BatteryFields: Encodable, Sendable {
   private let fields: WithNulls<Bridge.Battery>
 
-  /// The fields of a reading. `derived` is a list, also where nothing is.
+  /// The fields of a reading. `derived` is always a list.
   package init(_ reading: BatteryReading) {
     var battery = Bridge.Battery(reading)
     battery.derived = battery.derived ?? []
     fields = WithNulls(battery)
   }
 
-  /// Writes all fields.
+  /// Writes all fields, nil ones as null.
   package func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }
 
-/// What an accessory measures.
+/// An accessory's values, for `values --json`.
 package struct ValuesDocument: Encodable {
   let schema = DocumentSchema.name
   let time: Double
   let device: DeviceDocument
   let values: [ValueFields]
 
-  /// All values that were asked for, or those that have changed; `time` is in seconds since 1970, UTC.
+  /// The requested values, or the changed ones; `time` is in seconds since 1970, UTC.
   package init(_ device: DeviceDocument, _ values: [Bridge.MeasuredValue], at time: Double = WallClock.seconds) {
     self.device = device
     self.time = time
@@ -57,11 +58,11 @@ package struct ValuesDocument: Encodable {
   }
 }
 
-/// Something that an accessory measures, within other documents.
+/// A value of an accessory, as a part of other documents.
 package struct ValueFields: Encodable, Sendable {
   private let fields: WithNulls<Bridge.MeasuredValue>
 
-  /// The fields of a value. One without an age is of now.
+  /// The fields of a value. A missing age becomes 0.
   package init(_ value: Bridge.MeasuredValue) {
     var value = value
     (value.derived, value.stale) = (value.derived ?? false, value.stale ?? false)
@@ -69,22 +70,22 @@ package struct ValueFields: Encodable, Sendable {
     fields = WithNulls(value)
   }
 
-  /// Writes all fields.
+  /// Writes all fields, nil ones as null.
   package func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }
 
-/// What an accessory is doing, and who it is.
+/// An accessory's status and identity, for `status --json`.
 package struct StatusDocument: Encodable {
   let schema = DocumentSchema.name
   let time: Double
   let device: DeviceDocument
   let status: StatusFields
   let identity: IdentityDocument
-  /// As those of `BatteryDocument`.
+  /// The age and whether it exceeds the expected one, as in `BatteryDocument`.
   let age_ms: Int
   let stale: Bool
 
-  /// A status; `age` is in milliseconds, nil where it is of now, `time` in seconds since 1970, UTC.
+  /// A status. `age` is in milliseconds, nil for a status of now; `time` is in seconds since 1970, UTC.
   package init(
     _ device: DeviceDocument, _ status: AccessoryStatus, _ identity: AccessoryIdentity, age: Int? = nil,
     isStale: Bool = false, at time: Double = WallClock.seconds
@@ -97,18 +98,18 @@ package struct StatusDocument: Encodable {
   }
 }
 
-/// What an accessory is doing, within other documents.
+/// A status, as a part of other documents.
 package struct StatusFields: Encodable, Sendable {
   private let fields: WithNulls<Bridge.Status>
 
   /// The fields of a status.
   package init(_ status: AccessoryStatus) { fields = WithNulls(Bridge.Status(status)) }
 
-  /// Writes all fields.
+  /// Writes all fields, nil ones as null.
   package func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }
 
-/// Who an accessory says it is, within other documents: null for what it doesn't say.
+/// An accessory's identity, as a part of other documents. Empty texts become null.
 package struct IdentityDocument: Encodable, Sendable {
   let manufacturer, name, model, serial, firmware, hardware: OrNull<String>
 

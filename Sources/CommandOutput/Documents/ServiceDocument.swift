@@ -2,7 +2,7 @@
 
 import AccessoryControl
 
-/// A service, and what it holds.
+/// A service and the accessories that it holds.
 package struct ServiceDocument: Encodable {
   struct Limits: Encodable {
     let accessories, attached, clients, clients_of_one_user: Int
@@ -15,14 +15,14 @@ package struct ServiceDocument: Encodable {
   /// Seconds since 1970, UTC.
   let started: Double
   let uptime_ms: Int
-  /// Null where it has no path.
+  /// Null for a socket without a path.
   let socket: OrNull<String>
   let attached, clients: Int
   let limits: Limits
-  /// What it holds, or tries to.
+  /// The accessories that the service holds or tries to attach.
   let devices: [DeviceDocument]
 
-  /// What a service tells of itself and of what it has; `time` is in seconds since 1970, UTC.
+  /// The service's reply and its accessories; `time` is in seconds since 1970, UTC.
   package init(
     _ service: Bridge.GetService.Reply, _ accessories: [Bridge.Accessory], at time: Double = WallClock.seconds
   ) {

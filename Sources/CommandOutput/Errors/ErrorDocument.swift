@@ -2,7 +2,7 @@
 
 import AccessoryCore
 
-/// An error.
+/// An error, for `--json`.
 package struct ErrorDocument: Encodable {
   struct Details: Encodable {
     let kind, message: String
@@ -14,7 +14,7 @@ package struct ErrorDocument: Encodable {
   let schema = DocumentSchema.name
   let error: Details
 
-  /// The document of what is told.
+  /// The document of a report.
   package init(_ report: ErrorReport) {
     var (errno, libusb, refusal): (CInt?, CInt?, UInt8?)
     switch report.code {

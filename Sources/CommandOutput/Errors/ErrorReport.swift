@@ -3,27 +3,28 @@
 import AccessoryCore
 import Glibc
 
-/// A mistake in how a command was used, found after its arguments were read.
+/// Wrong use of a command that is found after the arguments were parsed.
 package struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What was wrong, for people.
+  /// The message for people.
   package let description: String
 
-  /// A mistake, in words for people.
+  /// Wrong use, with a message for people.
   package init(_ description: String) { self.description = description }
 }
 
-/// An error as a command tells it, and what the command then ends with.
+/// An error as a command prints it, with the exit status.
 package struct ErrorReport: Sendable, Hashable {
-  /// What programs decide by: the name of a kind of `AccessoryError`, or "usage".
+  /// The kind for programs: the name of a kind of `AccessoryError`, or "usage".
   package let kind: String
-  /// What happened, for people; not escaped.
+  /// The message for people, unescaped.
   package let message: String
-  /// The code of the layer that failed: an errno, libusb's error or the accessory's reason; nil where there is none.
+  /// The code of the failed layer: an errno, a libusb error, or the accessory's reason for a refusal; nil where there
+  /// is none.
   package let code: AccessoryError.Code?
-  /// What the command ends with.
+  /// The command's exit status.
   package let exitStatus: CInt
 
-  /// Of what went wrong with an accessory.
+  /// The report of an accessory's error.
   package init(_ error: AccessoryError) {
     kind = error.kind.rawValue
     message = error.message
@@ -31,7 +32,7 @@ package struct ErrorReport: Sendable, Hashable {
     exitStatus = error.code == .errno(EEXIST) ? EX_CANTCREAT : ExitStatus.of(error.kind)
   }
 
-  /// Of wrong use.
+  /// The report of wrong use.
   package init(_ error: UsageError) {
     kind = "usage"
     message = error.description
@@ -39,12 +40,13 @@ package struct ErrorReport: Sendable, Hashable {
     exitStatus = ExitStatus.usage
   }
 
-  /// The line for people, without its end: the program's name, and the message made harmless.
+  /// The line for people, without its line end: the program's name, and the escaped message.
   package func line(of program: String, _ style: Style = .standardError) -> String {
     "\(style.red("\(program):")) \(SafeText.escape(message, limit: 1_000))"
   }
 
-  /// Tells it: to programs on standard output as a document, to people on standard error as a line of `program`.
+  /// Prints the report: as a document on standard output, or as a line for people on standard error, which begins with
+  /// `program`.
   package func tell(asJSON: Bool, program: String) {
     if asJSON { Output.json(ErrorDocument(self)) } else { Output.note(line(of: program)) }
   }

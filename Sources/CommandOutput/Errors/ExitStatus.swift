@@ -3,15 +3,15 @@
 import AccessoryCore
 import Glibc
 
-/// What commands end with: the numbers of sysexits.h, and of shells for signals.
+/// Exit statuses: the numbers of sysexits.h, and those of shells for signals.
 package enum ExitStatus {
-  /// Of a command that was used wrongly.
+  /// For wrong use.
   package static let usage = EX_USAGE
 
-  /// Of a command that a signal ended.
+  /// For a command that a signal has ended.
   package static func of(signal: CInt) -> CInt { 128 + signal }
 
-  /// Of a command that an error of this kind ended.
+  /// For an error of this kind.
   package static func of(_ kind: AccessoryError.Kind) -> CInt {
     switch kind {
     case .disconnected, .busy, .cancelled, .unsupported: EX_UNAVAILABLE

@@ -3,21 +3,21 @@
 import AccessoryControl
 import AccessoryCore
 
-/// What happens to devices, by its name in the documents.
+/// Events of devices. The raw values are the names in the documents.
 package enum DeviceEventName: String, Sendable, Hashable, CaseIterable {
-  /// It came.
+  /// The device was plugged in.
   case connected
-  /// It is still there, with other facts.
+  /// The device is still plugged in, but its properties have changed.
   case changed
-  /// It is gone.
+  /// The device was unplugged.
   case disconnected
 }
 
-/// What happens to devices, for people.
+/// Events of devices, as lines for people.
 package enum DeviceEventView {
   private static let width = DeviceEventName.allCases.map(\.rawValue.count).max() ?? 0
 
-  /// "14:03:59  connected     SIM0001  Lamp  2341:0043  /dev/ttyACM0", without what isn't known.
+  /// "14:03:59  connected     SIM0001  Lamp  2341:0043  /dev/ttyACM0"; unknown parts are left out.
   package static func line(
     _ event: DeviceEventName, _ device: Bridge.Device, at time: String = WallClock.timeOfDay,
     _ style: Style = .standardOutput

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lays a command's help out on a screen, given in lines as long as they come.
+/// Wraps a command's help, which is given with unwrapped lines, for a screen.
 ///
-/// A command's own options stand before those that many commands share, which have headings. What stands in two columns stays
-/// in them while the screen has room; on a narrow one the second begins below the first.
+/// A command's own options come before the groups with a heading, which many commands share. Text in two columns stays
+/// in two columns where the screen is wide enough; on a narrow screen the second column goes below the first.
 package enum HelpLayout {
-  /// The help for a screen of so many columns.
+  /// The help for a screen of `columns` columns.
   package static func text(_ help: String, columns: Int) -> String {
     let columns = max(columns, 20)
     let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
@@ -24,12 +24,12 @@ package enum HelpLayout {
     let options = sections.remove(at: own)
     let arguments = sections.firstIndex { $0.first == "ARGUMENTS:" } ?? 0
     sections.insert(options, at: arguments + 1)
-    // The last section has no empty line behind it, wherever it goes.
+    // Trailing empty lines are removed from each section, so that the order doesn't affect the spacing.
     return sections.map { section in Array(section.reversed().drop(while: \.isEmpty).reversed()) }
       .joined(separator: [""]).map { $0 }
   }
 
-  /// "LINE OPTIONS:", and not "USAGE: bridge-cli …".
+  /// Whether a line is a heading: "LINE OPTIONS:", but not "USAGE: bridge-cli …".
   private static func isHeading(_ line: Substring) -> Bool {
     line.last == ":" && line.count > 1 && line.dropLast().allSatisfy { $0.isUppercase || $0 == " " }
       && line.first != " "
@@ -37,7 +37,7 @@ package enum HelpLayout {
 
   // MARK: - Lines
 
-  /// Where ArgumentParser has the second column, also on a line of its own.
+  /// The second column in ArgumentParser's output, also where it is on a line of its own.
   private static let secondColumn = 26
 
   private static func fill(_ line: Substring, _ columns: Int) -> [String] {
@@ -61,7 +61,7 @@ package enum HelpLayout {
     return words(text, first: indent, others: others, columns)
   }
 
-  /// What stands before and behind two blanks or more.
+  /// The texts before and after the first run of two or more blanks.
   private static func columnsOf(_ text: Substring) -> (label: Substring, about: Substring)? {
     var blanks = 0
     for index in text.indices {
@@ -78,7 +78,7 @@ package enum HelpLayout {
     return nil
   }
 
-  /// Puts words on lines: none is broken, however long it is.
+  /// Wraps words into lines. A word is never broken, however long it is.
   private static func words(
     _ text: Substring, first: Int, others: Int, _ columns: Int, begin: String? = nil
   ) -> [String] {

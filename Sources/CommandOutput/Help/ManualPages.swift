@@ -2,37 +2,40 @@
 
 import AccessoryControl
 
-/// The manual's pages, made of what the command tells of itself: one for it, and one for each of its commands.
+/// The manual's pages, made from the commands' declarations: one for the program, and one for each command.
 package struct ManualPages {
-  /// Of one command.
+  /// A manual page.
   package struct Page: Sendable, Hashable {
-    /// The file's: "bridge-cli-battery.1".
+    /// The file's name: "bridge-cli-battery.1".
     package let file: String
-    /// In mdoc(7).
+    /// The page in mdoc(7).
     package let text: String
   }
 
-  private let root: CommandFacts
+  private let root: CommandDeclaration
   private let usages: [String: String]
   private let date: String
 
-  /// Reads what `--experimental-dump-help` prints. `usages` are those that commands write themselves, by their names: "bridge-cli
-  /// request"; `date` is as the language wants it, "November 22, 2026". Nil where the document isn't one.
+  /// Parses the output of `--experimental-dump-help`. `usages` has the usage texts that commands declare themselves, by
+  /// the commands' names ("bridge-cli request"). `date` has the form that mdoc(7) prescribes, like "November 22, 2026".
+  /// Nil where `document` has another form.
   package init?(_ document: JSON, usages: [String: String], date: String) {
-    guard let root = CommandFacts(document) else { return nil }
+    guard let root = CommandDeclaration(document) else { return nil }
     (self.root, self.usages, self.date) = (root, usages, date)
   }
 
-  /// The pages, the program's first.
+  /// All pages, the program's first.
   package var pages: [Page] { Self.all(root).map { Page(file: Self.name($0) + ".1", text: text($0)) } }
 
-  private static func all(_ command: CommandFacts) -> [CommandFacts] { [command] + command.commands.flatMap(all) }
+  private static func all(_ command: CommandDeclaration) -> [CommandDeclaration] {
+    [command] + command.commands.flatMap(all)
+  }
 
-  private static func name(_ command: CommandFacts) -> String { command.path.joined(separator: "-") }
+  private static func name(_ command: CommandDeclaration) -> String { command.path.joined(separator: "-") }
 
   // MARK: - A page
 
-  private func text(_ command: CommandFacts) -> String {
+  private func text(_ command: CommandDeclaration) -> String {
     let isProgram = command.path.count == 1
     let (paragraphs, sections) = Self.parts(command.discussion)
     var lines = [".Dd \(date)", ".Dt \(Self.name(command).uppercased()) 1", ".Os", ".Sh NAME"]
@@ -46,18 +49,18 @@ package struct ManualPages {
     for title in sections.keys.sorted() where !["ENVIRONMENT", "EXIT STATUS", "EXAMPLES"].contains(title) {
       lines += Self.section(title, sections)
     }
-    // In the order that manuals have.
+    // The order of sections that mdoc(7) prescribes.
     lines += Self.section("ENVIRONMENT", sections)
     if sections["EXIT STATUS"] != nil {
       lines += Self.section("EXIT STATUS", sections)
     } else if !isProgram {
-      lines += [".Sh EXIT STATUS", "0 when all went well; the others are in", ".Xr \(root.path[0]) 1 ."]
+      lines += [".Sh EXIT STATUS", "0 on success; the others are in", ".Xr \(root.path[0]) 1 ."]
     }
     lines += Self.section("EXAMPLES", sections)
     return (lines + seeAlso(command)).joined(separator: "\n") + "\n"
   }
 
-  private func synopsis(_ command: CommandFacts) -> [String] {
+  private func synopsis(_ command: CommandDeclaration) -> [String] {
     let name = command.path.joined(separator: " ")
     if let usage = usages[name] {
       let lines = usage.split(separator: "\n").map { $0.drop { $0 == " " } }
@@ -73,7 +76,7 @@ package struct ManualPages {
     return lines
   }
 
-  private static func options(_ command: CommandFacts) -> [String] {
+  private static func options(_ command: CommandDeclaration) -> [String] {
     let own = command.arguments.filter { $0.section == nil }
     var lines = list("ARGUMENTS", own.filter(\.isPositional).map(entry))
     lines += list("OPTIONS", own.filter { !$0.isPositional }.map(entry))
@@ -85,35 +88,35 @@ package struct ManualPages {
     return lines
   }
 
-  private static func entry(_ argument: CommandFacts.Argument) -> (String, [String]) {
+  private static func entry(_ argument: CommandDeclaration.Argument) -> (String, [String]) {
     let value = argument.isFlag ? "" : "Ar " + ManualText.argument(argument.valueName)
-    // The macro has a dash of its own.
+    // The macro `Fl` prints a dash itself.
     let names = argument.names.map { "Fl " + ManualText.argument($0.dropFirst()) }.joined(separator: " , ")
     var lines = ManualText.lines(argument.abstract)
     if !argument.values.isEmpty {
       lines += ManualText.lines("Values: \(argument.values.joined(separator: ", ")).")
     }
-    if let standard = argument.standard { lines += ManualText.lines("Unless given: \(standard).") }
+    if let defaultValue = argument.defaultValue { lines += ManualText.lines("Default: \(defaultValue).") }
     return (names.isEmpty ? value : names + (value.isEmpty ? "" : " " + value), lines)
   }
 
-  private func seeAlso(_ command: CommandFacts) -> [String] {
+  private func seeAlso(_ command: CommandDeclaration) -> [String] {
     guard command.path.count > 1 else { return [] }
     let parents = (1..<command.path.count).map { command.path.prefix($0).joined(separator: "-") }
     let references = parents.map { ".Xr \($0) 1" }
     return [".Sh SEE ALSO"] + references.dropLast().map { $0 + " ," } + references.suffix(1)
   }
 
-  private static func reference(_ command: CommandFacts) -> String { "Xr \(name(command)) 1" }
+  private static func reference(_ command: CommandDeclaration) -> String { "Xr \(name(command)) 1" }
 
-  // MARK: - Its parts
+  // MARK: - Parts of a page
 
   private static func list(_ title: String, _ entries: [(head: String, lines: [String])]) -> [String] {
     guard !entries.isEmpty else { return [] }
     return [".Sh \(title)", ".Bl -tag -width Ds"] + entries.flatMap { [".It \($0.head)"] + $0.lines } + [".El"]
   }
 
-  /// A section of a discussion: two columns are a list, but in examples, which are shown as they are.
+  /// A section of a discussion. Two columns become a list, except in examples, which are printed literally.
   private static func section(_ title: String, _ sections: [String: [Substring]]) -> [String] {
     guard let lines = sections[title] else { return [] }
     let texts = lines.map { $0.drop { $0 == " " } }
@@ -125,7 +128,7 @@ package struct ManualPages {
     return list(title, entries)
   }
 
-  /// Paragraphs, and sections by their headings, which are lines of capitals.
+  /// Splits a discussion into paragraphs, and sections by their headings, which are lines in capitals.
   private static func parts(_ discussion: String) -> (paragraphs: [[String]], sections: [String: [Substring]]) {
     var paragraphs: [[String]] = []
     var sections: [String: [Substring]] = [:]
@@ -146,7 +149,7 @@ package struct ManualPages {
     return (paragraphs, sections)
   }
 
-  /// "shows an accessory's battery", for a line of contents.
+  /// The abstract for a table of contents: "shows an accessory's battery".
   private static func lowered(_ abstract: String) -> String {
     abstract.prefix(1).lowercased() + (abstract.last == "." ? abstract.dropFirst().dropLast() : abstract.dropFirst())
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts in the language of manual pages, mdoc(7).
+/// Text in the language of manual pages, mdoc(7).
 enum ManualText {
-  /// Bytes of a line, but of one that is a single word.
+  /// The greatest length of a line in bytes. A single longer word makes a longer line.
   private static let longest = 78
 
-  /// Text as it is read: a sentence on each line, as the language wants it. Nothing of it is taken for a macro.
+  /// Running text. Each sentence starts a new line, as mdoc(7) recommends. Words that look like macros are escaped.
   static func lines(_ text: some StringProtocol) -> [String] {
     var lines: [String] = []
     var line = ""
@@ -26,12 +26,12 @@ enum ManualText {
     return (line.isEmpty ? lines : lines + [line]).map(guarded)
   }
 
-  /// Lines that are shown as they are: what can be copied, and columns.
+  /// Literal lines, such as examples and columns.
   static func literal(_ lines: some Sequence<Substring>) -> [String] {
     [".Bd -literal -offset indent"] + lines.map { guarded(exact($0)) } + [".Ed"]
   }
 
-  /// A word behind a macro: nothing but a word.
+  /// A word as a macro's argument, quoted and escaped so that it isn't taken for a macro.
   static func argument(_ word: some StringProtocol) -> String {
     let text = exact(word)
     let isName = word.count <= 3 && word.first?.isUppercase == true
@@ -41,14 +41,15 @@ enum ManualText {
     return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\(dq") + "\""
   }
 
-  /// In a text only what is typed has to be exact: options and what stands in paths.
+  /// In running text, only what a user may type, such as options and paths, needs exact characters.
   private static func shown(_ word: some StringProtocol) -> String {
     let isTyped =
       word.contains { "/=$~^`|".contains($0) } || word.contains("--") || word.drop { $0 == "(" }.first == "-"
     return isTyped ? exact(word) : escaped(word, exactly: [:])
   }
 
-  /// Without this, pages have typographic dashes and quotation marks, which no shell takes.
+  /// Escapes the characters that a page would otherwise show as typographic dashes and quotation marks, which no shell
+  /// accepts.
   private static func exact(_ text: some StringProtocol) -> String {
     escaped(text, exactly: ["-": "\\-", "'": "\\(aq", "`": "\\(ga", "~": "\\(ti", "^": "\\(ha"])
   }
@@ -57,7 +58,7 @@ enum ManualText {
     text.map { $0 == "\\" ? "\\e" : marks[$0] ?? String($0) }.joined()
   }
 
-  /// A line that begins with a point or an apostrophe would be a macro.
+  /// Escapes a line that begins with a point or an apostrophe, since it would be taken for a macro.
   private static func guarded(_ line: String) -> String {
     line.first == "." || line.first == "'" ? "\\&" + line : line
   }

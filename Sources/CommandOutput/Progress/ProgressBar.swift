@@ -5,16 +5,16 @@ import AccessoryIO
 import Console
 import Glibc
 
-/// How far a transfer is: on one line of a terminal, or as documents for a program; nothing where nobody looks. Any thread
-/// may call it.
+/// The progress of a transfer: one line on a terminal, or documents for a program. Nothing is shown where standard
+/// error is no terminal. May be called from any thread.
 package final class ProgressBar: Sendable {
-  /// How it is shown.
+  /// The form of the output.
   enum Form: Sendable {
-    /// On a line of the terminal at standard error.
+    /// A line on the terminal at standard error.
     case bar
-    /// As documents on standard output.
+    /// Documents on standard output.
     case documents
-    /// Not at all.
+    /// No output.
     case nothing
   }
 
@@ -30,18 +30,18 @@ package final class ProgressBar: Sendable {
   private let write: @Sendable (String) -> Void
   private let wallClock: @Sendable () -> Double
   private let state = Locked(State())
-  /// A terminal need not be written to more often.
+  /// The shortest time between two drawings on a terminal.
   private static let interval = Duration.milliseconds(100)
 
-  /// Documents with `json`, otherwise a bar, if standard error is a terminal.
+  /// Documents if `json`; otherwise a line, if standard error is a terminal.
   package convenience init(json: Bool, clock: any TimerClock = IOThread.shared) {
     self.init(
       json ? .documents : Style.standardError.isTerminal ? .bar : .nothing, clock: clock,
       columns: { TerminalSize.columns(of: STDERR_FILENO) ?? 80 }, write: { json ? Output.line($0) : Self.draw($0) })
   }
 
-  /// `columns` is asked at each drawing. `write` gets documents as lines without their ends, and what draws the bar.
-  /// `wallClock` gives seconds since 1970, UTC, for documents.
+  /// `columns` is called for each drawing. `write` receives documents without line ends, or the text that draws the
+  /// line. `wallClock` returns seconds since 1970, UTC, for the documents.
   init(
     _ form: Form, clock: any TimerClock, columns: @escaping @Sendable () -> Int,
     write: @escaping @Sendable (String) -> Void, wallClock: @escaping @Sendable () -> Double = { WallClock.seconds }
@@ -53,7 +53,8 @@ package final class ProgressBar: Sendable {
     self.write = write
   }
 
-  /// So many bytes are done. A document is printed for every whole percent; the line is drawn when it is time.
+  /// `done` of `total` bytes are transferred. A document is printed for each whole percent; the line is drawn at most
+  /// every 100 ms.
   package func show(_ done: Int, _ total: Int) {
     let now = clock.now
     let percent = ProgressText.percent(done, total)
@@ -79,7 +80,7 @@ package final class ProgressBar: Sendable {
     }
   }
 
-  /// Makes place for other lines. What comes later has a pace of its own.
+  /// Clears the line, for other output. The rate is measured anew after this.
   package func clear() {
     let isDrawn = state.withLock { state in
       defer { (state.drawn, state.percent) = (nil, -1) }
@@ -91,7 +92,7 @@ package final class ProgressBar: Sendable {
 
   private static func draw(_ text: String) {
     let bytes = Array(text.utf8)
-    // What a terminal doesn't take of this is no loss.
+    // A drawing that the terminal doesn't accept is lost; the next one replaces it.
     _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }

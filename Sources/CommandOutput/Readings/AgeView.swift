@@ -2,7 +2,7 @@
 
 import Console
 
-/// How old a reading is, for people.
+/// The age of a reading, for people.
 package enum AgeView {
   /// "1.5 s", "3 min 20 s", "2 h 5 min, stale".
   package static func text(_ milliseconds: Int, isStale: Bool = false) -> String {
@@ -12,7 +12,7 @@ package enum AgeView {
     return isStale ? age + ", stale" : age
   }
 
-  /// A row for `Table.facts` of a reading that is stale; none of one that isn't.
+  /// A row for `Table.facts` on a stale reading; no row for a fresh one.
   package static func facts(_ milliseconds: Int?, isStale: Bool) -> [(String, String)] {
     isStale ? [("Stale", milliseconds.map { "read \(text($0)) ago" } ?? "yes")] : []
   }

@@ -3,9 +3,9 @@
 import AccessoryCore
 import Console
 
-/// What else is known of a battery, for people: rows for `Table.facts`, one for each thing that is known.
+/// Details of a battery for people: rows for `Table.facts`, one for each known value.
 package enum BatteryDetails {
-  /// `columns` are those of the terminal, where there is one: cells are listed where they fit.
+  /// `columns` is the terminal's width; nil without a terminal. Cell voltages are listed only where they fit.
   package static func facts(
     _ reading: BatteryReading, columns: Int? = nil, _ style: Style = .standardOutput
   ) -> [(String, String)] {
@@ -44,7 +44,7 @@ package enum BatteryDetails {
       + "\(most - least) mV apart\(missing)"
   }
 
-  /// All voltages, where they fit on the terminal's line behind what stands in front of them.
+  /// All cell voltages, where they fit on a line of the terminal after the row's name.
   private static func list(_ cells: [Int?], columns: Int?) -> String? {
     let text = cells.map { $0.map(DecimalText.thousandths) ?? "-" }.joined(separator: " ")
     guard let columns, !cells.isEmpty, TextWidth.of(text) + "Cell voltages  ".count <= columns else { return nil }

@@ -3,9 +3,10 @@
 import AccessoryCore
 import Console
 
-/// A battery for people.
+/// A battery reading, as a line for people.
 package enum BatteryView {
-  /// "57 %  ███████████░░░░░░░░░  normal  3.712 V  discharging", without what isn't known; the bar only at a terminal.
+  /// "57 %  ███████████░░░░░░░░░  normal  3.712 V  discharging". Unknown parts are left out; the bar is shown on a
+  /// terminal only.
   package static func line(_ reading: BatteryReading, _ style: Style = .standardOutput) -> String {
     var parts: [String] = []
     if let percent = reading.percent {

@@ -4,32 +4,32 @@ import AccessoryControl
 import AccessoryCore
 import Console
 
-/// Where an accessory stands with the service that holds it, for people.
+/// The state of an accessory with the service that holds it, for people.
 package enum HeldView {
-  /// "attached", "try 2 of 3", "failed": for a column.
+  /// A short form for a column: "attached", "try 2 of 3", "failed".
   package static func word(_ accessory: Bridge.Accessory) -> String {
     accessory.state == .waiting ? tryNumber(accessory) ?? "waiting" : accessory.state.rawValue
   }
 
-  /// "attached", "lent to screen (pid 7)", "waiting: try 2 of 3 in 1.5 s", "failed".
+  /// The full form: "attached", "lent to screen (pid 7)", "waiting: try 2 of 3 in 1.5 s", "failed".
   package static func state(_ accessory: Bridge.Accessory) -> String {
     switch accessory.state {
     case .lent: return "lent" + (accessory.holder.map { " to \(SafeText.escape($0))" } ?? "")
     case .waiting:
-      guard let number = tryNumber(accessory) else { return "waiting until somebody asks for something" }
-      guard let pause = accessory.next_try_ms else { return "waiting until it is there again" }
+      guard let number = tryNumber(accessory) else { return "closed until a client sends a request" }
+      guard let pause = accessory.next_try_ms else { return "waiting until it is connected again" }
       return "waiting: \(number) in \(AgeView.text(pause))"
     case .opening, .attached, .failed: return accessory.state.rawValue
     }
   }
 
-  /// Nil where none is counted: it is closed because nobody has anything for it to do.
+  /// Nil where no tries are counted: the service has closed the accessory because it was idle.
   private static func tryNumber(_ accessory: Bridge.Accessory) -> String? {
     guard accessory.tries > 0 else { return nil }
     return "try \(accessory.tries)" + (accessory.tries_limit.map { " of \($0)" } ?? "")
   }
 
-  /// Rows for `Table.facts`: the state, the profile that is applied, and why it isn't attached.
+  /// Rows for `Table.facts`: the state, the profile, and why the accessory isn't attached.
   package static func facts(_ accessory: Bridge.Accessory) -> [(String, String)] {
     var rows = [
       ("Service", state(accessory)), ("Profile", accessory.profile.map { SafeText.escape($0, limit: 64) } ?? "none"),
@@ -42,9 +42,9 @@ package enum HeldView {
   }
 }
 
-/// A service for people.
+/// A service, for people.
 package enum ServiceView {
-  /// Rows for `Table.facts`: numbers with what there may be at most.
+  /// Rows for `Table.facts`. Numbers are shown with their limits.
   package static func facts(_ service: Bridge.GetService.Reply, place: String) -> [(String, String)] {
     let limits = service.limits
     return [
@@ -59,16 +59,20 @@ package enum ServiceView {
     ]
   }
 
-  /// What it has, a row each; none where it has nothing.
-  package static func table(_ accessories: [Bridge.Accessory], _ style: Style = .standardOutput) -> [String] {
+  /// A table of the service's accessories; empty where it has none. `columns` is the terminal's width; nil without a
+  /// terminal.
+  package static func table(
+    _ accessories: [Bridge.Accessory], _ style: Style = .standardOutput, columns: Int? = nil
+  ) -> [String] {
     guard !accessories.isEmpty else { return [] }
-    var table = Table(["ACCESSORY", "STATE", "PROFILE", "PROBLEM"])
+    var table = Table(["ACCESSORY", "STATE", "PROFILE", "PROBLEM"], optional: [2], endsInText: true)
     for accessory in accessories {
-      let problem = accessory.state == .attached ? nil : accessory.problem?.message
+      let problem =
+        accessory.state == .attached ? nil : accessory.problem.map { SafeText.escape($0.message, limit: 300) }
       table.add([
-        Table.cell(accessory.device.id), HeldView.word(accessory), Table.cell(accessory.profile), Table.cell(problem),
+        Table.cell(accessory.device.id), HeldView.word(accessory), Table.cell(accessory.profile), problem ?? "-",
       ])
     }
-    return table.lines(style)
+    return table.lines(style, columns: columns)
   }
 }

@@ -4,9 +4,10 @@ import AccessoryControl
 import AccessoryCore
 import Console
 
-/// An accessory's values for people.
+/// An accessory's values, for people.
 package enum MeasurementView {
-  /// A table. It has ages, and what is derived, where there are such. `columns` are those of the terminal, where there is one.
+  /// A table of values. The columns for age and origin are there only where a value has one. `columns` is the
+  /// terminal's width; nil without a terminal.
   package static func table(
     _ values: [Bridge.MeasuredValue], _ style: Style = .standardOutput, columns: Int? = nil
   ) -> [String] {
@@ -20,7 +21,7 @@ package enum MeasurementView {
     return table.lines(style, columns: columns)
   }
 
-  /// "port_4  50 cm", with room for names of so many columns.
+  /// "port_4  50 cm"; the name is padded to `width` columns.
   package static func line(_ value: AccessoryValue, width: Int) -> String {
     let name = name(value.name)
     let unit = unit(value)
@@ -28,7 +29,7 @@ package enum MeasurementView {
       + (unit.isEmpty || value.content == nil ? "" : " \(unit)")
   }
 
-  /// A name, made harmless.
+  /// A value's name, escaped.
   package static func name(_ name: String) -> String { SafeText.escape(name) }
 
   private static func unit(_ value: AccessoryValue) -> String {

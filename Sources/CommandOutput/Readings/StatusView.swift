@@ -2,9 +2,9 @@
 
 import AccessoryCore
 
-/// What an accessory is doing, and who it is, for people: rows for `Table.facts`.
+/// An accessory's status and identity for people: rows for `Table.facts`.
 package enum StatusView {
-  /// The state by its name in the documents, the fault's number, and how much of the work is done.
+  /// Rows for the state, the fault code and the progress.
   package static func facts(_ status: AccessoryStatus) -> [(String, String)] {
     [
       ("State", status.state.word), ("Fault", status.faultCode.map { String($0) } ?? "none"),
@@ -12,7 +12,7 @@ package enum StatusView {
     ]
   }
 
-  /// The accessory's texts, made harmless.
+  /// Rows for the identity. The accessory's texts are escaped.
   package static func facts(_ identity: AccessoryIdentity) -> [(String, String)] {
     [
       ("Manufacturer", identity.manufacturer), ("Name", identity.name), ("Model", identity.model),

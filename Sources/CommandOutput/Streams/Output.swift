@@ -1,41 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
 import Console
 import Glibc
 
-/// A command's standard output and standard error. Every line goes out at once, also into a pipe. Any thread may write;
-/// the call returns when the system has taken everything.
+/// A command's standard output and standard error. Each line is written at once, also to a pipe. May be called from any
+/// thread; a call blocks until the system has taken everything.
 package enum Output {
-  /// A line of the result.
+  /// Prints a line of the result.
   package static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
-  /// A text as it is, without a line end.
+  /// Prints text unchanged, without a line end.
   package static func text(_ text: String) { write(text, to: STDOUT_FILENO) }
 
-  /// Bytes as they are.
+  /// Prints bytes unchanged.
   package static func bytes(_ bytes: [UInt8]) { write(bytes[...], to: STDOUT_FILENO) }
 
-  /// A remark for people, which doesn't belong to the result.
+  /// Prints a note for people on standard error.
   package static func note(_ text: String) { write("\(text)\n", to: STDERR_FILENO) }
 
-  /// The same without a line end: a question, or a line that goes on.
+  /// Prints text on standard error without a line end: a question, or a line that will be continued.
   package static func prompt(_ text: String) { write(text, to: STDERR_FILENO) }
 
-  /// One document on one line. A document that JSON has no text for is passed over.
+  /// Prints a document on one line. A document that JSON can't express is skipped.
   package static func json(_ document: some Encodable) {
     if let text = DocumentText.line(document) { line(text) }
   }
 
-  /// The columns of the terminal at standard output; nil where that is something else.
+  /// The width of the terminal at standard output; nil for other outputs.
   package static var columns: Int? { TerminalSize.columns(of: STDOUT_FILENO) }
 
-  /// A line of the result; broken between words where the terminal is narrower. All but the first begin with `indent` blanks.
+  /// Prints a line of the result. On a narrow terminal it is wrapped between words, and the continued lines are
+  /// indented by `indent` blanks.
   package static func wrapped(_ text: String, indent: Int) {
     guard let columns else { return line(text) }
     TextWrap.lines(text, columns: columns, indent: indent).forEach(line)
   }
 
-  /// Whether a descriptor takes something at once.
+  /// Whether a descriptor accepts output now.
   package static func isReady(_ descriptor: CInt) -> Bool {
     var ready = pollfd(fd: descriptor, events: CShort(POLLOUT), revents: 0)
     return poll(&ready, 1, 0) == 1
@@ -68,15 +70,15 @@ package enum Output {
     }
   }
 
-  /// Ends the program, as its output can't be written; the open lines are put back. Without a reader it is the end that
-  /// SIGPIPE brings, which a thread that has signals blocked doesn't get.
+  /// Ends the program because its output can't be written. `exit` restores the terminal and the serial lines. Where the
+  /// reader is gone, the exit status is that of SIGPIPE, which a thread with blocked signals doesn't get.
   private static func end(_ number: CInt, of descriptor: CInt) -> Never {
     if number == EPIPE { Glibc.exit(ExitStatus.of(signal: SIGPIPE)) }
     if descriptor == STDOUT_FILENO {
       let reason = String(cString: strerror(number))
       let program = CommandLine.arguments.first?.split(separator: "/").last ?? "error"
       let text = "\(program): writing standard output: \(reason)\n"
-      // Once: who can't be told of that either is told nothing.
+      // Written once; if standard error fails as well, nothing is reported.
       _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
     }
     Glibc.exit(EX_IOERR)

@@ -4,18 +4,19 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-/// Tells when the reader of a pipe or socket at standard output is gone, which else shows only at the next line.
+/// Reports when the reader of a pipe or socket at standard output is gone. Without it a command notices only at its
+/// next line.
 package actor OutputEnd: EventHandler {
   private nonisolated let io: IOThread
   private let onEnd: @Sendable () -> Void
   private let descriptor: FileDescriptor
   private var token: EventToken?
 
-  /// The I/O thread.
+  /// The I/O thread, which runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// Calls `onEnd`, once, on the I/O thread; never where the output is something else, such as a terminal or a file. The
-  /// output has to stay open for as long as this is kept.
+  /// Calls `onEnd` once, on the I/O thread, when the reader is gone. It is never called for a terminal or a file. The
+  /// output must stay open while this object exists.
   package init(
     of output: FileDescriptor = FileDescriptor(rawValue: STDOUT_FILENO), io: IOThread = .shared,
     _ onEnd: @escaping @Sendable () -> Void
@@ -29,11 +30,11 @@ package actor OutputEnd: EventHandler {
   private func start() {
     var facts = stat()
     guard fstat(descriptor.rawValue, &facts) == 0, [S_IFIFO, S_IFSOCK].contains(facts.st_mode & S_IFMT) else { return }
-    // No interest: the end is always told.
+    // epoll reports an error or a hang-up also without any interest.
     token = try? io.watch(descriptor, for: [], handler: self)
   }
 
-  /// Called by the loop.
+  /// Called on the I/O thread.
   package nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.handle(readiness) } }
 
   private func handle(_ readiness: Readiness) {

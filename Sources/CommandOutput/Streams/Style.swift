@@ -2,18 +2,18 @@
 
 import Glibc
 
-/// Colour, where somebody sees it: on a terminal that can do it, unless NO_COLOR is set (no-color.org).
+/// Colour, on terminals that can show it, unless NO_COLOR is set (no-color.org).
 package struct Style: Sendable {
-  /// What standard output shows.
+  /// The style of standard output.
   package static let standardOutput = Style(STDOUT_FILENO)
-  /// What standard error shows.
+  /// The style of standard error.
   package static let standardError = Style(STDERR_FILENO)
 
-  /// Whether a person looks at it.
+  /// Whether the output is a terminal.
   package let isTerminal: Bool
   private let hasColour: Bool
 
-  /// A style as it is said here.
+  /// A style with the given properties.
   package init(isTerminal: Bool, hasColour: Bool) {
     self.isTerminal = isTerminal
     self.hasColour = hasColour
@@ -26,18 +26,18 @@ package struct Style: Sendable {
     hasColour = isTerminal && !noColour && !isDumb
   }
 
-  /// Bold.
+  /// Bold text.
   package func bold(_ text: String) -> String { paint(text, "1") }
-  /// Less bright: what stands beside the result.
+  /// Dimmed text, for additions to the result.
   package func dim(_ text: String) -> String { paint(text, "2") }
-  /// Red: what is wrong.
+  /// Red text, for errors.
   package func red(_ text: String) -> String { paint(text, "31") }
-  /// Green: what is well.
+  /// Green text, for good states.
   package func green(_ text: String) -> String { paint(text, "32") }
-  /// Yellow: what is neither.
+  /// Yellow text, for states in between.
   package func yellow(_ text: String) -> String { paint(text, "33") }
 
-  /// A text with these parameters of a terminal's SGR sequence.
+  /// `text` in the colour of `code`, the parameters of a terminal's SGR sequence.
   package func paint(_ text: String, _ code: String) -> String {
     hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
   }

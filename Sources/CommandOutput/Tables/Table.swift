@@ -3,34 +3,34 @@
 import AccessoryCore
 import Console
 
-/// Columns of text, as wide as they need to be. Cells must be escaped already.
+/// A table of text columns, each as wide as its widest cell. Cells must be escaped already.
 package struct Table {
   private var rows: [[String]]
-  /// The columns that a narrow terminal does without, the first that is left out first.
+  /// The columns that may be left out on a narrow terminal, in the order in which they are left out.
   private let optional: [Int]
-  /// Whether the last column holds sentences, which may be broken.
+  /// Whether the last column contains sentences, which may be wrapped.
   private let endsInText: Bool
 
-  /// What a column of sentences has at least.
+  /// The smallest width of a column of sentences.
   private static let textWidth = 24
   private static let gap = 2
 
-  /// A table without rows.
+  /// A table with a header and no rows.
   package init(_ header: [String], optional: [Int] = [], endsInText: Bool = false) {
     (rows, self.optional, self.endsInText) = ([header], optional, endsInText)
   }
 
-  /// Adds a row, which has a cell for each column of the header.
+  /// Adds a row with one cell for each column of the header.
   package mutating func add(_ row: [String]) { rows.append(row) }
 
-  /// The header and the rows. No line ends in blanks.
+  /// The header and the rows, without trailing blanks.
   ///
-  /// `columns` are those of the terminal, where there is one. What doesn't fit there is left out, as far as it is optional:
-  /// first what no row has. What then still doesn't fit is shown row by row, a line for each cell.
+  /// `columns` is the terminal's width; nil without a terminal. If the table is too wide, optional columns are left
+  /// out, empty ones first. If it is still too wide, each row is shown as one line per cell.
   package func lines(_ style: Style = .standardOutput, columns: Int? = nil) -> [String] {
-    let shown = shown(columns)
-    let widths = shown.map { width($0) }
-    guard let columns, minimum(shown) > columns else { return table(style, shown, widths, columns) }
+    let all = rows[0].indices.map { column in rows.map { TextWidth.of($0[column]) }.max() ?? 0 }
+    let shown = shown(columns, all)
+    guard let columns, minimum(shown, all) > columns else { return table(style, shown, shown.map { all[$0] }, columns) }
     let header = rows[0]
     return rows.dropFirst().enumerated().flatMap { number, row in
       (number > 0 ? [""] : [])
@@ -50,38 +50,35 @@ package struct Table {
     }
   }
 
-  /// The columns that are shown in so many columns of a terminal.
-  private func shown(_ columns: Int?) -> [Int] {
+  /// The indices of the columns that are shown on a terminal of this width.
+  private func shown(_ columns: Int?, _ widths: [Int]) -> [Int] {
     var shown = Array(rows[0].indices)
     guard let columns else { return shown }
     let empty = optional.filter { column in rows.dropFirst().allSatisfy { ["-", ""].contains($0[column]) } }
-    for column in empty + optional where minimum(shown) > columns { shown.removeAll { $0 == column } }
+    for column in empty + optional where minimum(shown, widths) > columns { shown.removeAll { $0 == column } }
     return shown
   }
 
-  /// The columns of a terminal that these need.
-  private func minimum(_ shown: [Int]) -> Int {
-    let last = rows[0].count - 1
-    return shown.reduce(-Table.gap) { sum, column in
-      let width = width(column)
-      return sum + Table.gap + (endsInText && column == last ? min(width, Table.textWidth) : width)
+  /// The width that these columns need at least.
+  private func minimum(_ shown: [Int], _ widths: [Int]) -> Int {
+    shown.reduce(-Table.gap) { sum, column in
+      let isText = endsInText && column == widths.count - 1
+      return sum + Table.gap + (isText ? min(widths[column], Table.textWidth) : widths[column])
     }
   }
-
-  private func width(_ column: Int) -> Int { rows.map { TextWidth.of($0[column]) }.max() ?? 0 }
 
   private static func padded(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
   }
 
-  /// A text of a device as a cell: made harmless and cut; a dash where there is none.
+  /// A device's text as a cell: escaped and cut; a dash for an empty text.
   package static func cell(_ text: String?) -> String {
     guard let text, !text.isEmpty else { return "-" }
     return SafeText.escape(text, limit: 32)
   }
 
-  /// Two columns without a header: what, and what it is. Both must be escaped already. Where they don't fit in so many
-  /// columns of a terminal, they are broken between words.
+  /// Two columns without a header: a name and a value, both escaped already. Values that don't fit into `columns`
+  /// columns are wrapped between words.
   package static func facts(
     _ facts: [(String, String)], _ style: Style = .standardOutput, columns: Int? = nil
   ) -> [String] {

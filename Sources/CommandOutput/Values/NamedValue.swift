@@ -2,16 +2,16 @@
 
 import AccessoryCore
 
-/// A value that an accessory answered, with its name and its unit.
+/// A value in an accessory's reply, with its name and unit.
 package struct NamedValue: Sendable, Hashable {
-  /// What it is called.
+  /// The value's name.
   package let name: String
-  /// Its unit; nil where it has none.
+  /// The unit; nil where the value has none.
   package let unit: String?
   /// The value.
   package let value: PlainValue
 
-  /// A value of these parts.
+  /// A value with its name and unit.
   package init(_ name: String, unit: String? = nil, _ value: PlainValue) {
     self.name = name
     self.unit = unit
@@ -19,14 +19,14 @@ package struct NamedValue: Sendable, Hashable {
   }
 }
 
-/// What a command was answered.
+/// The reply to a command.
 package struct CommandAnswer: Sendable, Hashable {
   /// The command's name.
   package let command: String
-  /// What came, in the order that the command describes.
+  /// The values, in the order of the command's description.
   package let values: [NamedValue]
 
-  /// An answer of these parts.
+  /// A reply to the command of this name.
   package init(_ command: String, _ values: [NamedValue]) {
     self.command = command
     self.values = values

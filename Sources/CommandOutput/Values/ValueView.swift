@@ -2,9 +2,9 @@
 
 import AccessoryCore
 
-/// Values for people.
+/// Values of replies, for people.
 package enum ValueView {
-  /// A value without its unit. Texts are the accessory's own: they are made harmless.
+  /// A value without its unit. The accessory's texts are escaped.
   package static func text(_ value: PlainValue) -> String {
     switch value {
     case .whole(let number): "\(number)"
@@ -17,7 +17,7 @@ package enum ValueView {
     }
   }
 
-  /// "speed: 50 %, tacho: 90 °"; of a single value only what it is.
+  /// "speed: 50 %, tacho: 90 °"; a single value without its name.
   package static func line(_ values: [NamedValue]) -> String {
     let texts = values.map { value in
       text(value.value) + (value.unit.map { value.value == .nothing ? "" : " \($0)" } ?? "")

@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line that is being typed, with those that were typed before.
+/// The line that a user is typing, with a history of earlier lines.
 package struct LineEditor: Sendable {
-  /// What a key has led to.
+  /// The effect of a key.
   package enum Outcome: Sendable, Hashable {
-    /// The line, or the place in it, is otherwise now.
+    /// The line or the cursor's place in it has changed.
     case changed
-    /// It changes nothing.
+    /// The key has no effect.
     case nothing
     /// The line is finished; the editor has a new one.
     case submitted(String)
-    /// A key together with Ctrl that means nothing in an empty line: it is the accessory's.
+    /// A key together with Ctrl that was pressed in an empty line and isn't an editing key. The caller may send it to
+    /// the accessory.
     case control(UInt8)
   }
 
-  /// Characters of a line at most: what is typed or pasted beyond is passed over.
+  /// The most characters of a line; further typed or pasted characters are dropped.
   package static let longestLine = 4_096
-  /// Lines that are remembered.
+  /// The most lines in the history.
   package static let historyLimit = 200
 
   private var characters: [Character] = []
-  /// The place of the next character.
+  /// The index at which the next character is inserted.
   private var place = 0
   private var history: [String] = []
-  /// Which of the earlier lines is shown; their count for the new one.
+  /// The index of the history line that is shown; the number of lines for the new line.
   private var shown = 0
-  /// The new line, while an earlier one is shown.
+  /// The new line, while a line of the history is shown.
   private var draft: [Character] = []
 
   /// An empty line.
   package init() {}
 
-  /// The line as it is.
+  /// The current line.
   package var text: String { String(characters) }
 
-  /// Takes a key.
+  /// Handles a key.
   package mutating func handle(_ key: Key) -> Outcome {
     switch key {
     case .character(let scalar): return insert(scalar)
@@ -73,7 +74,7 @@ package struct LineEditor: Sendable {
 
   private mutating func insert(_ scalar: Unicode.Scalar) -> Outcome {
     guard characters.count < Self.longestLine else { return .nothing }
-    // A mark belongs to the character before it.
+    // A combining mark is added to the character before it.
     if place > 0, !scalar.isASCII {
       var joined = String(characters[place - 1])
       joined.unicodeScalars.append(scalar)
@@ -130,17 +131,17 @@ package struct LineEditor: Sendable {
     return .changed
   }
 
-  // MARK: - What is seen
+  // MARK: - Display
 
-  /// The part of the line that is seen in so many columns, and the column of the cursor, which is within them. What can't
-  /// be seen stands as a dot.
+  /// The part of the line that is visible in this many columns, and the column of the cursor, which is within them.
+  /// Invisible characters are shown as dots.
   package func view(columns: Int) -> (text: String, cursor: Int) {
     let columns = max(1, columns)
     let cells = characters.map { character -> (text: String, width: Int) in
       let width = TextWidth.of(character)
       return width == 0 || character == "\t" ? ("·", 1) : (String(character), width)
     }
-    // From the cursor to the left as far as there is room for, with one column for the cursor itself.
+    // Goes left from the cursor as far as there is room, leaving one column for the cursor itself.
     var (start, before) = (place, 0)
     while start > 0, before + cells[start - 1].width < columns {
       start -= 1

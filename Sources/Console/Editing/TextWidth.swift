@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Columns that text takes on a terminal.
+/// The width of text on a terminal, in columns.
 package enum TextWidth {
-  /// Of a character: two for those of East Asia and for pictures, none for what stands on another.
+  /// The width of a character: two columns for East Asian characters and pictographs, none for combining marks.
   package static func of(_ character: Character) -> Int {
     character.unicodeScalars.map(of).max() ?? 0
   }
 
-  /// Of a text; colours in it (SGR sequences) take none.
+  /// The width of a text. Colours in it (SGR sequences) take no columns.
   package static func of(_ text: some StringProtocol) -> Int {
     guard text.utf8.contains(0x1B) else { return text.reduce(0) { $0 + of($1) } }
-    var width = 0
-    var rest = text[...]
-    while let first = rest.first {
-      if first == "\u{1B}", rest.dropFirst().first == "[",
-        let end = rest.dropFirst(2).firstIndex(where: { !"0123456789;".contains($0) }), rest[end] == "m"
-      {
-        rest = rest[rest.index(after: end)...]
-      } else {
-        width += of(first)
-        rest = rest.dropFirst()
-      }
-    }
-    return width
+    return ColourSequence.removed(from: String(text)).reduce(0) { $0 + of($1) }
   }
 
   private static func of(_ scalar: Unicode.Scalar) -> Int {
@@ -41,7 +29,7 @@ package enum TextWidth {
     }
   }
 
-  /// The longest beginning that takes no more than so many columns.
+  /// The longest prefix that takes at most this many columns.
   package static func prefix(_ text: Substring, columns: Int) -> Substring {
     var (width, end) = (0, text.startIndex)
     while end < text.endIndex {

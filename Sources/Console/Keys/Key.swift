@@ -2,16 +2,17 @@
 
 /// A key that was pressed at a terminal.
 package enum Key: Sendable, Hashable {
-  /// What can be seen, or a space.
+  /// A visible character, or a space.
   case character(Unicode.Scalar)
-  /// A letter, or one of `@[\]^_`, together with Ctrl; also what has no key of its own. The byte is 0…31.
+  /// A letter, or one of `@[\]^_`, together with Ctrl; also a control character without a case of its own. The byte is
+  /// 0…31.
   case control(UInt8)
   case enter, tab, backspace, escape
   case up, down, left, right
   case home, end, insert, delete, pageUp, pageDown
   /// F1 to F12.
   case function(Int)
-  /// A sequence that means nothing here.
+  /// A sequence that isn't recognized.
   case unknown
 }
 

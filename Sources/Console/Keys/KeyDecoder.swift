@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes keys of the bytes that a terminal sends: UTF-8, and the escape sequences of xterm, the Linux console, rxvt and
-/// screen. It has no clock: whether an escape byte begins a sequence or is the Escape key, only time can tell, and
-/// whoever waits for that calls `flush`.
+/// Decodes the bytes that a terminal sends into keys: UTF-8, and the escape sequences of xterm, the Linux console, rxvt
+/// and screen. The decoder has no clock: only time shows whether an escape byte begins a sequence or is the Escape key,
+/// so the caller measures it and calls `flush`.
 package struct KeyDecoder: Sendable {
   private var pending: [UInt8] = []
 
-  /// Bytes of the longest sequence; what is longer is none.
+  /// The longest sequence in bytes; longer ones are invalid.
   package static let longestSequence = 32
 
   /// A decoder at the start of a stream.
   package init() {}
 
-  /// Whether bytes are kept that may be the beginning of something.
+  /// Whether there are bytes that may be the beginning of a character or a sequence.
   package var isPending: Bool { !pending.isEmpty }
 
-  /// Takes the next bytes, and appends the keys that they are.
+  /// Takes the next bytes, and appends the keys that they make.
   package mutating func decode(_ bytes: some Sequence<UInt8>, into keys: inout [Key]) {
     for byte in bytes { take(byte, &keys) }
   }
 
-  /// Nothing follows: what is kept is what it is.
+  /// Call this when no bytes have followed for a while. Decodes the incomplete bytes as keys of their own.
   package mutating func flush(into keys: inout [Key]) {
     let bytes = pending
     pending = []
     guard let first = bytes.first else { return }
     guard first == 0x1B else { return keys.append(.unknown) }
     keys.append(.escape)
-    // What is behind an Escape that began no sequence was typed as well.
+    // The bytes after an Escape that began no sequence were typed as well.
     for byte in bytes.dropFirst() { take(byte, &keys) }
   }
 
@@ -35,7 +35,7 @@ package struct KeyDecoder: Sendable {
     guard let first = pending.first else { return begin(byte, &keys) }
     if first == 0x1B { return sequence(byte, &keys) }
     guard byte & 0xC0 == 0x80 else {
-      // A character that was cut off.
+      // The character is incomplete.
       pending = []
       keys.append(.unknown)
       return begin(byte, &keys)
@@ -59,7 +59,7 @@ package struct KeyDecoder: Sendable {
     }
   }
 
-  /// Bytes of a character that begins so.
+  /// The number of bytes of a character with this first byte.
   private static func length(_ first: UInt8) -> Int { first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4 }
 
   private static func character(_ bytes: [UInt8]) -> Key {
@@ -74,7 +74,7 @@ package struct KeyDecoder: Sendable {
 
   private mutating func sequence(_ byte: UInt8, _ keys: inout [Key]) {
     if byte == 0x1B || byte < 0x20 || byte > 0x7E {
-      // No sequence goes on so.
+      // This byte can't continue a sequence.
       flush(into: &keys)
       return take(byte, &keys)
     }
@@ -88,7 +88,7 @@ package struct KeyDecoder: Sendable {
       isOver = body.last.map { (0x40...0x7E).contains($0) && !(body.count == 1 && $0 == UInt8(ascii: "[")) } ?? false
     case UInt8(ascii: "O"): isOver = pending.count == 3
     default:
-      // Alt and a key: the key is what counts.
+      // Alt and a key: Alt is ignored.
       pending = []
       return take(byte, &keys)
     }
@@ -101,7 +101,7 @@ package struct KeyDecoder: Sendable {
     }
   }
 
-  /// The key of a whole sequence. Modifiers are passed over.
+  /// The key of a complete sequence. Modifiers are ignored.
   private static func key(_ bytes: [UInt8]) -> Key {
     guard let final = bytes.last else { return .unknown }
     if bytes.count == 4, bytes[2] == UInt8(ascii: "["), (0x41...0x45).contains(final) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a transfer is, as one line that fits a terminal.
+/// The progress of a transfer, as one line that fits a terminal.
 package enum ProgressText {
   private static let longestBar = 30
   private static let shortestBar = 8
 
-  /// "██████░░░░  57 %  5.7 of 10.0 MB  1.2 MB/s  4 s left", as much of it as there is room for, from the most important on.
+  /// For example "██████░░░░ 57 % 5.7 of 10.0 MB 1.2 MB/s 4 s left". Parts without room are left out, the least
+  /// important first.
   package static func line(
     done: Int, total: Int, rate: Double? = nil, timeLeft: Duration? = nil, columns: Int
   ) -> String {
@@ -26,10 +27,10 @@ package enum ProgressText {
     return room >= shortestBar ? bar(percent, width: room) + "  " + text : text
   }
 
-  /// A number without its fraction, or the next one that there is.
+  /// The number rounded down, limited to the range of Int.
   private static func whole(_ number: Double) -> Int { Int(exactly: number.rounded(.down)) ?? (number > 0 ? .max : 0) }
 
-  /// Whole percents, rounded down, so that 100 means all. Nothing is all of nothing.
+  /// Whole percents, rounded down, so that 100 means complete. An empty transfer is complete.
   package static func percent(_ done: Int, _ total: Int) -> Int {
     total > 0 ? Int(min(100, Double(max(0, done)) * 100 / Double(total))) : 100
   }
@@ -44,13 +45,13 @@ package enum ProgressText {
     return "\(number(done, unit)) of \(number(total, unit)) \(unit.name)"
   }
 
-  /// "512 B", "1.2 kB", "10.0 MB": decimal units.
+  /// For example "512 B", "1.2 kB", "10.0 MB": decimal units.
   package static func bytes(_ count: Int) -> String {
     let unit = unit(count)
     return "\(number(count, unit)) \(unit.name)"
   }
 
-  /// "4 s", "2 min 05 s", "1 h 03 min".
+  /// For example "4 s", "2 min 05 s", "1 h 03 min".
   package static func time(_ duration: Duration) -> String {
     let seconds = max(0, duration.components.seconds + (duration.components.attoseconds > 0 ? 1 : 0))
     if seconds < 60 { return "\(seconds) s" }

@@ -2,23 +2,24 @@
 
 import AccessoryCore
 
-/// How fast a transfer gets on, by its last seconds.
+/// The rate of a transfer, measured over its last seconds.
 package struct TransferPace: Sendable {
   private var samples: [(time: MonotonicTime, done: Int)] = []
 
-  /// What is older doesn't count.
+  /// Samples that are older aren't used.
   package static let span = Duration.seconds(5)
-  /// Samples closer than this are one, so that there are no more than a few dozen.
+  /// Samples that are closer than this are merged, so that there are only a few dozen.
   private static let grain = Duration.milliseconds(100)
 
-  /// A transfer that nothing is known of.
+  /// A pace without samples.
   package init() {}
 
-  /// So much is done now. When that is less than before, or after a pause longer than the span, it begins anew.
+  /// Records that `done` bytes are transferred at `now`. Starts again when that is less than before, or after a pause
+  /// that is longer than `span`.
   package mutating func note(_ done: Int, at now: MonotonicTime) {
     if let last = samples.last {
       if done < last.done || now - last.time > Self.span { samples = [] }
-      // The newest stands for all within its grain, but the first stays where it is.
+      // The newest sample replaces others within `grain`, except for the first one.
       if samples.count > 1, now - samples[samples.count - 2].time < Self.grain { samples.removeLast() }
     }
     samples.append((now, done))
@@ -27,10 +28,10 @@ package struct TransferPace: Sendable {
     }
   }
 
-  /// Something came in between, such as an unplug: what was before says nothing any more.
+  /// Starts again after an interruption, such as an unplug, because earlier samples no longer apply.
   package mutating func interrupt() { samples = [] }
 
-  /// Bytes a second; nil while too little is known.
+  /// Bytes per second; nil while there are too few samples.
   package var rate: Double? {
     guard let first = samples.first, let last = samples.last else { return nil }
     let time = last.time - first.time
@@ -38,7 +39,7 @@ package struct TransferPace: Sendable {
     return (Double(last.done) - Double(first.done)) / (Double(time.inNanoseconds) / 1e9)
   }
 
-  /// Time until all of `total` is done, at this pace; nil while too little is known.
+  /// The time until all of `total` is transferred at this rate; nil while there are too few samples.
   package func timeLeft(of total: Int) -> Duration? {
     guard let rate, let done = samples.last?.done, total >= done else { return nil }
     let seconds = (Double(total) - Double(done)) / rate

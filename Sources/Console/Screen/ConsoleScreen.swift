@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a console writes to its terminal: what comes from the accessory goes by above, and the line that is typed stays
-/// below it.
+/// The screen of a console: the accessory's output scrolls above, and the line that the user types stays below it.
 ///
-/// It knows what it has written: the line that is typed, and above it the accessory's line that isn't finished, each of
-/// them no longer than the terminal is wide. To write something, it takes these away and puts them back.
+/// The screen keeps track of what it has written: the typed line and, above it, the accessory's unfinished line,
+/// neither longer than the terminal is wide. To write something, it removes these lines and shows them again after it.
+/// The methods return the text to write to the terminal.
 package struct ConsoleScreen: Sendable {
   /// The columns of the terminal.
   private var columns: Int
-  /// The accessory's line that isn't finished, as it is shown.
+  /// The accessory's unfinished line, as it is shown.
   private var partial = ""
   private var partialWidth = 0
-  /// The line that is typed, with what stands before it; nil while there is none.
+  /// The typed line with its prompt; nil while there is none.
   private var input: (prompt: String, text: String, cursor: Int)?
   private var isInputShown = false
 
@@ -21,19 +21,19 @@ package struct ConsoleScreen: Sendable {
   /// A screen with nothing on it.
   package init(columns: Int) { self.columns = max(2, columns) }
 
-  /// The columns that a line may take.
+  /// The width of the terminal in columns.
   package var width: Int { columns }
 
-  /// The room for the line that is typed, behind a prompt.
+  /// The columns that are left for the typed line after a prompt.
   package func room(prompt: String) -> Int { max(1, columns - 1 - TextWidth.of(prompt)) }
 
-  /// The terminal has another width. What is there may have been wrapped by the terminal meanwhile: it is left, and the
-  /// lines that are not finished are shown anew.
+  /// Adapts to another width. The terminal may have wrapped the earlier output meanwhile: that output stays, and the
+  /// unfinished lines are shown again.
   package mutating func resize(columns: Int) -> String {
     guard columns != self.columns else { return "" }
     let old = self.columns
     self.columns = max(2, columns)
-    // A terminal that has become narrower shows these lines as several.
+    // A terminal that has become narrower shows each of these lines as several.
     let rows = isInputShown ? Self.rows(inputWidth, self.columns) - 1 : 0
     let partialRows = partial.isEmpty ? 0 : Self.rows(partialWidth, self.columns)
     let above = self.columns < old ? rows + partialRows : isInputShown && !partial.isEmpty ? 1 : 0
@@ -47,9 +47,9 @@ package struct ConsoleScreen: Sendable {
 
   private static func rows(_ width: Int, _ columns: Int) -> Int { max(1, (width + columns - 1) / columns) }
 
-  // MARK: - The line that is typed
+  // MARK: - The typed line
 
-  /// Shows the line that is typed, with the cursor in it; nil takes it away.
+  /// Shows the typed line with its cursor; nil removes it.
   package mutating func setInput(_ line: (prompt: String, text: String, cursor: Int)?) -> String {
     if !isInputShown {
       input = line
@@ -71,7 +71,8 @@ package struct ConsoleScreen: Sendable {
     return (partial.isEmpty ? "" : "\r\n") + input.prompt + input.text + cursor(input)
   }
 
-  /// The cursor is behind the unfinished line then, or at the start of an empty one.
+  /// Removes the typed line. Afterwards the cursor is at the end of the unfinished line, or at the start of an empty
+  /// line.
   private mutating func hideInput(forGood: Bool = false) -> String {
     defer { if forGood { input = nil } }
     guard isInputShown else { return "" }
@@ -80,22 +81,22 @@ package struct ConsoleScreen: Sendable {
     return Self.clear + Self.up + "\r" + (partialWidth > 0 ? "\u{1B}[\(partialWidth)C" : "")
   }
 
-  // MARK: - What comes
+  // MARK: - Output
 
-  /// Text that goes on in the accessory's line. It is harmless already.
+  /// Appends text to the accessory's line. The text must not contain control characters.
   package mutating func write(_ text: String) -> String {
     if text.isEmpty { return "" }
     return hideInput() + append(text) + showInput()
   }
 
-  /// The accessory's line is over.
+  /// Ends the accessory's line.
   package mutating func newline() -> String {
     let hidden = hideInput()
     (partial, partialWidth) = ("", 0)
     return hidden + "\r\n" + showInput()
   }
 
-  /// A line of its own: what was not finished before it is finished.
+  /// Writes a complete line, after ending an unfinished one.
   package mutating func line(_ text: String) -> String {
     var output = hideInput()
     if !partial.isEmpty { output += "\r\n" }
@@ -103,24 +104,24 @@ package struct ConsoleScreen: Sendable {
     return output + text + "\r\n" + showInput()
   }
 
-  /// Somebody else has written meanwhile, and left the cursor where it is now: the line that is typed is shown there.
+  /// Shows the typed line at the cursor's current place, after another program has written to the terminal.
   package mutating func redraw() -> String {
     isInputShown = false
     (partial, partialWidth) = ("", 0)
     return "\r\u{1B}[K" + showInput()
   }
 
-  /// Everything on the screen goes, but for the line that is typed.
+  /// Clears the screen except for the typed line.
   package mutating func clear() -> String {
     isInputShown = false
     (partial, partialWidth) = ("", 0)
     return "\u{1B}[2J\u{1B}[H" + showInput()
   }
 
-  /// Whether the accessory's line has something in it.
+  /// Whether the accessory's line is unfinished.
   package var isAmidLine: Bool { !partial.isEmpty }
 
-  /// Several changes at once, so that the line that is typed is put back only once.
+  /// Makes several changes at once, so that the typed line is shown again only once.
   package mutating func together(_ body: (inout ConsoleScreen) -> String) -> String {
     let output = hideInput()
     let held = input
@@ -130,14 +131,14 @@ package struct ConsoleScreen: Sendable {
     return output + changes + showInput()
   }
 
-  /// Appends to the unfinished line, which is broken where the terminal ends.
+  /// Appends to the unfinished line, and breaks it at the terminal's width.
   private mutating func append(_ text: String) -> String {
     var output = ""
     var rest = text[...]
     while !rest.isEmpty {
       let room = columns - 1 - partialWidth
       var piece = TextWidth.prefix(rest, columns: room)
-      // A character that is wider than the terminal is still shown, in a line of its own.
+      // A character that is wider than the terminal gets a line of its own.
       if piece.isEmpty, partial.isEmpty { piece = rest.prefix(1) }
       if piece.isEmpty {
         output += "\r\n"
@@ -152,7 +153,7 @@ package struct ConsoleScreen: Sendable {
     return output
   }
 
-  /// The end: the cursor is at the start of an empty line.
+  /// Ends the screen: the cursor is then at the start of an empty line.
   package mutating func finish() -> String {
     let output = hideInput(forGood: true)
     return output + (partial.isEmpty ? "" : "\r\n")

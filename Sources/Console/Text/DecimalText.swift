@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbers for people. Every number there is has a text.
+/// Numbers as text for people. Works for all values of its parameters.
 package enum DecimalText {
   /// Thousandths as a decimal number with three digits: "3.712", "-0.250".
   package static func thousandths(_ count: Int) -> String {
@@ -14,7 +14,7 @@ package enum DecimalText {
     (milliseconds < 0 ? "-" : "") + "\(milliseconds.magnitude / 1_000).\(milliseconds.magnitude / 100 % 10)"
   }
 
-  /// A number, without a fraction where it has none: "480", "1.5".
+  /// A number, without a fraction if it is whole: "480", "1.5".
   package static func short(_ number: Double) -> String {
     Int(exactly: number).map { String($0) } ?? "\(number)"
   }

@@ -2,21 +2,22 @@
 
 import AccessoryCore
 
-/// A line of a console's log: when, what, and the bytes in hexadecimal and as text.
+/// A line of a console's log: the time, the event, and the bytes in hexadecimal and as text.
 package enum LogLine {
-  /// "2026-11-21T10:15:03.042Z received 6 bytes 68656c6c6f0a |hello.|". `milliseconds` are counted from 1970, UTC.
+  /// For example "2026-11-21T10:15:03.042Z received 6 bytes 68656c6c6f0a |hello.|". `milliseconds` are counted from
+  /// 1970, UTC.
   package static func bytes(_ what: String, _ bytes: [UInt8], at milliseconds: Int64) -> String {
     let text = String(decoding: bytes.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
     let count = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
     return "\(time(milliseconds)) \(what) \(count) \(Hexadecimal.string(bytes)) |\(text)|"
   }
 
-  /// "2026-11-21T10:15:03.042Z disconnected /dev/ttyUSB0: …".
+  /// For example "2026-11-21T10:15:03.042Z disconnected /dev/ttyUSB0: …".
   package static func remark(_ text: String, at milliseconds: Int64) -> String {
     "\(time(milliseconds)) \(SafeText.escape(text, limit: 1_000))"
   }
 
-  /// ISO 8601 with milliseconds, UTC.
+  /// The time in ISO 8601 with milliseconds, UTC.
   package static func time(_ milliseconds: Int64) -> String {
     var (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
     if rest < 0 { (seconds, rest) = (seconds - 1, rest + 1_000) }
@@ -32,8 +33,8 @@ package enum LogLine {
     return String(repeating: "0", count: max(0, count - digits.count)) + digits
   }
 
-  /// The date of a day counted from 1970-01-01, by Howard Hinnant's `civil_from_days`: years begin in March, so that the
-  /// leap day is their last.
+  /// The date of a day counted from 1970-01-01, by Howard Hinnant's `civil_from_days`: its years begin in March, so
+  /// that the leap day is the last day of the year.
   private static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -2,28 +2,28 @@
 
 import AccessoryCore
 
-/// Makes lines of the bytes that an accessory sends, in which nothing is left that a terminal would act on.
+/// Splits the bytes that an accessory sends into lines of text that is safe to write to a terminal.
 ///
-/// CR LF, LF and CR end a line. A tab is blanks up to the next column of eight. Other control characters, and bytes that
-/// are no UTF-8, are made visible.
+/// CR LF, LF and CR end a line. A tab becomes blanks up to the next multiple of eight columns. Other control
+/// characters, and bytes that aren't UTF-8, are escaped.
 package struct ReceivedText: Sendable {
-  /// What has come.
+  /// A part of the decoded text.
   package enum Piece: Sendable, Hashable {
-    /// Goes on in the present line.
+    /// Text that continues the current line.
     case text(String)
-    /// The present line is over.
+    /// The current line ends.
     case newline
   }
 
-  /// Bytes of a character that isn't whole.
+  /// The bytes of an incomplete character.
   private var pending: [UInt8] = []
   private var endedByCR = false
   private var column = 0
 
-  /// At the start of a line.
+  /// A decoder at the start of a line.
   package init() {}
 
-  /// Takes the next bytes.
+  /// Takes the next bytes, and returns the text that they make.
   package mutating func take(_ bytes: [UInt8]) -> [Piece] {
     var pieces: [Piece] = []
     var text = ""
@@ -67,7 +67,7 @@ package struct ReceivedText: Sendable {
     return pieces
   }
 
-  /// The character at a place, and its bytes; nil when there is none.
+  /// The character at this position, and its length in bytes; nil when the bytes are invalid.
   private static func scalar(in bytes: [UInt8], at position: Int) -> (Unicode.Scalar, Int)? {
     let first = bytes[position]
     if first < 0x80 { return (Unicode.Scalar(first), 1) }
@@ -79,24 +79,24 @@ package struct ReceivedText: Sendable {
       guard byte & 0xC0 == 0x80 else { return nil }
       value = value << 6 | UInt32(byte & 0x3F)
     }
-    // Longer than need be, a surrogate, or beyond Unicode.
+    // Rejects overlong encodings, surrogates and values beyond Unicode.
     guard value >= [0, 0, 0x80, 0x800, 0x1_0000][length], let scalar = Unicode.Scalar(value) else { return nil }
     return (scalar, length)
   }
 
-  /// Nothing follows for now: what isn't whole is shown as it is.
+  /// Call this when no bytes have followed for a while. Returns an incomplete character as escaped bytes.
   package mutating func flush() -> [Piece] {
     if pending.isEmpty { return [] }
     defer { pending = [] }
     return [.text(pending.map(Self.escaped).joined())]
   }
 
-  /// Whether a part of a character waits for its rest.
+  /// Whether an incomplete character waits for the rest of its bytes.
   package var isPending: Bool { !pending.isEmpty }
 
   private static func escaped(_ byte: UInt8) -> String { "\\x" + Hexadecimal.string([byte]) }
 
-  /// Takes the beginning of a character off the end.
+  /// Removes an incomplete character from the end of `bytes`, and returns it.
   private static func cutOff(_ bytes: inout [UInt8]) -> [UInt8] {
     for count in 1...3 where count <= bytes.count {
       let byte = bytes[bytes.count - count]

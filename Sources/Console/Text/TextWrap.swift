@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text in lines that fit a terminal, broken between words.
+/// Breaks text between words into lines that fit a terminal.
 package enum TextWrap {
-  /// The lines of a text, none of them with more than so many columns. All but the first begin with `indent` blanks. Only a
-  /// word that is wider than a line is broken inside. Colours (SGR sequences) take no room and go on in the next line.
+  /// The lines of a text, none with more than this many columns. All lines but the first begin with `indent` blanks. A
+  /// word is broken only if it is wider than a line. Colours (SGR sequences) take no columns and continue in the next
+  /// line.
   package static func lines(_ text: String, columns: Int, indent: Int = 0) -> [String] {
     guard TextWidth.of(text) > columns else { return [text] }
     var filler = Filler(columns: max(1, columns), indent: max(0, min(indent, columns - 1)))
@@ -14,7 +15,7 @@ package enum TextWrap {
         filler.endWord()
         filler.blanks += blanks.count
         rest = rest[blanks.endIndex...]
-      } else if let sequence = colour(rest) {
+      } else if let sequence = ColourSequence.first(of: rest) {
         filler.word.append((String(sequence), 0))
         rest = rest[sequence.endIndex...]
       } else {
@@ -25,20 +26,12 @@ package enum TextWrap {
     return filler.end()
   }
 
-  /// The SGR sequence at the beginning of a text, if there is one.
-  private static func colour(_ text: Substring) -> Substring? {
-    guard text.hasPrefix("\u{1B}["), let end = text.dropFirst(2).firstIndex(where: { !"0123456789;".contains($0) }),
-      text[end] == "m"
-    else { return nil }
-    return text[...end]
-  }
-
   private struct Filler {
     let columns: Int
     let indent: Int
-    /// Those in front of the word.
+    /// The number of blanks before the word.
     var blanks = 0
-    /// The characters of a word, and how wide they are.
+    /// The characters of the current word, with their widths.
     var word: [(text: String, width: Int)] = []
     private var lines: [String] = []
     private var line = ""

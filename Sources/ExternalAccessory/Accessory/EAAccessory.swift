@@ -5,14 +5,15 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import Foundation
 
-/// An accessory that is connected, or was.
+/// An accessory that is connected, or was connected.
 ///
-/// Its properties are what discovery knows without opening it: a simulator's announcement, or the strings of a USB
-/// device. Use them for display only, as they come from the accessory, and choose by `protocolStrings`. Unknown ones
-/// are empty. The accessory isn't asked, because that would need to open it.
+/// The properties are what discovery knows without opening the device: a simulator's announcement, or the string
+/// descriptors of a USB device. They come from the device, so use them for display only, and choose an accessory by
+/// `protocolStrings`. Unknown properties are empty. The accessory isn't asked for them, since that would need to open
+/// it.
 public final class EAAccessory: NSObject, Sendable {
   let port: AccessoryPort
-  /// A new number for each connection, never `EAConnectionIDNone`.
+  /// A number that is unique for each connection, and never `EAConnectionIDNone`.
   public let connectionID: Int
   private let delegateReference = Locked(DelegateReference())
 
@@ -21,26 +22,26 @@ public final class EAAccessory: NSObject, Sendable {
     self.connectionID = connectionID
   }
 
-  /// Whether it is connected. One that comes back is another object.
+  /// Whether the accessory is connected. An accessory that is connected again is another object.
   public var isConnected: Bool { port.isConnected }
-  /// The name that its user gave it.
+  /// The name of the device, which its user may have given to it.
   public var name: String { port.device.name ?? "" }
   /// The manufacturer's name.
   public var manufacturer: String { port.device.manufacturer ?? "" }
   /// The name of the product.
   public var modelNumber: String { port.device.model ?? "" }
-  /// The serial number. One of several on a line has its unit behind that: "A123@2".
+  /// The serial number. For one of several accessories on a line the unit follows it: "A123@2".
   public var serialNumber: String {
     let device = port.device
     return (device.serialNumber ?? "") + device.unitSuffix
   }
-  /// Version of its software.
+  /// The version of the firmware.
   public var firmwareRevision: String { port.device.firmwareRevision ?? "" }
-  /// Version of its hardware.
+  /// The version of the hardware.
   public var hardwareRevision: String { port.device.hardwareRevision ?? "" }
-  /// What it can be opened for, by its profile.
+  /// The protocols for which the accessory can be opened, from its profile.
   public var protocolStrings: [String] { port.profile.protocolStrings }
-  /// Always empty: there is no dock.
+  /// Always empty, since there is no dock.
   public var dockType: String { "" }
 
   /// The delegate, called on the main thread when the accessory is disconnected. A weak reference.
@@ -52,22 +53,23 @@ public final class EAAccessory: NSObject, Sendable {
     }
   }
 
-  /// What it is, for logs.
+  /// A description for logs.
   public override var description: String {
     "<EAAccessory \(connectionID): \(name) \(serialNumber), \(isConnected ? "connected" : "disconnected"), "
       + "\(protocolStrings.joined(separator: " "))>"
   }
 }
 
-/// `@unchecked Sendable`: behind its accessory's lock, or on its way there or back, held by one thread.
+/// `@unchecked Sendable`: a value is behind its accessory's lock, or in use by the one thread that passes it there or
+/// back.
 private struct DelegateReference: @unchecked Sendable {
   weak var object: (any EAAccessoryDelegate)?
 }
 
-/// Is told what becomes of an accessory.
+/// Receives the disconnection of an accessory.
 public protocol EAAccessoryDelegate: NSObjectProtocol {
-  /// It was disconnected. Called on the main thread, right after the notification, whether or not the program has
-  /// registered for notifications. Does nothing unless implemented.
+  /// The accessory was disconnected. Called on the main thread, directly after the notification, whether or not the
+  /// program has registered for notifications. The default implementation does nothing.
   func accessoryDidDisconnect(_ accessory: EAAccessory)
 }
 
@@ -77,5 +79,5 @@ extension EAAccessoryDelegate {
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Not the `connectionID` of any accessory.
+/// A value that is not the `connectionID` of any accessory.
 public var EAConnectionIDNone: Int { 0 }

@@ -6,15 +6,15 @@ import AccessoryDrivers
 import AccessoryIO
 import Foundation
 
-/// The connected accessories, and the notifications about them.
+/// The connected accessories, and their notifications.
 ///
-/// Changes are handled on the queue of this module's tasks, and notified on the main thread.
+/// Changes are handled on this module's queue; notifications are posted on the main thread.
 final class AccessoryRegistry: RunLoopWork {
   private struct State: Sendable {
     var profiles: ProfileStore
-    /// What discovery has told of and not taken back, with and without a profile.
+    /// The devices that discovery reports, with or without a profile.
     var devices: [Device] = []
-    /// What services have told of and not taken back.
+    /// The accessories that services report.
     var told: [ReportedAccessory] = []
     var accessories: [EAAccessory] = []
     var lastConnectionID = EAConnectionIDNone
@@ -33,10 +33,11 @@ final class AccessoryRegistry: RunLoopWork {
   private let services: [String]
   private let drivers: DriverLibrary
 
-  /// The most notifications that wait. Above that, connections of accessories that have gone again are dropped.
+  /// The limit of pending notifications. Beyond it, a connection whose accessory is gone again is dropped together with
+  /// its disconnection.
   static let newsLimit = 256
 
-  /// How long a disconnection waits for the delegates of the streams to be told of their end.
+  /// How long a disconnection waits until the streams' delegates have received the end events.
   private static let endPatience = Duration.milliseconds(500)
 
   init(profiles: ProfileStore, drivers: DriverLibrary, scanTimeout: Duration, services: [String]) {
@@ -53,18 +54,19 @@ final class AccessoryRegistry: RunLoopWork {
     for task in tasks.withLock({ $0 }) { task.cancel() }
   }
 
-  /// Sets who posts. Not kept.
+  /// Sets the manager that posts notifications. A weak reference.
   func serve(_ manager: EAAccessoryManager) { state.withLock { $0.manager = manager } }
 
   // MARK: - Devices
 
-  /// Follows `source`; calls `ready`, once, when the devices that are there are known, or can't be known.
+  /// Follows `source`. Calls `ready` once, when the present devices were reported, or when the source has failed.
   func follow(_ source: any DeviceSource, ready: @escaping @Sendable () -> Void) {
     let task = Task.detached(executorPreference: TaskQueue.shared) { [weak self] in
       let events: AsyncStream<DeviceEvent>
       var expected: Set<DeviceAddress>
       do throws(AccessoryError) {
-        // In this order each of these devices comes as an event, too, unless udev's rules are still to be applied to it.
+        // Subscribed before listing, so each listed device is also an event, unless udev's rules are still to be
+        // applied to it.
         events = try await source.events()
         expected = Set(try await source.devices().lazy.filter(\.isInitialized).map(\.address))
       } catch {
@@ -93,13 +95,13 @@ final class AccessoryRegistry: RunLoopWork {
     tasks.withLock { $0.append(task) }
   }
 
-  /// Keeps an error for who asks.
+  /// Stores an error for `discoveryErrors`.
   func note(_ error: AccessoryError) { state.withLock { $0.errors.append(error) } }
 
   private func appeared(_ device: Device) {
     let hasNews = state.withLock { state in
       state.devices.append(device)
-      // A service has told of it before.
+      // A service has reported the device before.
       if let accessory = state.accessories.first(where: { $0.port.device.isSame(as: device) }) {
         accessory.port.changed(device, Self.profile(for: device, state) ?? accessory.port.profile)
         return false
@@ -112,14 +114,13 @@ final class AccessoryRegistry: RunLoopWork {
     if hasNews { main.signal() }
   }
 
-  /// The protocols that a device can be opened for: those of its profile, or those that the service that holds it
-  /// reports.
+  /// The profile with which a device can be opened: its own, or one with the protocols that its service reports.
   private static func profile(for device: Device, _ state: State) -> Profile? {
     if let own = state.profiles.profile(for: device), !own.protocolStrings.isEmpty { return own }
     return state.told.first { $0.device.isSame(as: device) }?.profile
   }
 
-  /// True when somebody is to be told.
+  /// Adds an accessory for the device. True when there is a notification to post.
   private func connect(_ device: Device, _ state: inout State) -> Bool {
     guard let profile = Self.profile(for: device, state) else { return false }
     state.lastConnectionID += 1
@@ -141,7 +142,7 @@ final class AccessoryRegistry: RunLoopWork {
     if let accessory { disconnect(accessory) }
   }
 
-  /// The accessory object stays the same while its profile does; its name or transport may have changed.
+  /// A device's properties have changed. While the profile is the same, the accessory object stays the same.
   private func changed(_ device: Device, from old: Device) {
     let (former, hasNews) = state.withLock { state -> (EAAccessory?, Bool) in
       if let index = state.devices.firstIndex(of: old) { state.devices.remove(at: index) }
@@ -157,8 +158,7 @@ final class AccessoryRegistry: RunLoopWork {
     if let former { disconnect(former) }
   }
 
-  /// Called when one of our sessions notices the unplug first. Discovery will report it, too, and then there is nothing
-  /// left to do.
+  /// Called when a session notices the unplug before discovery does. Discovery's event then finds nothing left to do.
   private func lost(_ accessory: EAAccessory) {
     state.withLock { state in
       state.accessories.removeAll { $0 === accessory }
@@ -168,9 +168,10 @@ final class AccessoryRegistry: RunLoopWork {
     disconnect(accessory)
   }
 
-  // MARK: - What services hold
+  // MARK: - Services
 
-  /// Follows the service at a place; calls `ready`, once, when what it has is known, or that there is none.
+  /// Follows the service at `place`. Calls `ready` once, when its accessories were reported, or when there is no
+  /// service.
   func follow(service place: String, ready: @escaping @Sendable () -> Void) {
     let tell: @Sendable (ServiceAccessories.Event) -> Void = { [weak self] event in
       switch event {
@@ -187,7 +188,7 @@ final class AccessoryRegistry: RunLoopWork {
 
   private func came(_ told: ReportedAccessory) {
     let hasNews = state.withLock { state in
-      // One that is told again has perhaps been lost meanwhile by a session.
+      // The service may report an accessory again after a session has lost it.
       if !state.told.contains(told) { state.told.append(told) }
       guard !state.accessories.contains(where: { $0.port.device.isSame(as: told.device) }) else { return false }
       return connect(state.devices.first { $0.isSame(as: told.device) } ?? told.device, &state)
@@ -195,7 +196,7 @@ final class AccessoryRegistry: RunLoopWork {
     if hasNews { main.signal() }
   }
 
-  /// What discovery knows of by itself stays.
+  /// A service no longer reports an accessory. It stays if discovery reports it, too, and it has a profile.
   private func went(_ device: Device) {
     let accessory = state.withLock { state -> EAAccessory? in
       guard let told = state.told.firstIndex(where: { $0.device == device }) else { return nil }
@@ -213,7 +214,7 @@ final class AccessoryRegistry: RunLoopWork {
   }
 
   private func disconnected(_ accessory: EAAccessory) {
-    let delegate = accessory.delegate  // let go outside the lock, should this be the last reference
+    let delegate = accessory.delegate  // released outside the lock, since this may be the last reference
     let hasNews = state.withLock { state in
       let waiting = state.news.firstIndex { news in
         if case .connected(let other, _) = news { other === accessory } else { false }
@@ -221,7 +222,7 @@ final class AccessoryRegistry: RunLoopWork {
       var notifies = state.isRegistered
       if let waiting, !state.news[waiting].notifies || state.news.count > Self.newsLimit {
         state.news.remove(at: waiting)
-        notifies = false  // who isn't told that it came needn't be told that it went
+        notifies = false  // without the connection, the disconnection isn't posted either
       }
       guard notifies || delegate != nil else { return false }
       state.news.append(.disconnected(accessory, notifies: notifies))
@@ -248,7 +249,7 @@ final class AccessoryRegistry: RunLoopWork {
     if hasNews { main.signal() }
   }
 
-  /// Starts to wait for an accessory to be connected; returns a number to cancel the wait with.
+  /// Waits for an accessory to be connected. Returns a number with which the wait can be cancelled.
   func pick(_ filter: NSPredicate?, completion: EABluetoothAccessoryPickerCompletion?) -> Int {
     let id = state.withLock { state in
       state.lastPickerID += 1
@@ -265,9 +266,9 @@ final class AccessoryRegistry: RunLoopWork {
     main.signal()
   }
 
-  // MARK: - Telling
+  // MARK: - Notifying
 
-  /// Tells one thing. Called on the main thread.
+  /// Posts one notification. Called on the main thread. True when more are pending.
   func perform() -> Bool {
     let (news, manager) = state.withLock { state in
       (state.news.isEmpty ? nil : state.news.removeFirst(), state.manager)
@@ -283,7 +284,7 @@ final class AccessoryRegistry: RunLoopWork {
   }
 
   private func tellConnected(_ accessory: EAAccessory, _ notifies: Bool, _ manager: EAAccessoryManager?) {
-    // One that has gone again meanwhile is told, but not picked.
+    // An accessory that is gone again is posted, but no picker gets it.
     let picker = accessory.isConnected ? state.withLock { $0.pickers }.first { $0.fits(accessory) } : nil
     if let picker { state.withLock { $0.pickers.removeAll { $0.id == picker.id } } }
     if notifies, let manager {
@@ -323,7 +324,7 @@ final class AccessoryRegistry: RunLoopWork {
       return (state.pickers.first { $0.id == id }, state.accessories)
     }
     guard let request else { return }
-    // Nothing came, but one that fits has been there all the time.
+    // No accessory was connected, but a matching one has been connected all the time.
     let isThere = code == .resultNotFound && accessories.contains { request.fits($0) }
     request.completion?(EABluetoothAccessoryPickerError(isThere ? .alreadyConnected : code))
   }

@@ -6,14 +6,13 @@ import AccessoryDrivers
 import Dispatch
 import Foundation
 
-/// Knows the accessories that are connected.
+/// The manager of the connected accessories.
 public final class EAAccessoryManager: NSObject, Sendable {
   private let registry: AccessoryRegistry
 
   private static let instance = EAAccessoryManager(ProfileLibrary.load())
 
-  /// The devices of the shared manager: simulators and the system's devices, with the profiles of this machine and
-  /// user.
+  /// The shared manager: simulators and the system's devices, with the profiles of this machine and user.
   private convenience init(_ library: ProfileLibrary) {
     var drivers = DriverLibrary.builtIn
     drivers.protocols = library.protocols
@@ -23,15 +22,16 @@ public final class EAAccessoryManager: NSObject, Sendable {
     for problem in library.problems { registry.note(AccessoryError(.misconfigured, problem.description)) }
   }
 
-  /// Longer than listing the devices usually takes. Devices that are found later are reported as connections.
-  private static let patience = Duration.seconds(5)
+  /// How long the initialiser waits for the present devices. Listing them is usually faster; devices found later are
+  /// reported as connections.
+  private static let listTimeout = Duration.seconds(5)
 
-  /// The one manager of this program. The first call looks for accessories, and waits a few milliseconds for that.
+  /// The program's shared manager. The first call looks for accessories, which takes a few milliseconds.
   public class func shared() -> EAAccessoryManager { instance }
 
-  /// A manager beside the shared one, of what `sources` tell, such as a device that the user named. Waits until they
-  /// have told what is there. The drivers that profiles name are those of `drivers`. The picker waits `scanTimeout`. Only
-  /// on Linux.
+  /// Creates a manager beside the shared one, for the devices of `sources`, such as one that the user named. Waits
+  /// until the sources have reported the present devices. `drivers` are the drivers that profiles may name. The picker
+  /// waits for `scanTimeout`. Only on Linux.
   public convenience init(
     sources: [any DeviceSource], profiles: ProfileStore = .builtIn, drivers: DriverLibrary = .builtIn,
     scanTimeout: Duration = .seconds(30)
@@ -39,8 +39,8 @@ public final class EAAccessoryManager: NSObject, Sendable {
     self.init(sources: sources, profiles: profiles, drivers: drivers, scanTimeout: scanTimeout, services: nil)
   }
 
-  /// As above, and of what services hold that answer at these paths of sockets; with nil, what they hold is opened
-  /// through those that run, but only sources tell of accessories.
+  /// Creates a manager that also reports the accessories of the services at these sockets. With nil, only the sources
+  /// report accessories; those that a running service holds are still opened through that service.
   package init(
     sources: [any DeviceSource], profiles: ProfileStore = .builtIn, drivers: DriverLibrary = .builtIn,
     scanTimeout: Duration = .seconds(30), services: [String]?
@@ -52,35 +52,36 @@ public final class EAAccessoryManager: NSObject, Sendable {
     let ready = DispatchSemaphore(value: 0)
     for source in sources { registry.follow(source) { ready.signal() } }
     for service in services ?? [] { registry.follow(service: service) { ready.signal() } }
-    let end = DispatchTime.now() + .milliseconds(Int(Self.patience / .milliseconds(1)))
+    let end = DispatchTime.now() + .milliseconds(Int(Self.listTimeout / .milliseconds(1)))
     for _ in 0..<(sources.count + (services ?? []).count) { _ = ready.wait(timeout: end) }
   }
 
-  /// The accessories that are connected and have a profile with protocols. They can be opened.
+  /// The connected accessories whose profiles have protocols. Each of them can be opened.
   public var connectedAccessories: [EAAccessory] { registry.accessories }
 
   /// Starts to post notifications of connections and disconnections on the main thread. A second call has no effect.
   public func registerForLocalNotifications() { registry.setRegistered(true) }
 
-  /// Ends that.
+  /// Stops posting notifications.
   public func unregisterForLocalNotifications() { registry.setRegistered(false) }
 
   // MARK: - The picker
 
-  /// Waits for the next accessory that is connected and whose name fits `predicate`, of any kind and not only over
-  /// Bluetooth: there is no sheet to choose from.
+  /// Waits for the next accessory that is connected and whose name matches `predicate`. Accessories of any kind count,
+  /// not only those on Bluetooth. No sheet is shown.
   ///
-  /// Calls `completion` on the main thread: with nil when one came; with `EABluetoothAccessoryPickerError` after 30 s,
-  /// `alreadyConnected` when one that fits has been there all the time, otherwise `resultNotFound`.
+  /// Calls `completion` on the main thread: with nil when an accessory was connected; with an
+  /// `EABluetoothAccessoryPickerError` after 30 s: `alreadyConnected` when a matching accessory has been connected all
+  /// the time, otherwise `resultNotFound`.
   public func showBluetoothAccessoryPicker(
     withNameFilter predicate: NSPredicate?, completion: EABluetoothAccessoryPickerCompletion? = nil
   ) {
     _ = registry.pick(predicate, completion: completion)
   }
 
-  /// Waits for the next accessory that is connected and whose name fits `predicate`.
+  /// Waits for the next accessory that is connected and whose name matches `predicate`.
   ///
-  /// Throws `EABluetoothAccessoryPickerError`: as the form with a completion, and `resultCancelled` when the task is
+  /// Throws `EABluetoothAccessoryPickerError` like the form with a completion, and `resultCancelled` when the task is
   /// cancelled.
   public nonisolated(nonsending) func showBluetoothAccessoryPicker(withNameFilter predicate: NSPredicate?) async throws
   {
@@ -97,15 +98,15 @@ public final class EAAccessoryManager: NSObject, Sendable {
 
   // MARK: - Only on Linux
 
-  /// Adds a profile before all others, in place of one of the same name. Devices that it makes accessories of are
-  /// connected then; those that are connected already stay as they are.
+  /// Adds a profile before all others; it replaces one of the same name. Devices that become accessories by it are
+  /// connected now. Connected accessories stay as they are.
   public func register(profile: Profile) { registry.register(profile) }
 
-  /// Errors of discovery, and of profiles that couldn't be read, as there is no log to find them in.
+  /// Errors of discovery and of profiles that couldn't be read, since this module writes no log.
   public var discoveryErrors: [AccessoryError] { registry.errors }
 }
 
-/// A wait for an accessory that may be given up before it has begun.
+/// A wait for an accessory that may be cancelled before it has begun.
 private final class Picking: Sendable {
   private let registry: AccessoryRegistry
   private let state = Locked<(id: Int?, isCancelled: Bool)>((nil, false))

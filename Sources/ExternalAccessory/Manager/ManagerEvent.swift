@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// What is to be told on the main thread.
+/// An event that is handled on the main thread.
 enum ManagerEvent: Sendable {
   case connected(EAAccessory, notifies: Bool)
   case disconnected(EAAccessory, notifies: Bool)
   case picking(PickerRequest)
   case pickingEnded(Int, EABluetoothAccessoryPickerError.Code)
 
-  /// Whether a notification is posted of it.
+  /// Whether a notification is posted.
   var notifies: Bool {
     switch self {
     case .connected(_, let notifies), .disconnected(_, let notifies): notifies
@@ -18,7 +18,7 @@ enum ManagerEvent: Sendable {
   }
 }
 
-/// A call that waits for an accessory to be connected.
+/// A call of the picker that waits for an accessory.
 ///
 /// `@unchecked Sendable`: filter and completion are used on the main thread only.
 struct PickerRequest: @unchecked Sendable {
@@ -26,6 +26,6 @@ struct PickerRequest: @unchecked Sendable {
   let filter: NSPredicate?
   let completion: EABluetoothAccessoryPickerCompletion?
 
-  /// Whether the accessory is one of those that are waited for: by its name.
+  /// Whether the accessory's name matches the filter.
   func fits(_ accessory: EAAccessory) -> Bool { filter?.evaluate(with: accessory.name) ?? true }
 }

@@ -3,11 +3,11 @@
 import Foundation
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// In the user information of both notifications: the `EAAccessory`.
+/// The key of the `EAAccessory` in the user information of both notifications.
 public let EAAccessoryKey = "EAAccessoryKey"
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// In the user information of a connection that the picker waited for: the `EAAccessory`.
+/// The key of the `EAAccessory` in the user information of a connection that the picker has waited for.
 public let EAAccessorySelectedKey = "EAAccessorySelectedKey"
 
 extension NSNotification.Name {
@@ -15,15 +15,15 @@ extension NSNotification.Name {
   /// An accessory was connected. Posted on the main thread by the shared manager.
   public static let EAAccessoryDidConnect = NSNotification.Name("EAAccessoryDidConnectNotification")
   // swift-format-ignore: AlwaysUseLowerCamelCase
-  /// An accessory was disconnected. Posted on the main thread by the shared manager, when the delegates of its streams
-  /// have been told of their end.
+  /// An accessory was disconnected. Posted on the main thread by the shared manager, after the delegates of its streams
+  /// have received the end events.
   public static let EAAccessoryDidDisconnect = NSNotification.Name("EAAccessoryDidDisconnectNotification")
 }
 
 extension EAAccessoryManager {
   /// An accessory was connected.
   public struct AccessoryDidConnectMessage: NotificationCenter.MainActorMessage {
-    /// Who tells.
+    /// The object that posts the message.
     public typealias Subject = EAAccessoryManager
 
     /// The notification's name.
@@ -31,22 +31,22 @@ extension EAAccessoryManager {
 
     /// The accessory.
     public var accessory: EAAccessory
-    /// Whether the picker waited for it.
+    /// Whether the picker has waited for this accessory.
     public var userSelected: Bool
 
-    /// A message of these parts.
+    /// A message on the connection of `accessory`.
     public init(accessory: EAAccessory, userSelected: Bool) {
       self.accessory = accessory
       self.userSelected = userSelected
     }
 
-    /// The message that a notification stands for.
+    /// Converts a notification to a message.
     public static func makeMessage(_ notification: Notification) -> Self? {
       guard let accessory = notification.userInfo?[EAAccessoryKey] as? EAAccessory else { return nil }
       return Self(accessory: accessory, userSelected: notification.userInfo?[EAAccessorySelectedKey] != nil)
     }
 
-    /// The notification that a message stands for.
+    /// Converts a message to a notification.
     public static func makeNotification(_ message: Self) -> Notification {
       var information: [String: EAAccessory] = [EAAccessoryKey: message.accessory]
       if message.userSelected { information[EAAccessorySelectedKey] = message.accessory }
@@ -56,7 +56,7 @@ extension EAAccessoryManager {
 
   /// An accessory was disconnected.
   public struct AccessoryDidDisconnectMessage: NotificationCenter.MainActorMessage {
-    /// Who tells.
+    /// The object that posts the message.
     public typealias Subject = EAAccessoryManager
 
     /// The notification's name.
@@ -65,15 +65,15 @@ extension EAAccessoryManager {
     /// The accessory.
     public var accessory: EAAccessory
 
-    /// A message about `accessory`.
+    /// A message on the disconnection of `accessory`.
     public init(accessory: EAAccessory) { self.accessory = accessory }
 
-    /// The message that a notification stands for.
+    /// Converts a notification to a message.
     public static func makeMessage(_ notification: Notification) -> Self? {
       (notification.userInfo?[EAAccessoryKey] as? EAAccessory).map { Self(accessory: $0) }
     }
 
-    /// The notification that a message stands for.
+    /// Converts a message to a notification.
     public static func makeNotification(_ message: Self) -> Notification {
       Notification(
         name: name, object: EAAccessoryManager.shared(), userInfo: [EAAccessoryKey: message.accessory])

@@ -6,29 +6,29 @@ import Foundation
 /// The domain of the picker's errors.
 public let EABluetoothAccessoryPickerErrorDomain = "EABluetoothAccessoryPickerErrorDomain"
 
-/// What the picker's completion is called with: nil, or an `EABluetoothAccessoryPickerError`.
+/// Called when the picker has finished: with nil, or with an `EABluetoothAccessoryPickerError`.
 public typealias EABluetoothAccessoryPickerCompletion = ((any Error)?) -> Void
 
-/// Why the picker came to nothing.
+/// An error of the picker.
 public struct EABluetoothAccessoryPickerError: CustomNSError, LocalizedError, Hashable, Sendable {
-  /// Why the picker came to nothing.
+  /// Why the picker has found no accessory.
   public enum Code: Int, Hashable, Sendable {
-    /// An accessory that fits is connected already.
+    /// A matching accessory is connected already.
     case alreadyConnected = 0
-    /// No accessory that fits came in time.
+    /// No matching accessory was connected in time.
     case resultNotFound = 1
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     case resultCancelled = 2
-    /// Not used here.
+    /// Never used on Linux.
     case resultFailed = 3
 
-    /// For `catch EABluetoothAccessoryPickerError.resultNotFound`.
+    /// Allows `catch EABluetoothAccessoryPickerError.resultNotFound`.
     public static func ~= (code: Code, error: any Error) -> Bool {
       (error as? EABluetoothAccessoryPickerError)?.code == code
     }
   }
 
-  /// Why.
+  /// The reason.
   public let code: Code
 
   /// An error with this reason.
@@ -38,9 +38,9 @@ public struct EABluetoothAccessoryPickerError: CustomNSError, LocalizedError, Ha
   public static var errorDomain: String { EABluetoothAccessoryPickerErrorDomain }
   /// The code's number.
   public var errorCode: Int { code.rawValue }
-  /// The sentence for people.
+  /// The message for people.
   public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: text] }
-  /// The sentence for people.
+  /// The message for people.
   public var errorDescription: String? { text }
 
   private var text: String {
@@ -52,12 +52,12 @@ public struct EABluetoothAccessoryPickerError: CustomNSError, LocalizedError, Ha
     }
   }
 
-  /// An accessory that fits is connected already.
+  /// A matching accessory is connected already.
   public static var alreadyConnected: Code { .alreadyConnected }
-  /// No accessory that fits came in time.
+  /// No matching accessory was connected in time.
   public static var resultNotFound: Code { .resultNotFound }
-  /// The task that waited was cancelled.
+  /// The waiting task was cancelled.
   public static var resultCancelled: Code { .resultCancelled }
-  /// Not used here.
+  /// Never used on Linux.
   public static var resultFailed: Code { .resultFailed }
 }

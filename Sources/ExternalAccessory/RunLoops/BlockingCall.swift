@@ -3,13 +3,13 @@
 import AccessoryCore
 import Dispatch
 
-/// Calls asynchronous code from a synchronous function and blocks the caller's thread until it is done.
+/// Calls asynchronous code from a synchronous function, and blocks the calling thread until it returns.
 enum BlockingCall {
-  /// Runs `body` on `TaskQueue.shared` and waits for it. It doesn't use Swift's own task threads, because the caller
-  /// may be blocking the last one of them. `body` must not block, only `await`.
+  /// Runs `body` on `TaskQueue.shared` and waits for it. Swift's own task threads aren't used, since the caller may be
+  /// blocking the last one of them. `body` must not block, only `await`.
   ///
-  /// After `limit`, `body` is cancelled and `timedOut` is thrown with `action` in its message. If `body` still returns
-  /// a value, `late` gets it.
+  /// After `limit`, `body` is cancelled, and `timedOut` is thrown with `action` in its message. If `body` still returns
+  /// a value, `late` receives it.
   static func run<Value: Sendable>(
     _ action: String, limit: Duration, late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable () async throws(AccessoryError) -> Value
@@ -38,7 +38,7 @@ private final class Slot<Value: Sendable>: Sendable {
   private let state = Locked(State())
   private let isFull = DispatchSemaphore(value: 0)
 
-  /// False when nobody waits any more.
+  /// Stores the result. False when the waiting thread has given up.
   func fill(_ result: Result<Value, AccessoryError>) -> Bool {
     let isWanted = state.withLock { state in
       if !state.isGivenUp { state.result = result }
@@ -48,7 +48,7 @@ private final class Slot<Value: Sendable>: Sendable {
     return isWanted
   }
 
-  /// The result; nil when there is none in time.
+  /// The result; nil when there is none after `limit`.
   func wait(_ limit: Duration) -> Result<Value, AccessoryError>? {
     _ = isFull.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
     return state.withLock { state in

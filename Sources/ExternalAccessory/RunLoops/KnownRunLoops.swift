@@ -4,10 +4,10 @@ import AccessoryCore
 import CoreFoundation
 import Foundation
 
-/// A cache of the `CFRunLoop`s of other threads' run loops: finding one takes a timer, which Foundation never frees.
+/// A cache of the `CFRunLoop`s of other threads' run loops. Finding one needs a timer, which Foundation never frees.
 enum KnownRunLoops {
-  /// `@unchecked Sendable`: a `CFRunLoop` may be used from any thread by its documentation; the `RunLoop` is compared,
-  /// never called.
+  /// `@unchecked Sendable`: by its documentation a `CFRunLoop` may be used from any thread. The `RunLoop` is compared,
+  /// and never called.
   private struct Entry: @unchecked Sendable {
     weak var runLoop: RunLoop?
     let loop: CFRunLoop
@@ -15,10 +15,10 @@ enum KnownRunLoops {
 
   private static let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
-  /// The `CFRunLoop` of `runLoop`; nil when it isn't known.
+  /// The `CFRunLoop` of `runLoop`; nil when it isn't in the cache.
   static func loop(of runLoop: RunLoop) -> CFRunLoop? {
     let key = ObjectIdentifier(runLoop)
-    // An address may be another's now.
+    // The address may belong to another object by now, so the identity is compared.
     return entries.withLock { $0[key] }.flatMap { $0.runLoop === runLoop ? $0.loop : nil }
   }
 
@@ -32,6 +32,6 @@ enum KnownRunLoops {
       entries[key] = entry
       return gone
     }
-    _ = gone  // let go outside the lock
+    _ = gone  // released outside the lock
   }
 }

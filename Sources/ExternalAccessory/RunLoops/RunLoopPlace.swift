@@ -3,24 +3,25 @@
 import CoreFoundation
 import Foundation
 
-/// A run loop and a mode in which something is scheduled.
+/// A run loop and a mode in which a source is scheduled.
 ///
-/// `@unchecked Sendable`: a `CFRunLoop`, a `CFString` and the adding and invalidating of a timer may be used from any
-/// thread by their documentation; the `RunLoop` is kept and compared, never called; and a place is only changed under
-/// the lock of the `RunLoopSource` that it belongs to.
+/// `@unchecked Sendable`: by their documentation a `CFRunLoop` and a `CFString` may be used from any thread, and timers
+/// may be added and invalidated from any thread. The `RunLoop` is retained and compared, and never called. A value is
+/// changed only under the lock of the `RunLoopSource` that it belongs to.
 struct RunLoopPlace: @unchecked Sendable {
-  /// The run loop as the client named it. Kept, as its identity is what `remove` is told.
+  /// The run loop that the client passed. Retained, since `remove` compares its identity.
   let runLoop: RunLoop
   let mode: RunLoop.Mode
-  /// The run loop beneath; nil until it is known.
+  /// The `CFRunLoop` of `runLoop`; nil until it is known.
   var loop: CFRunLoop?
-  /// Finds out, in the run loop itself, which one it is.
+  /// A timer that finds the `CFRunLoop` when the run loop fires it.
   var timer: Timer?
 
   init(_ runLoop: RunLoop, _ mode: RunLoop.Mode) {
     (self.runLoop, self.mode) = (runLoop, mode)
-    // There is no public way from a RunLoop to what lies beneath, but for the main and the current one. The latter is
-    // asked for last: a thread that had no run loop gets one by that, with two descriptors.
+    // Foundation has no public way from a `RunLoop` to its `CFRunLoop`, except for the main and the current run loop.
+    // The current one is tried last, since asking for it gives a thread without a run loop a new one, with two
+    // descriptors.
     if runLoop === RunLoop.main {
       loop = CFRunLoopGetMain()
     } else if let known = KnownRunLoops.loop(of: runLoop) {
@@ -32,7 +33,7 @@ struct RunLoopPlace: @unchecked Sendable {
 
   var isMain: Bool { runLoop === RunLoop.main }
 
-  /// Which place it is, without keeping the run loop.
+  /// The identity of a place, without a reference to the run loop.
   struct Key: Hashable, Sendable {
     let runLoop: ObjectIdentifier
     let mode: String
@@ -42,7 +43,8 @@ struct RunLoopPlace: @unchecked Sendable {
 
   func isSame(_ other: RunLoopPlace) -> Bool { key == other.key }
 
-  /// The mode's name beneath. The set of the common modes is known by its string's address, not by what it says.
+  /// The mode's name in Core Foundation. The set of common modes is identified by its string's address, not by the
+  /// text.
   var modeName: CFString {
     switch mode {
     case .common: kCFRunLoopCommonModes

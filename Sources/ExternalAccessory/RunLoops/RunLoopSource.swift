@@ -6,20 +6,20 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What runs on run loops when it is signalled.
+/// Work that run loops do when its source is signalled.
 protocol RunLoopWork: AnyObject, Sendable {
-  /// Does a part of the work, on the run loop's thread. True when there is more, which runs after the run loop's other
-  /// work.
+  /// Does a part of the work, on the run loop's thread. True when more is to be done, which the run loop does after its
+  /// other work.
   func perform() -> Bool
 }
 
-/// A source of work for the run loops that it is scheduled in: a version 0 `CFRunLoopSource`.
+/// A source of work for the run loops in which it is scheduled: a version 0 `CFRunLoopSource`.
 ///
-/// `RunLoop.perform` would not do: it doesn't wake a run loop that sleeps. Work for the main run loop's default mode, the
-/// common modes included, is done on the main queue while that run loop doesn't run, as under `dispatchMain()` and
-/// `static func main() async`. Work for other modes waits until they run.
+/// `RunLoop.perform` isn't sufficient, since it doesn't wake a sleeping run loop. Work for the main run loop's default
+/// mode, also as one of the common modes, is done on the main queue while that run loop isn't running, as under
+/// `dispatchMain()` and `static func main() async`. Work for other modes waits until they run.
 final class RunLoopSource: Sendable {
-  /// Where the run loop finds the work. Weak, as run loops keep their sources.
+  /// Gives the run loop access to the work. The references are weak, since run loops retain their sources.
   private final class Target: Sendable {
     struct Ends: Sendable {
       weak var work: (any RunLoopWork)?
@@ -27,34 +27,34 @@ final class RunLoopSource: Sendable {
     }
 
     let ends = Locked(Ends())
-    /// Set until the work begins: so it is known that run loops have been woken already.
+    /// Whether the source was signalled and the work hasn't begun, so the run loops were woken already.
     let isSignalled = Atomic(false)
 
-    /// Runs the work; true when there is more.
+    /// Does the work; true when more is to be done.
     func perform() -> Bool {
       _ = isSignalled.exchange(false, ordering: .acquiringAndReleasing)
       return ends.withLock { $0.work }?.perform() ?? false
     }
   }
 
-  /// The source beneath.
+  /// The Core Foundation source.
   ///
-  /// `@unchecked Sendable`: sources may be signalled, added, removed and invalidated from any thread by their
-  /// documentation (CFRunLoopSource is locked inside).
+  /// `@unchecked Sendable`: by its documentation a source may be signalled, added, removed and invalidated from any
+  /// thread (`CFRunLoopSource` has an internal lock).
   private struct Source: @unchecked Sendable { let source: CFRunLoopSource }
 
   private struct State: Sendable {
     var places: [RunLoopPlace] = []
     var isInvalid = false
-    /// A block for this source waits on the main queue.
+    /// Whether a block of this source is pending on the main queue.
     var isOnMainQueue = false
   }
 
   private let target = Target()
-  private let beneath: Source
+  private let cfSource: Source
   private let state = Locked(State())
 
-  /// A source that isn't scheduled anywhere.
+  /// A source that is scheduled nowhere.
   init() {
     var context = CFRunLoopSourceContext()
     context.info = Unmanaged.passRetained(target).toOpaque()
@@ -64,18 +64,18 @@ final class RunLoopSource: Sendable {
       let target = Unmanaged<Target>.fromOpaque(info).takeUnretainedValue()
       if target.perform() { target.ends.withLock { $0.source }?.goOn() }
     }
-    beneath = Source(source: CFRunLoopSourceCreate(nil, 0, &context))
+    cfSource = Source(source: CFRunLoopSourceCreate(nil, 0, &context))
     target.ends.withLock { $0.source = self }
   }
 
   deinit { invalidate() }
 
-  /// Sets what is run. Not kept.
+  /// Sets the work. A weak reference.
   func run(_ work: any RunLoopWork) { target.ends.withLock { $0.work = work } }
 
   // MARK: - Scheduling
 
-  /// Schedules in one more place. What has been signalled and not been done is done there too.
+  /// Schedules the source in one more run loop and mode. Work that was signalled and not done is done there, too.
   func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
     let place = RunLoopPlace(runLoop, mode)
     let isNew = state.withLock { state in
@@ -97,14 +97,15 @@ final class RunLoopSource: Sendable {
 
   private func attach(_ place: RunLoopPlace) {
     guard let loop = place.loop else { return }
-    CFRunLoopAddSource(loop, beneath.source, place.modeName)
+    CFRunLoopAddSource(loop, cfSource.source, place.modeName)
     wake()
   }
 
-  /// A timer is what another thread can put into a run loop that it only knows as a `RunLoop`, and what wakes it.
+  /// Adds a timer to the run loop. A timer can be added from another thread through a `RunLoop` alone, and it wakes the
+  /// run loop.
   private func askForLoop(_ place: RunLoopPlace) {
     let key = place.key
-    // Holds next to nothing, as it is never freed.
+    // The timer holds only a weak reference, since Foundation never frees the timer.
     let timer = Timer(fire: Date(), interval: 0, repeats: false) { [weak self] _ in
       KnownRunLoops.noteCurrent()
       self?.arrived(key)
@@ -117,7 +118,7 @@ final class RunLoopSource: Sendable {
     if isWanted { place.runLoop.add(timer, forMode: place.mode) }
   }
 
-  /// Called by the run loop of that place.
+  /// Called by the place's run loop, which is thereby known.
   private func arrived(_ key: RunLoopPlace.Key) {
     let found = state.withLock { state -> RunLoopPlace? in
       guard let index = state.places.firstIndex(where: { $0.key == key }) else { return nil }
@@ -128,25 +129,25 @@ final class RunLoopSource: Sendable {
     if let found { attach(found) }
   }
 
-  /// Takes it out of a place, where it is there.
+  /// Removes the source from a run loop and mode, where it is scheduled there.
   func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {
     let place = RunLoopPlace(runLoop, mode)
     let loops = state.withLock { state -> [RunLoopPlace] in
       let removed = state.places.filter { $0.isSame(place) }
       state.places.removeAll { $0.isSame(place) }
-      // One that is in the common modes may be taken out of one of them: the run loop knows how.
+      // A source in the common modes may be removed from a single one of them, which the run loop handles.
       return removed.isEmpty ? state.places.filter { $0.runLoop === runLoop }.prefix(1).map { $0 } : removed
     }
     for found in loops {
       found.timer?.invalidate()
-      if let loop = found.loop { CFRunLoopRemoveSource(loop, beneath.source, place.modeName) }
+      if let loop = found.loop { CFRunLoopRemoveSource(loop, cfSource.source, place.modeName) }
     }
   }
 
-  /// Whether it is in any run loop.
+  /// Whether the source is scheduled in a run loop.
   var isScheduled: Bool { state.withLock { !$0.places.isEmpty } }
 
-  /// Takes it out of all run loops, for good.
+  /// Removes the source from all run loops for good.
   func invalidate() {
     let places = state.withLock { state in
       state.isInvalid = true
@@ -154,22 +155,23 @@ final class RunLoopSource: Sendable {
       return state.places
     }
     for place in places { place.timer?.invalidate() }
-    CFRunLoopSourceInvalidate(beneath.source)
+    CFRunLoopSourceInvalidate(cfSource.source)
     let key = ObjectIdentifier(target)
     Self.inMain.withLock { _ = $0.removeValue(forKey: key) }
   }
 
   // MARK: - Signalling
 
-  /// Makes the work run soon on one of the run loops that it is scheduled in. Several signals before that count once.
+  /// Makes one of the run loops do the work soon. Several signals before the work begins count as one.
   func signal() {
     if !target.isSignalled.exchange(true, ordering: .acquiringAndReleasing) { wake() }
   }
 
   private func wake() {
-    // In this order: the main run loop, when it stops, looks for signalled sources after it has said that it stops.
+    // `isSignalled` is set first: the main run loop, when it stops, looks for signalled sources after it has set
+    // `MainRunLoopWatch.isStopping`.
     target.isSignalled.store(true, ordering: .sequentiallyConsistent)
-    CFRunLoopSourceSignal(beneath.source)
+    CFRunLoopSourceSignal(cfSource.source)
     let places = state.withLock { $0.places }
     var isInMain = false
     for place in places {
@@ -179,22 +181,22 @@ final class RunLoopSource: Sendable {
     if isInMain, needsMainQueue { useMainQueue() }
   }
 
-  /// More is to be done, by the run loop that is just doing it and so needs no waking, unless there are others.
+  /// More work is to be done. The running run loop needs no waking, unless other run loops share the work.
   private func goOn() {
     guard state.withLock({ $0.places.count == 1 }) else { return wake() }
     target.isSignalled.store(true, ordering: .releasing)
-    CFRunLoopSourceSignal(beneath.source)
+    CFRunLoopSourceSignal(cfSource.source)
   }
 
   // MARK: - The main queue
 
   private struct WeakSource: Sendable { weak var object: RunLoopSource? }
 
-  /// Those that were scheduled in the main run loop and are not invalid.
+  /// The valid sources that were scheduled in the main run loop.
   private static let inMain = Locked<[ObjectIdentifier: WeakSource]>([:])
 
-  /// Called when the main run loop stops: what it was told to do and hasn't done goes to the main queue, as it may not
-  /// run again.
+  /// Called when the main run loop stops. Signalled work goes to the main queue, since the run loop may never run
+  /// again.
   static func mainRunLoopStopped() {
     for source in inMain.withLock({ $0.values.compactMap(\.object) })
     where source.target.isSignalled.load(ordering: .sequentiallyConsistent)
@@ -204,10 +206,10 @@ final class RunLoopSource: Sendable {
     }
   }
 
-  /// Whether the main run loop would do the work while it runs in this mode.
-  private func isInMain(_ mode: CFString) -> Bool { CFRunLoopContainsSource(CFRunLoopGetMain(), beneath.source, mode) }
+  /// Whether the main run loop does the work while it runs in this mode.
+  private func isInMain(_ mode: CFString) -> Bool { CFRunLoopContainsSource(CFRunLoopGetMain(), cfSource.source, mode) }
 
-  /// Whether the main run loop should do the work and may not, as it doesn't run, or in another mode.
+  /// Whether the main run loop should do the work but can't, because it isn't running, or is running in another mode.
   private var needsMainQueue: Bool {
     if !MainRunLoopWatch.isStopping, let mode = CFRunLoopCopyCurrentMode(CFRunLoopGetMain()), isInMain(mode) {
       return false
@@ -231,9 +233,8 @@ final class RunLoopSource: Sendable {
       if target.perform() { wake() }
       return
     }
-    // The main run loop runs after all, and does the work in its turn. In a mode that the source isn't in, and that
-    // serves the main queue, nothing can be done now: the next signal tries again. Trying again by itself would keep
-    // that run loop awake.
+    // The main run loop is running after all, and does the work later. If it runs in a mode without this source,
+    // nothing can be done now, and the next signal tries again. Retrying here would keep that run loop busy.
     if !isInMain(mode) { target.isSignalled.store(false, ordering: .sequentiallyConsistent) }
   }
 }

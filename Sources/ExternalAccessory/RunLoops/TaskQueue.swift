@@ -2,12 +2,12 @@
 
 import Dispatch
 
-/// The queue on which this module's tasks run: a serial dispatch queue.
+/// The serial dispatch queue that runs this module's tasks.
 ///
-/// Not the threads of Swift's tasks: the main thread may wait for one of these tasks, and so may every thread of that
-/// pool. Not the I/O thread: profiles are matched and a service's answers are decoded here.
+/// The threads of Swift's tasks aren't used, since the main thread may wait for one of these tasks, and so may every
+/// thread of that pool. The I/O thread isn't used, since profiles are matched and a service's replies are decoded here.
 final class TaskQueue: TaskExecutor {
-  /// The one queue of this module.
+  /// The queue of this module.
   static let shared = TaskQueue()
 
   private let queue = DispatchQueue(label: "accessory.external")

@@ -8,12 +8,12 @@ import AccessoryIO
 
 /// An accessory that a service reports.
 struct ReportedAccessory: Sendable, Hashable {
-  /// As far as the service tells.
+  /// The device, as far as the service reports it.
   var device: Device
-  /// The protocols that it can be opened for. The profile has no other settings: only the service knows how to open it.
+  /// A profile with the protocols for which the accessory can be opened, and no other settings: the service opens it.
   var profile: Profile
 
-  /// Bytes of its texts, and of what holds these.
+  /// The size of the device's texts in bytes, including their storage.
   var size: Int {
     let usb = device.usb
     let texts =
@@ -27,8 +27,8 @@ struct ReportedAccessory: Sendable, Hashable {
   }
 }
 
-/// Follows the accessories that services of this package hold, including those that only a service knows, because a
-/// user named them to it or it sees more devices than this program.
+/// Follows the accessories that this package's services hold, including those that only a service knows: because a user
+/// named them to it, or because it sees more devices than this program.
 enum ServiceAccessories {
   enum Event: Sendable {
     case came(ReportedAccessory)
@@ -37,12 +37,12 @@ enum ServiceAccessories {
     case tooMany(AccessoryError)
   }
 
-  /// How long a service may take to answer.
-  private static let patience = Duration.seconds(5)
+  /// The time limit of a service's replies.
+  private static let replyTimeout = Duration.seconds(5)
 
-  /// Follows the service at a place, and those that start there later, until the task is cancelled. Calls `ready`, once,
-  /// when what the first has is told, or none is there. Of one service no more than `limit` accessories are told at a
-  /// time.
+  /// Follows the service at `place`, and services that start there later, until the task is cancelled. Calls `ready`
+  /// once, when the first service's accessories were reported, or when there is no service. At most `limit` accessories
+  /// of a service are reported at the same time.
   static func follow(
     _ place: String, limit: Int = ReplyLimits.devices, ready: @escaping @Sendable () -> Void,
     _ tell: @escaping @Sendable (Event) -> Void
@@ -72,15 +72,15 @@ enum ServiceAccessories {
   private static func tooMany(_ place: String, _ limit: Int) -> AccessoryError {
     AccessoryError(
       .badData,
-      "the service at \(place) tells of more than \(limit) accessories, or too much of them: what is beyond is passed "
-        + "over")
+      "the service at \(place) reports more than \(limit) accessories, or too much about them: the rest is "
+        + "ignored")
   }
 
   private static func followOne(
     _ place: String, _ known: inout ReportedDevices<ReportedAccessory>, ready: () -> Void, tell: (Event) -> Void,
     passOver: () -> Void
   ) async throws {
-    for try await event in try await BridgeClient.events(at: place, patience: patience) {
+    for try await event in try await BridgeClient.events(at: place, replyTimeout: replyTimeout) {
       switch event {
       case .ready: ready()
       case .present(let facts), .connected(let facts):
@@ -99,11 +99,11 @@ enum ServiceAccessories {
     }
   }
 
-  /// Everything that the service knows of a device. If a user named it to the service, it is asked for its identity.
+  /// Asks the service for a device's record; for a device that a user named to the service, also for its identity.
   ///
-  /// By a connection of its own: one made before that of the events may be to a service that was just ending.
+  /// Uses a new connection: a connection older than the one of the events may belong to a service that was ending.
   private static func look(_ facts: Bridge.Device, _ place: String) async -> ReportedAccessory? {
-    guard let client = try? await BridgeClient.connect(to: place, patience: patience) else { return nil }
+    guard let client = try? await BridgeClient.connect(to: place, replyTimeout: replyTimeout) else { return nil }
     if facts.source == Device.Source.named.rawValue,
       let reply = try? await client.device(facts.place).info(), reply.accessory.device.place == facts.place
     {
@@ -115,7 +115,7 @@ enum ServiceAccessories {
 }
 
 extension ReportedAccessory {
-  /// Nil for what no program of ExternalAccessory can open.
+  /// Nil for an accessory without protocols, which no program of ExternalAccessory can open.
   init?(_ accessory: Bridge.Accessory, _ identity: Bridge.Identity?) {
     guard let protocols = accessory.protocols, !protocols.isEmpty else { return nil }
     let facts = accessory.device

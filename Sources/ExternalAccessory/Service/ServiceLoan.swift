@@ -5,29 +5,29 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryLink
 
-/// Borrows an accessory from a service of this package that holds it. The bytes are the same as if this program had
-/// opened it.
+/// Borrows an accessory from the service of this package that holds it. The bytes are the same as if this program had
+/// opened the device.
 enum ServiceLoan {
-  /// How long a service may take to answer.
-  private static let patience = Duration.seconds(5)
+  /// The time limit of a service's replies.
+  private static let replyTimeout = Duration.seconds(5)
 
-  /// Borrows `device` from the service, at one of `places`, that holds it; nil when none does. Throws what lending it throws: `busy` when
-  /// another program has borrowed it, `disconnected`.
+  /// Borrows `device` from the service that holds it, at one of the sockets `places`; nil when none does. Throws the
+  /// errors of the loan: `busy` when another program has borrowed it, `disconnected`.
   static func open(
     _ device: Device, from places: [String], writes: Bool
   ) async throws(AccessoryError) -> AccessorySession? {
     for place in places {
       guard let (client, accessory) = await client(at: place, holding: device) else { continue }
-      // A service of an earlier version knows no accessories with writes, nor the word.
+      // An older service knows neither the field `writes` nor the parameter `write`.
       let write = writes && accessory.writes != nil
       return AccessorySession(try await client.device(device.address.description).open(write: write).transport)
     }
     return nil
   }
 
-  /// A connection to the service there, if it has the device, or is about to.
+  /// A connection to the service at `place`, if it holds the device or is opening it.
   private static func client(at place: String, holding device: Device) async -> (BridgeClient, Bridge.Accessory)? {
-    guard let client = try? await BridgeClient.connect(to: place, patience: patience),
+    guard let client = try? await BridgeClient.connect(to: place, replyTimeout: replyTimeout),
       let list = try? await client.list()
     else { return nil }
     let held = list.first { accessory in

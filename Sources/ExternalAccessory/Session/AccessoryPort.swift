@@ -6,26 +6,26 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 
-/// Opens one accessory, from its connection to its disconnection, and knows its open session.
+/// Opens one accessory between its connection and its disconnection, and knows its open session.
 final class AccessoryPort: Sendable {
   private struct State: Sendable {
     var device: Device
     var profile: Profile
     var isConnected = true
-    /// The last session, which may be closing still.
+    /// The last session, which may still be closing.
     var channel: SessionChannel?
     var onLost: (@Sendable () -> Void)?
   }
 
-  /// Where services answer that may hold it.
+  /// The sockets of the services that may hold the accessory.
   private let services: [String]
   private let drivers: DriverLibrary
   private let state: Locked<State>
-  /// Held by the thread that opens a session.
+  /// Locked by the thread that opens a session.
   private let opening = Locked(())
 
-  /// The timeout of opening, without the time that the accessory needs to settle.
-  private static let patience = Duration.seconds(10)
+  /// The timeout of opening, without the accessory's settle time.
+  private static let openTimeout = Duration.seconds(10)
 
   init(device: Device, profile: Profile, services: [String], drivers: DriverLibrary) {
     self.drivers = drivers
@@ -33,16 +33,17 @@ final class AccessoryPort: Sendable {
     self.services = services
   }
 
-  /// As discovery told of it last.
+  /// The device as discovery reported it last.
   var device: Device { state.withLock { $0.device } }
 
-  /// How it is opened, and for what.
+  /// The profile with which the accessory is opened.
   var profile: Profile { state.withLock { $0.profile } }
 
-  /// Called when discovery reports the device again with changed properties.
+  /// Called when discovery reports the device with changed properties.
   func changed(_ device: Device) { state.withLock { $0.device = device } }
 
-  /// Called when discovery reports it again, too, and it can be opened for the same protocols as before.
+  /// Called when discovery reports a device that a service has reported before. The profile is replaced only if the
+  /// protocols are the same.
   func changed(_ device: Device, _ profile: Profile) {
     state.withLock { state in
       state.device = device
@@ -50,16 +51,17 @@ final class AccessoryPort: Sendable {
     }
   }
 
-  /// Sets what is called, on the I/O thread, when a session that was opened here finds that the accessory is gone.
+  /// Sets a callback, which is called on the I/O thread when a session of this program finds the accessory gone.
   func onLost(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onLost = body } }
 
   var isConnected: Bool { state.withLock { $0.isConnected } }
 
-  /// Opens a session, and waits for that. One for the same protocol is closed first. With `writes`, its bytes may change
-  /// something in the accessory, if the profile allows that.
+  /// Opens a session, and waits until it is open. A session for the same protocol is closed first. With `writes`, the
+  /// session's bytes may change something in the accessory, if the profile allows that.
   ///
-  /// Throws `disconnected`; `unsupported` when the accessory has no such protocol; `busy` when it is open for another
-  /// protocol, as it has one line for all of them, or somebody else has it; `timedOut`; and what opening it throws.
+  /// Throws `disconnected`; `unsupported` when the accessory doesn't have the protocol; `busy` when the accessory is
+  /// open for another protocol, since all protocols share one line, or when another program has it; `timedOut`; and the
+  /// errors of opening the device.
   func open(_ protocolString: String, writes: Bool = false) throws(AccessoryError) -> SessionChannel {
     let (device, profile) = state.withLock { ($0.device, $0.profile) }
     let name = device.name ?? device.address.description
@@ -74,18 +76,20 @@ final class AccessoryPort: Sendable {
       }
       let lost: @Sendable () -> Void = { [weak self] in self?.lost() }
       let channel = try BlockingCall.run(
-        "opening \(name)", limit: Self.patience + profile.settle, late: { (late: SessionChannel) in late.beginClose() }
+        "opening \(name)", limit: Self.openTimeout + profile.settle,
+        late: { (late: SessionChannel) in late.beginClose() }
       ) { [services, drivers] () async throws(AccessoryError) in
         await last?.close()
         let session: AccessorySession
         var onLost = lost
         if let held = try await ServiceLoan.open(device, from: services, writes: writes) {
           session = held
-          // When a loan ends, the service may have stopped, and the accessory be there still. Discovery, or what the
-          // service tells of, says whether it has gone.
+          // A loan also ends when the service stops, while the accessory is still there. Discovery or the service's
+          // events report whether it is gone.
           onLost = {}
         } else {
-          // A device that only a service could open.
+          // The profile is one that a service has reported, and the service is gone: this program can't open the
+          // device.
           guard !profile.rules.isEmpty else { throw .disconnected(name) }
           var opener = DeviceOpener(device, profile: profile, drivers: drivers)
           opener.asksToWrite = writes
@@ -102,19 +106,19 @@ final class AccessoryPort: Sendable {
 
   // MARK: - The end
 
-  /// The accessory is gone: no more sessions. Calls `body`, once, when the delegates of the last session's streams have
-  /// been told, or after `limit`, and then closes it in any case. Does nothing the second time.
+  /// The accessory is gone, so no more sessions are opened. Calls `body` once, when the delegates of the last session's
+  /// streams have received the end events, or after `limit`; then the session is closed. A second call does nothing.
   func disconnect(limit: Duration, io: IOThread = .shared, then body: @escaping @Sendable () -> Void) {
     let (wasConnected, channel, onLost) = state.withLock { state in
       defer { (state.isConnected, state.channel, state.onLost) = (false, nil, nil) }
       return (state.isConnected, state.channel, state.onLost)
     }
-    _ = onLost  // let go outside the lock
+    _ = onLost  // released outside the lock
     guard wasConnected else { return }
     guard let channel else { return body() }
     let once = Once(body)
-    // If the system reports the removal, a silent terminal or endpoint is closed at once. A simulator hangs up by
-    // itself, and its last bytes may be on their way.
+    // After a removal that the system reports, a silent terminal or endpoint is closed at once. A simulator hangs up by
+    // itself, and its last bytes may still be in transit.
     if device.source == .udev { channel.deviceWasRemoved() }
     let timer = io.schedule(at: io.now + limit) {
       channel.beginClose()
@@ -128,7 +132,7 @@ final class AccessoryPort: Sendable {
   }
 }
 
-/// Runs a body once, however often it is asked to.
+/// Runs a body once, whichever call comes first.
 private final class Once: Sendable {
   private let body: Locked<(@Sendable () -> Void)?>
 

@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The input stream of a session, as Foundation's classes want it.
+/// The input stream of a session, a subclass of Foundation's `InputStream`.
 ///
-/// All members may be used from any thread; the base class is not used at all.
+/// All members may be used from any thread. Nothing of the base class's implementation is used.
 final class AccessoryInputStream: InputStream, StreamDelegate {
   private let core: InputCore
 
@@ -26,14 +26,15 @@ final class AccessoryInputStream: InputStream, StreamDelegate {
 
   override var hasBytesAvailable: Bool { core.hasBytesAvailable }
 
-  // MARK: - As every stream
+  // MARK: - Members of Stream
 
   override weak var delegate: (any StreamDelegate)? {
     get { core.notifier.delegate ?? self }
     set { core.notifier.delegate = newValue === self ? nil : newValue }
   }
 
-  /// A stream is its own delegate until it has another. It has nothing to tell itself: events wait for the other.
+  /// A stream is its own delegate until another is set. This implementation does nothing: events wait for the other
+  /// delegate.
   func stream(_ stream: Stream, handle event: Stream.Event) {}
 
   override func open() { core.notifier.open() }

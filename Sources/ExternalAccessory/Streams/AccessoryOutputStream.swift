@@ -3,9 +3,9 @@
 import AccessoryIO
 import Foundation
 
-/// The output stream of a session, as Foundation's classes want it.
+/// The output stream of a session, a subclass of Foundation's `OutputStream`.
 ///
-/// All members may be used from any thread; the base class is not used at all.
+/// All members may be used from any thread. Nothing of the base class's implementation is used.
 final class AccessoryOutputStream: OutputStream, StreamDelegate {
   private let core: OutputCore
 
@@ -15,7 +15,7 @@ final class AccessoryOutputStream: OutputStream, StreamDelegate {
     core.notifier.attach(self, onClose: onClose)
   }
 
-  /// Foundation's way to make a stream into memory, which this is not: it takes nothing.
+  /// Foundation's required initialiser for a stream into memory. Such a stream accepts no bytes.
   required init(toMemory: ()) {
     core = OutputCore(OutputQueue(highWater: 0))
     super.init(toMemory: ())
@@ -29,14 +29,15 @@ final class AccessoryOutputStream: OutputStream, StreamDelegate {
 
   override var hasSpaceAvailable: Bool { core.hasSpaceAvailable }
 
-  // MARK: - As every stream
+  // MARK: - Members of Stream
 
   override weak var delegate: (any StreamDelegate)? {
     get { core.notifier.delegate ?? self }
     set { core.notifier.delegate = newValue === self ? nil : newValue }
   }
 
-  /// A stream is its own delegate until it has another. It has nothing to tell itself: events wait for the other.
+  /// A stream is its own delegate until another is set. This implementation does nothing: events wait for the other
+  /// delegate.
   func stream(_ stream: Stream, handle event: Stream.Event) {}
 
   override func open() { core.notifier.open() }

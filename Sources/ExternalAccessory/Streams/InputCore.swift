@@ -6,21 +6,21 @@ import Foundation
 
 /// The implementation of an accessory's input stream. Unlike a `Stream` it can be used on any thread.
 ///
-/// Bytes are taken from the transport's queue when they are asked for. The queue tells of new ones once after it was
-/// found empty; so whoever takes goes on until it is, or keeps what is left here and owes the delegate an event.
+/// Bytes are taken from the transport's queue when the client reads. The queue reports new bytes only once after it was
+/// found empty. So a caller takes bytes until the queue is empty, or keeps the rest here and calls `oweReady`.
 final class InputCore: StreamBytes {
   private struct State: Sendable {
-    /// What was taken and not read, from `head` on.
+    /// Bytes that were taken from the queue. Those from `head` on weren't read.
     var buffer: [UInt8] = []
     var head = 0
     var spare: [UInt8] = []
     var isClosed = false
-    /// Since the delegate was told.
+    /// Whether the client has read since the last event.
     var wasRead = false
 
     var count: Int { buffer.count - head }
 
-    /// Copies up to `limit` bytes to `target`; their number.
+    /// Copies up to `limit` bytes to `target`, and returns their number.
     mutating func move(to target: UnsafeMutablePointer<UInt8>, limit: Int) -> Int {
       let piece = min(count, limit)
       buffer.withUnsafeBufferPointer { bytes in
@@ -35,19 +35,19 @@ final class InputCore: StreamBytes {
   /// in the accessory.
   private static let keptBytes = 65_536
 
-  /// Tells the delegate.
+  /// Notifies the delegate.
   let notifier = StreamNotifier()
   private let input: InputQueue
   private let state = Locked(State())
 
-  /// The core of a stream of what arrives in `input`, whose one consumer it is.
+  /// The core of a stream of the bytes in `input`. It is the queue's only consumer.
   init(_ input: InputQueue) {
     self.input = input
     notifier.serve(self)
     input.onReadable { [weak self] in self?.arrived() }
   }
 
-  /// On the I/O thread.
+  /// The queue has bytes. Called on the I/O thread.
   private func arrived() {
     let isClosed = state.withLock { state in
       if state.isClosed { discard(&state) }
@@ -56,7 +56,7 @@ final class InputCore: StreamBytes {
     if !isClosed { notifier.oweReady() }
   }
 
-  /// An unread input must not block the accessory, as some programs use only the output.
+  /// Discards all bytes, since an unread input must not block the accessory: some programs use only the output.
   private func discard(_ state: inout State) {
     while case .bytes = input.take(into: &state.buffer) {}
     (state.buffer, state.spare, state.head) = ([], [], 0)
@@ -64,7 +64,7 @@ final class InputCore: StreamBytes {
 
   // MARK: - Bytes
 
-  /// Reads what there is, up to `limit` bytes: 0 when there is nothing, -1 when the stream isn't open or has failed.
+  /// Reads up to `limit` bytes: 0 when there are none, -1 when the stream isn't open or has failed.
   func read(into target: UnsafeMutablePointer<UInt8>, limit: Int) -> Int {
     guard notifier.isOpen else { return -1 }
     let (count, hasMore) = state.withLock { state in
@@ -78,10 +78,10 @@ final class InputCore: StreamBytes {
     return count
   }
 
-  /// True when a read would give bytes.
+  /// Whether a read would return bytes.
   var hasBytesAvailable: Bool { notifier.isOpen && state.withLock { refill(&$0) } }
 
-  /// When all has been read, takes what has arrived; false when there is nothing.
+  /// When the buffer is empty, takes bytes from the queue; false when there are none.
   private func refill(_ state: inout State) -> Bool {
     if state.count > 0 { return true }
     guard !state.isClosed else { return false }
@@ -95,7 +95,7 @@ final class InputCore: StreamBytes {
     }
   }
 
-  // MARK: - For the notifier
+  // MARK: - StreamBytes
 
   var readyEvent: Stream.Event { .hasBytesAvailable }
 
@@ -106,8 +106,8 @@ final class InputCore: StreamBytes {
     }
   }
 
-  /// Adds what has arrived to what the delegate hasn't read: so the queue is empty, and tells of what comes next. What
-  /// came while the delegate was being told deserves an event of its own.
+  /// Moves received bytes to the unread ones, so that the queue is empty and reports the next bytes. True when bytes
+  /// came while the delegate was called, since they need another event.
   func wasTold() -> Bool {
     state.withLock { state in
       var hasNew = false

@@ -5,8 +5,8 @@ import Foundation
 import Glibc
 
 extension NSError {
-  /// The error as Foundation's clients know errors: the kernel's number in POSIX's domain where there is one, otherwise
-  /// the number that comes nearest; the sentence for people; and the error itself beneath.
+  /// The error in Foundation's form: in the POSIX domain, with the errno where there is one and otherwise the nearest
+  /// number; with the message for people, and with the original as the underlying error.
   convenience init(_ error: AccessoryError) {
     let code: CInt =
       if case .errno(let number)? = error.code {

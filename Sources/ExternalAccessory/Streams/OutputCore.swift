@@ -5,23 +5,25 @@ import Foundation
 
 /// The implementation of an accessory's output stream. Unlike a `Stream` it can be used on any thread.
 ///
-/// Bytes go straight to the transport's queue, which says truly whether there is space.
+/// Bytes go directly to the transport's queue, which reports exactly whether it has space.
 final class OutputCore: StreamBytes {
-  /// Bytes that one write takes at most, so that what waits stays bounded.
+  /// The most bytes of one write, which bounds the queue.
   private static let writeLimit = 65_536
 
-  /// Tells the delegate.
+  /// Notifies the delegate.
   let notifier = StreamNotifier()
   private let output: OutputQueue
 
-  /// The core of a stream into `output`, whose one producer it is. Its owner calls `finish` when it takes no more.
+  /// The core of a stream into `output`. It is the queue's only producer. The owner calls `finish` when the transport
+  /// accepts no more bytes.
   init(_ output: OutputQueue) {
     self.output = output
     notifier.serve(self)
     output.onSpace { [weak notifier] in notifier?.oweReady() }
   }
 
-  /// Queues up to 64 KiB of `bytes`: 0 when there is no space, -1 when the stream isn't open or the accessory is gone.
+  /// Queues up to 64 KiB of `bytes` and returns their number: 0 when there is no space, -1 when the stream isn't open
+  /// or the accessory is gone.
   func write(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     guard notifier.isOpen else { return -1 }
     let piece = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes).prefix(Self.writeLimit))
@@ -34,10 +36,10 @@ final class OutputCore: StreamBytes {
     }
   }
 
-  /// True when a write would be taken.
+  /// Whether a write would be accepted.
   var hasSpaceAvailable: Bool { notifier.isOpen && output.hasSpaceAvailable }
 
-  // MARK: - For the notifier
+  // MARK: - StreamBytes
 
   var readyEvent: Stream.Event { .hasSpaceAvailable }
 

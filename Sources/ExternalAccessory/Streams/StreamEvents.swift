@@ -3,23 +3,23 @@
 import AccessoryCore
 import Foundation
 
-/// The events that are due to a stream's delegate, and the stream's status. A value without threads or run loops.
+/// The pending events of a stream's delegate, and the stream's status. A value without threads and run loops.
 struct StreamEvents: Sendable {
   private enum Phase { case notOpen, open, closed }
 
-  /// What is to be told next.
+  /// A pending event.
   enum Due: Sendable, Equatable {
-    /// This.
+    /// This event.
     case event(Stream.Event)
-    /// That there is something to read, or space to write, if there is.
+    /// The event for readable bytes or for space, if the stream is still ready.
     case ready
   }
 
-  /// How the bytes ended.
+  /// How the stream ended.
   struct End: Sendable {
-    /// Nil: the session was closed here.
+    /// Nil when this program has closed the session.
     var error: AccessoryError?
-    /// An accessory that was unplugged has come to its end; all else is an error.
+    /// Whether the end is an error. An unplug is a normal end.
     var isFailure: Bool { error.map { $0.kind != .disconnected && $0.kind != .cancelled } ?? false }
   }
 
@@ -27,17 +27,17 @@ struct StreamEvents: Sendable {
   private var owesOpened = false
   private var owesReady = false
   private var owesEnd = false
-  /// How the bytes ended; nil while they haven't.
+  /// How the stream ended; nil while it hasn't.
   private(set) var end: End?
 
-  /// Opened, and not closed.
+  /// Whether the stream was opened, and not closed.
   var isOpen: Bool { phase == .open }
-  /// True when the delegate has been told all that it will ever be.
+  /// Whether the delegate has received all events that there will be.
   var isOver: Bool { phase == .closed || (phase == .open && end != nil && !owesEnd) }
-  /// Whether there is anything to tell.
+  /// Whether an event is pending.
   var owesAny: Bool { phase == .open && (owesOpened || owesReady || owesEnd) }
 
-  /// As Foundation has it.
+  /// The status in Foundation's terms.
   var status: Stream.Status {
     switch phase {
     case .notOpen: .notOpen
@@ -46,7 +46,7 @@ struct StreamEvents: Sendable {
     }
   }
 
-  /// A stream is opened once; one that was closed stays so.
+  /// Opens the stream. A stream can be opened once, and not after it was closed.
   mutating func open() {
     guard phase == .notOpen else { return }
     phase = .open
@@ -55,16 +55,16 @@ struct StreamEvents: Sendable {
     owesEnd = end != nil
   }
 
-  /// True the first time.
+  /// Closes the stream. True at the first call.
   mutating func close() -> Bool {
     defer { phase = .closed }
     return phase != .closed
   }
 
-  /// There may be something to read, or space to write.
+  /// The stream may have become ready: there may be bytes to read, or space to write.
   mutating func oweReady() { if end == nil { owesReady = true } }
 
-  /// No more bytes. The first end counts.
+  /// Ends the stream. The first end counts.
   mutating func finish(_ error: AccessoryError?) {
     guard end == nil else { return }
     end = End(error: error)
@@ -72,8 +72,8 @@ struct StreamEvents: Sendable {
     owesEnd = phase == .open
   }
 
-  /// Removes and returns the next event that is due. If the stream turns out not to be ready, the caller must make sure
-  /// that `oweReady` is called when it is.
+  /// Removes and returns the next pending event. If the stream isn't ready after all, the caller must ensure that
+  /// `oweReady` is called when it is.
   mutating func next() -> Due? {
     guard phase == .open else { return nil }
     if owesOpened {

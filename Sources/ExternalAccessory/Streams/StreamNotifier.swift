@@ -4,33 +4,33 @@ import AccessoryCore
 import Foundation
 import Glibc
 
-/// The bytes of a stream, to whom tells its delegate of them.
+/// The bytes of a stream, as its notifier sees them.
 protocol StreamBytes: AnyObject, Sendable {
-  /// The event that says there is something to read, or space to write.
+  /// The event for bytes to read or space to write.
   var readyEvent: Stream.Event { get }
-  /// Whether there is; if not, `oweReady` of the notifier is called when there is, or `finish`.
+  /// Whether the stream is ready. If not, `oweReady` of the notifier is called when it is, or `finish`.
   func isReady() -> Bool
-  /// Called after the delegate has handled such an event. True when it needs another one.
+  /// Called after the delegate has handled a ready event. True when another one is needed.
   func wasTold() -> Bool
   /// The stream was closed.
   func wasClosed()
 }
 
-/// Delivers a stream's events to its delegate, on the run loops in which the stream is scheduled.
+/// Sends a stream's events to its delegate, on the run loops in which the stream is scheduled.
 ///
-/// An event waits until there is a delegate and a run loop; the same one twice is told once. The delegate is called by
-/// one thread at a time, with no lock held.
+/// An event waits until there is a delegate and a run loop. The same event is pending at most once. The delegate is
+/// called on one thread at a time, without any lock.
 final class StreamNotifier: RunLoopWork {
   private struct State: Sendable {
     var events = StreamEvents()
-    var face = StreamFace()
+    var weakReferences = WeakStreamReferences()
     weak var bytes: (any StreamBytes)?
-    /// The thread on which the delegate is being called.
-    var teller: pthread_t?
+    /// The thread that is calling the delegate.
+    var deliveringThread: pthread_t?
     var onClose: (@Sendable () -> Void)?
     var onTold: [@Sendable () -> Void] = []
 
-    /// To be called when all has been told, outside the lock.
+    /// The callbacks to call when all events were sent; call them outside the lock.
     mutating func takeTold() -> [@Sendable () -> Void] {
       guard events.isOver else { return [] }
       defer { onTold = [] }
@@ -41,27 +41,27 @@ final class StreamNotifier: RunLoopWork {
   private let source = RunLoopSource()
   private let state = Locked(State())
 
-  /// A notifier that knows nothing yet.
+  /// A notifier without a stream.
   init() { source.run(self) }
 
-  /// Sets whose events these are. Not kept.
+  /// Sets the source of the bytes. A weak reference.
   func serve(_ bytes: any StreamBytes) { state.withLock { $0.bytes = bytes } }
 
-  /// Sets the stream object, which is not kept, and what is called, once, when it is closed.
+  /// Sets the stream object, a weak reference, and a callback for the moment when it is closed.
   func attach(_ stream: Stream, onClose: @escaping @Sendable () -> Void) {
-    let face = StreamFace(stream: stream)
+    let weakReferences = WeakStreamReferences(stream: stream)
     state.withLock { state in
-      state.face = face
+      state.weakReferences = weakReferences
       state.onClose = onClose
     }
   }
 
-  // MARK: - What happened
+  // MARK: - Changes
 
-  /// There may be something to read, or space to write.
+  /// The stream may have become ready: there may be bytes to read, or space to write.
   func oweReady() { change { $0.oweReady() } }
 
-  /// No more bytes; the first end counts.
+  /// Ends the stream; the first end counts.
   func finish(_ error: AccessoryError?) { change { $0.finish(error) } }
 
   /// The client opens the stream.
@@ -70,8 +70,8 @@ final class StreamNotifier: RunLoopWork {
   private func change(_ body: @Sendable (inout StreamEvents) -> Void) {
     let mustSignal = state.withLock { state in
       body(&state.events)
-      // Whoever is telling looks again afterwards.
-      return state.events.owesAny && state.teller != pthread_self()
+      // The thread that is calling the delegate checks for pending events afterwards, so it needs no signal.
+      return state.events.owesAny && state.deliveringThread != pthread_self()
     }
     if mustSignal { source.signal() }
   }
@@ -90,26 +90,29 @@ final class StreamNotifier: RunLoopWork {
     onClose?()
   }
 
-  // MARK: - Telling
+  // MARK: - Sending events
 
-  /// Delivers one event to the delegate. Called by run loops.
+  /// Sends one event to the delegate. Called by run loops.
   func perform() -> Bool {
     let this = pthread_self()
-    // A run loop may be run within the delegate, and comes here again.
-    let (audience, bytes, outer) = state.withLock { state -> (StreamAudience?, (any StreamBytes)?, pthread_t?) in
-      guard state.events.owesAny, state.teller == nil || state.teller == this else { return (nil, nil, nil) }
-      let (audience, bytes) = (state.face.audience, state.bytes)
-      guard audience.isThere, bytes != nil else { return (audience, bytes, nil) }
-      defer { state.teller = this }
-      return (audience, bytes, state.teller)
+    // A delegate may run a run loop, which calls this recursively on the same thread.
+    let (strongReferences, bytes, outer) = state.withLock {
+      state -> (StrongStreamReferences?, (any StreamBytes)?, pthread_t?) in
+      guard state.events.owesAny, state.deliveringThread == nil || state.deliveringThread == this else {
+        return (nil, nil, nil)
+      }
+      let (strongReferences, bytes) = (state.weakReferences.strongReferences, state.bytes)
+      guard strongReferences.isThere, bytes != nil else { return (strongReferences, bytes, nil) }
+      defer { state.deliveringThread = this }
+      return (strongReferences, bytes, state.deliveringThread)
     }
-    guard let audience, let bytes, audience.isThere else { return false }
+    guard let strongReferences, let bytes, strongReferences.isThere else { return false }
     if let event = nextEvent(bytes) {
-      audience.tell(event)
+      strongReferences.deliver(event)
       if event == bytes.readyEvent, bytes.wasTold() { oweReady() }
     }
     let (isMore, onTold) = state.withLock { state in
-      state.teller = outer
+      state.deliveringThread = outer
       return (state.events.owesAny, state.takeTold())
     }
     for body in onTold { body() }
@@ -126,43 +129,43 @@ final class StreamNotifier: RunLoopWork {
     return nil
   }
 
-  /// Calls `body` when the delegate has been told of the end: at once when there is nobody to tell.
+  /// Calls `body` when the delegate has received the end event; at once when there is no delegate to receive it.
   func whenTold(_ body: @escaping @Sendable () -> Void) {
-    let (isNow, audience) = state.withLock { state -> (Bool, StreamAudience) in
-      let audience = state.face.audience
-      let isListening = state.events.isOpen && audience.isThere && source.isScheduled
-      guard isListening, !state.events.isOver else { return (true, audience) }
+    let (isNow, strongReferences) = state.withLock { state -> (Bool, StrongStreamReferences) in
+      let strongReferences = state.weakReferences.strongReferences
+      let isListening = state.events.isOpen && strongReferences.isThere && source.isScheduled
+      guard isListening, !state.events.isOver else { return (true, strongReferences) }
       state.onTold.append(body)
-      return (false, audience)
+      return (false, strongReferences)
     }
-    _ = audience  // let go outside the lock
+    _ = strongReferences  // released outside the lock
     if isNow { body() }
   }
 
   // MARK: - The stream's properties
 
-  /// Opened, and not closed.
+  /// Whether the stream was opened, and not closed.
   var isOpen: Bool { state.withLock { $0.events.isOpen } }
 
-  /// As Foundation has it.
+  /// The status in Foundation's terms.
   var status: Stream.Status { state.withLock { $0.events.status } }
 
-  /// How the bytes ended; nil while they haven't.
+  /// How the stream ended; nil while it hasn't.
   var end: StreamEvents.End? { state.withLock { $0.events.end } }
 
-  /// Who is told. Not kept.
+  /// The delegate. A weak reference.
   var delegate: (any StreamDelegate)? {
-    get { state.withLock { $0.face }.delegate }
+    get { state.withLock { $0.weakReferences }.delegate }
     set {
-      let face = StreamFace(delegate: newValue)
-      state.withLock { $0.face.delegate = face.delegate }
+      let weakReferences = WeakStreamReferences(delegate: newValue)
+      state.withLock { $0.weakReferences.delegate = weakReferences.delegate }
       source.signal()
     }
   }
 
-  /// Has events told in one more run loop and mode.
+  /// Sends events in one more run loop and mode.
   func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) { source.schedule(in: runLoop, forMode: mode) }
 
-  /// No longer.
+  /// Stops sending events in a run loop and mode.
   func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) { source.remove(from: runLoop, forMode: mode) }
 }

@@ -7,18 +7,19 @@ import AccessoryProtocols
 import ArgumentParser
 import CommandOutput
 
-/// A module that scans and connects, opened for a command.
+/// An HM-10 module that scans and connects, opened for one command.
 struct OpenModule {
   let device: Device
   let radio: any HM10Radio
 
-  /// Opens the module that `text` means, runs `body`, and closes whatever happens.
+  /// Opens the module that `text` names, runs `body`, and closes the module, also when `body` throws.
   static func with<Result: Sendable>(
     _ text: String?, _ line: LineOptions, _ body: (OpenModule) async throws -> Result
   ) async throws -> Result {
     if let held = try await HeldDevice.find(text, line) {
       throw AccessoryError(
-        .busy, "the service at \(held.place) has \(held.name): let it go first with bridge-cli detach \(held.name)")
+        .busy, "the service at \(held.socketPath) has \(held.name): detach it first with bridge-cli detach \(held.name)"
+      )
     }
     let target = try await OpenedAccessory.find(text, line)
     if let driver = target.driver, !driver.hasRadio { throw noModule(target.label) }
@@ -29,39 +30,41 @@ struct OpenModule {
   }
 
   private static func noModule(_ label: String) -> AccessoryError {
-    AccessoryError(.unsupported, "\(label) is no HM-10: if it is one, say --driver hm10")
+    AccessoryError(.unsupported, "\(label) is not known as an HM-10: if it is one, use --driver hm10")
   }
 
-  /// A central with this module, which is made one if need be, and says so: that stays when it is switched off.
+  /// Starts a central on this module. If the module isn't in the central role, sets that role and prints a note on it,
+  /// since the module keeps the role when it is switched off.
   func start(_ policy: HM10CentralPolicy = .init(), known: [HM10Neighbour] = []) async throws -> HM10Central {
     let wasCentral = try await radio.isCentral()
     let central = HM10Central([radio], policy: policy, known: known)
     try await central.start(searching: nil)
     if !wasCentral {
       Output.note(
-        "\(SafeText.escape(radio.label)) is a central now, and stays it; back: bridge-cli request set-role role=peripheral "
-          + "+ reset")
+        "\(SafeText.escape(radio.label)) is a central now, and stays one; to undo: bridge-cli request set-role "
+          + "role=peripheral + reset")
     }
     return central
   }
 }
 
-/// How often connections are tried.
+/// How often connecting is tried again, after a connection was lost and after connecting has failed.
 struct RetryOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("After the connection was lost, try so often: a number, forever or off.", valueName: "tries"),
+    help: ArgumentHelp(
+      "How often to try again after the connection was lost: a number, forever or off.", valueName: "tries"),
     transform: TriesArgument.read)
   var reconnectTries: TriesArgument?
   @Option(
-    help: ArgumentHelp("The pause before each; 1s unless given.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("The pause before each try; default: 1s.", valueName: "time"), transform: TimeArgument.read)
   var reconnectInterval: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "After connecting failed, try so often again: a number, forever or off.", valueName: "tries"),
+      "How often to try again after connecting failed: a number, forever or off.", valueName: "tries"),
     transform: TriesArgument.read)
   var retryTries: TriesArgument?
   @Option(
-    help: ArgumentHelp("The pause before each; 1s unless given.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("The pause before each try; default: 1s.", valueName: "time"), transform: TimeArgument.read)
   var retryInterval: TimeArgument?
 
   var policy: HM10CentralPolicy {

@@ -12,26 +12,26 @@ import Console
 struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "connect",
-    abstract: "Connects to a Bluetooth device through an HM-10, and passes bytes on.",
+    abstract: "Connects to a Bluetooth device through an HM-10, and passes bytes both ways.",
     usage: """
       bridge-cli connect [<device>] <address> [--timeout <time>] [--json]
              bridge-cli connect [<device>] <number> [--json]
       """,
     discussion: """
-      ADDRESS is like 00:17:EA:09:09:09; it is searched for first, unless the last scan found it. NUMBER is the one in \
-      front of it in what the last bridge-cli scan showed.
+      ADDRESS is like 00:17:EA:09:09:09; the command searches for it first, unless the last scan found it. NUMBER is \
+      the number of the device in the last bridge-cli scan.
 
-      What is typed goes to the device, and what it sends is printed, byte by byte, until Ctrl-] or the end of the input. A \
-      connection that is lost is taken up again, three times, each a second later, and so is one that can't be made; what \
-      is typed meanwhile is lost. On a terminal, what would make it do something is made visible, unless --raw is said. With --json what happens is printed, one document a line, with bytes in hexadecimal.
+      What you type goes to the device, and what it sends is printed, until Ctrl-] or the end of the input. A \
+      connection that is lost, or can't be made, is tried again three times, with a pause of a second before each; \
+      what you type meanwhile is lost. On a terminal control characters are made visible, unless --raw is given. With \
+      --json each event is a document on a line of its own, with bytes in hexadecimal.
 
       EXIT STATUS
         66  no such device was found
-        69  the module has a connection already, or another program has it; or the connection was lost for good, or \
-      couldn't be made
+        69  the module is connected already or in use by another program, or the connection failed or was lost for good
         75  the module doesn't answer
         76  the module refuses to connect
-        78  there are as many connections as there may be
+        78  no more connections are possible
 
       EXAMPLES
         bridge-cli connect 1
@@ -40,7 +40,8 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("The module, unless there is just one; whom to connect to.", valueName: "word"),
+    help: ArgumentHelp(
+      "The module (not needed if there is only one), and the device to connect to.", valueName: "word"),
     completion: CompletionWords.devices)
   var words: [String]
   @Option(
@@ -49,12 +50,12 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   var timeout: SecondsArgument?
   @Option(
     help: ArgumentHelp(
-      "At the end of the input, stay until nothing has come for this time; 1s unless given.", valueName: "time"),
+      "At the end of the input, wait until nothing was received for this time; default: 1s.", valueName: "time"),
     transform: TimeArgument.read)
   var linger: TimeArgument?
-  @Flag(help: "Print what comes as it is, also on a terminal, which then does what the other side says.")
+  @Flag(help: "Print received bytes unchanged, also on a terminal, which then obeys their control sequences.")
   var raw = false
-  @Flag(help: "Connect as to a device of dual mode.")
+  @Flag(help: "Connect to a dual-mode device.")
   var dual = false
   @OptionGroup var retry: RetryOptions
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
@@ -66,9 +67,11 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   private var device: String? { words.count > 1 ? words[0] : nil }
 
   func validate() throws {
-    guard (1...2).contains(words.count) else { throw ValidationError("a device and whom to connect to were expected") }
+    guard (1...2).contains(words.count) else {
+      throw ValidationError("expected a module (if there are several) and the device to connect to")
+    }
     guard BluetoothAddress(target) != nil || Int(target).map({ $0 > 0 }) == true else {
-      throw ValidationError("\(target) is no address, like 00:17:EA:09:09:09, and no number of the last scan")
+      throw ValidationError("\(target) is not an address, like 00:17:EA:09:09:09, or a number of the last scan")
     }
   }
 
@@ -92,7 +95,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  /// Whom the user means, found.
+  /// The address that the user's argument names: an address, or a number or name from the last scan.
   private func find(_ known: [HM10Neighbour], _ central: HM10Central) async throws -> BluetoothAddress {
     guard let address = BluetoothAddress(target) else {
       let number = Int(target) ?? 0
@@ -100,7 +103,7 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
         throw AccessoryError(
           .notFound,
           known.isEmpty
-            ? "there was no scan with this module: bridge-cli scan shows what is there"
+            ? "there was no scan with this module: bridge-cli scan shows the devices"
             : "the last scan showed \(known.count) devices: there is no number \(number)")
       }
       return known[number - 1].address
@@ -131,24 +134,25 @@ struct Connect: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 }
 
-/// A connection through a module, with somebody or something at the other end of standard input and output.
+/// A connection through a module: standard input is sent to the other device, and what the device sends is written to
+/// standard output.
 final class ConnectSession: Sendable {
   let central: HM10Central
   let module: DeviceDocument
   let address: BluetoothAddress
   let input: ConnectInput
   let json: Bool
-  /// Whether what comes is made harmless for a terminal.
+  /// Whether received bytes are escaped, so that a terminal doesn't act on them.
   let isEscaped: Bool
 
-  /// What ends it from outside.
+  /// Why the session ends on this side: the end of the input, or the escape key.
   private enum End: Sendable {
     case input, escape
   }
 
   private static let escape: UInt8 = 0x1D
 
-  /// Connects, and passes bytes on until the input ends, or the connection for good.
+  /// Connects, and passes bytes on until the input ends or the connection is lost for good.
   func run(
     _ events: AsyncStream<HM10CentralEvent>, isDual: Bool, linger: Duration
   ) async throws(HM10CentralError) {
@@ -158,7 +162,7 @@ final class ConnectSession: Sendable {
     do {
       try await central.connect(to: address, isDual: isDual)
     } catch {
-      // What was told until now is shown before the error is.
+      // The receiving task finishes first, so that events that have come until now are printed before the error.
       receiving.cancel()
       _ = await receiving.value
       throw error
@@ -167,7 +171,7 @@ final class ConnectSession: Sendable {
     defer { sending.cancel() }
     let outcome: HM10CentralError? = await withTaskGroup(of: HM10CentralError?.self) { group in
       group.addTask { [self] in
-        // Ends when the connection does, or all is cancelled.
+        // Ends when the connection is lost for good, or when the task group is cancelled.
         await receiving.value ? .failed(AccessoryError(.disconnected, "the connection to \(address) was lost")) : nil
       }
       group.addTask { [self] in
@@ -183,7 +187,7 @@ final class ConnectSession: Sendable {
       continuation.finish()
       return first
     }
-    // By a task of its own: one that is interrupted sends nothing any more.
+    // In a task of its own, since a cancelled task can't send.
     if outcome == nil { await Task { [self] in try? await central.disconnect(from: address) }.value }
     if let outcome { throw outcome }
   }
@@ -196,7 +200,8 @@ final class ConnectSession: Sendable {
       do throws(HM10CentralError) {
         if !rest.isEmpty { try await central.send(rest, to: address) }
       } catch {
-        note("not_sent", "\(rest.count) bytes were not sent: \(error.accessoryError.message)")
+        note(
+          "not_sent", "\(Amount.of(rest.count, "byte", is: ("was", "were"))) not sent: \(error.accessoryError.message)")
       }
       if escape != nil {
         ends.yield(.escape)
@@ -206,7 +211,7 @@ final class ConnectSession: Sendable {
     ends.yield(.input)
   }
 
-  /// Waits until nothing has come for so long.
+  /// Waits until nothing has been received for `time`.
   private func quiet(_ time: Duration) async {
     let clock = IOThread.shared
     while !Task.isCancelled {
@@ -217,14 +222,14 @@ final class ConnectSession: Sendable {
     }
   }
 
-  /// Whether what was printed last didn't end its line.
+  /// Whether the text printed last didn't end with a newline.
   private let isAmidLine = Locked(false)
-  /// When something came last.
+  /// When bytes were received last.
   private let lastArrival = Locked(IOThread.shared.now)
-  /// What comes as text, and how often something has come.
+  /// The decoder of received text, and the number of pieces received.
   private let received = Locked((text: ReceivedText(), count: 0))
-  /// How long a character of several bytes waits for its rest.
-  private static let patience = Duration.milliseconds(50)
+  /// How long an incomplete UTF-8 character waits for its remaining bytes.
+  private static let characterTimeout = Duration.milliseconds(50)
 
   init(
     central: HM10Central, module: DeviceDocument, address: BluetoothAddress, input: ConnectInput, json: Bool,
@@ -238,7 +243,7 @@ final class ConnectSession: Sendable {
     self.json = json
   }
 
-  /// Shows what happens; true when the connection is given up.
+  /// Shows the events. Returns true when the connection is given up, and false when the task is cancelled.
   private func receive(_ events: AsyncStream<HM10CentralEvent>) async -> Bool {
     for await event in events {
       switch event {
@@ -255,7 +260,7 @@ final class ConnectSession: Sendable {
           isAmidLine.withLock { $0 = bytes.last != UInt8(ascii: "\n") }
         }
       case .connected(_, let isAgain):
-        // Time begins now, whatever came before.
+        // The quiet period starts at the connection, whatever was received before.
         lastArrival.withLock { $0 = IOThread.shared.now }
         let leave = input.isTerminal && !isAgain ? "; Ctrl-] ends it" : ""
         note(isAgain ? "connected_again" : "connected", "connected\(isAgain ? " again" : "") to \(address)\(leave)")
@@ -273,7 +278,7 @@ final class ConnectSession: Sendable {
     return false
   }
 
-  /// Shows bytes as text in which nothing is left that a terminal would act on.
+  /// Prints bytes as text, with everything escaped that a terminal would act on.
   private func showEscaped(_ bytes: [UInt8]) {
     let (pieces, pending) = received.withLock { received in
       received.count += 1
@@ -282,12 +287,12 @@ final class ConnectSession: Sendable {
     show(pieces)
     guard let pending else { return }
     let clock = IOThread.shared
-    _ = clock.schedule(at: clock.now + Self.patience) { [weak self] in
+    _ = clock.schedule(at: clock.now + Self.characterTimeout) { [weak self] in
       self?.flush(ifCount: { $0 == pending })
     }
   }
 
-  /// Shows what waits for its rest.
+  /// Prints the bytes of an incomplete character that are still held back.
   private func flush(ifCount isRight: (Int) -> Bool = { _ in true }) {
     show(received.withLock { isRight($0.count) ? $0.text.flush() : [] })
   }
@@ -302,7 +307,7 @@ final class ConnectSession: Sendable {
     }
   }
 
-  /// On a terminal what comes next is not behind what the other side sent.
+  /// Ends an unfinished line on a terminal, so that the next output doesn't follow what the other device sent.
   func endLine() {
     flush()
     let isAmid = isAmidLine.withLock { isAmid in
@@ -326,7 +331,7 @@ struct ConnectionDocument: Encodable {
   let schema = DocumentSchema.name
   let event: String
   let time = WallClock.seconds
-  /// The module.
+  /// The module, not the device that it is connected to.
   let device: DeviceDocument
   let address: String
   var message = OrNull<String>(nil)

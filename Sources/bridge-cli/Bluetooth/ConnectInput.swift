@@ -2,10 +2,10 @@
 
 import AccessoryIO
 
-/// What is typed for the other side of a connection, or comes from a pipe. A terminal is raw until `end`, whatever ends
-/// the program: each key comes at once, and none means anything here.
+/// Standard input of `connect`. A terminal is in raw mode until `end`, or until the program ends in any way: each key
+/// comes at once, and none is interpreted here.
 final class ConnectInput: Sendable {
-  /// Whether somebody types.
+  /// Whether standard input is a terminal.
   let isTerminal: Bool
   private let keyboard: StandardInput
   private let pieces: AsyncStream<[UInt8]>
@@ -18,10 +18,10 @@ final class ConnectInput: Sendable {
     if isTerminal { TerminalStops.watch() }
   }
 
-  /// Puts the terminal back.
+  /// Restores the terminal's settings.
   func end() { if isTerminal { TerminalGuard.restore() } }
 
-  /// The next bytes; nil at the end, or when the task is cancelled.
+  /// The next bytes; nil at the end of the input, or when the task is cancelled.
   func next() async -> [UInt8]? {
     keyboard.resume()
     var iterator = pieces.makeAsyncIterator()

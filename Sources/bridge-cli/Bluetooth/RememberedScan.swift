@@ -8,8 +8,8 @@ import AccessoryProtocols
 import FoundationEssentials
 import Glibc
 
-/// What the last scan with a module has found, in the order in which it was shown: so that `connect` can be told a
-/// number. It lives in the user's runtime directory.
+/// The devices of a module's last scan, in the order in which they were shown, so that `connect` accepts a number from
+/// that list. Stored in the user's runtime directory.
 struct RememberedScan {
   private struct Contents: Codable {
     var addresses: [String]
@@ -17,18 +17,18 @@ struct RememberedScan {
   }
 
   private let path: String
-  /// Devices that are remembered.
+  /// At most this many devices are stored.
   private static let limit = 256
 
-  /// That of a device; nil where there is no place for it.
+  /// The stored scan of a module; nil where there is no runtime directory.
   init?(_ device: Device) {
     guard let directory = try? RuntimeDirectory.path() else { return nil }
-    // The device's own texts are no part of a path.
+    // The name is encoded in hexadecimal, since a device's own text must not become part of a path.
     let name = Hexadecimal.string(Array((device.serialNumber ?? device.address.description).utf8.prefix(64)))
     path = "\(directory)/scan-\(name).json"
   }
 
-  /// The devices, the first shown first; none when there was no scan.
+  /// The stored devices in the order shown; empty when there was no scan.
   func load() -> [HM10Neighbour] {
     guard let bytes = try? SmallFile.read(path, limit: 1 << 18),
       let contents = try? JSONDecoder().decode(Contents.self, from: Data(bytes))
@@ -38,7 +38,7 @@ struct RememberedScan {
     }
   }
 
-  /// Keeps these. That it can't be kept is no failure of a scan.
+  /// Stores the devices. A failure is ignored: the scan itself has succeeded.
   func save(_ neighbours: [HM10Neighbour]) {
     let kept = neighbours.prefix(Self.limit)
     let contents = Contents(addresses: kept.map(\.address.digits), names: kept.map(\.name))

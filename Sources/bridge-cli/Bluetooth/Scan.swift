@@ -12,9 +12,9 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "scan",
     abstract: "Shows the Bluetooth devices around an HM-10, the strongest signal first.",
     discussion: """
-      On a terminal the list is drawn again as devices are found and their signals change. Elsewhere it is printed when \
-      the time is over; with --json each finding is an event, and the list comes last. The numbers in front are for \
-      bridge-cli connect. A module that is no central is made one, which it stays.
+      On a terminal the list is updated while devices are found and their signals change. Elsewhere it is printed when \
+      the time is over; with --json each found device is an event, and the list comes last. bridge-cli connect takes \
+      the numbers of the list. A module that is a peripheral becomes a central, and stays one.
 
       EXAMPLES
         bridge-cli scan
@@ -36,7 +36,7 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func validate() throws {
     if let timeout, timeout.duration < .milliseconds(100) || timeout.duration > .seconds(3_600) {
-      throw ValidationError("--timeout is 100ms to 60m")
+      throw ValidationError("--timeout must be 100ms to 60m")
     }
   }
 
@@ -78,13 +78,13 @@ struct Scan: AsyncParsableCommand, JSONCommand, LineCommand {
         list.finish(found)
       }
       if let failure { throw failure }
-      // What was found is shown and remembered, but the scan isn't over.
+      // An interrupted scan has shown and stored what it found, but it still ends with the status of an interruption.
       try AccessoryWait.checkInterruption()
     }
   }
 }
 
-/// One of the devices around, in JSON.
+/// A device found by a scan, in JSON.
 struct NeighbourDocument: Encodable {
   let address: String
   let address_type, rssi_dbm: OrNull<Int>
@@ -102,7 +102,7 @@ struct ScanEventDocument: Encodable {
   let schema = DocumentSchema.name
   let event = "found"
   let time = WallClock.seconds
-  /// The module.
+  /// The module that scanned.
   let device: DeviceDocument
   let neighbour: NeighbourDocument
 }
@@ -111,7 +111,7 @@ struct ScanDocument: Encodable {
   let schema = DocumentSchema.name
   let event = "ended"
   let time = WallClock.seconds
-  /// The module.
+  /// The module that scanned.
   let device: DeviceDocument
   let neighbours: [NeighbourDocument]
 }

@@ -3,12 +3,12 @@
 import AccessoryCore
 import AccessoryIO
 
-/// A place to listen at on the command line: "7000", "127.0.0.1:7000", "[::]:0".
+/// An address to listen at, on the command line: "7000", "127.0.0.1:7000", "[::]:0".
 struct ListeningPlace: FormArgument {
   static let form = "a port, or a host and a port, like 7000 or 127.0.0.1:7000,"
   let host: String
   let port: UInt16
-  /// As it was written.
+  /// The text as the user wrote it.
   let text: String
 
   init?(argument: String) {
@@ -22,11 +22,12 @@ struct ListeningPlace: FormArgument {
     }
   }
 
-  /// Whether only this machine can reach it, as far as its text says; a name is looked up when it is listened at.
+  /// Whether only this machine can reach the address, judged by its text. Host names are resolved later, when the
+  /// endpoint opens.
   var isLoopback: Bool { IPAddress(host)?.isLoopback ?? (host == "localhost") }
 }
 
-/// Addresses on the command line: "192.168.1.0/24", "10.0.0.7", "fd00::/8".
+/// A network or an address on the command line: "192.168.1.0/24", "10.0.0.7", "fd00::/8".
 struct NetworkArgument: FormArgument {
   static let form = "a network or an address, like 192.168.1.0/24 or fd00::7,"
   let network: IPNetwork

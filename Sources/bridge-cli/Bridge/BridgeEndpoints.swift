@@ -5,7 +5,7 @@ import AccessoryIO
 import AccessorySharing
 import CommandOutput
 
-/// The endpoints of a bridge, and the device between them.
+/// The endpoints of a bridge, and the task that keeps the device open for them.
 actor BridgeEndpoints {
   private let hub: SharingHub
   private let view: BridgeView
@@ -14,12 +14,12 @@ actor BridgeEndpoints {
   private var serving: Task<Void, any Error>?
   private var haveStreamsEnded = false
 
-  /// The pause between tries where nothing tells that the accessory is back.
+  /// The longest pause between tries to open the device. Some devices come back without an event.
   private static let pause = Duration.seconds(1)
 
   init(_ hub: SharingHub, _ view: BridgeView) { (self.hub, self.view) = (hub, view) }
 
-  /// Opens an endpoint. Throws what that throws.
+  /// Opens an endpoint. Throws what `open` throws.
   func add(_ open: (SharingHub) async throws -> any SharingEndpoint) async throws {
     let endpoint = try await open(hub)
     all.append(endpoint)
@@ -44,26 +44,30 @@ actor BridgeEndpoints {
     if streamsAreAll { serving?.cancel() }
   }
 
-  /// Opens the device and keeps it shared, until the task is cancelled or the streams that are all have ended. Throws what
-  /// opening it throws where waiting is no use, and, with `endsOnUnplug`, the error with which it went.
+  /// Opens the device and keeps it shared until the task is cancelled, or until standard input ends and is the only
+  /// endpoint. Throws an error of opening that waiting doesn't solve. With `endsOnUnplug`, it also throws the error that
+  /// ended the device's transport.
   func serve(_ opening: BridgeOpening, endsOnUnplug: Bool) async throws {
     let (hub, view, streamsAreAll) = (hub, view, streamsAreAll)
     let isOpen = Switch()
     let task = Task {
       let arrivals = await ArrivalWatcher()
       defer { arrivals.end() }
-      try await hub.run {
-        let (transport, name, device) = try await opening.open()
-        isOpen.set(true)
-        view.opened(name, device)
-        return transport
-      } retry: { error in
-        let wasOpen = isOpen.set(false)
-        if wasOpen, endsOnUnplug || streamsAreAll && hub.rules.unplug == .hangUp { throw error }
-        if endsOnUnplug || !BridgeOpening.mayPass(error) { throw error }
-        if !wasOpen { view.waiting(error) }
-        await arrivals.next(within: Self.pause)
-      }
+      try await hub.run(
+        openShared: {
+          let opened = try await opening.open()
+          isOpen.set(true)
+          view.opened(opened.name, opened.document)
+          return opened.device
+        },
+        retry: { error in
+          let wasOpen = isOpen.set(false)
+          await opening.recorder?.unplugged()
+          if wasOpen, endsOnUnplug || streamsAreAll && hub.rules.unplug == .hangUp { throw error }
+          if endsOnUnplug || !BridgeOpening.mayPass(error) { throw error }
+          if !wasOpen { view.waiting(error) }
+          await arrivals.next(within: Self.pause)
+        })
     }
     serving = task
     if haveStreamsEnded && streamsAreAll { task.cancel() }
@@ -83,11 +87,11 @@ actor BridgeEndpoints {
   }
 }
 
-/// A truth that one task sets.
+/// A flag that is shared between two closures.
 private final class Switch: Sendable {
   private let state = Locked(false)
 
-  /// Returns what it was before.
+  /// Sets the flag and returns its previous value.
   @discardableResult
   func set(_ value: Bool) -> Bool {
     state.withLock { state in

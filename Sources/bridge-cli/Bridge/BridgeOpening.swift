@@ -2,36 +2,126 @@
 
 import AccessoryCore
 import AccessoryDiscovery
+import AccessoryDrivers
 import AccessoryIO
+import AccessoryLink
+import AccessorySharing
 import CommandOutput
 
-/// Opens the accessory that a bridge shares, again and again: borrowed from the service that has it, or opened here.
+/// The unit in which an accessory is shared: single bytes, or whole frames.
+enum SharedUnit: String, CaseIterable, Sendable {
+  case bytes, frames
+}
+
+/// Opens the accessory that a bridge shares, and opens it again each time it is plugged in again. If the service has the
+/// accessory open, the bridge goes through the service. Otherwise this process opens the accessory.
 struct BridgeOpening: Sendable {
-  /// What the user called it.
+  /// The device's name as the user typed it.
   let text: String?
   let line: LineOptions
-  /// Whether clients may change something in it.
+  /// Whether clients may send writes, which are commands that change the accessory's state.
   let write: Bool
-  /// Whether nothing is sent to it.
+  /// Whether clients only read, so that none of their bytes are sent to the accessory.
   let isReadOnly: Bool
+  /// Records the traffic; nil when it isn't recorded.
+  var recorder: BridgeRecorder?
+  /// The unit that the user chose. Nil means frames if the protocol is known and clients may send, otherwise bytes.
+  let unit: SharedUnit?
 
-  /// Opens it; gives what it is called, too. Throws what looking for it and opening it throws; `permissionDenied` where what
-  /// clients send may change something in it and that isn't allowed.
-  func open() async throws -> (
-    transport: any Transport, name: String, device: DeviceDocument
-  ) {
-    if let held = try await HeldDevice.find(text, line, asLine: true) {
-      let (_, transport) = try await held.calls.open(write: write && held.accessory.writes != nil)
-      return (transport, held.label ?? held.name, DeviceDocument(held.accessory.device, held: held.accessory))
-    }
+  /// An accessory that is open.
+  struct Opened {
+    var device: SharedDevice
+    /// The accessory's name, for people.
+    var name: String
+    var document: DeviceDocument
+  }
+
+  /// Opens the accessory. Throws the errors of finding and opening it, `permissionDenied` when clients could send writes
+  /// that aren't allowed, and `misconfigured` when the user chose frames and the protocol is unknown or can't be routed.
+  func open() async throws -> Opened {
+    if let held = try await HeldDevice.find(text, line, asLine: true) { return try await borrow(held) }
     let target = try await OpenedAccessory.find(text, line, asLine: true)
     var opener = target.opener
     opener.asksToWrite = write
-    let transport = isReadOnly ? try await opener.unguardedTransport() : try await opener.transport()
-    return (transport, target.label, DeviceDocument(target.device))
+    opener.tap = await recorder?.nextTap()
+    let document = DeviceDocument(target.device)
+    guard let driver = try framesDriver(opener.driver, label: target.label), let routing = driver.routing else {
+      let transport = isReadOnly ? try await opener.unguardedTransport() : try await opener.transport()
+      await recorder?.opened(silence: transport.timing.silence, driver: target.driver?.name)
+      return Opened(device: SharedDevice(transport), name: target.label, document: document)
+    }
+    let allowsWrites = try allowsWrites(opener, driver)
+    let transport = try await opener.unguardedTransport()
+    await recorder?.opened(silence: transport.timing.silence, driver: driver.name)
+    do {
+      var device = SharedDevice(transport, routing: try routing(transport, opener.profile, allowsWrites))
+      if transport.peer != nil {
+        // An EV3 on the network expects a greeting at the start of each connection.
+        let session = AccessorySession(transport)
+        device.session = session
+        try await driver.greet(over: session)
+      }
+      return Opened(device: device, name: target.label, document: document)
+    } catch {
+      transport.beginClose()
+      throw error
+    }
   }
 
-  /// Whether it is worth waiting for what failed so.
+  private func borrow(_ held: HeldDevice) async throws -> Opened {
+    let known = held.accessory.driver.flatMap { KnownDrivers.library.driver(named: $0) }
+    // If the service reaches a Modbus accessory by a network, this program can't know how its frames are encoded there.
+    let hasKnownFrames = known?.units == nil || !held.name.hasPrefix("tcp:")
+    let driver = try framesDriver(hasKnownFrames ? known : nil, label: held.label ?? held.name)
+    let isAsked = write && held.accessory.writes != nil
+    var transport: any Transport
+    // Sharing frames needs exclusive use of the line. Bytes can be shared with other clients of the service, if the
+    // service is new enough to have the call `Share`.
+    if driver == nil, let shared = try await held.calls.share(isReadOnly ? .read : .write, write: isAsked) {
+      transport = shared.transport
+    } else {
+      transport = try await held.calls.open(write: isAsked).transport
+    }
+    if let recorder { transport = TappedTransport(transport, tap: await recorder.nextTap()) }
+    await recorder?.opened(silence: held.silence, driver: held.accessory.driver)
+    let document = DeviceDocument(held.accessory.device, held: held.accessory)
+    do {
+      // `true`, because the service opens a line only for a client that may send every frame.
+      let routing = try driver?.routing?(transport, nil, true)
+      return Opened(
+        device: SharedDevice(transport, routing: routing), name: held.label ?? held.name, document: document)
+    } catch {
+      transport.beginClose()
+      throw error
+    }
+  }
+
+  /// The driver whose frames are shared; nil when bytes are shared. Throws `misconfigured` when the user chose frames and
+  /// the driver can't match replies with requests.
+  private func framesDriver(_ driver: Driver?, label: String) throws(AccessoryError) -> Driver? {
+    switch unit {
+    case .bytes?: return nil
+    case nil: return isReadOnly ? nil : driver.flatMap { $0.routing == nil ? nil : $0 }
+    case .frames?:
+      if let driver, driver.routing != nil { return driver }
+      let reason = driver.map { "requests of \($0.name) accessories can't be told apart" }
+      throw AccessoryError(
+        .misconfigured,
+        "\(label) can't be shared by frames, because \(reason ?? "its protocol isn't known"): use --by bytes"
+          + (driver == nil ? ", or name the protocol with --driver" : ""))
+    }
+  }
+
+  /// Whether clients' frames may be writes. Throws `permissionDenied` if the user asks for writes that the profile doesn't
+  /// allow, or if frames of another protocol than the device's own are to be sent to a device with writes.
+  private func allowsWrites(_ opener: DeviceOpener, _ driver: Driver) throws(AccessoryError) -> Bool {
+    let rules = opener.writeRules
+    guard rules.hasWrites else { return true }
+    if write || !rules.names(driver.name) { try rules.checkBytes(isAsked: write) }
+    return write
+  }
+
+  /// Whether an error of opening may go away without action by the user.
   static func mayPass(_ error: any Error) -> Bool {
     switch error {
     case let error as AccessoryError: [.notFound, .disconnected, .timedOut, .busy, .ioFailure].contains(error.kind)

@@ -4,31 +4,34 @@ import AccessoryCore
 import AccessorySharing
 import CommandOutput
 
-/// Says what happens at a bridge: where it listens on standard output, all else on standard error; as JSON, all on standard
-/// output.
+/// Prints what happens at a bridge. For people, addresses to connect to go to standard output and the rest to standard
+/// error; with `--json` everything goes to standard output.
 final class BridgeView: Sendable {
   private let json: Bool
   private let hasStreams: Bool
   private let lastTrouble = Locked<String?>(nil)
-  /// The accessory that was open last.
+  /// The name of the accessory that was opened last.
+  private let arrived = Locked<String?>(nil)
+  /// The accessory that was opened last.
   private let device = Locked<DeviceDocument?>(nil)
 
   init(json: Bool, hasStreams: Bool) { (self.json, self.hasStreams) = (json, hasStreams) }
 
-  /// Others find the accessory there.
+  /// Prints the endpoint at which other programs can use the accessory.
   func listening(_ endpoint: String, node: String? = nil) {
     if json { return Output.json(document("listening", endpoint: endpoint, path: node)) }
     let text = SafeText.escape(endpoint) + (node.map { " leads to \($0)" } ?? " is open")
     hasStreams ? Output.note(text) : Output.line(text)
   }
 
+  /// Stores the accessory that was opened. `show` prints it when the hub reports `deviceCame`.
   func opened(_ name: String, _ device: DeviceDocument) {
     lastTrouble.withLock { $0 = nil }
     self.device.withLock { $0 = device }
-    note("opened", "\(name) is open")
+    arrived.withLock { $0 = name }
   }
 
-  /// The accessory can't be opened now, and is waited for.
+  /// Prints why the accessory can't be opened, and that the bridge waits. An error that repeats is printed once.
   func waiting(_ error: any Error) {
     let message = "\(error)"
     let isNew = lastTrouble.withLock { last in
@@ -42,7 +45,8 @@ final class BridgeView: Sendable {
 
   func show(_ news: SharingNews) {
     switch news {
-    case .deviceCame: break
+    // From now on, the accessory receives the clients' bytes.
+    case .deviceCame: if let name = arrived.withLock({ $0 }) { note("opened", "\(name) is open") }
     case .deviceWent(let reason): note("closed", "the accessory is gone: \(reason)", reason: reason)
     case .joined(let name): note("joined", "\(name) is connected", client: name)
     case .left(let name, let reason):
@@ -53,6 +57,13 @@ final class BridgeView: Sendable {
       note("unheard", "\(name) may not write: what it sends is thrown away", client: name)
     case .skipping(let name):
       note("skipping", "\(name) is too slow, and misses some of what the accessory sends", client: name)
+    case .notAFrame(let name):
+      note("not_a_frame", "\(name) sends what is no frame of the accessory's protocol: it is thrown away", client: name)
+    case .frameRefused(let name, let reason):
+      note("frame_refused", "\(name) sent a frame that is thrown away: \(reason)", client: name, reason: reason)
+    case .noContact(let reason): note("no_contact", reason, reason: reason)
+    case .reset(let name, let sequence):
+      note("reset", "\(name) begins a reset, which is run on the line: \(sequence)", client: name, reason: sequence)
     case .lineRefused(let name, let reason):
       note("line_refused", "\(name) asked for what the line can't do: \(reason)", client: name, reason: reason)
     }
@@ -74,12 +85,12 @@ final class BridgeView: Sendable {
   }
 }
 
-/// Something that happened at a bridge.
+/// An event of a bridge, in JSON.
 struct BridgeDocument: Encodable {
   let schema = DocumentSchema.name
   let event: String
   let time = WallClock.seconds
-  /// The accessory; null until it was opened.
+  /// The accessory; null until it was opened for the first time.
   let device: OrNull<DeviceDocument>
   let endpoint, path, client, reason: OrNull<String>
 }

@@ -13,49 +13,57 @@ import Logging
 struct Attach: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "attach",
-    abstract: "Holds one accessory and answers for it.",
+    abstract: "Keeps one accessory open, and shares it with other commands.",
     discussion: """
-      Where a service runs, asks it to take the accessory, and ends. Otherwise holds it until Ctrl-C and answers for it \
-      as the service does: status, battery, info, request, trace and files in other terminals go through this.
+      If a service runs, attach asks it to open the accessory, and ends. Otherwise attach keeps the accessory open \
+      until Ctrl-C and acts as its service: status, battery, info, request, trace and file commands in other terminals \
+      go through it.
 
-      A device that no profile fits is taken for what --profile says; without that it is held as bytes, and sent nothing.
+      For a device that no profile fits, name a profile with --profile; without one the device is opened as bytes, and \
+      nothing is sent to it.
 
-      With --udev the device is the one that udev's environment names, as in a rule's RUN; a service is then started, in \
-      the background, where none runs.
+      With --udev the device is the one that udev names in the environment, as for a rule's RUN. If no service runs, \
+      this starts one in the background.
 
       EXAMPLES
         bridge-cli attach
         bridge-cli attach /dev/ttyUSB0 --reconnect-tries forever
+        bridge-cli attach SIM0001 --wait 30s
         bridge-cli attach /dev/rfcomm0 --profile ev3
-        RUN+="/usr/bin/bridge-cli attach --udev"      in a rule, where there is no systemd
+        RUN+="/usr/bin/bridge-cli attach --udev"      in a udev rule, on a system without systemd
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Flag(help: "Take the device from the environment that udev sets.")
+  @Flag(help: "Attach the device that udev names in the environment.")
   var udev = false
   @Option(
-    help: ArgumentHelp("Take it for what this profile means, whatever fits.", valueName: "name"),
+    help: ArgumentHelp("Use this profile, whichever profile fits.", valueName: "name"),
     completion: CompletionWords.profiles)
   var profile: String?
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var options: ServiceOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if udev, device.text != nil { throw ValidationError("--udev takes the device from the environment: name none") }
-    if udev, profile != nil { throw ValidationError("--udev goes by what fits: name no profile") }
+    if udev, waiting.wait != nil {
+      throw ValidationError("--udev is for a device that is plugged in: leave out --wait")
+    }
+    if udev, device.text != nil {
+      throw ValidationError("--udev takes the device from the environment: leave out the device")
+    }
+    if udev, profile != nil { throw ValidationError("--udev uses the profile that fits: leave out --profile") }
   }
 
   func run() async throws {
     if udev { return try await UdevCall.run(options) }
-    let devices = try await KnownDevices.devices(forOpening: device.text, lines: true)
-    let found = try DeviceResolver.resolve(device.text, among: devices)
+    let found = try await AccessoryWait.device(device.text, limit: waiting.wait?.duration)
     switch try await RunningService.takePlace(options.socket) {
     case .taken(_, let path): try await ask(found, path)
     case .free(let socket): try await hold(found, socket)
     }
   }
 
-  /// Asks the service to take it.
+  /// Asks the service at `place` to attach the device.
   private func ask(_ device: Device, _ place: String) async throws {
     let reply = try await BridgeClient.connect(to: place).attach(device.place, profile: profile)
     if let accessories = reply.accessories { return show(accessories) }
@@ -69,7 +77,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
       reply.was_attached == true ? "\(name) is attached already." : "\(name) is attached: the service has it.")
   }
 
-  /// Shows all that are on a line.
+  /// Shows all accessories of a line.
   private func show(_ accessories: [Bridge.Accessory]) {
     for accessory in accessories {
       if output.json {
@@ -86,7 +94,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
     }
   }
 
-  /// Holds it here.
+  /// Holds the device in this process, as a service for it alone.
   private func hold(_ device: Device, _ socket: ControlSocket) async throws {
     let chosen = try await chosen()
     let log = ServiceLog.logger(options.logLevel, json: output.json)
@@ -102,7 +110,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   private func chosen() async throws -> Profile? {
     guard let name = profile else { return nil }
     guard let profile = await KnownProfiles.library().store.profile(named: name) else {
-      throw AccessoryError(.misconfigured, "there is no profile \(name): bridge-cli profile list shows what there is")
+      throw AccessoryError(.misconfigured, "there is no profile \(name): bridge-cli profile list shows the profiles")
     }
     return profile
   }
@@ -111,9 +119,9 @@ struct Attach: AsyncParsableCommand, JSONCommand {
 struct Detach: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "detach",
-    abstract: "Makes the service let an accessory go.",
+    abstract: "Makes the service close an accessory.",
     discussion: """
-      The service leaves it alone until it is attached again or plugged in anew.
+      The service opens it again only when you attach it, or unplug it and plug it in.
 
       EXAMPLES
         bridge-cli detach SIM0001
@@ -131,10 +139,10 @@ struct Detach: AsyncParsableCommand, JSONCommand {
       throw AccessoryError(.notFound, "no service holds \(name)")
     }
     if output.json { return Output.json(DetachDocument(device: DeviceDocument(device))) }
-    Output.line("\(SafeText.escape(device.id)) is let go.")
+    Output.line("\(SafeText.escape(device.id)) is detached.")
   }
 
-  /// What is to be let go: an accessory, or a line with all that are on it.
+  /// The accessory to detach, or a line with all accessories on it.
   private func find() async throws -> BridgeDevice? {
     do {
       return try await HeldDevice.find(device.text, all: true)?.calls
@@ -145,7 +153,7 @@ struct Detach: AsyncParsableCommand, JSONCommand {
   }
 }
 
-/// The devices of a source that have one identity.
+/// A device source, filtered to the devices with one identity.
 struct FilteredSource: DeviceSource {
   private let base: any DeviceSource
   private let id: String
@@ -170,7 +178,7 @@ struct FilteredSource: DeviceSource {
 }
 
 extension DeviceEvent {
-  /// The device that it is about, as it is now.
+  /// The event's device in its state after the event.
   fileprivate var device: Device {
     switch self {
     case .added(let device), .changed(let device, _), .removed(let device): device

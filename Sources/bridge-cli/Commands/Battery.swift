@@ -5,6 +5,7 @@ import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryDrivers
+import AccessoryIO
 import AccessoryLink
 import ArgumentParser
 import CommandOutput
@@ -15,7 +16,8 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
     commandName: "battery",
     abstract: "Shows an accessory's battery.",
     discussion: """
-      What the accessory doesn't say isn't shown, and null in JSON. Cells are listed where the terminal is wide enough.
+      What the accessory doesn't report is not shown, and is null in JSON. Cells are listed if the terminal is wide \
+      enough.
 
       EXAMPLES
         bridge-cli battery
@@ -25,9 +27,9 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Flag(help: "Go on: print again whenever the accessory says that something changed. When it goes, wait for it.")
+  @Flag(help: "Keep running: print again at each change that the accessory reports. Wait for it after an unplug.")
   var watch = false
-  @Flag(help: "With --watch: end when the accessory goes.")
+  @Flag(help: "With --watch: end when the accessory is unplugged.")
   var once = false
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
@@ -35,7 +37,7 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if once, !watch { throw ValidationError("--once is for --watch") }
+    if once, !watch { throw ValidationError("--once needs --watch") }
   }
 
   func run() async throws {
@@ -80,11 +82,11 @@ struct Battery: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 }
 
-/// An accessory whose battery is shown, and what it has told of that.
+/// An accessory whose battery is shown, with its first reading and its events.
 private struct FollowedBattery: Followed {
   enum Source: Sendable {
     case open(OpenedAccessory, BatteryReading, EventStream<AccessoryNews>)
-    /// With the service that holds it.
+    /// Held by a service.
     case held(HeldDevice, Bridge.GetBattery.Reply, BridgeEvents?)
   }
 
@@ -115,7 +117,7 @@ private struct FollowedBattery: Followed {
     }
   }
 
-  var lender: String? { if case .held(let held, _, _) = source { held.place } else { nil } }
+  var servicePath: String? { if case .held(let held, _, _) = source { held.socketPath } else { nil } }
 
   func close() async { if case .open(let opened, _, _) = source { await opened.accessory.close() } }
 }

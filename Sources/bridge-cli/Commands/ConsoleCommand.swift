@@ -10,20 +10,22 @@ import CommandOutput
 struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "console",
-    abstract: "Types to an accessory and shows what it answers.",
+    abstract: "Sends what you type to an accessory, and shows what it sends.",
     discussion: """
-      Ctrl-] ends. Ctrl-T and a key changes something: Ctrl-T ? shows what. Lines are typed, with the arrows for earlier \
-      ones, and sent with Enter; with --raw each key is sent at once; with --keys the arrows drive a robot, as a Bluno's \
-      remote control does, or an HM-1X car. Ctrl-C takes a line away, and in an empty one is sent.
+      Ctrl-] ends the console. Ctrl-T and another key is a command: Ctrl-T ? lists them. You type a line, and Enter \
+      sends it; the arrows bring earlier lines back. With --raw each key is sent at once. With --keys the arrows drive \
+      a Bluno robot or an HM-1X car. Ctrl-C deletes the line; in an empty line it is sent.
 
-      What comes is shown as text in which nothing is left that a terminal would act on; messages of AF1 and EV3 are \
-      decoded. When the accessory goes, it is waited for. Where a service has it, the service lends it meanwhile.
+      What the accessory sends is shown as text, with control characters made visible; messages of AF1 and EV3 are \
+      decoded. After an unplug the console waits for the accessory. A service that has the accessory lends it meanwhile.
 
-      Where the accessory's protocol has commands that change something in it, nothing is sent unless you say --write, and its \
-      profile writes: allowed. From a service that has the accessory, what it says is shown meanwhile; it isn't lent.
+      If the accessory's protocol has commands that change something in it, the console sends only if you use --write \
+      and its profile says writes: allowed. Otherwise it shows what the accessory sends, also to a service that has it \
+      open.
 
-      From a pipe, lines are sent as they come, or --line-delay apart, and each reply begins a line; it ends when the input has ended and the accessory has been silent for a \
-      while (--linger), or, with exit status 69, when it is gone; --reconnect waits for it instead.
+      From a pipe, each line is sent as it is read, or --line-delay after the line before, and each reply begins on a \
+      new line. The console ends when the input has ended and the accessory has been silent for a while (--linger). It \
+      ends with exit status 69 when the accessory is unplugged; with --reconnect it waits for the accessory instead.
 
       EXAMPLES
         bridge-cli console /dev/ttyUSB0 --baud 9600 --eol crlf
@@ -35,30 +37,32 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Option(help: "What is put behind a line that is sent: none, lf, cr or crlf.") var eol = LineEnding.lf
-  @Option(help: "What is typed: line, raw (each key is sent at once), hex, or keys (a robot's).")
+  @Option(help: "The line end that is sent behind each line: none, lf, cr or crlf.") var eol = LineEnding.lf
+  @Option(help: "How input is sent: line, raw (each key at once), hex, or keys (drive a robot).")
   var input: ConsoleInput?
-  @Flag(help: "As --input raw.") var raw = false
-  @Flag(help: "As --input keys.") var keys = false
+  @Flag(help: "Same as --input raw.") var raw = false
+  @Flag(help: "Same as --input keys.") var keys = false
   @Option(
-    help: "How to show what comes: text, frames, hex, or as-is, with --raw; else frames of AF1 and EV3, and text.")
+    help:
+      "How to show received bytes: text, frames, hex, or as-is (with --raw); default: frames for AF1, EV3; else text."
+  )
   var show: ConsoleView?
-  @Flag(help: "Show when something came.") var timestamps = false
+  @Flag(help: "Show the time at which bytes arrived.") var timestamps = false
   @Option(
-    help: ArgumentHelp("Keep what happens in this file; appended to if it exists.", valueName: "file"),
+    help: ArgumentHelp("Log what happens to this file; an existing file is appended to.", valueName: "file"),
     completion: .file())
   var log: String?
   @Option(
-    help: ArgumentHelp("From a pipe: wait for so much silence at the end; 500ms unless given.", valueName: "time"),
+    help: ArgumentHelp("From a pipe: wait for this much silence at the end; default: 500ms.", valueName: "time"),
     transform: TimeArgument.read)
   var linger: TimeArgument?
   @Option(
-    help: ArgumentHelp("From a pipe: wait so long behind each line before the next one is sent.", valueName: "time"),
+    help: ArgumentHelp("From a pipe: wait this long after each line before the next one is sent.", valueName: "time"),
     transform: TimeArgument.read)
   var lineDelay: TimeArgument?
-  @Flag(help: "From a pipe: when the accessory goes, wait for it, and go on. At a terminal that is so anyway.")
+  @Flag(help: "From a pipe: after an unplug wait for the accessory, and continue, as at a terminal.")
   var reconnect = false
-  @Flag(help: "Let what is typed change something in the accessory, if its profile allows that, too.")
+  @Flag(help: "Allow input to change something in the accessory, if its profile allows it too.")
   var write = false
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
@@ -67,11 +71,11 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func validate() throws {
     guard [input != nil, raw, keys].count(where: { $0 }) <= 1 else {
-      throw ValidationError("--input, --raw and --keys exclude each other")
+      throw ValidationError("--input, --raw and --keys can't be used together")
     }
-    if lineDelay != nil, mode == .raw { throw ValidationError("--line-delay is for lines: with --raw there are none") }
+    if lineDelay != nil, mode == .raw { throw ValidationError("--line-delay is for lines: it can't go with --raw") }
     if show == .asIs, mode != .raw {
-      throw ValidationError("--show as-is needs --raw: it leaves no place for a line that is typed")
+      throw ValidationError("--show as-is needs --raw: it leaves no room for an input line")
     }
   }
 
@@ -80,16 +84,16 @@ struct ConsoleCommand: AsyncParsableCommand, JSONCommand, LineCommand {
   func run() async throws {
     let isInteractive = TerminalGuard.isThere && !output.json
     if mode == .keys, !isInteractive {
-      throw UsageError("--keys needs a terminal: keys come from there")
+      throw UsageError("--keys needs a terminal")
     }
     let log = try log.map { path throws(AccessoryError) in try ConsoleLog(path) }
     defer { log?.close() }
-    let opening = try await ConsoleOpening.open(device.text, line, write: write) { text in
+    let opening = try await ConsoleConnection.open(device.text, line, write: write) { text in
       guard isInteractive else { return }
-      let keys = mode == .keys ? "; keys that are typed before it is open are not sent" : ""
+      let keys = mode == .keys ? "; keys typed before it is open are not sent" : ""
       Output.line(Style.standardOutput.dim("--- " + SafeText.escape(text, limit: 800) + keys))
     }
-    // Text is read best as it comes, anything else in the words of its protocol.
+    // The default view: text for protocols of text, decoded frames for the others.
     let reader = TraceFraming(driver: opening.driver).reader
     let view = show ?? (reader?.isText == false ? .frames : .text)
     if isInteractive {

@@ -14,10 +14,10 @@ import Console
 struct Demo: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Shows everything at work on a pretended accessory, in a few seconds.",
+    abstract: "Shows the main features on a simulated accessory, in a few seconds.",
     discussion: """
-      Plugs a simulated accessory in, asks it who and how it is, follows its battery, pulls the cable in the middle of \
-      a request, and plugs it in again. Nothing is left behind.
+      Plugs a simulated accessory in, asks for its identity, status and battery, follows its battery, pulls the cable \
+      in the middle of a request, and plugs it in again. Nothing is left behind.
 
       EXAMPLES
         bridge-cli demo
@@ -32,16 +32,17 @@ struct Demo: AsyncParsableCommand, JSONCommand {
       try await play(stage, simulator)
     } catch {
       await simulator.stop()
-      // Whatever it was that was given up: the demo hasn't shown all.
+      // An interruption ends the demo with the status of an interruption, whatever error it caused.
       try AccessoryWait.checkInterruption()
       throw error
     }
     await simulator.stop()
     stage.say("")
-    stage.say("That was all. Your turn: bridge-cli simulate framed, and bridge-cli battery in another terminal.")
+    stage.say(
+      "End of the demo. Try it yourself: bridge-cli simulate framed, and bridge-cli battery in another terminal.")
   }
 
-  /// The serial number is the demo's own, so that other accessories on this machine don't mix in.
+  /// A random serial number, so that the demo ignores other accessories of this machine.
   private static let serial = "DEMO-\(UInt16.random(in: 1_000...9_999))"
 
   private static func simulated() -> AF1Simulator.Configuration {
@@ -68,7 +69,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     let gone = try await next(.disconnected, from: &arrivals)
     stage.tell("disconnected", gone, "disconnected  \(gone.id)")
 
-    try stage.scene("And plugged in again")
+    try stage.scene("The accessory is plugged in again")
     try await simulator.plugIn()
     let again = try await next(.connected, from: &arrivals)
     stage.tell("connected", again, "connected     \(again.id)  \(again.name ?? "")  \(again.address)")
@@ -79,7 +80,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   }
 
   private func converse(_ stage: Stage, _ device: Device, _ accessory: AF1Accessory) async throws {
-    try stage.scene("Who and how are you?")
+    try stage.scene("Identity, status and battery")
     let identity = try await accessory.identify()
     stage.tell(
       "identity", device,
@@ -91,7 +92,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     let reading = try await accessory.battery()
     stage.tell("battery", device, "battery       \(BatteryView.line(reading))", battery: reading)
 
-    try stage.scene("It tells when its battery changes; nobody asks")
+    try stage.scene("It reports battery changes by itself")
     var changes = 0
     for try await event in events {
       guard case .battery(let reading) = event else { continue }
@@ -105,7 +106,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     _ stage: Stage, _ device: Device, _ accessory: AF1Accessory, _ simulator: AF1Simulator
   ) async throws {
     try stage.scene("The cable is pulled in the middle of a request")
-    // One after the other, so that there is one on its way at any moment.
+    // Requests follow one another without a pause, so that one is always in flight.
     let request = Task { while true { _ = try await accessory.echo(Array("are you there?".utf8)) } }
     await IOThread.shared.sleep(for: .milliseconds(20))
     let pulled = ContinuousClock.now
@@ -115,7 +116,7 @@ struct Demo: AsyncParsableCommand, JSONCommand {
     } catch {
       let time = (ContinuousClock.now - pulled).inNanoseconds / 1_000
       stage.tell(
-        "request_failed", device, "the request   failed \(DecimalText.thousandths(Int(time))) ms after it: \(error)",
+        "request_failed", device, "the request   failed \(DecimalText.thousandths(Int(time))) ms later: \(error)",
         problem: error as? AccessoryError)
     }
   }
@@ -141,11 +142,11 @@ struct Demo: AsyncParsableCommand, JSONCommand {
   }
 }
 
-/// Where the demo speaks.
+/// The demo's output: lines for people, or JSON documents.
 private struct Stage {
   let json: Bool
 
-  /// The next scene, unless the demo was interrupted in the last one: throws `cancelled` then.
+  /// Prints the title of the next scene. Throws `cancelled` when the demo was interrupted in the scene before.
   func scene(_ title: String) throws(AccessoryError) {
     try AccessoryWait.checkInterruption()
     if json { return }
@@ -153,12 +154,12 @@ private struct Stage {
     Output.line(Style.standardOutput.bold(title))
   }
 
-  /// A line for people.
+  /// Prints a line for people; nothing in JSON.
   func say(_ text: String) {
     if !json { Output.line(text.isEmpty ? "" : "  " + text) }
   }
 
-  /// What has happened: a line for people, or a document.
+  /// Prints an event: `text` for people, or a document.
   func tell(
     _ event: String, _ device: Device, _ text: String, identity: AccessoryIdentity? = nil,
     status: AccessoryStatus? = nil, battery: BatteryReading? = nil, problem: AccessoryError? = nil

@@ -10,10 +10,10 @@ import CommandOutput
 struct Doctor: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Explains why a port can't be opened, and how to mend it.",
+    abstract: "Explains why a port can't be opened, and how to fix it.",
     discussion: """
-      Looks, and changes nothing. Without a device it looks at every serial port and every accessory there is. The \
-      exit status is that which opening would give.
+      Looks, and changes nothing. Without a device it looks at every serial port and every accessory. The exit \
+      status is the one that opening the device would give.
 
       EXAMPLES
         bridge-cli doctor
@@ -45,33 +45,33 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
       return [
         PortReport(
           missing: text,
-          "no device with these numbers is plugged in: lsusb shows what the kernel knows, and sudo dmesg what it says of one "
-            + "that it can't use")
+          "no device with these numbers is plugged in: lsusb shows the devices that the kernel knows, and sudo dmesg "
+            + "its messages about a device that it can't use")
       ]
     }
-    let held = await HeldAccessory.all(at: ServicePlace.all(), patience: .seconds(2)).held
+    let held = await ServiceEntry.all(at: ServicePlace.all(), replyTimeout: .seconds(2)).held
     return await SetupQueue(label: "doctor").run {
       patients.map { patient in Self.report(on: patient, held.filter { $0.device.isOnLine(of: patient) }) }
     }
   }
 
-  /// `held` are the accessories at the device that services have, or wait for.
-  private static func report(on device: Device, _ held: [HeldAccessory]) -> PortReport {
+  /// `held`: the accessories at this device that services hold or wait for.
+  private static func report(on device: Device, _ held: [ServiceEntry]) -> PortReport {
     let holder = held.first { [.opening, .attached, .lent].contains($0.accessory.state) }
     var report = DeviceDoctor.report(on: device, heldBy: holder.map(text))
     for waiting in held where waiting.accessory.state == .waiting || waiting.accessory.state == .failed {
       guard let problem = waiting.accessory.problem else { continue }
       report.add(
         "service", .warning,
-        "the service at \(waiting.place) \(waiting.accessory.state == .waiting ? "waits for it" : "has given it up"): "
-          + problem.message)
+        "the service at \(waiting.socketPath) "
+          + (waiting.accessory.state == .waiting ? "waits for it: " : "no longer tries to open it: ") + problem.message)
     }
     return report
   }
 
-  private static func text(_ held: HeldAccessory) -> String {
-    let borrower = held.accessory.state == .lent ? held.accessory.holder.map { ", and lends it to \($0)" } ?? "" : ""
-    return "the service at \(held.place) has it open\(borrower), and commands go through that; to have it let go: "
+  private static func text(_ held: ServiceEntry) -> String {
+    let borrower = held.accessory.state == .lent ? held.accessory.holder.map { " and lends it to \($0)" } ?? "" : ""
+    return "the service at \(held.socketPath) has it open\(borrower); commands go through the service; to close it: "
       + "bridge-cli detach \(held.accessory.device.id)"
   }
 
@@ -90,7 +90,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
     do throws(ResolutionError) {
       return try DeviceResolver.resolve(text, among: devices)
     } catch {
-      // A path that isn't there is what a doctor is asked about.
+      // `doctor` also reports on a path that doesn't exist.
       guard case .noMatch = error, !text.lowercased().hasPrefix("usb:") else { throw error }
       return Device(.node(text.contains("/") ? text : "/dev/\(text)"), source: .named)
     }
@@ -99,7 +99,7 @@ struct Doctor: AsyncParsableCommand, JSONCommand {
   private func show(_ reports: [PortReport]) {
     if reports.isEmpty {
       return Output.line(
-        "There is no serial port and no accessory. Is the cable plugged in, and the driver loaded (dmesg)?")
+        "No serial port and no accessory found. Is the cable plugged in, and the driver loaded (dmesg)?")
     }
     let style = Style.standardOutput
     for report in reports {

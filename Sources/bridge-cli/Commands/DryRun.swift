@@ -8,14 +8,14 @@ import AccessoryLink
 import CommandOutput
 import Console
 
-/// What commands would send: their bytes, what these say, and the permission that is missing, if one is.
+/// What commands would send: the frames, their meaning, and the refusal if a permission is missing.
 struct DryRun {
   private let device: DeviceDocument
   private let frames: [[UInt8]]
   private let refusal: String?
   private let driver: String
 
-  /// Of a device that a service holds. It opens nothing for this, and sends nothing.
+  /// A dry run for a device that a service holds. The service sends nothing, and opens nothing for it.
   init(_ calls: [CommandCall], on held: HeldDevice, write: Bool) async throws {
     try held.requireDriver()
     let told = try await held.calls.preview(calls.map { Bridge.CommandCall($0) }, write: write)
@@ -23,7 +23,7 @@ struct DryRun {
     driver = held.accessory.driver ?? ""
   }
 
-  /// Of a device that would be opened here.
+  /// A dry run for a device that this process would open.
   init(_ calls: [CommandCall], of driver: Driver, on target: Target, write: Bool) throws {
     (device, frames) = (DeviceDocument(target.device), try driver.preview(of: calls, unit: target.device.unit))
     refusal = target.opener.writeRules.refusal(of: calls, isAsked: write)?.message
@@ -41,7 +41,7 @@ struct DryRun {
     for (bytes, text) in zip(frames, texts) {
       let hex = bytes.map { Hexadecimal.string([$0]) }.joined(separator: " ")
       let says = text.isEmpty ? "" : "  " + SafeText.escape(text, limit: 500)
-      Output.line("would send \(bytes.count) byte\(bytes.count == 1 ? "" : "s"): \(hex)\(says)")
+      Output.line("would send \(Amount.of(bytes.count, "byte")): \(hex)\(says)")
     }
     if let refusal {
       Output.line(Style.standardOutput.yellow("it would be refused: \(SafeText.escape(refusal, limit: 500))"))
@@ -49,12 +49,12 @@ struct DryRun {
     if let remark { Output.note("nothing was sent; \(remark)") } else { Output.note("nothing was sent") }
   }
 
-  /// What may be otherwise when an accessory is there.
+  /// How the frames may differ when an accessory is there, if they can.
   private var remark: String? {
     KnownDrivers.driver(named: driver).flatMap { $0.previewRemark.isEmpty ? nil : $0.previewRemark }
   }
 
-  /// What a frame says, where the driver's frames can be read.
+  /// The meaning of a frame, where the driver's frames can be decoded.
   private func text(of bytes: [UInt8]) -> String {
     guard var reader = TraceFraming(driver: driver).reader else { return "" }
     let reads = reader.decode(bytes, .toDevice) + reader.idle(.toDevice) + reader.expire(.toDevice)

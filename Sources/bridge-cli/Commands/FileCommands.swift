@@ -7,16 +7,20 @@ import CommandOutput
 
 // The files of accessories.
 
-/// A command about an accessory's files.
+/// A command on an accessory's files.
 protocol FileCommand: AsyncParsableCommand, JSONCommand, LineCommand {
-  /// The accessory, as the user calls it.
+  /// The accessory's name as the user typed it.
   var device: String { get }
 }
 
 extension FileCommand {
-  /// Runs `body` with the accessory's files, be they reached by a service or opened here; then they are closed whatever
-  /// happens.
-  func withFiles<Result: Sendable>(_ body: (any ReachableFiles) async throws -> Result) async throws -> Result {
+  /// Runs `body` with the accessory's files, which the service reaches or this process opens, and closes them, also
+  /// when `body` throws. An absent accessory is waited for as `--wait` says, unless `waits` is false.
+  func withFiles<Result: Sendable>(
+    waits: Bool = true, _ body: (any ReachableFiles) async throws -> Result
+  ) async throws -> Result {
+    var line = line
+    if !waits { line.wait = nil }
     if let held = try await HeldDevice.find(device, line) {
       try held.requireDriver()
       return try await body(held)
@@ -30,9 +34,9 @@ extension FileCommand {
 struct Ls: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "ls",
-    abstract: "Lists a folder of an accessory.",
+    abstract: "Lists a folder on an accessory.",
     discussion: """
-      On a brick, relative paths begin in /home/root/lms2012/sys; projects are in ../prjs.
+      On an EV3 brick, relative paths begin in /home/root/lms2012/sys; projects are in ../prjs.
 
       EXAMPLES
         bridge-cli ls EV3
@@ -70,7 +74,7 @@ struct Ls: FileCommand {
 struct Rm: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm",
-    abstract: "Removes a file of an accessory, or a folder that is empty.",
+    abstract: "Removes a file or an empty folder on an accessory.",
     discussion: """
       EXAMPLES
         bridge-cli rm EV3 ../prjs/tst/tst.rbf
@@ -95,7 +99,7 @@ struct Rm: FileCommand {
 struct Mkdir: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "mkdir",
-    abstract: "Makes a folder of an accessory.",
+    abstract: "Makes a folder on an accessory.",
     discussion: """
       EXAMPLES
         bridge-cli mkdir EV3 ../prjs/tst

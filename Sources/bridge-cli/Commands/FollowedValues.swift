@@ -10,11 +10,11 @@ import AccessoryLink
 import CommandOutput
 import Console
 
-/// An accessory whose values are shown, and what it has told of them.
+/// An accessory whose values are shown, with its first values and its events.
 struct FollowedValues: Followed {
   enum Source: Sendable {
     case open(OpenedAccessory, EventStream<AccessoryNews>)
-    /// With the service that holds it.
+    /// Held by a service.
     case held(HeldDevice, BridgeEvents?)
   }
 
@@ -22,7 +22,8 @@ struct FollowedValues: Followed {
   let document: DeviceDocument
   let values: [Bridge.MeasuredValue]
 
-  /// `isToldOf`: what the accessory tells of its own accord is wanted.
+  /// Opens the accessory or asks the service that holds it. `isToldOf`: whether the accessory's own announcements of
+  /// values are wanted.
   static func open(_ name: String?, _ line: LineOptions, isToldOf: Bool) async throws -> FollowedValues {
     if let held = try await HeldDevice.find(name, line) {
       let events = isToldOf ? try await held.calls.events(values: true) : nil
@@ -46,7 +47,7 @@ struct FollowedValues: Followed {
     }
   }
 
-  /// Asks once more.
+  /// Reads the values again.
   func again() async throws -> [AccessoryValue] {
     switch source {
     case .open(let opened, _): try await opened.accessory.values().map(\.bounded)
@@ -61,12 +62,12 @@ struct FollowedValues: Followed {
     }
   }
 
-  var lender: String? { if case .held(let held, _) = source { held.place } else { nil } }
+  var servicePath: String? { if case .held(let held, _) = source { held.socketPath } else { nil } }
 
   func close() async { if case .open(let opened, _) = source { await opened.accessory.close() } }
 }
 
-/// What has been shown of an accessory's values, so that only what changes is shown again.
+/// The values that have been shown, so that later only changes are shown.
 final class ShownValues: Sendable {
   private struct State: Sendable {
     var device: DeviceDocument?
@@ -74,7 +75,7 @@ final class ShownValues: Sendable {
   }
 
   private let json: Bool
-  /// Those that are wanted; all, where it is empty.
+  /// The names of the values to show; all values where this is empty.
   private let names: [String]
   private let state = Locked(State())
 
@@ -82,8 +83,8 @@ final class ShownValues: Sendable {
 
   private func isWanted(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
 
-  /// Shows what there is, of an accessory that was just opened. Throws when a name is wanted that there isn't, unless it may
-  /// still come.
+  /// Shows the values of an accessory that was just opened. Throws when a wanted name isn't among them, unless more
+  /// values may follow (`isComplete` is false).
   func show(_ values: [Bridge.MeasuredValue], of device: DeviceDocument, isComplete: Bool) throws {
     let last = state.withLock { state in
       state = State(device: device)
@@ -91,7 +92,8 @@ final class ShownValues: Sendable {
       return state.last
     }
     if isComplete, let missing = names.first(where: { last[$0] == nil }) {
-      let all = values.isEmpty ? "there are none" : "there are " + values.map(\.name).joined(separator: ", ")
+      let all =
+        values.isEmpty ? "there are none" : "there are " + values.map(\.name).joined(separator: ", ")
       throw UsageError("there is no value \(missing): \(all)")
     }
     let wanted = values.filter { isWanted($0.name) }
@@ -99,7 +101,7 @@ final class ShownValues: Sendable {
     if !wanted.isEmpty { MeasurementView.table(wanted, columns: Output.columns).forEach(Output.line) }
   }
 
-  /// Shows those that aren't what was last shown.
+  /// Shows the values that differ from those shown last.
   func showChanges(_ values: [AccessoryValue]) {
     let (changed, width) = state.withLock { state in
       let changed = state.last.take(values, at: .now).filter { isWanted($0.name) }

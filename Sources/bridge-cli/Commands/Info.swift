@@ -13,7 +13,7 @@ import CommandOutput
 struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Shows all that is known of an accessory and its line.",
+    abstract: "Shows everything that is known about an accessory and its line.",
     discussion: """
       EXAMPLES
         bridge-cli info
@@ -27,7 +27,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
-  @Flag(help: "Don't open it: only what the system knows.")
+  @Flag(help: "Don't open it: show only what the system knows.")
   var passive = false
 
   func run() async throws {
@@ -47,7 +47,7 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  /// What is known of a device and its line when no driver is.
+  /// Shows a device and its line where no driver is known for it.
   private func showAsBytes(_ target: Target) async throws {
     let session = try await target.unguardedSession()
     let facts: Result<LineStatus?, any Error>
@@ -62,10 +62,12 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
     Output.note(SafeText.escape(target.opener.withoutDriver.message, limit: 1_000))
   }
 
-  /// What the service tells of a device that it holds.
+  /// Shows what the service reports of a device that it holds.
   private func show(_ reply: Bridge.GetInfo.Reply) {
     let device = reply.accessory.device
-    if let holder = reply.accessory.holder { Output.note("\(SafeText.escape(holder)) has the accessory") }
+    if let holder = reply.accessory.holder {
+      Output.note("the accessory is used by \(SafeText.escape(holder))")
+    }
     show(
       DeviceDocument(device, held: reply.accessory),
       DeviceView.facts(Device(device), driver: reply.accessory.driver) + HeldView.facts(reply.accessory),
@@ -89,9 +91,10 @@ struct Info: AsyncParsableCommand, JSONCommand, LineCommand {
         )
       ]
       if let count = details.unreadable_fields {
-        rows.append(("Unreadable", count == 1 ? "1 field" : "\(count) fields"))
+        rows.append(("Unreadable", Amount.of(count, "field")))
       } else {
-        rows.append(("Boot id", details.boot_id.map { SafeText.escape($0) } ?? "- (the accessory doesn't know HELLO)"))
+        rows.append(
+          ("Boot id", details.boot_id.map { SafeText.escape($0) } ?? "- (the accessory doesn't support HELLO)"))
       }
     }
     Table.facts(rows + (identity.map(StatusView.facts) ?? []), columns: Output.columns).forEach(Output.line)

@@ -12,10 +12,10 @@ import CommandOutput
 struct List: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Shows the accessories that are there.",
+    abstract: "Lists the accessories that are connected.",
     discussion: """
-      Simulators, terminals on USB and Bluetooth, and devices on USB that have a pair of endpoints which the system has \
-      no use for itself: no hubs, keyboards, mice, discs, cameras and the like, which --all shows too.
+      Simulators, serial ports on USB and Bluetooth, and USB devices with a pair of endpoints that the system doesn't \
+      use itself. Keyboards, mice, discs, cameras and the like are shown only with --all.
 
       EXAMPLES
         bridge-cli list
@@ -24,17 +24,17 @@ struct List: AsyncParsableCommand, JSONCommand {
         bridge-cli list --json | jq -r '.devices[].path'
       """)
 
-  @Flag(help: "Everything on USB but hubs.")
+  @Flag(help: "Show everything on USB except hubs.")
   var all = false
   @Flag(
     help: """
-      Ask which accessories there are on lines whose profile says units: scan, and that no service holds. Each number that \
-      nobody has takes its time.
+      Ask which accessories are on lines whose profile says units: scan, unless a service has them open. Each unused \
+      number costs one timeout.
       """)
   var scan = false
   @Option(
     help: ArgumentHelp(
-      "If none is there, wait so long for the first, then say that the search is over.", valueName: "time"),
+      "If there is none, wait this long for the first one.", valueName: "time"),
     transform: SecondsArgument.read)
   var wait: SecondsArgument?
   @OptionGroup var output: OutputOptions
@@ -44,7 +44,7 @@ struct List: AsyncParsableCommand, JSONCommand {
       on: try await KnownDevices.source().devices().filter { all || $0.mayBeAccessory })
     if devices.isEmpty, let wait {
       devices = try await first(within: wait.duration)
-      if devices.isEmpty { Output.note("The search is over: nothing came within \(wait.text).") }
+      if devices.isEmpty { Output.note("No accessory was plugged in within \(wait.text).") }
     }
     let held = await held(&devices)
     if scan { devices = await searched(devices) }
@@ -54,13 +54,13 @@ struct List: AsyncParsableCommand, JSONCommand {
         DeviceListDocument(zip(devices, accesses).map { DeviceDocument($0, access: $1, held: held[$0.id]) }))
     }
     guard !devices.isEmpty else {
-      return wait != nil ? () : Output.note("No accessory found. A pretended one: bridge-cli simulate framed")
+      return wait != nil ? () : Output.note("No accessory found. To simulate one: bridge-cli simulate framed")
     }
     let hasAges = held.values.contains { $0.readings_age_ms != nil || $0.isSilent }
     var table = Table(
       ["SERIAL", "NAME", "MODEL", "DRIVER", "USB", "WAYS", "ACCESS", "PATH", "SOURCE"]
         + (held.isEmpty ? [] : ["STATE", "PROFILE"]) + (hasAges ? ["READ"] : []),
-      optional: [8, 5, 2] + (held.isEmpty ? [] : [10]) + [4, 1, 3] + (hasAges ? [held.isEmpty ? 9 : 11] : []))
+      optional: [8, 5, 2] + (held.isEmpty ? [] : [10]) + [4, 1, 3] + (hasAges ? [11] : []))
     for (device, access) in zip(devices, accesses) {
       table.add(
         [
@@ -75,7 +75,7 @@ struct List: AsyncParsableCommand, JSONCommand {
     table.lines(columns: Output.columns).forEach(Output.line)
   }
 
-  /// Those that are there when the first has come; none when none has within the time.
+  /// The devices that are there when the first one has come; empty when none comes within `limit`.
   private func first(within limit: Duration) async throws -> [Device] {
     let source = try KnownDevices.source()
     let all = all
@@ -100,16 +100,20 @@ struct List: AsyncParsableCommand, JSONCommand {
     return await KnownDevices.accessories(on: try await source.devices().filter { all || $0.mayBeAccessory })
   }
 
-  /// What services tell of these devices that they hold, by the devices' identities. One that doesn't answer is passed over. A line
-  /// on which a service has found several accessories becomes these.
+  /// The service's record of each device that a service holds, by the device's identity. A service that doesn't answer
+  /// is skipped. In `devices`, a line on which a service has found several accessories is replaced by these
+  /// accessories.
   private func held(_ devices: inout [Device]) async -> [String: Bridge.Accessory] {
-    guard !devices.isEmpty else { return [:] }
     var told: [String: Bridge.Accessory] = [:]
-    let all = await HeldAccessory.all(at: ServicePlace.all(), patience: .seconds(2)).held
+    let all = await ServiceEntry.all(at: ServicePlace.all(), replyTimeout: .seconds(2)).held
     let units = Dictionary(grouping: all.filter(\.isHeld).map(\.device).filter { $0.unit != nil }, by: \.address)
     devices = devices.flatMap { device -> [Device] in
       guard device.unit == nil, let units = units[device.address] else { return [device] }
       return units.compactMap(\.unit).sorted().map { device.onLine(unit: $0) }
+    }
+    // No system tells of what somebody has named: a place on the network, a socket.
+    for one in all where one.isHeld && one.device.source == .named {
+      if !devices.contains(where: { $0.isSame(as: one.device) }) { devices.append(one.device) }
     }
     for one in all {
       for device in devices where one.device.isSame(as: device) { told[device.id] = one.accessory }
@@ -117,8 +121,8 @@ struct List: AsyncParsableCommand, JSONCommand {
     return told
   }
 
-  /// These, with the accessories that answer in place of the lines that are to be searched. A line that can't be is left as it is,
-  /// with a word on that.
+  /// Replaces each line whose profile says that its units are to be searched by the units that answer. A line that
+  /// can't be searched stays in the list, and a note says why.
   private func searched(_ devices: [Device]) async -> [Device] {
     let store = await KnownProfiles.store
     var found: [Device] = []
@@ -152,13 +156,13 @@ struct List: AsyncParsableCommand, JSONCommand {
     return found
   }
 
-  /// Where it stands with the service that holds it, and the profile that this applies.
+  /// The accessory's state with the service that holds it, and the profile that the service applies.
   private func state(_ accessory: Bridge.Accessory?) -> [String] {
     guard let accessory else { return ["-", "-"] }
     return [HeldView.word(accessory), Table.cell(accessory.profile)]
   }
 
-  /// How long ago its readings were read.
+  /// How old the service's last reading is.
   private func age(_ accessory: Bridge.Accessory?) -> String {
     if accessory?.isSilent == true { return "no answer" }
     guard let accessory, let age = accessory.readings_age_ms else { return "-" }
@@ -175,7 +179,7 @@ struct List: AsyncParsableCommand, JSONCommand {
 }
 
 extension PortAccess {
-  /// Looks at the nodes of these devices.
+  /// Looks up the permission and the holder of each device's node.
   static func look(at devices: [Device]) async -> [PortAccess] {
     await SetupQueue(label: "access").run {
       devices.map { PortAccess($0.address, isSimulated: $0.source == .simulator) }
@@ -184,7 +188,7 @@ extension PortAccess {
 }
 
 extension Bridge.Accessory {
-  /// Whether it is one of several on a line, and doesn't answer.
+  /// Whether the accessory is one of several on a line, and doesn't answer.
   fileprivate var isSilent: Bool {
     device.unit != nil && state == .waiting && problem?.kind == AccessoryError.Kind.timedOut.errorName
   }

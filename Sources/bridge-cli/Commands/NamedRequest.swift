@@ -5,41 +5,42 @@ import AccessoryDrivers
 import ArgumentParser
 import CommandOutput
 
-/// Commands by name, with arguments by name: what drivers describe.
+/// A request of named commands with named arguments, as drivers describe them.
 struct NamedRequest {
   private let device: String?
   private let words: ArraySlice<String>
 
-  /// The drivers whose commands may be meant.
+  /// The drivers that may be meant.
   private let drivers: [Driver]
 
-  /// The known drivers, and those of the descriptions that stand in profiles.
+  /// The known drivers, and those of protocols that are described in profiles.
   private static let known = KnownDrivers.library.all + KnownDrivers.inProfiles
 
-  /// A command of the accessory's own kind, which has a name that AF1's shorter form has, too.
+  /// One command of the accessory's own driver. The command's name is also a name in the short form for AF1.
   init(_ command: String, of device: String?) { self.init([command], of: device) }
 
-  /// These words.
   init(_ words: [String], of device: String?) { (self.device, self.words, drivers) = (device, words[...], []) }
 
-  /// Whether some driver has the first command. Where none does, which commands there are is said by the accessory's own.
+  /// Whether some driver has the first command. Where none has, the accessory's own driver reports its commands in the
+  /// error.
   var isKnown: Bool { drivers.contains { driver in driver.commands.contains { $0.name == words.first } } }
 
-  /// Nil when the words have the shorter form that AF1 has: a command, perhaps with a payload. `driver` is what the user
-  /// says it is: a name, or the file of a description.
+  /// Reads a command line. Returns nil when the words have the short form of AF1: a command, perhaps with a payload.
+  /// `driver` is the value of `--driver`: a name, or the file of a description.
   init?(_ words: [String], driver: String?) {
     guard let first = words.first else { return nil }
     var drivers = Self.known
     if let driver, KnownDrivers.isFile(driver) {
-      // What is wrong in it is said when the device is opened.
+      // An unreadable file is reported when the device is opened.
       drivers = (try? DescriptionReader.read(path: driver)).map { [Driver($0.description)] } ?? []
     }
     self.drivers = drivers
     let names = Set(drivers.flatMap { $0.commands.map(\.name) })
     let isShorter = Request.command(first) != nil && words.dropFirst().first.map { names.contains($0) } != true
     if isShorter, !words.contains(where: { $0.contains("=") || $0 == "+" }) { return nil }
-    // A word that is a command can't be meant as a device, unless another command follows.
-    // Behind a device comes a command, and none has `=` in its name: what stands before an argument is a mistyped one.
+    // The first word is the device, unless it is a command's name and no second command follows. A word before
+    // NAME=VALUE is a command, too, even if no driver has it: a device is followed by a command, and command names have
+    // no `=`.
     let leavesDeviceOut =
       words.count > 1 && words[1].contains("=")
       || names.contains(first) && !(words.count > 1 && names.contains(words[1]))
@@ -51,8 +52,8 @@ struct NamedRequest {
     if isShort && !hasArguments { return nil }
   }
 
-  /// Throws `ValidationError` where the user names the driver, and it doesn't take this. Otherwise what an argument may be
-  /// is known only with the accessory: several kinds have a command of the same name.
+  /// Throws `ValidationError` where the user names a driver that doesn't take these words. Without a named driver the
+  /// arguments can't be checked before the accessory is known, since several drivers have commands of the same name.
   func check(driver name: String?) throws {
     guard let name, let driver = drivers.first(where: { $0.name == name }) ?? (drivers.count == 1 ? drivers.first : nil)
     else { return }
@@ -76,11 +77,11 @@ struct NamedRequest {
     try await run(request, on: try await OpenedAccessory.find(device, request.line))
   }
 
-  /// Sends it to a device that no service holds.
+  /// Sends the commands to a device that no service holds.
   func run(_ request: Request, on target: Target) async throws {
     let (isAnswered, output) = (!request.noReply, request.output)
     if let driver = target.driver {
-      // Before it is opened: that resets some boards.
+      // Checked before the device is opened, since opening resets some boards.
       let calls = try calls(of: driver.commands, target.label)
       if request.dryRun { return try DryRun(calls, of: driver, on: target, write: request.write).show(output) }
       try target.opener.writeRules.check(calls, isAsked: request.write)
@@ -104,7 +105,7 @@ struct NamedRequest {
     }
   }
 
-  /// What an accessory can't be sent is what the user typed.
+  /// Turns `misconfigured`, an argument that the accessory doesn't take, into `UsageError`.
   private static func usage<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
       return try await body()
@@ -122,7 +123,7 @@ struct NamedRequest {
   }
 }
 
-/// All commands, with their arguments and units.
+/// Prints all commands with their arguments and units.
 enum CommandList {
   static func show(_ device: String?, _ line: LineOptions, _ output: OutputOptions) async throws {
     if let device, let held = try await HeldDevice.find(device, line) {
@@ -138,10 +139,10 @@ enum CommandList {
       drivers = [driver]
     } else if let held = try? await HeldDevice.find(nil, line), let (driver, commands) = try? await held.commands() {
       return show(driver, commands, output)
-    } else if let driver = try? await OpenedAccessory.find(nil, line).driver {
-      drivers = [driver]
     } else {
-      drivers = KnownDrivers.library.drivers
+      // `--wait` has run out, or the user has interrupted.
+      try AccessoryWait.checkInterruption()
+      drivers = (try? await OpenedAccessory.find(nil, line).driver).map { [$0] } ?? KnownDrivers.library.drivers
     }
     for driver in drivers { show(driver.name, driver.commands, output) }
   }

@@ -10,12 +10,12 @@ import Glibc
 struct ProfileCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "profile",
-    abstract: "Shows and checks profiles: what is known of kinds of accessories.",
+    abstract: "Shows and checks profiles, which describe kinds of accessories.",
     discussion: """
-      A profile says which devices are of a kind, how they are opened, and what they speak. They come with this command, \
-      then from /etc/accessory-bridge/profiles, then from ~/.config/accessory-bridge/profiles (or \
-      $XDG_CONFIG_HOME/accessory-bridge/profiles), one .yaml file each; a later one takes the place of an earlier one of \
-      the same name.
+      A profile says which devices are of a kind, how to open them, and which protocol they speak. Profiles come with \
+      this command, from /etc/accessory-bridge/profiles, and from ~/.config/accessory-bridge/profiles (or \
+      $XDG_CONFIG_HOME/accessory-bridge/profiles), one .yaml file each. A later one replaces an earlier one of the \
+      same name.
 
       EXAMPLES
         bridge-cli profile list
@@ -29,9 +29,9 @@ struct ProfileCommand: AsyncParsableCommand {
 struct ProfileList: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Shows the profiles there are.",
+    abstract: "Lists the profiles.",
     discussion: """
-      What couldn't be read is told too, and doesn't stop the others.
+      Files that can't be used are named too; the other profiles work all the same.
 
       EXAMPLES
         bridge-cli profile list
@@ -64,7 +64,7 @@ struct ProfileList: AsyncParsableCommand, JSONCommand {
 struct ProfileShow: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Shows a profile with all its settings, as a file could have it.",
+    abstract: "Shows a profile with all its settings, in the form of its file.",
     discussion: """
       EXAMPLES
         bridge-cli profile show framed
@@ -79,7 +79,7 @@ struct ProfileShow: AsyncParsableCommand, JSONCommand {
     guard let profile = library.store.profile(named: name) else {
       let names = library.store.profiles.map(\.name).sorted().joined(separator: ", ")
       let unread = library.problems.isEmpty ? "" : "; some can't be used, bridge-cli profile list says why"
-      throw AccessoryError(.notFound, "there is no profile \(name); there are \(names)\(unread)")
+      throw AccessoryError(.notFound, "there is no profile \(name); the profiles are \(names)\(unread)")
     }
     let text = ProfileText.text(profile)
     if output.json {
@@ -92,11 +92,11 @@ struct ProfileShow: AsyncParsableCommand, JSONCommand {
 struct ProfileCheck: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Says what is wrong in profiles' files, and where.",
+    abstract: "Says what is wrong in profiles and protocol descriptions, and where.",
     discussion: """
-      The examples of a protocol's description are run, too. With --recording it is also held against what trace --record \
-      has kept: which frames it knows, which bytes are in none of its frames, and which frames it says nothing of. The exit \
-      status is 78 when something is wrong in any of them, or doesn't fit.
+      The examples of a protocol description are run, too. With --recording the description is also compared with a \
+      recording of trace --record: which frames it knows, which bytes are in no frame, and which frames it doesn't \
+      describe. The exit status is 78 if something is wrong in a file, or the recording doesn't fit.
 
       EXAMPLES
         bridge-cli profile check mine.yaml
@@ -106,12 +106,14 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
 
   @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
   var files: [String]
-  @Option(help: ArgumentHelp("A recording that the one file is to describe.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("A recording to compare the description with; only with one file.", valueName: "file"),
+    completion: .file())
   var recording: String?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if recording != nil, files.count > 1 { throw ValidationError("--recording is for one file") }
+    if recording != nil, files.count > 1 { throw ValidationError("--recording can be used with one file only") }
   }
 
   func run() async throws {
@@ -120,9 +122,9 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
     var held: RecordingCheck?
     if let recording, let result = results.first, result.problems.isEmpty {
       guard let described = result.described else {
-        throw UsageError("\(files[0]) describes no protocol, so there is nothing to hold the recording against")
+        throw UsageError("\(files[0]) describes no protocol, so it can't be compared with a recording")
       }
-      held = try await SetupQueue(label: "recording").run { try described.held(against: recording) }
+      held = try await SetupQueue(label: "recording").run { try described.checked(against: recording) }
     }
     if output.json {
       Output.json(
@@ -131,7 +133,7 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
       )
     } else {
       for result in results {
-        if let praise = result.praise { Output.line(praise) }
+        if let praise = result.successLine { Output.line(praise) }
         for problem in result.problems { Output.line(SafeText.escape(problem.description, limit: 1_000)) }
       }
       if let held { held.lines(file: SafeText.escape(recording ?? "", limit: 200)).forEach(Output.line) }
@@ -142,16 +144,16 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
   struct Outcome: Sendable {
     var file: String
     var name: String?
-    /// What the file has: "profile", "protocol".
+    /// What the file contains: "profile" or "protocol".
     var what = "profile"
-    /// The protocol that it describes.
+    /// The protocol that the file describes, where it describes one.
     var described: DescribedProtocol?
-    /// Examples that were run.
+    /// The number of examples in the description, all of which are run.
     var exampleCount = 0
     var problems: [ProfileProblem] = []
 
-    /// What is said of a file with which nothing is wrong.
-    var praise: String? {
+    /// The line for a file without problems.
+    var successLine: String? {
       guard let name, problems.isEmpty else { return nil }
       let examples =
         exampleCount == 0 ? "" : exampleCount == 1 ? ", its example holds" : ", its \(exampleCount) examples hold"
@@ -177,7 +179,7 @@ struct ProfileCheck: AsyncParsableCommand, JSONCommand {
 }
 
 extension ProfileCheck.Outcome {
-  /// Runs the examples of a description that could be read.
+  /// Runs the examples of a description.
   fileprivate mutating func take(_ described: DescribedProtocol) {
     name = described.name
     self.described = described
@@ -187,6 +189,6 @@ extension ProfileCheck.Outcome {
 }
 
 extension ProfileLibrary.Origin {
-  /// Its file; nil when it comes with the command.
+  /// The profile's file; nil for a built-in profile.
   var file: String? { if case .file(let path) = self { path } else { nil } }
 }

@@ -11,13 +11,13 @@ import Glibc
 struct ProfileNew: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "new",
-    abstract: "Prints the beginning of a protocol's description.",
+    abstract: "Prints the beginning of a protocol description.",
     discussion: """
-      With --from it looks in a recording for how the frames look that the accessory sends: with what they begin and end, \
-      what tells their length, and which checksum they have. What it found, and on what that rests, stands in the file as \
-      remarks. It is a guess: read it, and try it with profile check --recording.
+      With --from it finds out from a recording what the accessory's frames look like: how they begin and end, where \
+      their length is, and which checksum they have. Comments in the file say what it found, and why. It is a guess: \
+      read it, and test it with profile check --recording.
 
-      Without --from it asks a few questions, at a terminal.
+      Without --from it asks a few questions at the terminal.
 
       EXAMPLES
         bridge-cli trace /dev/ttyUSB0 --listen --record session.trace
@@ -26,15 +26,15 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
         bridge-cli profile new > mine.yaml
       """)
 
-  @Option(help: ArgumentHelp("A recording, as trace --record keeps it.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("A recording, made with trace --record.", valueName: "file"), completion: .file())
   var from: String?
-  @Option(help: ArgumentHelp("What the protocol is to be called.", valueName: "name"))
+  @Option(help: ArgumentHelp("The name of the protocol.", valueName: "name"))
   var name: String?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
     if let name, !SkeletonQuestions.isName(name) {
-      throw ValidationError("--name is of small letters, digits, -, _ and ., with a letter or a digit first")
+      throw ValidationError("--name takes lower-case letters, digits, -, _ and ., and begins with a letter or a digit")
     }
   }
 
@@ -48,14 +48,14 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
         throw AccessoryError(
           .badData,
           count == 0
-            ? "\(from) has nothing that the accessory sent"
-            : "\(from): no framing was found in \(count) bytes that the accessory sent: record more, or describe it by hand"
+            ? "\(from) has no bytes from the accessory"
+            : "\(from): no framing found in \(count) bytes from the accessory: record more, or describe it by hand"
         )
       }
       proposal = found
     } else {
       guard !output.json, isatty(STDIN_FILENO) == 1 else {
-        throw UsageError("profile new asks questions, and there is no terminal: say --from RECORDING")
+        throw UsageError("profile new asks questions, but there is no terminal: use --from RECORDING")
       }
       let questions = SkeletonQuestions()
       if name == nil { name = try questions.name() }
@@ -73,7 +73,7 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
     Output.text(text)
   }
 
-  /// What the accessory sent, as far as it is looked at.
+  /// The pieces that the accessory sent, from the recording's beginning.
   private static func pieces(of recording: String) throws(AccessoryError) -> [[UInt8]] {
     var (pieces, count): ([[UInt8]], Int) = ([], 0)
     try RecordingFile.read(recording) { line in
@@ -87,7 +87,7 @@ struct ProfileNew: AsyncParsableCommand, JSONCommand {
   }
 }
 
-/// Asks at the terminal how frames look. Questions go to standard error, as standard output is the file.
+/// Asks at the terminal what frames look like. Questions go to standard error, since the file goes to standard output.
 struct SkeletonQuestions {
   static func isName(_ text: String) -> Bool {
     guard (1...64).contains(text.utf8.count), let first = text.utf8.first, first != UInt8(ascii: "-"),
@@ -116,24 +116,24 @@ struct SkeletonQuestions {
     }
     let start = try ask("With which bytes does each frame begin, in hexadecimal?", usual: "AA") { bytes($0, 1...8) }
     let place = try ask(
-      "How many bytes stand in front of the length? (none: all frames have as many bytes)", usual: "\(start.count)"
+      "How many bytes are before the length? (none: all frames have the same length)", usual: "\(start.count)"
     ) { word -> Int?? in
       word == "none" ? .some(nil) : Int(word).flatMap { (start.count...16).contains($0) ? .some($0) : nil }
     }
     let names = ProtocolDescription.Check.Algorithm.named
     let algorithm = try ask(
-      "Which check is at its end: none, \(names.map(\.name).joined(separator: ", "))?", usual: "none"
+      "Which checksum is at its end: none, \(names.map(\.name).joined(separator: ", "))?", usual: "none"
     ) { word -> ProtocolDescription.Check.Algorithm?? in
       word == "none" ? .some(nil) : names.first { $0.name == word }.map { .some($0.algorithm) }
     }
-    let end = try ask("Which bytes come behind it, in hexadecimal? (none)", usual: "none") { word -> [UInt8]? in
+    let end = try ask("Which bytes follow it, in hexadecimal? (none)", usual: "none") { word -> [UInt8]? in
       word == "none" ? [] : bytes(word, 1...8)
     }
     let check = algorithm.map { FramingProposal.FoundCheck(algorithm: $0, order: .bigEndian, from: 0) }
     let tail = end.count + (algorithm?.byteCount ?? 0)
     guard let place else {
       let least = start.count + tail + 1
-      let size = try ask("How many bytes has a frame?", usual: "\(max(8, least))") { word in
+      let size = try ask("How many bytes does a frame have?", usual: "\(max(8, least))") { word in
         Int(word).flatMap { (least...512).contains($0) ? $0 : nil }
       }
       return FramingProposal(start: start, extent: .fixed(size), check: check, end: end)
@@ -142,16 +142,16 @@ struct SkeletonQuestions {
       start: start, extent: .length(place: place, .init(byteCount: 1), added: place + 1 + tail), check: check, end: end)
   }
 
-  /// Asks until there is an answer that means something. Throws `cancelled` at the end of the input.
+  /// Asks until the answer is valid. Throws `cancelled` at the end of the input.
   private func ask<Answer>(_ question: String, usual: String, _ meaning: (String) -> Answer?) throws -> Answer {
     for _ in 0..<20 {
       Output.note("\(question) [\(usual)]")
       guard let line = readLine() else { break }
       let word = line.isEmpty ? usual : line
       if let answer = meaning(word) { return answer }
-      Output.note("that is no answer to it: \(SafeText.escape(word, limit: 80))")
+      Output.note("not a valid answer: \(SafeText.escape(word, limit: 80))")
     }
-    throw AccessoryError(.cancelled, "there was no answer, so nothing was made")
+    throw AccessoryError(.cancelled, "there was no answer, so nothing was printed")
   }
 
   private func bytes(_ text: String, _ count: ClosedRange<Int>) -> [UInt8]? {

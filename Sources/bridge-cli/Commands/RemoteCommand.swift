@@ -12,7 +12,8 @@ struct RemoteCommand: AsyncParsableCommand {
     commandName: "remote",
     abstract: "Sets up the remote control for Bluno robots: its tasks and its keys.",
     discussion: """
-      It is kept in accessory-bridge/bluno.json in the user's configuration folder, and holds for request and console.
+      The settings are kept in accessory-bridge/bluno.json in the user's configuration folder; request and console use \
+      them.
 
       EXAMPLES
         bridge-cli remote show
@@ -27,16 +28,16 @@ struct RemoteCommand: AsyncParsableCommand {
     ])
 }
 
-/// A command that changes the remote control, or only shows it.
+/// A command that changes or shows the remote control's configuration.
 private protocol RemoteChange: AsyncParsableCommand, JSONCommand {
   func change(_ remote: inout BlunoRemote) throws
 }
 
 extension RemoteChange {
-  /// Reads, changes, keeps and shows it.
+  /// Reads the configuration, changes it, saves it if `keeping`, and shows it.
   fileprivate func run(keeping: Bool) async throws {
     guard let file = BlunoRemoteFile.usual else {
-      throw AccessoryError(.misconfigured, "set HOME: nothing says where the user's configuration folder is")
+      throw AccessoryError(.misconfigured, "set HOME: without it the user's configuration folder isn't known")
     }
     let queue = SetupQueue(label: "remote")
     var remote = try await queue.run { () throws(AccessoryError) in try file.load() }
@@ -66,22 +67,22 @@ extension RemoteChange {
     var keys = Table(["key", "sends"])
     for key in BlunoKey.allCases { keys.add([key.rawValue, Self.text(remote.bytes(for: key))]) }
     keys.lines(columns: Output.columns).forEach(Output.line)
-    if remote.endsLines { Output.line("\nEvery message ends in a line feed.") }
+    if remote.endsLines { Output.line("\nEvery message ends with a line feed.") }
   }
 
   private static func text(_ bytes: [UInt8]) -> String {
     SafeText.escape(String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self))
   }
 
-  /// The number of a task that there is.
+  /// Throws `UsageError` where the task `number` doesn't exist.
   fileprivate static func check(_ isThere: Bool, _ number: Int) throws {
-    if !isThere { throw UsageError("there is no task \(number): bridge-cli remote show shows all") }
+    if !isThere { throw UsageError("there is no task \(number): bridge-cli remote show lists the tasks") }
   }
 }
 
 struct RemoteShow: RemoteChange {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Shows the tasks, in their order, and what the keys send.",
+    commandName: "show", abstract: "Shows the tasks in their order, and what the keys send.",
     discussion: """
       EXAMPLES
         bridge-cli remote show
@@ -95,20 +96,21 @@ struct RemoteShow: RemoteChange {
 struct AddTask: RemoteChange {
   static let configuration = CommandConfiguration(
     commandName: "add-task",
-    abstract: "Adds a task behind the others.",
+    abstract: "Adds a task at the end of the list.",
     discussion: """
       EXAMPLES
         bridge-cli remote add-task "Sing a song"
         bridge-cli remote add-task Dance --number 9
       """)
-  @Argument(help: "What it is called.") var name: String
-  @Option(help: ArgumentHelp("What is sent, 0 to 9999; else the lowest that is free.", valueName: "number"))
+  @Argument(help: "The name of the task.") var name: String
+  @Option(
+    help: ArgumentHelp("The number that the task sends, 0 to 9999; default: the lowest free one.", valueName: "number"))
   var number: Int?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
     guard (1...BlunoRemoteFile.nameLimit).contains(name.utf8.count) else {
-      throw ValidationError("a name has 1 to \(BlunoRemoteFile.nameLimit) bytes")
+      throw ValidationError("a name must have 1 to \(BlunoRemoteFile.nameLimit) bytes")
     }
   }
 
@@ -126,18 +128,18 @@ struct AddTask: RemoteChange {
 struct RenameTask: RemoteChange {
   static let configuration = CommandConfiguration(
     commandName: "rename-task",
-    abstract: "Calls a task something else.",
+    abstract: "Renames a task.",
     discussion: """
       EXAMPLES
         bridge-cli remote rename-task 5 Dance
       """)
-  @Argument(help: "Its number.") var number: Int
-  @Argument(help: "What it is called from now on.") var name: String
+  @Argument(help: "The number of the task.") var number: Int
+  @Argument(help: "The new name of the task.") var name: String
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
     guard (1...BlunoRemoteFile.nameLimit).contains(name.utf8.count) else {
-      throw ValidationError("a name has 1 to \(BlunoRemoteFile.nameLimit) bytes")
+      throw ValidationError("a name must have 1 to \(BlunoRemoteFile.nameLimit) bytes")
     }
   }
 
@@ -156,7 +158,7 @@ struct RemoveTask: RemoteChange {
       EXAMPLES
         bridge-cli remote remove-task 5
       """)
-  @Argument(help: "Its number.") var number: Int
+  @Argument(help: "The number of the task.") var number: Int
   @OptionGroup var output: OutputOptions
   fileprivate func change(_ remote: inout BlunoRemote) throws { try Self.check(remote.tasks.remove(number), number) }
   func run() async throws { try await run(keeping: true) }
@@ -170,8 +172,8 @@ struct MoveTask: RemoteChange {
       EXAMPLES
         bridge-cli remote move-task 4 1
       """)
-  @Argument(help: "Its number.") var number: Int
-  @Argument(help: "The place, counted from 1.") var place: Int
+  @Argument(help: "The number of the task.") var number: Int
+  @Argument(help: "The new place in the list, counted from 1.") var place: Int
   @OptionGroup var output: OutputOptions
 
   func validate() throws { guard place > 0 else { throw ValidationError("places are counted from 1") } }
@@ -186,9 +188,9 @@ struct MoveTask: RemoteChange {
 struct SetKey: RemoteChange {
   static let configuration = CommandConfiguration(
     commandName: "set-key",
-    abstract: "Lets a key send another character.",
+    abstract: "Changes the character that a key sends.",
     discussion: """
-      The character is one that ASCII can print, but for < and >, and no other key's.
+      The character must be printable ASCII, but not < or >, and no other key may send it.
 
       EXAMPLES
         bridge-cli remote set-key up u
@@ -212,7 +214,7 @@ struct SetKey: RemoteChange {
 struct EndLines: RemoteChange {
   static let configuration = CommandConfiguration(
     commandName: "end-lines",
-    abstract: "Puts a line feed behind every message, for robots that read lines, or doesn't.",
+    abstract: "Turns the line feed at the end of every message on or off, for robots that read lines.",
     discussion: """
       EXAMPLES
         bridge-cli remote end-lines on
@@ -230,7 +232,7 @@ struct EndLines: RemoteChange {
 
 struct RemoteReset: RemoteChange {
   static let configuration = CommandConfiguration(
-    commandName: "reset", abstract: "Makes tasks and keys as they came, or only one of these.",
+    commandName: "reset", abstract: "Resets the tasks and keys to their defaults, or only one of the two.",
     discussion: """
       EXAMPLES
         bridge-cli remote reset
@@ -252,7 +254,7 @@ struct RemoteReset: RemoteChange {
 
 extension BlunoKey: ExpressibleByArgument {}
 
-/// The remote control in JSON.
+/// The remote control's configuration in JSON.
 struct RemoteDocument: Encodable {
   struct Task: Encodable {
     let number: Int

@@ -10,7 +10,7 @@ import CommandOutput
 struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "request",
-    abstract: "Sends commands to an accessory and prints what they are answered.",
+    abstract: "Sends commands to an accessory, and prints the replies.",
     usage: """
       bridge-cli request [<device>] <command> [<name>=<value> ...] [+ <command> ...] [--no-reply] [--json]
              bridge-cli request [<device>] <command> [<payload>] [--text] [--baud <rate>] [--json]
@@ -18,16 +18,16 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
              bridge-cli request [<device>] --list
       """,
     discussion: """
-      --list shows the commands of the accessory with their arguments and units; with --driver those of that kind. \
-      Several, with + between them, are sent as one batch where the protocol has that.
+      --list shows the commands of the accessory with their arguments and units; with --driver those of that driver. \
+      Several commands with + between them are sent as one batch, if the protocol has batches.
 
       A command that --list marks as a write changes something in the accessory: it needs --write, and writes: allowed \
       in the accessory's profile. --dry-run shows what would be sent, and sends nothing.
 
       For AF1 there is a shorter form: COMMAND is identify, status, battery, echo, or a number like 0x7E. PAYLOAD is \
-      hexadecimal, or with --text taken as it is. What is known of the reply is printed in words, and any other reply in \
-      hexadecimal; --json has both. A command that the AF1 specification doesn't know is not sent \
-      twice unless it is sure that the accessory has not restarted.
+      hexadecimal, or text with --text. Replies to known commands are printed in words, and other replies in \
+      hexadecimal; --json has both. A command that is not in the AF1 specification is not sent again if the accessory \
+      may have restarted.
 
       EXAMPLES
         bridge-cli request ./acc echo 68656c6c6f
@@ -41,34 +41,34 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("The device, unless there is just one; a command; its payload.", valueName: "word"),
+    help: ArgumentHelp("The device (not needed if there is only one), a command, and its payload.", valueName: "word"),
     completion: CompletionWords.requests)
   var words: [String] = []
   @Flag(help: "The payload is text, not hexadecimal.")
   var text = false
   @Flag(
     help:
-      "Show the accessory's commands with their arguments and units; of every kind, where it isn't known which is meant."
+      "List the accessory's commands with their arguments and units; if its driver isn't known, those of every driver."
   )
   var list = false
-  @Flag(help: "Don't wait until the commands were carried out.")
+  @Flag(help: "Don't wait until the commands are done.")
   var noReply = false
-  @Flag(help: "Let the commands change something in the accessory, if its profile allows that, too.")
+  @Flag(help: "Allow commands that change something in the accessory, if its profile allows it too.")
   var write = false
-  @Flag(help: "Show the bytes that commands with names would send, and what they say; send nothing.")
+  @Flag(help: "Show the bytes that named commands would send, and their meaning; send nothing.")
   var dryRun = false
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
-  /// What the words mean.
+  /// The parsed words of AF1's short form.
   struct Parts: Equatable {
     var device: String?
     var command: AF1Command
     var payload: [UInt8]
 
-    /// Whether other kinds of accessories could have a command that is called so.
+    /// Whether the command's name may also be a command of another driver.
     var mayBeAName: Bool { payload.isEmpty && Request.names.values.contains(command) }
   }
 
@@ -78,43 +78,44 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
 
   func validate() throws {
     if list {
-      guard words.count <= 1 else { throw ValidationError("--list goes with a device, or alone") }
+      guard words.count <= 1 else { throw ValidationError("--list takes a device and nothing else") }
     } else if let named = NamedRequest(words, driver: line.driver) {
       try named.check(driver: line.driver)
-      if text, named.isKnown { throw ValidationError("--text is for payloads that stand alone") }
+      if text, named.isKnown { throw ValidationError("--text is for an AF1 payload, not for a named command") }
     } else {
       _ = try parts()
-      if noReply { throw ValidationError("--no-reply is for commands with names: AF1 always answers") }
+      if noReply { throw ValidationError("--no-reply is for named commands: AF1 always replies") }
     }
   }
 
   func parts() throws -> Parts {
     guard let first = words.first else {
-      throw ValidationError("a command was expected: identify, status, battery, echo, or a number like 0x7E")
+      throw ValidationError("expected a command: identify, status, battery, echo, or a number like 0x7E")
     }
-    // A word that is a command can't be meant as a device, unless another command follows.
+    // A first word that is a command is not a device, unless another command follows.
     let leavesDeviceOut = Self.command(first) != nil && (words.count < 2 || Self.command(words[1]) == nil)
     let device = leavesDeviceOut ? nil : first
     let rest = leavesDeviceOut ? words[...] : words.dropFirst()
     guard let word = rest.first else {
       throw ValidationError(
-        "a command was expected after \(first): bridge-cli request \(first) --list shows those that it takes")
+        "expected a command after \(first): bridge-cli request \(first) --list shows them")
     }
     guard let command = Self.command(word) else {
-      throw ValidationError("\(word) is no command: identify, status, battery, echo, or a number from 0x00 to 0xFF")
+      throw ValidationError(
+        "\(word) is not a command: expected identify, status, battery, echo, or a number from 0x00 to 0xFF")
     }
     guard rest.count <= 2 else {
-      throw ValidationError("one payload was expected; quote it if it has spaces")
+      throw ValidationError("expected one payload; quote it if it has spaces")
     }
     let payload = rest.dropFirst().first ?? ""
     if text { return Parts(device: device, command: command, payload: Array(payload.utf8)) }
     guard let bytes = Hex.bytes(payload) else {
-      throw ValidationError("\(payload) is not hexadecimal, two digits a byte, like 68656c6c6f; for text say --text")
+      throw ValidationError("\(payload) is not hexadecimal, two digits a byte, like 68656c6c6f; for text use --text")
     }
     return Parts(device: device, command: command, payload: bytes)
   }
 
-  /// The command of AF1 that a word names, or gives the number of.
+  /// The AF1 command that a word names, or gives as a number like 0x7E.
   static func command(_ word: String) -> AF1Command? {
     if let command = names[word.lowercased()] { return command }
     guard word.lowercased().hasPrefix("0x") else { return nil }
@@ -145,7 +146,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
       return try await named.run(self, on: target)
     }
     if dryRun { return try await named(parts, target.driver?.name, target.label).run(self, on: target) }
-    // Before it is opened: that resets some boards.
+    // Checked before the device is opened, since opening resets some boards.
     try target.opener.writeRules.checkBytes(isAsked: write)
     try await Self.hinting { try target.driver?.check(.requests, label: target.label) }
     try await OpenedAccessory.with(target) { opened in
@@ -161,8 +162,8 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  /// The words as a command of the accessory's own kind, where that isn't AF1's and has one of this name: many a thing has
-  /// a `status`.
+  /// The words as a command of the accessory's own driver, where that isn't AF1 and has a command of this name.
+  /// `status`, for example, exists in several drivers.
   private func named(_ parts: Parts, _ driver: String, _ commands: [CommandDescription]) -> NamedRequest? {
     let name = parts.command.name.lowercased()
     guard parts.mayBeAName, driver != AF1Accessory.driverName, commands.contains(where: { $0.name == name }) else {
@@ -171,11 +172,11 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     return NamedRequest(name, of: parts.device)
   }
 
-  /// The same in the longer form, which names everything. Throws `UsageError` where the accessory doesn't speak AF1.
+  /// AF1's short form as a named command. Throws `UsageError` where the accessory doesn't speak AF1.
   private func named(_ parts: Parts, _ driver: String?, _ label: String) throws -> NamedRequest {
     guard driver == AF1Accessory.driverName else {
       throw UsageError(
-        "\(label) takes no AF1 commands, so nothing is known that would be sent: request --list shows what each kind takes"
+        "\(label) takes no AF1 commands, so there is nothing to send: request --list shows the commands of each driver"
       )
     }
     let payload = parts.payload.isEmpty ? [] : ["payload=" + Hexadecimal.string(parts.payload)]
@@ -192,18 +193,18 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
           fields: words.map { Dictionary($0.fields.map { ($0.name, $0.value) }) { $1 } }))
     }
     let style = Style.standardOutput
-    // What can be read is shown so; its bytes are in JSON, and in a trace.
+    // A decoded reply is printed in words. Its bytes are in the JSON document and in a trace.
     if let words { return Output.line(words.summary) }
     Output.line(Hexadecimal.string(reply) + (style.isTerminal ? style.dim("  |\(Hex.text(reply))|") : ""))
   }
 
-  /// What an accessory can't do, another command may.
+  /// Adds a hint on `request --list` to errors of the kind `unsupported`.
   private static func hinting<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
       return try await body()
     } catch let error as AccessoryError where error.kind == .unsupported {
       throw AccessoryError(
-        .unsupported, "\(error.message): bridge-cli request --list shows what each kind takes")
+        .unsupported, "\(error.message): bridge-cli request --list shows the commands of each driver")
     }
   }
 
@@ -211,7 +212,7 @@ struct Request: AsyncParsableCommand, JSONCommand, LineCommand {
     do {
       return try await body()
     } catch let error as AccessoryError where error.kind == .misconfigured {
-      // The accessory's limit is known only now, but what exceeds it is what the user typed.
+      // The accessory's limit is known only after it was opened, but the argument that exceeds it is the user's.
       throw UsageError(error.message)
     }
   }

@@ -11,14 +11,14 @@ struct SendFile: FileCommand {
     commandName: "send-file",
     abstract: "Sends a file to an accessory.",
     discussion: """
-      To an AF1 accessory: PATH is the name that it is told, FILE's own unless given. In the end the accessory compares \
-      the checksum.
+      To an AF1 accessory: PATH is the name that the accessory gets for the file; default: the name of FILE. At the \
+      end the accessory compares the checksum.
 
-      To a brick: PATH is where it goes, below ../apps, ../prjs or ../tools; folders that are missing are made.
+      To an EV3 brick: PATH is the file's path there, below ../apps, ../prjs or ../tools; missing folders are made.
 
-      On a terminal a bar shows how far it is; with --json a document at every whole percent, and the result at the end. \
-      When the accessory goes meanwhile, or restarts, it is waited for, and the rest is sent when it is back. Ctrl-C has \
-      the accessory forget what it got; a second one ends at once.
+      On a terminal a bar shows the progress; with --json a document at every whole percent, and the result at the \
+      end. If the accessory is unplugged or restarts, the command waits for it, and then sends the rest. Ctrl-C makes \
+      the accessory discard what it got; a second one ends the command at once.
 
       EXAMPLES
         bridge-cli send-file ACC0042 firmware.bin --kind firmware
@@ -32,49 +32,49 @@ struct SendFile: FileCommand {
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
   @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
-  @Argument(help: "The file here.", completion: .file()) var file: String
-  @Argument(help: "Where it goes, or what the accessory is to call it.", completion: CompletionWords.nothing) var path:
+  @Argument(help: "The file on this machine.", completion: .file()) var file: String
+  @Argument(help: "The path or name of the file on the accessory.", completion: CompletionWords.nothing) var path:
     String?
-  @Option(help: "To an AF1 accessory: what the file is; other unless given.") var kind: FileKind?
+  @Option(help: "To an AF1 accessory: the kind of the file; default: other.") var kind: FileKind?
   @OptionGroup var transfer: TransferOptions
 
   func validate() throws {
-    if path == "" { throw ValidationError("an empty PATH is none: leave it out, or say where the file goes") }
+    if path == "" { throw ValidationError("PATH is empty: leave it out, or give the path on the accessory") }
   }
 
   func run() async throws {
     let content = try await DiskFile(file)
     let path = path ?? String(file.split(separator: "/").last ?? "")
-    let carried = try await transfer.carry(self) { held, watcher in
+    let report = try await transfer.carry(self) { held, watcher in
       try await held.send(content, to: path, as: kind, watcher)
     } make: { files in
-      try files.sending(content, to: path, as: kind)
+      try files.makeSendTransfer(content, to: path, as: kind)
     }
-    // An accessory that compares no checksum has taken a small file.
-    let md5 = carried.crc32 == nil ? MD5.hexadecimal(try await content.bytes(at: 0, count: content.count)) : nil
-    var view = TransferView(carried: carried, path: path, file: file, size: content.count, md5: md5)
-    if carried.crc32 != nil { view.kind = kind ?? .other }
+    // An accessory without a checksum command takes only small files, so the file's MD5 is computed here.
+    let md5 = report.crc32 == nil ? MD5.hexadecimal(try await content.bytes(at: 0, count: content.count)) : nil
+    var view = TransferView(report: report, path: path, file: file, size: content.count, md5: md5)
+    if report.crc32 != nil { view.kind = kind ?? .other }
     view.show(output)
   }
 }
 
 extension FileKind: ExpressibleByArgument {}
 
-/// What has become of a file.
+/// The result of a transfer.
 struct TransferView {
-  let carried: Carried
+  let report: TransferReport
   let path, file: String
   let size: Int
   let md5: String?
   var kind: FileKind?
 
   func show(_ output: OutputOptions) {
-    let crc32 = carried.crc32.map { Hexadecimal.string($0) }
+    let crc32 = report.crc32.map { Hexadecimal.string($0) }
     if output.json {
       return Output.json(
         TransferDocument(
-          device: carried.device, path: path, file: file, size_bytes: size, md5: OrNull(md5),
-          kind: OrNull(kind?.rawValue), crc32: OrNull(crc32), resumptions: carried.resumptions))
+          device: report.device, path: path, file: file, size_bytes: size, md5: OrNull(md5),
+          kind: OrNull(kind?.rawValue), crc32: OrNull(crc32), resumptions: report.resumptions))
     }
     let sum = crc32.map { "CRC-32 \($0)" } ?? md5.map { "MD5 \($0)" } ?? "no checksum"
     Output.line("\(SafeText.escape(file, limit: 1_000)): \(size) bytes, \(sum)")

@@ -9,30 +9,37 @@ import Logging
 struct Serve: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Attaches every accessory that a profile fits, and answers for them.",
+    abstract: "Opens every accessory that a profile fits, and shares it with other commands.",
     discussion: """
-      Holds the accessories as they come and go, and shares them: battery, status, info, request and trace then go \
-      through the service by themselves. Says on standard error what it does; with --json on standard output, and there \
-      also what accessories tell. Ends with Ctrl-C or SIGTERM; SIGHUP reads \
-      the profiles anew. Where a service runs already, says so and ends well.
+      The service keeps the accessories open as they come and go: battery, status, info, request and trace then go \
+      through it by themselves. It logs to standard error; with --json to standard output, together with what the \
+      accessories report. Ctrl-C or SIGTERM ends it; SIGHUP makes it read the profiles again. If a service runs \
+      already, the command says so and ends with status 0.
+
+      With --device or --devices it holds these, whatever is plugged in, and tries for ever when one is away: devices on the \
+      network, which no system tells of. That is another service, beside the one for what is plugged in, with a socket of its own.
 
       EXAMPLES
         bridge-cli serve
         bridge-cli serve --exit-idle 30s --poll 1m
         bridge-cli serve --reconnect-tries forever --reconnect-backoff 2
+        bridge-cli serve --devices /etc/accessory-bridge/network.yaml
+        bridge-cli serve --device rfc2217:10.0.0.7:7001=my-inverter
       """)
 
   @OptionGroup var options: ServiceOptions
+  @OptionGroup var listed: ListedDevices
   @Option(
-    help: ArgumentHelp("End when nothing was attached and no client there for so long.", valueName: "time"),
+    help: ArgumentHelp(
+      "End when no accessory was attached and no client was connected for this long.", valueName: "time"),
     transform: SecondsArgument.read)
   var exitIdle: SecondsArgument?
   @Option(
     help: ArgumentHelp(
-      "After so long say that the search is over, and what it found; the service goes on.", valueName: "time"),
+      "Log what was found after this time; the service continues.", valueName: "time"),
     transform: SecondsArgument.read)
   var scanTimeout: SecondsArgument?
-  @Option(help: ArgumentHelp("Attach at most so many accessories.", valueName: "number"))
+  @Option(help: ArgumentHelp("The maximum number of attached accessories.", valueName: "number"))
   var maxAccessories: Int = 256
 
   @OptionGroup var output: OutputOptions
@@ -41,18 +48,20 @@ struct Serve: AsyncParsableCommand, JSONCommand {
   var expect: [String] = []
 
   func validate() throws {
-    guard maxAccessories >= 1 else { throw ValidationError("--max-accessories is at least 1") }
+    guard maxAccessories >= 1 else { throw ValidationError("--max-accessories must be at least 1") }
   }
 
   func run() async throws {
     let log = ServiceLog.logger(options.logLevel, json: output.json)
     defer { ServiceLog.finish() }
-    let sources = try KnownDevices.sources()
+    let sources = listed.areGiven ? [] : try KnownDevices.sources()
+    let entries = try await listed.entries()
     var configuration = options.serviceConfiguration
+    if listed.areGiven { configuration.keepTrying(profiles: Set(entries.compactMap(\.profile))) }
     configuration.exitIdle = exitIdle?.duration
     configuration.scanTimeout = scanTimeout?.duration
     configuration.maximumAttached = maxAccessories
-    switch try await RunningService.takePlace(options.socket) {
+    switch try await RunningService.takePlace(options.socket, forNamed: listed.areGiven) {
     case .taken(let process, let path):
       if output.json {
         ServiceLog.tell(
@@ -65,6 +74,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
       let service = RunningService(configuration: configuration, log: log, sources: sources, json: output.json)
       try await service.run(on: socket, hooks: .forManager()) { service in
         for path in expect { await service.expect(path) }
+        await ListedDevices.hold(entries, by: service, log: log)
       }
     }
   }

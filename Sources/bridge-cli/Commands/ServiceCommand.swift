@@ -9,32 +9,32 @@ import CommandOutput
 struct ServiceCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "service",
-    abstract: "Shows the service: its version, its socket, its clients, and what it holds.",
+    abstract: "Shows the service: its version, its socket, its clients, and its accessories.",
     discussion: """
-      Where the user and the system have one each, both are shown. It is asked, and nothing is opened. A service is started with \
-      bridge-cli serve, or by systemd when an accessory is plugged in.
+      If both the user and the system have a service, both are shown. No accessory is opened. bridge-cli serve starts \
+      a service, and so does systemd when an accessory is plugged in.
 
       EXAMPLES
         bridge-cli service
         bridge-cli service --json | jq '.devices[].service.state'
       """)
 
-  @Option(help: ArgumentHelp("The service whose socket is at this path.", valueName: "path"))
+  @Option(help: ArgumentHelp("The path of the service's socket.", valueName: "path"))
   var socket: String?
   @OptionGroup var output: OutputOptions
 
-  private static let patience = Duration.seconds(5)
+  private static let replyTimeout = Duration.seconds(5)
 
   func run() async throws {
     let places = socket.map { [$0] } ?? ServicePlace.all()
     var (shownCount, failure): (Int, AccessoryError?) = (0, nil)
     for place in places {
       do throws(AccessoryError) {
-        let client = try await BridgeClient.connect(to: place, patience: Self.patience)
+        let client = try await BridgeClient.connect(to: place, replyTimeout: Self.replyTimeout)
         show(try await client.service(), try await client.list(), place, isFirst: shownCount == 0)
         shownCount += 1
       } catch {
-        // That there is none at one of the usual places is nothing to tell where there is one at another.
+        // `notFound` replaces no other error: at some of the usual sockets there may be no service.
         if error.kind != .notFound || failure == nil { failure = error }
       }
     }
@@ -51,7 +51,7 @@ struct ServiceCommand: AsyncParsableCommand, JSONCommand {
     if output.json { return Output.json(ServiceDocument(service, accessories)) }
     if !isFirst { Output.line("") }
     Table.facts(ServiceView.facts(service, place: place), columns: Output.columns).forEach(Output.line)
-    let table = ServiceView.table(accessories)
+    let table = ServiceView.table(accessories, columns: Output.columns)
     if !table.isEmpty { Output.line("") }
     table.forEach(Output.line)
   }

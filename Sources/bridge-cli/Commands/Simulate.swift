@@ -10,7 +10,7 @@ import CommandOutput
 struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Pretends to be an accessory.",
+    abstract: "Simulates an accessory.",
     discussion: """
       EXAMPLES
         bridge-cli simulate framed
@@ -20,12 +20,13 @@ struct Simulate: AsyncParsableCommand {
         bridge-cli simulate bluno
         bridge-cli simulate hm1x
         bridge-cli simulate mavlink
+        bridge-cli simulate loopback --rfc2217 7001
         bridge-cli simulate --profile jbd --percent 57
         bridge-cli simulate --profile ./mine.yaml --set temperature=21.5
       """,
     subcommands: [
       SimulateDescribed.self, SimulateAF1.self, SimulateEV3.self, SimulateHM10.self, SimulateBluno.self,
-      SimulateHM1X.self, SimulateMAVLink.self,
+      SimulateHM1X.self, SimulateMAVLink.self, SimulateLoopback.self,
     ],
     defaultSubcommand: SimulateDescribed.self)
 }
@@ -33,10 +34,10 @@ struct Simulate: AsyncParsableCommand {
 struct SimulateAF1: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "framed",
-    abstract: "Pretends to be an accessory that speaks AF1, on a pseudo-terminal or as a USB device.",
+    abstract: "Simulates an accessory that speaks AF1, on a pseudo-terminal or as a USB device.",
     discussion: """
-      The other commands find it by itself, in any terminal of the same user. It answers identify, status, battery, \
-      echo, and 0x40, which counts how often it was run, and takes files. Ends with Ctrl-C.
+      Commands in any terminal of the same user find it by themselves. It answers identify, status, battery, echo, and \
+      0x40, which counts how often it was run, and it accepts files. Ctrl-C ends it.
 
       TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of requests.
 
@@ -46,38 +47,39 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate framed --percent 30 --drain 2
         bridge-cli simulate framed --drop 0.1 --corrupt 0.1 --seed 7
         bridge-cli simulate framed --unplug-after 5 --replug-after 2s
-        bridge-cli simulate framed --window 8 --unplug-after 1000 --replug-after 2s    and send it a file
+        bridge-cli simulate framed --window 8 --unplug-after 1000 --replug-after 2s    then send it a file
         sudo bridge-cli simulate framed --usb --tty --serial ACC0042
       """)
 
-  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
+  @Option(
+    help: ArgumentHelp("Keep a symbolic link to the terminal at this path.", valueName: "path"), completion: .file())
   var link: String?
 
   @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
   var percent: UInt8 = 100
-  @Option(help: "Battery level; follows the percent unless given.")
+  @Option(help: "Battery level; default: by the percent.")
   var level: LevelArgument?
   @Option(
-    help: ArgumentHelp("Battery voltage in millivolts, up to 65535; follows the percent unless given.", valueName: "mV")
+    help: ArgumentHelp("Battery voltage in millivolts, up to 65535; default: by the percent.", valueName: "mV")
   )
   var voltage: UInt16?
-  @Option(help: "Whether the battery charges.")
+  @Option(help: "The state of charging.")
   var charge = ChargeArgument.discharging
-  @Option(help: ArgumentHelp("Percent that the battery loses a second.", valueName: "percent"))
+  @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
   var drain = 0.0
   @Option(
-    help: ArgumentHelp("Answer battery with exactly these bytes.", valueName: "hex"),
+    help: ArgumentHelp("Reply to battery with exactly these bytes.", valueName: "hex"),
     transform: HexArgument.read)
   var batteryPayload: HexArgument?
 
-  @Option(help: "What it is doing.")
+  @Option(help: "The state that it reports.")
   var state = StateArgument.idle
   @Option(help: ArgumentHelp("Fault code, 0 for none.", valueName: "number"))
   var faultCode: UInt16 = 0
-  @Option(help: ArgumentHelp("Progress of its work in percent, 0 to 100.", valueName: "percent"))
+  @Option(help: ArgumentHelp("Progress that it reports in percent, 0 to 100.", valueName: "percent"))
   var progress: UInt8?
 
-  @Option(help: ArgumentHelp("Serial number; the first free of SIM0001, SIM0002, … unless given.", valueName: "text"))
+  @Option(help: ArgumentHelp("Serial number; default: the first free one from SIM0001 on.", valueName: "text"))
   var serial: String?
   @Option(help: ArgumentHelp("Name.", valueName: "text")) var name = "Simulated accessory"
   @Option(help: ArgumentHelp("Manufacturer.", valueName: "text")) var manufacturer = "Accessory Bridge"
@@ -85,11 +87,11 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
   @Option(help: ArgumentHelp("Version of its software.", valueName: "text")) var firmware = "1.0.0"
   @Option(help: ArgumentHelp("Version of its hardware.", valueName: "text")) var hardware = "A"
 
-  @Option(help: ArgumentHelp("Requests that may be unanswered at a time, 1 to 255.", valueName: "number"))
+  @Option(help: ArgumentHelp("Requests that may wait for a reply at the same time, 1 to 255.", valueName: "number"))
   var window: UInt8 = 1
-  @Option(help: ArgumentHelp("Bytes that it takes in one frame, 16 to 65535.", valueName: "bytes"))
+  @Option(help: ArgumentHelp("The largest payload that it accepts, in bytes, 16 to 65535.", valueName: "bytes"))
   var largestPayload: UInt16 = 4_096
-  @Flag(help: "Forget the part of a file that has come when it restarts.")
+  @Flag(help: "After a restart, forget the received part of a file.")
   var forgetFiles = false
 
   @Option(help: ArgumentHelp("Share of its frames that are lost, 0 to 1.", valueName: "share"))
@@ -101,41 +103,47 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
   @Option(help: ArgumentHelp("Share of the host's frames in which a bit is changed, 0 to 1.", valueName: "share"))
   var corruptRequests = 0.0
   @Option(
-    help: ArgumentHelp("Time that every answer takes longer.", valueName: "time"),
+    help: ArgumentHelp("Delay every reply by this time.", valueName: "time"),
     transform: TimeArgument.read)
   var delay: TimeArgument?
   @Option(
-    help: ArgumentHelp("Unplug; at a request, amid its answer.", valueName: "when"),
+    help: ArgumentHelp(
+      "When to unplug: after this time, or in the middle of the reply to this request.", valueName: "when"),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
   @Option(
-    help: ArgumentHelp("Plug in again this time after an unplug.", valueName: "time"),
+    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time"),
     transform: TimeArgument.read)
   var replugAfter: TimeArgument?
   @Option(
-    help: ArgumentHelp("Restart; at a request, after running it and before answering.", valueName: "when"),
+    help: ArgumentHelp(
+      "When to restart: after this time, or after running this request and before the reply.", valueName: "when"),
     transform: MomentArgument.read)
   var rebootAfter: MomentArgument?
-  @Option(help: ArgumentHelp("Repeat what was random in an earlier run.", valueName: "number"))
+  @Option(help: ArgumentHelp("The seed of an earlier run, to repeat its random faults.", valueName: "number"))
   var seed: UInt64?
   @OptionGroup var usb: USBOptions
+  @OptionGroup var usbFaults: USBFaultOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard percent <= 100 else { throw ValidationError("--percent is 0 to 100") }
-    guard progress ?? 0 <= 100 else { throw ValidationError("--progress is 0 to 100") }
+    guard percent <= 100 else { throw ValidationError("--percent must be 0 to 100") }
+    guard progress ?? 0 <= 100 else { throw ValidationError("--progress must be 0 to 100") }
     for (name, share) in [
       ("drop", drop), ("corrupt", corrupt), ("drop-requests", dropRequests), ("corrupt-requests", corruptRequests),
     ] where !(0...1).contains(share) {
-      throw ValidationError("--\(name) is a share from 0 to 1, for example 0.1")
+      throw ValidationError("--\(name) must be a share from 0 to 1, for example 0.1")
     }
-    guard window > 0 else { throw ValidationError("--window is at least 1") }
-    guard largestPayload >= 16 else { throw ValidationError("--largest-payload is at least 16") }
-    guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
-    if link != nil, usb.usb { throw ValidationError("--link is for pseudo-terminals; udev links to USB devices") }
-    if let link, link.isEmpty { throw ValidationError("--link wants a path, for example ./acc") }
+    guard window > 0 else { throw ValidationError("--window must be at least 1") }
+    guard largestPayload >= 16 else { throw ValidationError("--largest-payload must be at least 16") }
+    guard (0...100).contains(drain) else { throw ValidationError("--drain must be 0 to 100 percent per second") }
+    if usbFaults.isAny, !usb.usb { throw ValidationError("--stall and --protocol-error need --usb") }
+    if link != nil, usb.usb {
+      throw ValidationError("--link is for pseudo-terminals; udev makes the links to USB devices")
+    }
+    if let link, link.isEmpty { throw ValidationError("--link needs a path, for example ./acc") }
     for text in [serial ?? "", name, manufacturer, model, firmware, hardware] where text.utf8.count > 256 {
-      throw ValidationError("an accessory's texts have at most 256 bytes")
+      throw ValidationError("an accessory's texts can have at most 256 bytes")
     }
   }
 
@@ -172,8 +180,8 @@ struct SimulateAF1: AsyncParsableCommand, JSONCommand {
     configuration.device.identity = AF1Identity(
       manufacturer: manufacturer, name: name, model: model, serialNumber: try await serialNumber(),
       firmwareVersion: firmware, hardwareVersion: hardware)
-    configuration.faults.stall = usb.stall
-    configuration.faults.protocolError = usb.protocolError
+    configuration.faults.stall = usbFaults.stall
+    configuration.faults.protocolError = usbFaults.protocolError
     if var identity = usb.identity {
       identity.manufacturer = manufacturer
       identity.product = name

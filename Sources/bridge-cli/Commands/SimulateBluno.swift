@@ -8,10 +8,10 @@ import ArgumentParser
 struct SimulateBluno: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "bluno",
-    abstract: "Pretends to be a robot with a Bluno board, on a pseudo-terminal.",
+    abstract: "Simulates a robot with a Bluno board, on a pseudo-terminal.",
     discussion: """
-      The other commands find it by itself, in any terminal of the same user. It prints what it is told, takes it character \
-      by character or line by line, answers task 0, and its radio has an AT mode. Ends with Ctrl-C.
+      Commands in any terminal of the same user find it by themselves. It prints what it receives, reads it character \
+      by character or line by line, answers task 0, and its radio has an AT mode. Ctrl-C ends it.
 
       TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of messages.
 
@@ -21,26 +21,30 @@ struct SimulateBluno: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate bluno --say "all is well" --every 5s
       """)
 
-  @Flag(help: "It reads lines; else it takes character by character.")
+  @Flag(help: "Read lines; default: single characters.")
   var lines = false
-  @Option(help: ArgumentHelp("Say this by itself.", valueName: "text")) var say: String?
-  @Option(help: ArgumentHelp("So often; 1s unless given.", valueName: "time"), transform: TimeArgument.read)
+  @Option(help: ArgumentHelp("Send this text again and again.", valueName: "text")) var say: String?
+  @Option(
+    help: ArgumentHelp("The time between two texts of --say; default: 1s.", valueName: "time"),
+    transform: TimeArgument.read)
   var every: TimeArgument?
-  @Flag(help: "Its radio is older than 1.8: it says nothing to +++ and knows no AT+EXIT.")
+  @Flag(help: "Its radio is older than 1.8: no reply to +++, and no AT+EXIT.")
   var old = false
-  @Flag(help: "It has no radio that answers.")
+  @Flag(help: "Its radio doesn't answer.")
   var mute = false
   @Option(help: ArgumentHelp("Its radio's name, 1 to 13 bytes.", valueName: "text")) var name = "Bluno"
   @Option(
-    help: ArgumentHelp("Its radio's address; the first free of 0017EA930001, … unless given.", valueName: "address"))
+    help: ArgumentHelp("Its radio's address; default: the first free one from 0017EA930001 on.", valueName: "address"))
   var address: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
 
   func validate() throws {
-    guard (1...BlunoLimits.name).contains(name.utf8.count) else { throw ValidationError("--name has 1 to 13 bytes") }
-    guard say?.utf8.count ?? 1 <= 1_024 else { throw ValidationError("--say is at most 1024 bytes") }
-    if let every, every.duration < .milliseconds(10) { throw ValidationError("--every is at least 10ms") }
+    guard (1...BlunoLimits.name).contains(name.utf8.count) else {
+      throw ValidationError("--name must have 1 to 13 bytes")
+    }
+    guard say?.utf8.count ?? 1 <= 1_024 else { throw ValidationError("--say must be at most 1024 bytes") }
+    if let every, every.duration < .milliseconds(10) { throw ValidationError("--every must be at least 10ms") }
     if let address, BluetoothAddress(address) == nil { throw ValidationError("--address is like 00:17:EA:93:97:E1") }
   }
 
@@ -78,19 +82,19 @@ struct SimulateBluno: AsyncParsableCommand, JSONCommand {
 struct SimulateHM1X: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "hm1x",
-    abstract: "Pretends to be a car that takes HM-1X control frames, on a pseudo-terminal.",
+    abstract: "Simulates a car that takes HM-1X control frames, on a pseudo-terminal.",
     discussion: """
-      The other commands find it by itself, in any terminal of the same user. It prints what it is told when that changes. \
-      Ends with Ctrl-C.
+      Commands in any terminal of the same user find it by themselves. It prints what it receives when that changes. \
+      Ctrl-C ends it.
 
       EXAMPLES
         bridge-cli simulate hm1x
         bridge-cli simulate hm1x --naive
       """)
 
-  @Flag(help: "It splits at colons, so that no other byte may be one; else it takes four bytes at a time.")
+  @Flag(help: "Split frames at colons, as simple firmware does; default: read four bytes at a time.")
   var naive = false
-  @Option(help: ArgumentHelp("Serial number; the first free of CAR0001, … unless given.", valueName: "text"))
+  @Option(help: ArgumentHelp("Serial number; default: the first free one from CAR0001 on.", valueName: "text"))
   var serial: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }

@@ -11,16 +11,17 @@ import CommandOutput
 struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "described",
-    abstract: "Pretends to be an accessory whose protocol a file describes.",
+    abstract: "Simulates an accessory whose protocol a file describes.",
     discussion: """
-      It answers the requests of the description and sends what the accessory sends by itself, with the values of the \
-      description's examples, or with those that are set. The name may be left out: simulate --profile jbd.
+      It answers the requests of the protocol description, and sends what the accessory sends by itself, with the \
+      values of the description's examples, or with those of --set. The word described may be left out: simulate \
+      --profile jbd.
 
       Other commands know the protocol by its name if it comes with this package or is in \
-      ~/.config/accessory-bridge/protocols; for any other file say --driver FILE there, too.
+      ~/.config/accessory-bridge/protocols; for any other file use --driver FILE with them, too.
 
-      With --units there are several on the line, as with RS-485. SIGUSR1 takes those of --pull off the line, and puts them \
-      back.
+      With --units several accessories share the line, as with RS-485. SIGUSR1 takes the units of --pull off the line, \
+      and the next SIGUSR1 puts them back.
 
       EXAMPLES
         bridge-cli simulate described --profile jbd --percent 57
@@ -33,63 +34,66 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The protocol: its name, the name of a profile that speaks it, or the file of a description.",
+      "The protocol: its name, the name of a profile with it, or the file of a protocol description.",
       valueName: "name|file"), completion: CompletionWords.protocols
   )
   var profile: String?
   @Option(
-    help: ArgumentHelp("Battery in percent, 0 to 100; else as in the description's examples.", valueName: "percent"))
+    help: ArgumentHelp("Battery in percent, 0 to 100; default: as in the description's examples.", valueName: "percent")
+  )
   var percent: Int?
   @Option(
     help: ArgumentHelp(
       """
-      Set a field: battery.voltage=12.6, in its unit; several words or numbers with commas; unknown for none. Of one of \
-      several units: 2:battery.voltage=12.6.
+      Set a field: battery.voltage=12.6, in its unit; separate several values by commas; unknown: no value. For \
+      one of several units: 2:battery.voltage=12.6.
       """,
       valueName: "field=value"), transform: FieldArgument.read)
   var set: [FieldArgument] = []
-  @Option(help: ArgumentHelp("Percent that the battery loses a second.", valueName: "percent"))
+  @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
   var drain = 0.0
   @Option(
-    help: ArgumentHelp("Time between two messages of what it sends by itself.", valueName: "time"),
+    help: ArgumentHelp("Time between two messages that it sends by itself.", valueName: "time"),
     transform: TimeArgument.read)
   var period: TimeArgument?
   @Option(
-    help: ArgumentHelp("Several accessories on the line, by their numbers: 1,2,5 or 1..16.", valueName: "units"),
+    help: ArgumentHelp("The unit numbers of several accessories on the line: 1,2,5 or 1..16.", valueName: "units"),
     transform: UnitsArgument.read)
   var units: UnitsArgument?
   @Option(
-    help: ArgumentHelp("Units that say nothing.", valueName: "units"), transform: UnitsArgument.read)
+    help: ArgumentHelp("Units that don't reply.", valueName: "units"), transform: UnitsArgument.read)
   var silent: UnitsArgument?
   @Option(
-    help: ArgumentHelp("A unit that answers so much later: 5=300ms.", valueName: "unit=time"),
+    help: ArgumentHelp("A unit whose replies are delayed: 5=300ms.", valueName: "unit=time"),
     transform: LateArgument.read)
   var late: [LateArgument] = []
   @Option(
-    help: ArgumentHelp("Units that SIGUSR1 takes off the line, and puts back.", valueName: "units"),
+    help: ArgumentHelp("Units that SIGUSR1 takes off the line, and puts back at the next one.", valueName: "units"),
     transform: UnitsArgument.read)
   var pull: UnitsArgument?
-  @Option(help: ArgumentHelp("Serial number; the first free of SIM0001, SIM0002, … unless given.", valueName: "text"))
+  @Option(help: ArgumentHelp("Serial number; default: the first free one from SIM0001 on.", valueName: "text"))
   var serial: String?
   @OptionGroup var quirks: QuirkOptions
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
 
   func validate() throws {
-    guard (0...100).contains(percent ?? 0) else { throw ValidationError("--percent is 0 to 100") }
-    guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
-    if let period, period.duration < .milliseconds(10) { throw ValidationError("--period is at least 10ms") }
-    guard serial?.utf8.count ?? 0 <= 256 else { throw ValidationError("an accessory's texts have at most 256 bytes") }
+    guard (0...100).contains(percent ?? 0) else { throw ValidationError("--percent must be 0 to 100") }
+    guard (0...100).contains(drain) else { throw ValidationError("--drain must be 0 to 100 percent per second") }
+    if let period, period.duration < .milliseconds(10) { throw ValidationError("--period must be at least 10ms") }
+    guard serial?.utf8.count ?? 0 <= 256 else {
+      throw ValidationError("an accessory's texts can have at most 256 bytes")
+    }
     let named =
       (silent?.units ?? []) + late.map(\.unit) + (pull?.units ?? []) + set.compactMap(\.unit)
     guard let units else {
       guard named.isEmpty else {
-        throw ValidationError("units are for several accessories on a line: say --units, too")
+        throw ValidationError("--units is missing: this option is for several accessories on a line")
       }
       return
     }
     if let stranger = named.first(where: { !units.units.contains($0) }) {
-      throw ValidationError("--units says no unit \(stranger)")
+      throw ValidationError("--units has no unit \(stranger)")
     }
   }
 
@@ -100,7 +104,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     var device = try DescribedDevice(described.description, serialNumber: serial)
     if let period { device.period = period.duration }
     if let percent, !device.set(percent: percent) {
-      throw UsageError("\(described.name) accessories tell no percent: set one of their fields with --set")
+      throw UsageError("\(described.name) accessories report no percent: set one of their fields with --set")
     }
     if drain > 0 { device.drainInterval = .nanoseconds(Int64(1e9 / drain)) }
     device.quirks = try quirks.quirks(of: described.description)
@@ -115,7 +119,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     }
   }
 
-  /// Several of these on a line.
+  /// Several simulated units of `device` on one line.
   private func line(_ device: DescribedDevice, _ units: [Int]) throws(AccessoryError) -> DescribedUnits {
     var line = try DescribedUnits(device, units: units)
     for field in set {
@@ -129,12 +133,12 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
   }
 
   private static func shown(_ news: DescribedDevice.News, unit: Int? = nil) -> SimulatorNews? {
-    let (who, of) = unit.map { ("unit \($0)", " of unit \($0)") } ?? ("it", "")
+    let (who, of) = unit.map { ("unit \($0)", " to unit \($0)") } ?? ("it", "")
     switch news {
     case .asked: return nil
     case .unknownRequest:
       return SimulatorNews(
-        "unknown_request", "something was asked\(of) that the description doesn't have", unit: unit)
+        "unknown_request", "a request\(of) is not in the description", unit: unit)
     case .lost: return SimulatorNews("lost", "a request\(of) was lost", unit: unit)
     case .unsendable(let message):
       return SimulatorNews(
@@ -142,7 +146,7 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
     }
   }
 
-  /// The description that a word means.
+  /// The description that a word names: a file, a built-in protocol or a profile.
   private static func described(_ word: String) async throws -> DescribedProtocol {
     if KnownDrivers.isFile(word) { return try await KnownDrivers.described(inFile: word) }
     let library = KnownDrivers.library.protocols
@@ -154,14 +158,16 @@ struct SimulateDescribed: AsyncParsableCommand, JSONCommand {
         "the profile \(word) names no described protocol: bridge-cli simulate --help lists the other kinds")
     }
     throw UsageError(
-      "there is no protocol \(word): there is \(library.names.joined(separator: ", ")), or say a file: ./mine.yaml")
+      "there is no protocol \(word): the protocols are \(library.names.joined(separator: ", ")); for a file use its "
+        + "path, like ./mine.yaml"
+    )
   }
 }
 
-/// A field and its value on the command line.
+/// A field's name and value on the command line.
 struct FieldArgument: FormArgument {
-  static let form = "a field with its value, like battery.voltage=12.6,"
-  /// Of which unit; nil for all.
+  static let form = "a field with its value, like battery.voltage=12.6"
+  /// The unit that has the field; nil for all units.
   let unit: Int?
   let name: String
   let value: PlainValue

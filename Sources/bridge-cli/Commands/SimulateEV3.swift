@@ -10,10 +10,10 @@ import CommandOutput
 struct SimulateEV3: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "ev3",
-    abstract: "Pretends to be a LEGO EV3 brick, on a pseudo-terminal, on the network or as a USB device.",
+    abstract: "Simulates a LEGO EV3 brick, on a pseudo-terminal, on the network or as a USB device.",
     discussion: """
-      The other commands find it by itself, in any terminal of the same user. It has four motors, a touch, a colour and an \
-      ultrasonic sensor, and files in memory. Ends with Ctrl-C.
+      Commands in any terminal of the same user find it by themselves. It has four motors, a touch, a colour and an \
+      ultrasonic sensor, and files in memory. Ctrl-C ends it.
 
       TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of messages.
 
@@ -26,50 +26,54 @@ struct SimulateEV3: AsyncParsableCommand, JSONCommand {
         sudo bridge-cli simulate ev3 --usb
       """)
 
-  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
+  @Option(
+    help: ArgumentHelp("Keep a symbolic link to the terminal at this path.", valueName: "path"), completion: .file())
   var link: String?
   @Option(
-    help: ArgumentHelp("On the network: listen here; port 0 takes any that is free.", valueName: "host:port"),
+    help: ArgumentHelp("Listen on this network address; port 0 takes any free port.", valueName: "host:port"),
     transform: PlaceArgument.read)
   var tcp: PlaceArgument?
-  @Flag(help: "As a real USB device, with HID reports as a brick has them. Needs root and 'modprobe vhci-hcd'.")
+  @Flag(help: "Simulate a real USB device with HID reports, like a brick. Needs root and 'modprobe vhci-hcd'.")
   var usb = false
 
   @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
   var percent = 100.0
-  @Option(help: ArgumentHelp("Percent that the battery loses a second.", valueName: "percent"))
+  @Option(help: ArgumentHelp("Percent that the battery loses per second.", valueName: "percent"))
   var drain = 0.0
   @Option(help: ArgumentHelp("Name.", valueName: "text")) var name = "EV3"
   @Option(
     help: ArgumentHelp(
-      "Serial number; the first free of 001653000001, 001653000002, … unless given.", valueName: "text"))
+      "Serial number; default: the first free one from 001653000001 on.", valueName: "text"))
   var serial: String?
   @Option(help: ArgumentHelp("Version of its firmware.", valueName: "text")) var firmware = "V1.09H"
 
-  @Flag(help: "Drop the link when more is sent than a brick has room for: eight messages or 4096 bytes, at 2 ms each.")
+  @Flag(
+    help: "Drop the link when more is sent than a brick can buffer: eight messages or 4096 bytes, at 2 ms per message.")
   var overrun = false
-  @Flag(help: "Close the host's files when it goes.")
+  @Flag(help: "Close the host's files when it disconnects.")
   var forgetFiles = false
   @Option(
-    help: ArgumentHelp("Time that every answer takes longer.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Delay every reply by this time.", valueName: "time"), transform: TimeArgument.read)
   var delay: TimeArgument?
   @Option(
-    help: ArgumentHelp("Unplug; at a message, amid its answer.", valueName: "when"), transform: MomentArgument.read)
+    help: ArgumentHelp(
+      "When to unplug: after this time, or in the middle of the reply to this message.", valueName: "when"),
+    transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
   @Option(
-    help: ArgumentHelp("Plug in again this time after an unplug.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time"), transform: TimeArgument.read)
   var replugAfter: TimeArgument?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard (0...100).contains(percent) else { throw ValidationError("--percent is 0 to 100") }
-    guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
+    guard (0...100).contains(percent) else { throw ValidationError("--percent must be 0 to 100") }
+    guard (0...100).contains(drain) else { throw ValidationError("--drain must be 0 to 100 percent per second") }
     guard [link != nil, tcp != nil, usb].count(where: { $0 }) <= 1 else {
-      throw ValidationError("--link, --tcp and --usb exclude each other")
+      throw ValidationError("--link, --tcp and --usb can't be used together")
     }
-    if let link, link.isEmpty { throw ValidationError("--link wants a path, for example ./ev3") }
+    if let link, link.isEmpty { throw ValidationError("--link needs a path, for example ./ev3") }
     for text in [serial ?? "", name, firmware] where text.utf8.count > 64 {
-      throw ValidationError("a brick's texts have at most 64 bytes")
+      throw ValidationError("a brick's texts can have at most 64 bytes")
     }
   }
 
@@ -135,14 +139,14 @@ struct SimulateEV3: AsyncParsableCommand, JSONCommand {
   }
 }
 
-/// A place to listen at on the command line: "127.0.0.1:5555", "[::1]:0".
+/// An address to listen at, on the command line: "127.0.0.1:5555", "[::1]:0".
 struct PlaceArgument: FormArgument {
-  static let form = "a host and a port, like 127.0.0.1:5555,"
+  static let form = "a host and a port, like 127.0.0.1:5555"
   let host: String
   let port: UInt16
 
   init?(argument: String) {
-    // Port 0 is no address that could be connected to, so it goes another way.
+    // `NetworkAddress` rejects port 0, so it is parsed with another port. Listening at port 0 lets the kernel choose.
     let isAny = argument.hasSuffix(":0")
     guard let address = NetworkAddress(isAny ? argument.dropLast() + "1" : argument) else {
       return nil

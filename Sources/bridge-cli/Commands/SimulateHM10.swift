@@ -3,15 +3,16 @@
 import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
+import CommandOutput
 
 struct SimulateHM10: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "hm10",
-    abstract: "Pretends to be an HM-10 Bluetooth module with devices around it, on a pseudo-terminal.",
+    abstract: "Simulates an HM-10 Bluetooth module with devices around it, on a pseudo-terminal.",
     discussion: """
-      The other commands find it by itself, in any terminal of the same user. It answers the AT commands as a module does, \
-      without line ends, and keeps what is set. The devices around it change their signals from scan to scan; some have \
-      names with control characters. Connected, they echo. SIGUSR1 cuts the connection. Ends with Ctrl-C.
+      Commands in any terminal of the same user find it by themselves. It answers AT commands like a module, without \
+      line ends, and keeps its settings. The devices around it change their signals from scan to scan; some have names \
+      with control characters. When connected, they echo. SIGUSR1 cuts the connection. Ctrl-C ends it.
 
       TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of commands.
 
@@ -23,32 +24,32 @@ struct SimulateHM10: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate hm10 --central --refuse 2
       """)
 
-  @Flag(help: "As a clone: it wants CR LF behind commands, and knows fewer.")
+  @Flag(help: "Simulate a clone, which needs CR LF after commands, and knows fewer commands.")
   var clone = false
   @Option(help: ArgumentHelp("Battery in percent, 0 to 100.", valueName: "percent"))
   var percent = 100
-  @Option(help: "How it tells its battery: old is OK+BATT:057, new OK+Get:057.")
+  @Option(help: "The form of its battery reply: old is OK+BATT:057, new is OK+Get:057.")
   var batteryForm = BatteryForm.old
   @Option(help: ArgumentHelp("Name, 1 to 12 bytes.", valueName: "text")) var name = "HMSoft"
-  @Option(help: ArgumentHelp("Address; the first free of 0017EA090001, … unless given.", valueName: "address"))
+  @Option(help: ArgumentHelp("Address; default: the first free one from 0017EA090001 on.", valueName: "address"))
   var address: String?
   @Option(help: ArgumentHelp("Version.", valueName: "text")) var version = "HMSoft V540"
-  @Flag(help: "A central from the beginning, which scans and connects.")
+  @Flag(help: "Start in the central role, which scans and connects.")
   var central = false
   @Option(help: ArgumentHelp("Devices around it, 0 to 1000.", valueName: "number"))
   var neighbours = 3
   @Option(
-    help: ArgumentHelp("How long a scan takes; else as it is set, 3s.", valueName: "time"),
+    help: ArgumentHelp("How long a scan takes; default: as the module is set, 3s.", valueName: "time"),
     transform: TimeArgument.read)
   var scanTime: TimeArgument?
-  @Option(help: ArgumentHelp("Fail so many attempts to connect.", valueName: "number"))
+  @Option(help: ArgumentHelp("Let this many attempts to connect fail.", valueName: "number"))
   var refuse = 0
   @Option(
-    help: ArgumentHelp("Lose a connection this time after it was made.", valueName: "time"),
+    help: ArgumentHelp("Lose each connection after this time.", valueName: "time"),
     transform: TimeArgument.read)
   var loseAfter: TimeArgument?
   @Option(
-    help: ArgumentHelp("Nobody can be connected to for this time after a connection was lost.", valueName: "time"),
+    help: ArgumentHelp("Allow no connection for this time after one was lost.", valueName: "time"),
     transform: TimeArgument.read)
   var away: TimeArgument?
   @OptionGroup var options: SimulatorOptions
@@ -59,13 +60,15 @@ struct SimulateHM10: AsyncParsableCommand, JSONCommand {
   }
 
   func validate() throws {
-    guard (0...100).contains(percent) else { throw ValidationError("--percent is 0 to 100") }
-    guard (0...1_000).contains(neighbours) else { throw ValidationError("--neighbours is 0 to 1000") }
-    guard refuse >= 0 else { throw ValidationError("--refuse is a number of attempts") }
-    guard (1...HM10Limits.name).contains(name.utf8.count) else { throw ValidationError("--name has 1 to 12 bytes") }
-    guard version.utf8.count <= 64 else { throw ValidationError("--version has at most 64 bytes") }
+    guard (0...100).contains(percent) else { throw ValidationError("--percent must be 0 to 100") }
+    guard (0...1_000).contains(neighbours) else { throw ValidationError("--neighbours must be 0 to 1000") }
+    guard refuse >= 0 else { throw ValidationError("--refuse must be a number of attempts") }
+    guard (1...HM10Limits.name).contains(name.utf8.count) else {
+      throw ValidationError("--name must have 1 to 12 bytes")
+    }
+    guard version.utf8.count <= 64 else { throw ValidationError("--version must have at most 64 bytes") }
     if let address, BluetoothAddress(address) == nil {
-      throw ValidationError("--address is like 00:17:EA:09:09:09")
+      throw ValidationError("--address must be like 00:17:EA:09:09:09")
     }
   }
 
@@ -96,7 +99,7 @@ struct SimulateHM10: AsyncParsableCommand, JSONCommand {
       case .connected(let address): SimulatorNews("connected", "connected to \(address)", text: address.description)
       case .lost: SimulatorNews("lost", "connection lost")
       case .passed(let bytes):
-        SimulatorNews("received", "the other side got \(bytes.count) bytes", bytes: bytes)
+        SimulatorNews("received", "the connected device received \(Amount.of(bytes.count, "byte"))", bytes: bytes)
       case .restarted: SimulatorNews("restarted", "restarted")
       }
     }

@@ -7,10 +7,10 @@ import ArgumentParser
 struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "mavlink",
-    abstract: "Pretends to be an autopilot that speaks MAVLink, on a pseudo-terminal.",
+    abstract: "Simulates an autopilot that speaks MAVLink, on a pseudo-terminal.",
     discussion: """
-      The other commands find it by itself, in any terminal of the same user. It sends its heartbeat, its status and its \
-      batteries, answers REQUEST_MESSAGE and SET_MESSAGE_INTERVAL, and refuses every other command. Ends with Ctrl-C.
+      Commands in any terminal of the same user find it by themselves. It sends its heartbeat, its status and its \
+      batteries, answers REQUEST_MESSAGE and SET_MESSAGE_INTERVAL, and refuses every other command. Ctrl-C ends it.
 
       TIME is a number with a unit: 200ms, 3s, 2m. WHEN is a TIME after plugging in, or a number of pieces.
 
@@ -22,34 +22,34 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
         bridge-cli simulate mavlink --habit crowded --garbage 0.2 --split 0.1 --drop 0.1 --corrupt 0.1 --seed 7
       """)
 
-  @Option(help: ArgumentHelp("In which version it speaks, 1 or 2; it understands both.", valueName: "number"))
+  @Option(help: ArgumentHelp("The protocol version that it sends, 1 or 2; it understands both.", valueName: "number"))
   var version = 2
   @Option(help: ArgumentHelp("Batteries in percent, 0 to 100.", valueName: "percent"))
   var percent = 87
-  @Option(help: ArgumentHelp("Percent that the batteries lose a second.", valueName: "percent"))
+  @Option(help: ArgumentHelp("Percent that the batteries lose per second.", valueName: "percent"))
   var drain = 0.0
-  @Flag(help: "The batteries are charged.")
+  @Flag(help: "The batteries are being charged.")
   var charging = false
   @Option(help: ArgumentHelp("How many batteries it has, 0 to 16.", valueName: "number"))
   var batteries = 1
   @Option(
     help: ArgumentHelp(
-      "How many cells each battery has, 0 to 14; 0: only the voltage of all is known.", valueName: "number"))
+      "How many cells each battery has, 0 to 14; 0: only the total voltage is known.", valueName: "number"))
   var cells = 4
-  @Flag(help: "Its motors may run.")
+  @Flag(help: "The autopilot is armed: its motors may run.")
   var armed = false
-  @Option(help: "What it is doing.")
+  @Option(help: "The state that it reports.")
   var state = StateArgument.standby
   @Option(
-    help: ArgumentHelp("Time between two of each of its messages, at least 10ms.", valueName: "time"),
+    help: ArgumentHelp("Time between two messages of the same kind, at least 10ms.", valueName: "time"),
     transform: TimeArgument.read)
   var period: TimeArgument?
   @Option(
     help: ArgumentHelp(
       """
-      What not all autopilots do; may be said several times. quiet: it sends only heartbeats by itself; shy: nothing until \
-      it hears somebody's heartbeat; old: it doesn't know REQUEST_MESSAGE; plain: it has no BATTERY_STATUS; signed: it \
-      signs its frames; crowded: others speak on its line, too; mixed: every other frame is of the other version.
+      A habit of some autopilots; can be repeated. quiet: it sends only heartbeats by itself; shy: it sends nothing \
+      until it hears a heartbeat; old: it doesn't know REQUEST_MESSAGE; plain: it has no BATTERY_STATUS; signed: it \
+      signs its frames; crowded: others send on its line, too; mixed: every other frame is of the other version.
       """))
   var habit: [MAVLinkDevice.Quirk] = []
   @Option(help: ArgumentHelp("Share of its frames that have noise in front of them, 0 to 1.", valueName: "share"))
@@ -58,9 +58,9 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
     help: ArgumentHelp("Share of its frames that come in two pieces with a pause between, 0 to 1.", valueName: "share"))
   var split = 0.0
   @Option(
-    help: ArgumentHelp("Say nothing any more after this time.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Send nothing more after this time.", valueName: "time"), transform: TimeArgument.read)
   var stallAfter: TimeArgument?
-  @Option(help: ArgumentHelp("Serial number; the first free of MAV0001, … unless given.", valueName: "text"))
+  @Option(help: ArgumentHelp("Serial number; default: the first free one from MAV0001 on.", valueName: "text"))
   var serial: String?
   @OptionGroup var options: SimulatorOptions
   var output: OutputOptions { options.output }
@@ -72,16 +72,18 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
   }
 
   func validate() throws {
-    guard (1...2).contains(version) else { throw ValidationError("--version is 1 or 2") }
-    guard (0...100).contains(percent) else { throw ValidationError("--percent is 0 to 100") }
-    guard (0...100).contains(drain) else { throw ValidationError("--drain is 0 to 100 percent a second") }
-    guard (0...16).contains(batteries) else { throw ValidationError("--batteries is 0 to 16") }
-    guard (0...14).contains(cells) else { throw ValidationError("--cells is 0 to 14") }
-    guard (0...1).contains(garbage) else { throw ValidationError("--garbage is a share from 0 to 1, for example 0.1") }
-    guard (0...1).contains(split) else { throw ValidationError("--split is a share from 0 to 1, for example 0.1") }
-    if let period, period.duration < .milliseconds(10) { throw ValidationError("--period is at least 10ms") }
+    guard (1...2).contains(version) else { throw ValidationError("--version must be 1 or 2") }
+    guard (0...100).contains(percent) else { throw ValidationError("--percent must be 0 to 100") }
+    guard (0...100).contains(drain) else { throw ValidationError("--drain must be 0 to 100 percent per second") }
+    guard (0...16).contains(batteries) else { throw ValidationError("--batteries must be 0 to 16") }
+    guard (0...14).contains(cells) else { throw ValidationError("--cells must be 0 to 14") }
+    guard (0...1).contains(garbage) else {
+      throw ValidationError("--garbage must be a share from 0 to 1, for example 0.1")
+    }
+    guard (0...1).contains(split) else { throw ValidationError("--split must be a share from 0 to 1, for example 0.1") }
+    if let period, period.duration < .milliseconds(10) { throw ValidationError("--period must be at least 10ms") }
     guard (1...8).contains(serial?.utf8.count ?? 1) else {
-      throw ValidationError("--serial has 1 to 8 bytes: an autopilot tells no more")
+      throw ValidationError("--serial must have 1 to 8 bytes: an autopilot reports no more")
     }
     if version == 1, habit.contains(.signed) { throw ValidationError("only version 2 has signed frames") }
   }
@@ -98,7 +100,7 @@ struct SimulateMAVLink: AsyncParsableCommand, JSONCommand {
     configuration.batteries = batteries
     configuration.cells = cells
     if let period { configuration.period = period.duration }
-    configuration.habits = Set(habit)
+    configuration.quirks = Set(habit)
     (configuration.garbage, configuration.split) = (garbage, split)
     configuration.stallAfter = stallAfter?.duration
     let seed = options.seed ?? .random(in: 0 ... .max)

@@ -6,71 +6,72 @@ import AccessorySimulator
 import ArgumentParser
 import CommandOutput
 
-/// Options for what real accessories do that makes it harder to speak with them.
+/// Options that simulate the quirks of real accessories: sleep, echoes, late answers.
 struct QuirkOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("It sleeps: so many requests are lost before it is awake.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp("The accessory sleeps: this many requests are lost before it is awake.", valueName: "number"))
   var sleep: Int?
   @Option(
-    help: ArgumentHelp("It sleeps again when nothing was asked for this time.", valueName: "time"),
+    help: ArgumentHelp("Sleep again when no request came for this time.", valueName: "time"),
     transform: TimeArgument.read)
   var sleepAfter: TimeArgument?
-  @Flag(help: "While it sleeps, requests come back as they were.")
+  @Flag(help: "While it sleeps, send each request back unchanged.")
   var sleepEcho = false
-  @Flag(help: "All that is sent to it comes back first, as from adapters for RS-485.")
+  @Flag(help: "Everything sent to it comes back first, as with some RS-485 adapters.")
   var echo = false
-  @Option(help: ArgumentHelp("Each message comes in so many pieces, 1 to 64.", valueName: "number"))
+  @Option(help: ArgumentHelp("Send each message in this many pieces, 1 to 64.", valueName: "number"))
   var pieces = 1
   @Option(
-    help: ArgumentHelp("Time between two pieces; 30ms unless given.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Time between two pieces; default: 30ms.", valueName: "time"), transform: TimeArgument.read)
   var pieceGap: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "Send this unasked in front of each message: a message of the description by its name, or bytes in hexadecimal.",
+      "Send this unrequested before each message: a message of the description by its name, or hexadecimal bytes.",
       valueName: "message|hex"))
   var push: [String] = []
-  @Flag(help: "Send that in the middle of each message instead.")
+  @Flag(help: "Send the bytes of --push in the middle of each message instead.")
   var pushAmid = false
-  @Flag(help: "The first message lacks its first half.")
+  @Flag(help: "Leave out the first half of the first message.")
   var cutFirst = false
   @Option(
     help: ArgumentHelp(
-      "Refuse this request, by this message where the protocol has several refusals; may be said several times.",
+      "Refuse this request, with this message if the protocol has several refusals; can be repeated.",
       valueName: "request[=message]"))
   var refuse: [String] = []
-  @Option(help: ArgumentHelp("Say nothing to this request; may be said several times.", valueName: "request"))
+  @Option(help: ArgumentHelp("Don't reply to this request; can be repeated.", valueName: "request"))
   var unanswered: [String] = []
   @Option(
     help: ArgumentHelp(
-      "Refuse so many requests at first, as if half a command had been in its buffer.", valueName: "number"))
+      "Refuse this many requests at first, as if half a command were in its buffer.", valueName: "number"))
   var refuseFirst = 0
-  @Flag(help: "Send what older ones send: leave away what the description calls optional, or has in a tail.")
+  @Flag(help: "Send what older accessories send: leave out what the description calls optional, or has in a tail.")
   var old = false
   @Option(
     help: ArgumentHelp(
-      "Send what newer ones may send: these bytes behind what the description knows of a message.",
+      "Send what newer accessories may send: these bytes after a message as the description has it.",
       valueName: "message=hex"))
   var surplus: [String] = []
   @Option(
-    help: ArgumentHelp("Lose requests that come sooner than this behind a message.", valueName: "time"),
+    help: ArgumentHelp("Lose requests that come sooner than this after a message.", valueName: "time"),
     transform: TimeArgument.read)
   var deaf: TimeArgument?
   @Option(
-    help: ArgumentHelp("After a request send nothing unasked for this time.", valueName: "time"),
+    help: ArgumentHelp("After a request send nothing unrequested for this time.", valueName: "time"),
     transform: TimeArgument.read)
   var quiet: TimeArgument?
 
   func validate() throws {
-    guard (0...1_000).contains(sleep ?? 0) else { throw ValidationError("--sleep is 0 to 1000 requests") }
-    guard (0...1_000).contains(refuseFirst) else { throw ValidationError("--refuse-first is 0 to 1000 requests") }
-    guard (1...64).contains(pieces) else { throw ValidationError("--pieces is 1 to 64") }
+    guard (0...1_000).contains(sleep ?? 0) else { throw ValidationError("--sleep must be 0 to 1000 requests") }
+    guard (0...1_000).contains(refuseFirst) else { throw ValidationError("--refuse-first must be 0 to 1000 requests") }
+    guard (1...64).contains(pieces) else { throw ValidationError("--pieces must be 1 to 64") }
     if sleep == nil, sleepEcho || sleepAfter != nil {
-      throw ValidationError("--sleep says how many requests are lost while it sleeps: --sleep 2")
+      throw ValidationError("--sleep is missing: how many requests are lost, like --sleep 2")
     }
-    if pushAmid, push.isEmpty { throw ValidationError("--push says what is sent: --push-amid only where") }
-    if pieceGap != nil, pieces == 1 { throw ValidationError("--pieces says how many there are: --pieces 3") }
+    if pushAmid, push.isEmpty { throw ValidationError("--push is missing: what to send; --push-amid says only where") }
+    if pieceGap != nil, pieces == 1 { throw ValidationError("--pieces is missing: how many pieces, like --pieces 3") }
   }
 
-  /// What these options say of an accessory of this description.
+  /// The quirks that these options set, for an accessory of this description.
   func quirks(of description: ProtocolDescription) throws -> DescribedQuirks {
     var quirks = DescribedQuirks()
     quirks.lostAsleep = sleep ?? 0
@@ -103,7 +104,7 @@ struct QuirkOptions: ParsableArguments {
     if let place = message(word, of: description) { return .message(place) }
     guard let bytes = HexArgument(argument: word)?.bytes, bytes.count <= 1_024 else {
       throw UsageError(
-        "\(description.name) has no message \(SafeText.escape(word)), and it isn't hexadecimal: there is "
+        "\(description.name) has no message \(SafeText.escape(word)), and it isn't hexadecimal; its messages are "
           + description.messages.map(\.name).joined(separator: ", "))
     }
     return .bytes(bytes)
@@ -114,11 +115,11 @@ struct QuirkOptions: ParsableArguments {
   ) throws -> (message: Int, bytes: [UInt8]) {
     let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
     guard parts.count == 2, let bytes = HexArgument(argument: parts[1])?.bytes, bytes.count <= 256 else {
-      throw UsageError("--surplus is a message and up to 256 bytes, like basic=00FF, not \(SafeText.escape(word))")
+      throw UsageError("--surplus must be a message and up to 256 bytes, like basic=00FF, not \(SafeText.escape(word))")
     }
     guard let place = message(parts[0], of: description) else {
       throw UsageError(
-        "\(description.name) has no message \(SafeText.escape(parts[0])): there is "
+        "\(description.name) has no message \(SafeText.escape(parts[0])); its messages are "
           + description.messages.map(\.name).joined(separator: ", "))
     }
     return (place, bytes)
@@ -128,7 +129,7 @@ struct QuirkOptions: ParsableArguments {
     if let place = message(word, of: description), description.messages[place].isRefusal { return place }
     let refusals = description.messages.filter(\.isRefusal).map(\.name)
     throw UsageError(
-      "\(description.name) has no refusal \(SafeText.escape(word)): there is "
+      "\(description.name) has no refusal \(SafeText.escape(word)); its refusals are "
         + (refusals.isEmpty ? "none" : refusals.joined(separator: ", ")))
   }
 
@@ -139,7 +140,7 @@ struct QuirkOptions: ParsableArguments {
   private static func request(_ word: String, of description: ProtocolDescription) throws -> Int {
     guard let place = description.request(named: word) else {
       throw UsageError(
-        "\(description.name) has no request \(SafeText.escape(word)): there is "
+        "\(description.name) has no request \(SafeText.escape(word)); its requests are "
           + description.requests.map(\.name).joined(separator: ", "))
     }
     return place

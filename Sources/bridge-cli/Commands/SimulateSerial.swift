@@ -8,32 +8,36 @@ import ArgumentParser
 import CommandOutput
 import Glibc
 
-/// Options of all accessories that are pretended on a pseudo-terminal.
+/// Options of all simulators on a pseudo-terminal.
 struct SimulatorOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
+  @Option(
+    help: ArgumentHelp("Keep a symbolic link to the terminal at this path.", valueName: "path"), completion: .file())
   var link: String?
   @Option(
-    help: ArgumentHelp("Time that every answer takes longer.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Delay every reply by this time.", valueName: "time"), transform: TimeArgument.read)
   var delay: TimeArgument?
   @Option(help: ArgumentHelp("Share of what it sends that is lost, 0 to 1.", valueName: "share"))
   var drop = 0.0
   @Option(help: ArgumentHelp("Share of what it sends in which a bit is changed, 0 to 1.", valueName: "share"))
   var corrupt = 0.0
   @Option(
-    help: ArgumentHelp("Unplug; at a piece of what arrives, amid its answer.", valueName: "when"),
+    help: ArgumentHelp(
+      "When to unplug: after this time, or in the middle of the reply to this piece.", valueName: "when"),
     transform: MomentArgument.read)
   var unplugAfter: MomentArgument?
   @Option(
-    help: ArgumentHelp("Plug in again this time after an unplug.", valueName: "time"), transform: TimeArgument.read)
+    help: ArgumentHelp("Plug in again this long after an unplug.", valueName: "time"), transform: TimeArgument.read)
   var replugAfter: TimeArgument?
-  @Option(help: ArgumentHelp("Repeat what was random in an earlier run.", valueName: "number"))
+  @Option(help: ArgumentHelp("The seed of an earlier run, to repeat its random faults.", valueName: "number"))
   var seed: UInt64?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if let link, link.isEmpty { throw ValidationError("--link wants a path, for example ./acc") }
-    guard (0...1).contains(drop) else { throw ValidationError("--drop is a share from 0 to 1, for example 0.1") }
-    guard (0...1).contains(corrupt) else { throw ValidationError("--corrupt is a share from 0 to 1, for example 0.1") }
+    if let link, link.isEmpty { throw ValidationError("--link needs a path, for example ./acc") }
+    guard (0...1).contains(drop) else { throw ValidationError("--drop must be a share from 0 to 1, for example 0.1") }
+    guard (0...1).contains(corrupt) else {
+      throw ValidationError("--corrupt must be a share from 0 to 1, for example 0.1")
+    }
   }
 
   var faults: Faults {
@@ -46,10 +50,10 @@ struct SimulatorOptions: ParsableArguments {
     return faults
   }
 
-  /// Pretends to be `device` until it is interrupted, or unplugged for good. `news` says what it tells, for people and as
-  /// JSON; nil is not shown. `signal` happens on SIGUSR1.
+  /// Runs the simulator until it is interrupted, or unplugged for good. `news` turns an event of the device into text
+  /// for people and fields of JSON; nil hides the event. SIGUSR1 triggers `signal`.
   func run<Device: SerialDevice>(
-    _ device: Device, serial: String, seed: UInt64, onSignal signal: Device.Moment? = nil,
+    _ device: Device, serial: String, seed: UInt64, onSignal signal: Device.ScheduledAction? = nil,
     news: @Sendable (Device.News) -> SimulatorNews?
   ) async throws {
     var configuration = SerialSimulator<Device>.Configuration(device, seed: seed)
@@ -57,7 +61,7 @@ struct SimulatorOptions: ParsableArguments {
     configuration.faults = faults
     let simulator = SerialSimulator(configuration)
     let handler = signal.flatMap { moment in
-      try? Signals([SIGUSR1]) { _ in Task { await simulator.happen(moment) } }
+      try? Signals([SIGUSR1]) { _ in Task { await simulator.perform(moment) } }
     }
     try await simulator.plugIn()
     await withTaskCancellationHandler {
@@ -95,19 +99,19 @@ struct SimulatorOptions: ParsableArguments {
   }
 }
 
-/// What happened to a pretended accessory, for people and for programs.
+/// An event of a simulator, for people and for programs.
 struct SimulatorNews {
-  /// In JSON.
+  /// The event's name in JSON.
   let event: String
-  /// For people, escaped.
+  /// The line for people. Text of the accessory in it is escaped.
   let line: String
-  /// In JSON: what it was about, as it was sent.
+  /// In JSON: the text of the event, unescaped.
   var text: String?
-  /// In JSON: bytes that it was about.
+  /// In JSON: the bytes of the event.
   var bytes: [UInt8]?
-  /// In JSON: the number that it was about.
+  /// In JSON: the number of the event.
   var number: Int?
-  /// In JSON: which of several accessories on the line.
+  /// In JSON: the unit on the line.
   var unit: Int?
 
   init(
@@ -122,9 +126,9 @@ struct SimulatorNews {
   }
 }
 
-/// Serial numbers for pretended accessories.
+/// Serial numbers for simulated accessories.
 enum SimulatedSerial {
-  /// The first of PREFIX1, PREFIX2, … with so many digits that no simulator has.
+  /// The first of PREFIX1, PREFIX2, … that no simulator uses, with the number padded to `digits` digits.
   static func next(_ prefix: String, digits: Int) async throws -> String {
     let taken = Set(try await SimulatorSource().devices().compactMap(\.serialNumber))
     for number in 1...9_999 {

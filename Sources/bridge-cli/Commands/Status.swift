@@ -9,7 +9,7 @@ import CommandOutput
 struct Status: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Shows what an accessory is doing, and who it is.",
+    abstract: "Shows the state of an accessory, and its identity.",
     discussion: """
       EXAMPLES
         bridge-cli status

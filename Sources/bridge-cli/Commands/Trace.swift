@@ -12,14 +12,14 @@ import CommandOutput
 struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "trace",
-    abstract: "Shows the frames that pass, both ways, decoded.",
+    abstract: "Shows the frames that pass in both directions, decoded.",
     discussion: """
-      With a device: makes contact, asks who and how it is, and shows that and whatever the accessory sends, until \
-      Ctrl-C; where a service has the device, also what passes between these two. When the accessory goes, it is waited \
-      for. With a recording: decodes it.
+      With a device: opens it, asks for its identity, status and battery, and shows these frames and everything that \
+      the accessory sends, until Ctrl-C. If a service has the device open, the trace also shows what passes between \
+      the two. After an unplug it waits for the accessory. With a recording: decodes it.
 
-      Messages are shown in the words of the accessory's protocol, which a recording remembers; --driver reads it as \
-      another's. A device that no driver is known for is sent nothing: it is only listened to, and its bytes are shown.
+      Messages are shown in words. A recording remembers its protocol; --driver decodes it as another one. If no \
+      driver is known for a device, nothing is sent to it, and its bytes are shown.
 
       EXAMPLES
         bridge-cli trace
@@ -27,6 +27,8 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
         bridge-cli trace session.trace --json
         bridge-cli trace old.trace --driver ev3
         bridge-cli trace /dev/ttyUSB0 --listen     send nothing, only listen
+        bridge-cli trace session.trace --pcapng session.pcapng
+        bridge-cli trace ./acc --pcapng - | wireshark -k -i -
       """)
 
   @Argument(
@@ -34,18 +36,23 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     completion: CompletionWords.devices)
   var source: String?
   @Option(
-    help: ArgumentHelp("Keep what passes in this file; appended to if it exists.", valueName: "file"),
+    help: ArgumentHelp("Record to this file; an existing recording is appended to.", valueName: "file"),
     completion: .file())
   var record: String?
   @Option(
-    help: ArgumentHelp("Ask for status and battery again and again, this long apart.", valueName: "time"),
+    help: ArgumentHelp(
+      "Write the bytes into this file for Wireshark; - is standard output, which then has nothing else.",
+      valueName: "file"), completion: .file())
+  var pcapng: String?
+  @Option(
+    help: ArgumentHelp("Ask for status and battery at this interval.", valueName: "time"),
     transform: TimeArgument.read)
   var poll: TimeArgument?
   @Flag(help: "Send nothing.")
   var listen = false
-  @Flag(help: "End when the accessory goes, and don't wait for it to come back.")
+  @Flag(help: "End when the accessory is unplugged; don't wait for it to come back.")
   var once = false
-  @Flag(help: "Show all bytes of long frames.")
+  @Flag(help: "Show long frames in full.")
   var full = false
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
   @OptionGroup(title: SerialOptions.title) var serial: SerialOptions
@@ -53,11 +60,16 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if listen, poll != nil { throw ValidationError("--listen sends nothing, --poll asks: choose one") }
-    if let poll, poll.duration < .milliseconds(1) { throw ValidationError("--poll is at least 1ms") }
+    if listen, poll != nil { throw ValidationError("--listen sends nothing, so it can't go with --poll") }
+    if let poll, poll.duration < .milliseconds(1) { throw ValidationError("--poll must be at least 1ms") }
+    if pcapng == "-", output.json {
+      throw ValidationError("--pcapng - and --json can't be used together: both write to standard output")
+    }
   }
 
-  var view: TraceView { TraceView(json: output.json, full: full) }
+  func view(_ capture: CaptureFile?) -> TraceView {
+    TraceView(json: output.json, full: full, isSilent: capture?.isOutput == true)
+  }
 
   func run() async throws {
     if let source, RecordingFile.isRegular(source) {
@@ -66,29 +78,36 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
       }
       var framing: TraceFraming?
       if let driver = line.driver { framing = TraceFraming(driver: try await KnownDrivers.name(of: driver)) }
-      return try RecordingFile.decode(source, as: framing) { view.show($0, began: $1) }
+      let capture = try pcapng.map { path throws(AccessoryError) in try CaptureFile(path) }
+      let view = view(capture)
+      try RecordingFile.decode(source, as: framing, into: capture) { view.show($0, began: $1) }
+      try capture?.close()
+      return
     }
+    let capture = try pcapng.map { path throws(AccessoryError) in try CaptureFile(path) }
     let (start, began) = (MonotonicTime.now, WallClock.seconds)
     let following = Following(name: source, line: line, isLine: true, once: once, json: output.json)
     try await following.run { name, line in
-      try await TracedAccessory.open(name, line, since: start, began: began, for: self)
+      try await TracedAccessory.open(name, line, since: start, began: began, capture: capture, for: self)
     } follow: { traced in
       Interruption.endWithOutput()
       switch traced.source {
       case .held(let held, let pieces, let events):
         try await trace(held, pieces, events, traced.live, since: start) { following.tell($0, traced.device) }
-      case .open(let opener, let session, let tap): try await trace(opener, session, tap, traced.live)
+      case .open(let opener, let session, let tap):
+        try await trace(opener, session, tap, traced.live, since: start)
       }
     }
   }
 
-  /// Shows what passes between the service and the accessory. Without --listen it asks for something to show.
+  /// Shows the bytes between the service and the accessory. Without `--listen` it also sends requests, so that there is
+  /// something to show.
   private func trace(
     _ held: HeldDevice, _ pieces: BridgeStream<Bridge.Trace>, _ events: BridgeEvents, _ live: LiveTrace,
     since start: MonotonicTime, tell: @escaping @Sendable (DeviceEventName) -> Void
   ) async throws {
     let isListening = listen || held.accessory.driver == nil
-    // Nothing of ours lies in between: what waits for this is bounded by the service, which tells what it had to drop.
+    // This process buffers nothing: the service bounds the queue, and reports how many bytes it had to drop.
     let reader = Task {
       await live.begin {
         Task { try? await live.take(TraceRecord(time: .now - start, direction: .fromDevice, bytes: [])) }
@@ -99,23 +118,27 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
         if !isListening, conversation == nil { conversation = Task { try await converse(held) } }
         guard let direction = ByteDirection(rawValue: piece.direction), let bytes = piece.bytes,
           let moment = piece.moment
-        else { throw held.calls.nonsense }
-        // The service's clock is the kernel's, as ours.
+        else { throw held.calls.invalidReplyError }
+        // The service's monotonic clock is the same as ours, since both run on this kernel.
         try await live.take(
           TraceRecord(
             time: max(.zero, moment - start), direction: direction, bytes: bytes, lostBytes: piece.lost_bytes ?? 0))
       }
     }
-    // The service's trace goes on when the accessory goes and comes back.
+    // The service's trace continues when the accessory is unplugged and comes back.
     let end = Locked<AccessoryError?>(nil)
-    let comings = Task {
+    let eventTask = Task {
       for try await event in events {
         switch event {
         case .disconnected(_, let error) where once || error.kind == .cancelled:
           end.withLock { $0 = error }
           return reader.cancel()
-        case .disconnected: tell(.disconnected)
-        case .connected: tell(.connected)
+        case .disconnected:
+          try await live.plug(false, at: .now - start)
+          tell(.disconnected)
+        case .connected:
+          try await live.plug(true, at: .now - start)
+          tell(.connected)
         default: break
         }
       }
@@ -125,15 +148,32 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     } onCancel: {
       reader.cancel()
     }
-    comings.cancel()
+    // The end of the trace and its reason arrive on two connections, so the reason may arrive later.
+    if isEndOfTrace(outcome), !Task.isCancelled {
+      let limit = Task {
+        await IOThread.shared.sleep(for: .seconds(5))
+        eventTask.cancel()
+      }
+      _ = await eventTask.result
+      limit.cancel()
+    }
+    eventTask.cancel()
     try Task.checkCancellation()
-    // Why it was let go says more than that it is gone.
+    // The service's reason for closing the accessory is more precise than the generic `disconnected`.
     if let error = end.withLock({ $0 }) { throw error }
     try outcome.get()
     throw AccessoryError.disconnected(held.name)
   }
 
-  /// Asks for what there is to show, as often as is wanted. What can't be had shows in the trace.
+  /// Whether the service has ended the trace because it closed the accessory.
+  private func isEndOfTrace(_ outcome: Result<Void, any Error>) -> Bool {
+    switch outcome {
+    case .success: true
+    case .failure(let error): (error as? AccessoryError)?.kind == .disconnected
+    }
+  }
+
+  /// Sends the requests that make traffic, repeated if `--poll` says so. A failed request shows in the trace.
   private func converse(_ held: HeldDevice) async throws {
     repeat {
       _ = try? await held.status()
@@ -144,7 +184,8 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
   }
 
   private func trace(
-    _ opener: DeviceOpener, _ session: AccessorySession, _ tap: TraceTap, _ live: LiveTrace
+    _ opener: DeviceOpener, _ session: AccessorySession, _ tap: TraceTap, _ live: LiveTrace,
+    since start: MonotonicTime
   ) async throws {
     let conversation = Task {
       try await converse(session, isListening: listen || opener.driver == nil, opener)
@@ -154,7 +195,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
       do {
         for await record in tap.records { try await live.take(record) }
       } catch {
-        conversation.cancel()  // a recording that can't be written ends the trace
+        conversation.cancel()  // A recording that can't be written ends the trace.
         throw error
       }
     }
@@ -163,15 +204,18 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     } onCancel: {
       conversation.cancel()
     }
+    if case .failure(let error as AccessoryError) = outcome, error.kind == .disconnected {
+      await live.ends(unpluggedAt: .now - start)
+    }
     await session.close()
     tap.finish()
-    // What is shown comes first: the frames that led to an error, then the error.
+    // The frames that led to an error are printed before the error.
     try await live.end(printer).get()
-    try Task.checkCancellation()  // Ctrl-C is how a trace ends, also in the middle of a request
+    try Task.checkCancellation()  // Ctrl-C is the usual end of a trace, also in the middle of a request.
     try outcome.get()
   }
 
-  /// Talks to the accessory, or only listens, until it goes or the task is cancelled.
+  /// Sends requests to the accessory, or only listens, until the accessory is gone or the task is cancelled.
   private func converse(_ session: AccessorySession, isListening: Bool, _ opener: DeviceOpener) async throws {
     if isListening {
       for try await _ in session.input {}
@@ -198,7 +242,7 @@ struct Trace: AsyncParsableCommand, JSONCommand, LineCommand {
     throw CancellationError()
   }
 
-  /// Not every kind tells everything.
+  /// Ignores `unsupported`: not every driver has every request.
   private static func ask(_ body: () async throws -> Void) async throws {
     do {
       try await body()

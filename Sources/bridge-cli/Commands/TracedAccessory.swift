@@ -9,11 +9,11 @@ import AccessoryIO
 import AccessoryLink
 import CommandOutput
 
-/// An accessory whose bytes are shown.
+/// An accessory whose bytes are traced.
 struct TracedAccessory: Followed {
   enum Source: Sendable {
     case open(DeviceOpener, AccessorySession, TraceTap)
-    /// With the service that holds it.
+    /// Open in a service.
     case held(HeldDevice, BridgeStream<Bridge.Trace>, BridgeEvents)
   }
 
@@ -21,18 +21,22 @@ struct TracedAccessory: Followed {
   let source: Source
   let live: LiveTrace
 
-  /// Opens it for `command`; times are those since `start`, which was `began` seconds after the beginning of 1970, UTC.
+  /// Opens the accessory for the trace command. Times are relative to `start`; `began` is the same moment in seconds
+  /// since 1970, UTC.
   static func open(
-    _ name: String?, _ line: LineOptions, since start: MonotonicTime, began: Double, for command: Trace
+    _ name: String?, _ line: LineOptions, since start: MonotonicTime, began: Double, capture: CaptureFile?,
+    for command: Trace
   ) async throws -> TracedAccessory {
+    let view = command.view(capture)
     if let held = try await HeldDevice.find(name, line, asLine: true) {
       if command.poll != nil { try held.requireDriver() }
-      // First, so that nothing is missed of what ends the trace.
+      // Subscribed before the trace starts, so that a disconnection in between isn't missed.
       let events = try await held.calls.events()
       let pieces = try await held.calls.trace()
       let framing = TraceFraming(driver: held.accessory.driver)
       let live = try LiveTrace(
-        view: command.view, silence: held.silence, framing: framing, began: began, record: command.record)
+        view: view, silence: held.silence, framing: framing, began: began, record: command.record, capture: capture,
+        name: held.name)
       return TracedAccessory(
         device: Device(held.accessory.device), source: .held(held, pieces, events), live: live)
     }
@@ -43,8 +47,9 @@ struct TracedAccessory: Followed {
     let session = try await target.unguardedSession()
     do {
       let live = try LiveTrace(
-        view: command.view, silence: session.transport.timing.silence,
-        framing: TraceFraming(driver: target.driver?.name), began: began, record: command.record)
+        view: view, silence: session.transport.timing.silence,
+        framing: TraceFraming(driver: target.driver?.name), began: began, record: command.record, capture: capture,
+        name: target.device.id)
       if target.driver == nil, !command.listen {
         Output.note("only listening: " + SafeText.escape(target.opener.withoutDriver.message, limit: 1_000))
       }
@@ -55,7 +60,7 @@ struct TracedAccessory: Followed {
     }
   }
 
-  var lender: String? { if case .held(let held, _, _) = source { held.place } else { nil } }
+  var servicePath: String? { if case .held(let held, _, _) = source { held.socketPath } else { nil } }
 
   func close() async { if case .open(_, let session, _) = source { await session.close() } }
 }

@@ -8,15 +8,15 @@ import CommandOutput
 struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "udev-rules",
-    abstract: "Prints the rules by which udev knows the accessories that profiles fit.",
+    abstract: "Prints udev rules for the accessories that profiles fit.",
     discussion: """
-      The rules give the accessories' nodes to a group and to who sits at the machine, keep ModemManager away from them, \
-      and have systemd start the service when one is plugged in. 'make install' installs those for the profiles that \
-      come with this command; these here are for all that 'bridge-cli profile list' shows. The service itself goes by \
-      the profiles in /etc/accessory-bridge/profiles, not by a user's.
+      The rules give the accessories' device nodes to a group and to the user at the machine, keep ModemManager away \
+      from them, and have systemd start the service when one is plugged in. 'make install' installs the rules for the \
+      profiles that come with this command; this command prints them for all profiles of 'bridge-cli profile list'. \
+      The system's service uses the profiles in /etc/accessory-bridge/profiles, not a user's.
 
-      What only simulators announce has no rule. A name that udev's hardware database gives to a device which says none \
-      itself fits none.
+      Profiles that fit only simulators get no rule. A rule never matches a name that udev's hardware database made up \
+      for a device without one.
 
       EXAMPLES
         bridge-cli udev-rules | sudo tee /etc/udev/rules.d/70-accessory-bridge.rules
@@ -26,36 +26,37 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
       """)
 
   @Option(
-    help: ArgumentHelp("Only for this profile; may be given more than once.", valueName: "name"),
+    help: ArgumentHelp("Only for this profile; can be repeated.", valueName: "name"),
     completion: CompletionWords.profiles)
   var profile: [String] = []
   @Flag(help: "Only for the profiles that come with this command.")
   var builtIn = false
-  @Option(help: ArgumentHelp("The group that the nodes get.", valueName: "name"))
+  @Option(help: ArgumentHelp("The group of the device nodes.", valueName: "name"))
   var group = UdevRules().group
-  @Option(help: ArgumentHelp("The mode that the nodes get, in octal.", valueName: "mode"), transform: ModeArgument.read)
+  @Option(
+    help: ArgumentHelp("The mode of the device nodes, in octal.", valueName: "mode"), transform: ModeArgument.read)
   var mode = ModeArgument(bits: UdevRules().mode)
   @Option(help: ArgumentHelp("The unit that systemd starts.", valueName: "name"))
   var unit: String?
-  @Flag(help: "Have systemd start nothing.")
+  @Flag(help: "Don't have systemd start anything.")
   var noSystemd = false
   @Option(
     help: ArgumentHelp(
-      "Where there is no systemd: have udev run this bridge-cli, as 'attach --udev', for each accessory that comes.",
+      "On a system without systemd: udev runs this bridge-cli with 'attach --udev' for each accessory.",
       valueName: "path"), completion: .file())
   var run: String?
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
     if [unit != nil, noSystemd, run != nil].count(where: { $0 }) > 1 {
-      throw ValidationError("--unit, --no-systemd and --run exclude each other")
+      throw ValidationError("--unit, --no-systemd and --run can't be used together")
     }
     if let run, !UdevRules.isPath(run) {
-      throw ValidationError("--run wants a whole path of letters, digits and -_.@:, like /usr/bin/bridge-cli")
+      throw ValidationError("--run must be an absolute path of letters, digits and -_.@:, like /usr/bin/bridge-cli")
     }
     for (option, text) in [("--group", group), ("--unit", unit ?? UdevRules.usualUnit)] {
       guard UdevRules.isName(text) else {
-        throw ValidationError("\(option) wants a name of letters, digits and -_.@:, up to 255")
+        throw ValidationError("\(option) must be a name of up to 255 letters, digits and -_.@:")
       }
     }
   }
@@ -86,7 +87,7 @@ struct UdevRulesCommand: AsyncParsableCommand, JSONCommand {
     var chosen: [Profile] = []
     for name in profile {
       guard let found = store.profile(named: name) else {
-        throw AccessoryError(.notFound, "there is no profile \(name); bridge-cli profile list shows those there are")
+        throw AccessoryError(.notFound, "there is no profile \(name); bridge-cli profile list shows the profiles")
       }
       guard UdevRules.know(found) else {
         throw AccessoryError(.unsupported, "udev can't know what profile \(name) fits: only simulators announce that")

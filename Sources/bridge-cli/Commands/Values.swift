@@ -10,12 +10,12 @@ import CommandOutput
 struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
   static let configuration = CommandConfiguration(
     commandName: "values",
-    abstract: "Shows what an accessory measures beside its battery, with units.",
+    abstract: "Shows what an accessory measures besides its battery, with units.",
     discussion: """
-      What isn't known is shown as -, and has no number in JSON. An age is shown where a value wasn't read now: the service \
-      (bridge-cli serve) keeps what was last heard, while another program has the accessory and of one that only tells \
-      values of its own accord. With --watch, values are printed again when they change: as the accessory tells them, or \
-      with --poll whenever it is asked.
+      An unknown value is shown as -, and has no number in JSON. An age is shown if a value was not read just now: the \
+      service (bridge-cli serve) keeps the last values while another program uses the accessory, and those of \
+      accessories that only report by themselves. With --watch, values are printed again when they change: when the \
+      accessory reports them, or with --poll when it is asked.
 
       EXAMPLES
         bridge-cli values
@@ -25,14 +25,14 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
       """)
 
   @OptionGroup var device: DeviceArgument
-  @Argument(help: "Only the values of these names; the accessory is to be named then, too.")
+  @Argument(help: "Only the values with these names; needs the device, too.")
   var names: [String] = []
-  @Flag(help: "Go on: print values again when they change. When the accessory goes, wait for it.")
+  @Flag(help: "Keep running: print values again when they change. Wait for the accessory after an unplug.")
   var watch = false
-  @Flag(help: "With --watch: end when the accessory goes.")
+  @Flag(help: "With --watch: end when the accessory is unplugged.")
   var once = false
   @Option(
-    help: ArgumentHelp("With --watch: ask again and again, this long apart.", valueName: "time"),
+    help: ArgumentHelp("With --watch: ask at this interval.", valueName: "time"),
     transform: TimeArgument.read)
   var poll: TimeArgument?
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
@@ -41,10 +41,10 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if once, !watch { throw ValidationError("--once is for --watch") }
+    if once, !watch { throw ValidationError("--once needs --watch") }
     guard let poll else { return }
-    if !watch { throw ValidationError("--poll is how often --watch asks: say --watch, too") }
-    if poll.duration < .milliseconds(1) { throw ValidationError("--poll is at least 1ms") }
+    if !watch { throw ValidationError("--poll needs --watch") }
+    if poll.duration < .milliseconds(1) { throw ValidationError("--poll must be at least 1ms") }
   }
 
   func run() async throws {
@@ -65,7 +65,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  /// Shows what the accessory tells of its own accord.
+  /// Shows the values that the accessory announces.
   private func follow(_ followed: FollowedValues, _ shown: ShownValues) async throws {
     switch followed.source {
     case .open(_, let news):
@@ -84,7 +84,7 @@ struct Values: AsyncParsableCommand, JSONCommand, LineCommand {
     }
   }
 
-  /// Waits until it is time to ask again; throws when the user has seen enough.
+  /// Waits until the next poll. Throws `CancellationError` when the command is interrupted.
   private func pause(_ poll: TimeArgument) async throws {
     await IOThread.shared.sleep(for: poll.duration)
     try Task.checkCancellation()

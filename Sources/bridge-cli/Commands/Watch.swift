@@ -12,15 +12,16 @@ struct Watch: AsyncParsableCommand, JSONCommand {
     commandName: "watch",
     abstract: "Shows accessories as they come and go.",
     discussion: """
-      Those that are there already are shown first. One that gets a terminal, a driver or a name later has changed. \
-      Ends with Ctrl-C.
+      Connected accessories are shown first. An accessory that gets a terminal, a driver or a name later is shown as \
+      changed. Ctrl-C ends it.
 
-      With --exec a command is run at each connect and disconnect, and when a battery gets low: that one where a service \
-      (bridge-cli serve) has the accessory, since watching opens nothing. The command gets the facts as environment \
-      variables: ACCESSORY_EVENT (connected, disconnected, battery_low), ACCESSORY_ID, _PATH, _LINK, _SERIAL, _NAME, \
-      _MANUFACTURER, _MODEL, _DRIVER, _SOURCE, _USB, _BATTERY_LEVEL, _BATTERY_PERCENT, _BATTERY_CHARGE, \
-      _BATTERY_MILLIVOLTS; texts of the device are cut, and control characters in them made visible. No shell is in \
-      between: for more than a program's name write a script. Up to 8 run at a time; watch doesn't wait for them.
+      With --exec a program is run at each connect and disconnect, and when a battery gets low. The last needs a \
+      service (bridge-cli serve) that has the accessory open, since watch opens nothing. The program gets the facts as \
+      environment variables: ACCESSORY_EVENT (connected, disconnected, battery_low), ACCESSORY_ID, _PATH, _LINK, \
+      _SERIAL, _NAME, _MANUFACTURER, _MODEL, _DRIVER, _SOURCE, _USB, _BATTERY_LEVEL, _BATTERY_PERCENT, \
+      _BATTERY_CHARGE, _BATTERY_MILLIVOLTS; texts of the device are cut, and control characters in them made visible. \
+      No shell is used: write a script if the program needs arguments. Up to 8 run at a time; watch doesn't wait for \
+      them.
 
       EXAMPLES
         bridge-cli watch
@@ -28,7 +29,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
         bridge-cli watch --json | jq -r '.event + " " + .device.id'
       """)
 
-  @Flag(help: "Everything on USB but hubs, as list --all.")
+  @Flag(help: "Show everything on USB except hubs, like list --all.")
   var all = false
   @Option(
     help: ArgumentHelp(
@@ -39,7 +40,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if exec == "" { throw ValidationError("--exec is the name of a program") }
+    if exec == "" { throw ValidationError("--exec must be the name of a program") }
   }
 
   func run() async throws {
@@ -82,7 +83,7 @@ struct Watch: AsyncParsableCommand, JSONCommand {
 
   private func show(_ event: DeviceEventName, _ device: Device) async {
     if output.json {
-      // What is gone can't be looked at.
+      // The permission of an unplugged device can't be looked up.
       let access = event == .disconnected ? nil : await PortAccess.look(at: [device]).first
       return Output.json(DeviceEventDocument(event, at: WallClock.seconds, DeviceDocument(device, access: access)))
     }

@@ -2,10 +2,10 @@
 
 import ArgumentParser
 
-/// The completion script of a shell. ArgumentParser's offers either what the command tells or files; here files are offered
-/// where the command tells nothing that fits, since a device and a description may be a path.
+/// The completion script of a shell. ArgumentParser's script completes either the command's own words or files. This
+/// one falls back to files where no word fits, since a device or a description may be a path.
 enum CompletionScript {
-  /// The script that the command line asks for; nil when it doesn't, or names no shell that we know.
+  /// The script that the command line asks for; nil when it doesn't ask, or when the shell is unknown.
   static func wanted(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> String? {
     let option = "--generate-completion-script"
     if arguments.count == 2, arguments[0] == option { return CompletionShell(rawValue: arguments[1]).map(text) }
@@ -23,7 +23,7 @@ enum CompletionScript {
   private static func withFiles(_ line: String, _ shell: CompletionShell) -> [String] {
     switch shell {
     case .bash where line.contains(" ---completion "):
-      // COMPREPLY has options, too, where one is being typed: then no file is wanted.
+      // COMPREPLY also contains options, while one is being typed; then files aren't offered.
       let blanks = line.prefix { $0 == " " }
       return [line, #"\#(blanks)[[ "${#COMPREPLY[@]}" -gt 0 ]] || __bridge-cli_add_completions -f"#]
     case .zsh where line.contains(" ---completion "):

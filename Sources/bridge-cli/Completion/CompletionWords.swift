@@ -5,8 +5,8 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import ArgumentParser
 
-/// What a shell offers while a command is typed: names of what is there at that moment. Where none of them fits, the shell
-/// goes on to files (`CompletionScript`).
+/// The words that a shell offers while a command is typed: names that exist at that moment. Where none fits, the shell
+/// offers files (`CompletionScript`).
 enum CompletionWords {
   /// Names of accessories.
   static let devices = CompletionKind.custom { words, index, prefix in
@@ -24,20 +24,25 @@ enum CompletionWords {
     await offer(KnownDrivers.library.all.map { Word($0.name) }, words, index, prefix)
   }
 
+  /// Boards whose reset is known.
+  static let resets = CompletionKind.custom { words, index, prefix in
+    await offer(ResetArgument.names.map { Word($0) }, words, index, prefix)
+  }
+
   /// Names of profiles.
   static let profiles = CompletionKind.custom { words, index, prefix in
     let profiles = await KnownProfiles.store.profiles.sorted { $0.name < $1.name }
     return await offer(profiles.map { Word($0.name) }, words, index, prefix)
   }
 
-  /// Names of described protocols, and of the profiles that speak them.
+  /// Names of described protocols, and of profiles.
   static let protocols = CompletionKind.custom { words, index, prefix in
     let profiles = await KnownProfiles.store.profiles.map(\.name)
     let names = Set(KnownDrivers.library.protocols.names + profiles)
     return await offer(names.sorted().map { Word($0) }, words, index, prefix)
   }
 
-  /// Names of accessories, and behind one the commands that its driver knows.
+  /// Names of accessories, and after one, the commands of its driver.
   static let requests = CompletionKind.custom { words, index, prefix in
     let devices = await devices()
     guard let command = words.firstIndex(of: "request"), index > command + 1 else {
@@ -51,12 +56,12 @@ enum CompletionWords {
     return await offer(commands.map { Word($0.name, $0.summary) }, words, index, prefix)
   }
 
-  /// A path on the accessory, or a text: there is nothing to offer, and files of this machine would be wrong.
+  /// No words: a path on the accessory, or free text. Files of this machine would be wrong here.
   static let nothing = CompletionKind.list([])
 
-  // MARK: - What there is
+  // MARK: - Words
 
-  /// A word with what it is, for shells that show that.
+  /// A word with its description, for shells that show one.
   private struct Word {
     let text: String
     let about: String
@@ -69,7 +74,7 @@ enum CompletionWords {
     return await KnownDevices.accessories(on: all.filter(\.mayBeAccessory))
   }
 
-  /// What each is called by; its path where that can't be typed as it is.
+  /// One word for each device: its identity, or its path where a shell would interpret characters of the identity.
   private static func names(of devices: [Device]) -> [Word] {
     devices.map { device in
       let about = [device.name ?? device.model, device.driver, device.place].compactMap { $0 }
@@ -77,11 +82,11 @@ enum CompletionWords {
     }
   }
 
-  // MARK: - How it is told
+  // MARK: - Form
 
-  /// Those words that begin with `prefix`, in the form that the shell wants.
+  /// The words that begin with `prefix`, in the form that the shell expects.
   private static func offer(_ all: [Word], _ words: [String], _ index: Int, _ prefix: String) async -> [String] {
-    // bash takes a word apart at these, and would put the whole word behind them.
+    // bash splits a word at these characters, but would insert the whole completion after the last one.
     if CompletionShell.requesting == .bash, index > 0, index <= words.count {
       let breaks: Set<Character> = [":", "@", "="]
       let here = index < words.count ? words[index] : ""
@@ -98,14 +103,14 @@ enum CompletionWords {
     }
   }
 
-  /// zsh takes what is behind a colon for what the word is about.
+  /// zsh reads the text after a colon as the word's description, so colons are escaped.
   private static func shown(_ text: String) -> String {
     CompletionShell.requesting == .zsh
       ? text.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:") : text
   }
 
-  /// Whether no shell sees anything but letters in it. bash expands the words that it is offered, so a serial number with
-  /// `$(…)` in it, which a device may have, would be carried out.
+  /// Whether a shell takes the text literally. bash expands the words that it is offered, so `$(…)` in a device's
+  /// serial number would be executed.
   private static func isPlain(_ text: String) -> Bool {
     !text.isEmpty && !text.hasPrefix("-")
       && text.utf8.allSatisfy { byte in
@@ -120,7 +125,7 @@ enum CompletionWords {
 }
 
 extension Device {
-  /// Whether a word that was typed names it.
+  /// Whether a typed word names this device.
   fileprivate func isCalled(_ word: String) -> Bool {
     word == id || word == name || word == place || word == serialNumber
   }

@@ -7,19 +7,19 @@ import CommandOutput
 import Glibc
 import SystemPackage
 
-/// `--generate-manual FOLDER`: the manual's pages, for `make man`. It isn't in the help, as little as
-/// `--generate-completion-script`.
+/// `--generate-manual FOLDER` writes the manual's pages, for `make man`. Like `--generate-completion-script` it isn't
+/// in the help.
 enum ManualCommand {
-  /// The folder into which the command line asks for pages; nil when it doesn't.
+  /// The folder that the command line names; nil without the option.
   static func folder(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> String? {
     arguments.count == 2 && arguments[0] == "--generate-manual" ? arguments[1] : nil
   }
 
-  /// Writes the pages into a folder, which is made if it isn't there.
+  /// Writes the pages into a folder, and creates the folder if it doesn't exist.
   static func write(into folder: String) throws(AccessoryError) {
     guard let document = try? JSON(Array(BridgeCLI._dumpHelp().utf8)),
       let manual = ManualPages(document, usages: usages(BridgeCLI.self, []), date: date)
-    else { throw AccessoryError(.ioFailure, "this bridge-cli can't tell what its commands are") }
+    else { throw AccessoryError(.ioFailure, "this bridge-cli can't list its commands") }
     if mkdir(folder, 0o755) != 0, errno != EEXIST {
       throw AccessoryError(errno: Errno(rawValue: errno), "making \(folder)")
     }
@@ -28,7 +28,7 @@ enum ManualCommand {
     }
   }
 
-  /// The usages that commands write themselves, by their names.
+  /// The usage texts that commands declare themselves, by the commands' names.
   private static func usages(_ command: any ParsableCommand.Type, _ parents: [String]) -> [String: String] {
     let path = parents + [command._commandName]
     let own = command.configuration.usage.map { [path.joined(separator: " "): $0] } ?? [:]
@@ -37,7 +37,7 @@ enum ManualCommand {
     }
   }
 
-  /// "November 22, 2026": today, or what SOURCE_DATE_EPOCH says, so that a package can be made again to the byte.
+  /// Today's date, like "November 22, 2026", or the one in SOURCE_DATE_EPOCH, for reproducible builds.
   private static var date: String {
     let wanted = getenv("SOURCE_DATE_EPOCH").flatMap { Int(String(cString: $0)) }
     var (seconds, parts) = (wanted ?? time(nil), tm())

@@ -3,15 +3,16 @@
 import AccessoryProtocols
 import Console
 
-/// The keyboard of an HM-1X car: arrows steer and accelerate by steps, space stops, digits are speeds, F1 and F2 lights.
-/// Each key sends a frame; the car does what the last one says.
+/// Keys for an HM-1X car: arrows steer and accelerate in steps, space stops, digits set the speed, F1 and F2 switch the
+/// lights. Each key sends a frame with the complete state.
 struct CarKeys: RobotKeys {
   private var (steering, acceleration) = (0, 0)
   private var (headlights, brakeLights) = (false, false)
 
-  /// A fifth of a slider. Together with the digits it leads to no byte that is a colon, at which some cars split.
+  /// The change by an arrow key, a fifth of the full range. With this value no byte of a frame can be a colon, at which
+  /// some cars split frames.
   private static let step = 51
-  /// What a digit is worth: 9 is all.
+  /// The speed per digit: 9 is full speed.
   private static let gear = 255.0 / 9
 
   mutating func bytes(for key: Key) -> (what: String, bytes: [UInt8])? {
@@ -44,6 +45,6 @@ struct CarKeys: RobotKeys {
   }
 
   var summary: String {
-    "up and down accelerate, left and right steer, space stops, 0 to 9 are speeds, F1 headlights, F2 brake lights"
+    "up and down accelerate, left and right steer, space stops, 0 to 9 set the speed, F1 headlights, F2 brake lights"
   }
 }

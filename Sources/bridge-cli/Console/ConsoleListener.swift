@@ -5,14 +5,15 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 
-/// Takes what an accessory sends, a piece at a time: the next when the last was shown.
+/// Receives what an accessory sends, one piece at a time: the next piece is taken after `goOn`.
 struct ConsoleListener: Sendable {
   private let task: Task<Void, Never>
   private let shown: AsyncStream<Void>.Continuation
 
-  /// Calls `arrived` with each piece, and `gone` once at the end: with nil when it was closed.
+  /// Calls `arrived` with each piece, and `gone` once at the end: with the error that ended the input, or nil when it
+  /// was closed.
   init(
-    _ opening: ConsoleOpening, arrived: @escaping @Sendable ([UInt8]) -> Void,
+    _ opening: ConsoleConnection, arrived: @escaping @Sendable ([UInt8]) -> Void,
     gone: @escaping @Sendable (AccessoryError?) -> Void
   ) {
     let (stream, shown) = AsyncStream<Void>.makeStream()
@@ -20,14 +21,14 @@ struct ConsoleListener: Sendable {
     task = Task { gone(await listen(opening.source, arrived, stream)) }
   }
 
-  /// The last piece was shown.
+  /// To be called when the last piece was shown.
   func goOn() { shown.yield() }
 
   func cancel() { task.cancel() }
 }
 
 private func listen(
-  _ source: ConsoleOpening.Source, _ arrived: @Sendable ([UInt8]) -> Void, _ shown: AsyncStream<Void>
+  _ source: ConsoleConnection.Source, _ arrived: @Sendable ([UInt8]) -> Void, _ shown: AsyncStream<Void>
 ) async -> AccessoryError? {
   var shown = shown.makeAsyncIterator()
   do throws(AccessoryError) {

@@ -6,12 +6,12 @@ import Console
 import Glibc
 import SystemPackage
 
-/// A console's log in a file: when it was connected, what was sent and what came.
+/// A console's log file: connections, and the bytes that were sent and received, with times.
 struct ConsoleLog {
   private let descriptor: CInt
   private let path: String
 
-  /// Opens a file, or makes one, to write behind what is there.
+  /// Opens the file for appending, and creates it if it doesn't exist.
   init(_ path: String) throws(AccessoryError) {
     self.path = path
     descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
@@ -37,14 +37,14 @@ struct ConsoleLog {
 }
 
 extension WallClock {
-  /// Since 1970, UTC.
+  /// Milliseconds since 1970, UTC.
   static var milliseconds: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// "14:03:59.123" where we are.
+  /// The local time of day, like "14:03:59.123".
   static var timeOfDayWithMilliseconds: String {
     let rest = String(milliseconds % 1_000)
     return timeOfDay + "." + String(repeating: "0", count: 3 - rest.count) + rest

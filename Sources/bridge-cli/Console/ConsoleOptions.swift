@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// What ends a line that is sent.
+/// The bytes that end a line that is sent.
 enum LineEnding: String, ExpressibleByArgument, CaseIterable {
   case none, lf, cr, crlf
 
@@ -16,19 +16,19 @@ enum LineEnding: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// How what comes is shown.
+/// How received bytes are shown.
 enum ConsoleView: String, ExpressibleByArgument, CaseIterable {
-  /// Lines of text, made harmless.
+  /// Lines of text, with control characters escaped.
   case text
-  /// Messages of AF1, decoded.
+  /// Decoded frames of the accessory's protocol.
   case frames
   /// Hexadecimal and text.
   case hex
-  /// As it is: the terminal does what the accessory says.
+  /// Unchanged: the terminal interprets the accessory's control sequences.
   case asIs = "as-is"
 }
 
-/// What becomes of a key.
+/// What a key does.
 enum ConsoleInput: String, ExpressibleByArgument, CaseIterable {
   /// A line is typed, and sent when it is finished.
   case line

@@ -3,20 +3,20 @@
 import AccessoryCore
 import Console
 
-// How the accessory comes and goes, and what is sent to it.
+// The accessory's connections and disconnections, and the bytes sent to it.
 
 extension ConsoleSession {
-  func connected(_ opening: ConsoleOpening) throws {
-    (self.opening, device) = (opening, opening.device)
-    let way = opening.lender.map { ", lent by the service at \($0)" } ?? ""
+  func connected(_ connection: ConsoleConnection) throws {
+    (self.connection, device) = (connection, connection.device)
+    let way = connection.servicePath.map { ", lent by the service at \($0)" } ?? ""
     note(
       "\(SafeText.escape(device.id)) is connected at \(SafeText.escape(device.address.description))\(SafeText.escape(way, limit: 500))"
     )
-    if opening.isReadOnly { note(ConsoleOpening.readOnly) }
+    if connection.isReadOnly { note(ConsoleConnection.readOnly) }
     try log?.remark("connected \(device.id) at \(device.address)\(way)")
     showInput()
     let happened = happened
-    listener = ConsoleListener(opening) {
+    listener = ConsoleListener(connection) {
       happened.yield(.arrived($0))
     } gone: {
       happened.yield(.gone($0))
@@ -24,28 +24,30 @@ extension ConsoleSession {
   }
 
   func gone(_ error: AccessoryError?) async throws {
-    guard let opening else { return }
-    self.opening = nil
+    guard let connection else { return }
+    self.connection = nil
     show(received.finish())
     note("\(SafeText.escape(device.id)) is gone: waiting for it to come back")
     try log?.remark("disconnected \(device.id): \(error?.message ?? "it was closed")")
     showInput()
-    await opening.close()
+    await connection.close()
     let names = [name, device.id].compactMap { $0 }
     let happened = happened
-    returning = ConsoleReturn.wait(names, line, write: write, lender: opening.lender) { happened.yield(.back($0)) }
+    returning = ConsoleReturn.wait(names, line, write: write, servicePath: connection.servicePath) {
+      happened.yield(.back($0))
+    }
   }
 
   func send(_ bytes: [UInt8]) throws {
     guard !bytes.isEmpty else { return }
-    guard let opening else { return note("not connected: nothing was sent") }
-    // Without waiting: what doesn't go must not keep the keyboard from being read.
-    switch opening.offer(bytes) {
-    case nil: note(ConsoleOpening.readOnly)
+    guard let connection else { return note("not connected: nothing was sent") }
+    // Never waits: an accessory that takes no bytes must not block the keyboard.
+    switch connection.offer(bytes) {
+    case nil: note(ConsoleConnection.readOnly)
     case .accepted:
       try log?.bytes("sent", bytes)
       show(received.sent(bytes))
-    case .full: note("the accessory takes nothing at present: nothing was sent")
+    case .full: note("the accessory accepts no bytes at present: nothing was sent")
     case .closed: note("not connected: nothing was sent")
     }
   }

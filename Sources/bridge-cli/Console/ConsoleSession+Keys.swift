@@ -4,7 +4,7 @@ import AccessoryCore
 import Console
 import Glibc
 
-// What becomes of each key.
+// The handling of keys.
 
 extension ConsoleSession {
   func typed(_ bytes: [UInt8]) async throws -> Bool {
@@ -45,7 +45,7 @@ extension ConsoleSession {
       if baudEditor != nil {
         pressForBaud(key)
       } else if input == .raw {
-        // Pasted behind the rate: what is typed as lines goes nowhere here.
+        // Keys pasted after the baud rate were decoded as keys of a line; raw input has no line, so they are dropped.
         continue
       } else if input == .keys {
         guard let (what, bytes) = robot?.bytes(for: key) else { continue }
@@ -68,7 +68,7 @@ extension ConsoleSession {
     var bytes = Array(line.utf8)
     if input == .hex {
       guard let parsed = Hex.bytes(line) else {
-        return note("that is not hexadecimal, two digits a byte, like 68 65 6c 6c 6f")
+        return note("not hexadecimal: type two digits for each byte, like 68 65 6c 6c 6f")
       }
       bytes = parsed
     } else {
@@ -87,14 +87,14 @@ extension ConsoleSession {
       let views: [ConsoleView] = [.text, .frames, .hex]
       let next = views[((views.firstIndex(of: received.view) ?? -1) + 1) % views.count]
       show(received.change(to: next))
-      note("what comes is shown as \(next.rawValue)")
+      note("received bytes are shown as \(next.rawValue)")
     case "t":
       hasTimestamps.toggle()
       note("times are \(hasTimestamps ? "shown" : "not shown")")
     case "e":
       let all = LineEnding.allCases
       eol = all[((all.firstIndex(of: eol) ?? 0) + 1) % all.count]
-      note("a line that is sent ends with \(eol.rawValue)")
+      note("sent lines end with \(eol.rawValue)")
     case "b": work(on: .sendBreak)
     case "D": work(on: .toggle(.dtr))
     case "R": work(on: .toggle(.rts))
@@ -107,7 +107,7 @@ extension ConsoleSession {
     case "z": kill(getpid(), SIGTSTP)
     case "q": happened.yield(.typed([Self.exitKey]))
     case Unicode.Scalar(Self.prefixKey): try take(input == .raw ? [byte] : [])
-    default: note("Ctrl-T and this key mean nothing: Ctrl-T ? shows those that do")
+    default: note("Ctrl-T and this key is not a command: Ctrl-T ? lists the commands")
     }
     showInput()
   }
@@ -123,24 +123,25 @@ extension ConsoleSession {
     self.input = input
     lastKey = ""
     switch input {
-    case .line: note("lines are typed, and sent with Enter")
+    case .line: note("Enter sends the line")
     case .raw: note("each key is sent at once")
-    case .hex: note("hexadecimal is typed, and its bytes are sent with Enter")
+    case .hex: note("type hexadecimal; Enter sends its bytes")
     case .keys: note(SafeText.escape(robot?.summary ?? "", limit: 800))
     }
   }
 
   var help: [String] {
     [
-      "Ctrl-]    ends", "Ctrl-T d  shows what comes as text, frames or hex", "Ctrl-T t  shows times, or not",
-      "Ctrl-T e  what ends a line that is sent: none, lf, cr, crlf",
-      "Ctrl-T r  sends each key at once, or lines again", "Ctrl-T x  sends hexadecimal, or lines again",
-      "Ctrl-T k  drives a robot or a car: arrows, space, F1 to F4, digits; or lines again",
+      "Ctrl-]    ends the console", "Ctrl-T d  shows received bytes as text, frames or hex",
+      "Ctrl-T t  shows or hides times",
+      "Ctrl-T e  changes the end of sent lines: none, lf, cr, crlf",
+      "Ctrl-T r  sends each key at once; again: lines", "Ctrl-T x  sends hexadecimal; again: lines",
+      "Ctrl-T k  drives a robot or a car: arrows, space, F1 to F4, digits; again: lines",
       "Ctrl-T b  sends a break", "Ctrl-T D  raises or lowers DTR; Ctrl-T R does so with RTS",
       "Ctrl-T L  shows the line's settings and its modem lines", "Ctrl-T n  asks for another baud rate",
       "Ctrl-T l  clears the screen",
-      "Ctrl-T z  stops the console; fg goes on", "Ctrl-T Ctrl-T  sends a Ctrl-T, where each key is sent",
-      "In a line: arrows, Home, End, Ctrl-A, -E, -U, -K, -W; up and down are earlier lines; Ctrl-C takes it away",
+      "Ctrl-T z  stops the console; fg goes on", "Ctrl-T Ctrl-T  sends a Ctrl-T, if each key is sent at once",
+      "In a line: arrows, Home, End, Ctrl-A, -E, -U, -K, -W; up and down bring earlier lines; Ctrl-C deletes the line",
     ]
   }
 }

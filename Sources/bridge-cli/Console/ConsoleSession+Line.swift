@@ -4,17 +4,18 @@ import AccessoryCore
 import AccessoryIO
 import Console
 
-// What is done to the line beside its bytes.
+// Work on the serial line: settings, modem lines, break.
 
 extension ConsoleSession {
-  /// So many wait for each other at most: a service that lends the line may be slow.
+  /// The limit of the queue of work on the line. A service that lends the line may be slow.
   private static let lineWorkLimit = 8
 
-  /// Does it without keeping the keyboard waiting; what came of it is told as an event. One is done after the other.
-  func work(on line: LineWork) {
-    guard let opening else { return note("not connected: nothing was changed") }
-    guard !opening.isReadOnly || !line.isChange else { return note(ConsoleOpening.readOnly) }
-    guard let control = opening.line else { return note("there is no serial line here that could be asked or set") }
+  /// Queues work on the line, so that the keyboard isn't blocked. Works run one after another; each result comes as an
+  /// event.
+  func work(on line: LineAction) {
+    guard let connection else { return note("not connected: nothing was changed") }
+    guard !connection.isReadOnly || !line.isChange else { return note(ConsoleConnection.readOnly) }
+    guard let control = connection.line else { return note("this is not a serial line: it has no settings") }
     guard lineWorkCount < Self.lineWorkLimit else {
       return note("the line is busy with earlier keys: nothing was changed")
     }
@@ -30,23 +31,23 @@ extension ConsoleSession {
     }
   }
 
-  func told(_ work: LineWork, _ result: Result<String, AccessoryError>) throws {
+  func told(_ work: LineAction, _ result: Result<String, AccessoryError>) throws {
     lineWorkCount -= 1
     switch result {
     case .success(let text):
       note(text)
       if work.isChange { try log?.remark(text) }
-      // It comes back as it was left; a service that lends it opens it by the profile.
-      if case .setBaud(let rate) = work, opening?.lender == nil { line.serial.baud = rate }
+      // The rate is kept for a reopening by this process. A service sets the profile's rate when it opens the line.
+      if case .setBaud(let rate) = work, connection?.servicePath == nil { line.serial.baud = rate }
     case .failure(let error): note(SafeText.escape(error.message, limit: 500))
     }
     showInput()
   }
 
-  /// A rate is typed in place of a line; nothing, or Ctrl-C, leaves it as it is.
+  /// Asks for a baud rate in place of the input line. An empty line or Ctrl-C keeps the rate.
   func askBaud() {
-    guard let opening else { return note("not connected: nothing was changed") }
-    guard opening.line != nil else { return note("there is no serial line here that could be asked or set") }
+    guard let connection else { return note("not connected: nothing was changed") }
+    guard connection.line != nil else { return note("this is not a serial line: it has no settings") }
     baudEditor = LineEditor()
   }
 
@@ -55,14 +56,15 @@ extension ConsoleSession {
     case .submitted(let text):
       baudEditor = nil
       let digits = text.filter { $0 != " " }
-      guard !digits.isEmpty else { return note("the rate stays as it is") }
+      guard !digits.isEmpty else { return note("the baud rate was not changed") }
       guard let rate = UInt32(digits), rate > 0 else {
-        return note("\(SafeText.escape(text, limit: 40)) is no baud rate, like 9600 or 115200: the rate stays as it is")
+        return note(
+          "\(SafeText.escape(text, limit: 40)) is not a baud rate, like 9600 or 115200: the baud rate was not changed")
       }
       work(on: .setBaud(rate))
     case .control:
       baudEditor = nil
-      note("the rate stays as it is")
+      note("the baud rate was not changed")
     case .changed, .nothing, nil: break
     }
   }

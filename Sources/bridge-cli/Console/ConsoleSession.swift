@@ -8,27 +8,28 @@ import CommandOutput
 import Console
 import Glibc
 
-/// A person at a terminal, and an accessory: what is typed goes there, what comes is shown, until Ctrl-].
+/// A console at a terminal: typed bytes go to the accessory, received bytes are shown, until Ctrl-].
 ///
-/// Everything that happens comes as an event, one after another, to the one task that runs this.
+/// Everything that happens is an event. One task handles the events one after another.
 final class ConsoleSession {
   enum Event: Sendable {
-    /// Nothing: the terminal is gone.
+    /// Typed bytes; empty when the terminal is gone.
     case typed([UInt8])
     case arrived([UInt8])
     case gone(AccessoryError?)
-    case back(ConsoleOpening)
+    case back(ConsoleConnection)
     case resized, continued
-    /// What came of something that was done to the line.
-    case lineTold(LineWork, Result<String, AccessoryError>)
-    /// No more keys came for a while, or no more bytes; with the count of those that had come.
+    /// The result of work on the serial line.
+    case lineTold(LineAction, Result<String, AccessoryError>)
+    /// No more keys were typed, or no more bytes received, for a while. The value is the count at the time when the
+    /// timer started.
     case keysPaused(Int)
     case silence(Int)
   }
 
   let name: String?
   var line: LineOptions
-  /// Whether what is typed may change something in the accessory.
+  /// Whether typed bytes may change something in the accessory.
   let write: Bool
   let log: ConsoleLog?
   var input: ConsoleInput
@@ -38,14 +39,14 @@ final class ConsoleSession {
   let events: AsyncStream<Event>
   let happened: AsyncStream<Event>.Continuation
   let keyboard: StandardInput
-  var opening: ConsoleOpening?
+  var connection: ConsoleConnection?
   var device: Device
-  /// The name of the driver for its kind, if that is known.
+  /// The name of the accessory's driver, if it is known.
   let driver: String?
   var listener: ConsoleListener?
   var returning: Task<Void, Never>?
 
-  var screen = ConsoleScreen(columns: TerminalGuard.columns)
+  var screen = ConsoleScreen(columns: TerminalSize.columns(of: STDOUT_FILENO) ?? 80)
   var editor = LineEditor()
   var decoder = KeyDecoder()
   var received: ReceivedView
@@ -53,41 +54,42 @@ final class ConsoleSession {
   var lastKey = ""
   var isPrefixed = false
   var (typedCount, arrivedCount) = (0, 0)
-  /// What is done to the line, one thing after the other; and how many wait for that.
+  /// The last queued work on the serial line, and the number of works that haven't ended.
   var lineWork: Task<Void, Never>?
   var lineWorkCount = 0
-  /// Where a baud rate is typed; nil while none is asked for.
+  /// The input line for a baud rate; nil while no rate is asked for.
   var baudEditor: LineEditor?
 
-  /// The key that ends it, and the one before a key that changes something.
+  /// Ctrl-] ends the console; Ctrl-T precedes a key that changes a setting.
   static let (exitKey, prefixKey): (UInt8, UInt8) = (0x1D, 0x14)
   private static let baudPrompt = "baud> "
-  /// How long an escape byte waits for the rest of its sequence.
+  /// How long an escape byte waits for the rest of its key sequence.
   static let escapeTime = Duration.milliseconds(50)
 
   init(
-    _ opening: ConsoleOpening, name: String?, _ line: LineOptions, write: Bool, input: ConsoleInput, view: ConsoleView,
+    _ connection: ConsoleConnection, name: String?, _ line: LineOptions, write: Bool, input: ConsoleInput,
+    view: ConsoleView,
     eol: LineEnding, hasTimestamps: Bool, log: ConsoleLog?
   ) {
     (self.name, self.line, self.write, self.log) = (name, line, write, log)
     (self.input, self.eol, self.hasTimestamps) = (input, eol, hasTimestamps)
-    (self.opening, device, driver) = (opening, opening.device, opening.driver)
-    received = ReceivedView(view, silence: opening.silence, driver: opening.driver)
+    (self.connection, device, driver) = (connection, connection.device, connection.driver)
+    received = ReceivedView(view, silence: connection.silence, driver: connection.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }
   }
 
-  // MARK: - The whole
+  // MARK: - Running
 
-  /// Runs until Ctrl-], or until the task is cancelled. The terminal is as it was before, then. Throws when the log can't
-  /// be written.
+  /// Runs until Ctrl-], or until the task is cancelled, and then restores the terminal. Throws when the log can't be
+  /// written.
   func run() async throws {
     if input == .keys {
       do throws(AccessoryError) {
         robot = try await robotKeys(for: driver)
       } catch {
-        opening?.beginClose()
+        connection?.beginClose()
         throw error
       }
     }
@@ -98,7 +100,7 @@ final class ConsoleSession {
       happened.yield(.continued)
     }
     guard TerminalGuard.begin() else { throw AccessoryError(.ioFailure, "the terminal's settings can't be read") }
-    // Keys that were typed while it was being opened would all be sent at once, to a robot that nobody looks at yet.
+    // Keys typed before the accessory was open would all be sent at once, to a robot that nobody is watching yet.
     if input == .keys { TerminalGuard.discardInput() }
     defer {
       listener?.cancel()
@@ -107,7 +109,7 @@ final class ConsoleSession {
       show { $0.finish() }
       TerminalGuard.restore()
     }
-    if let opening { try connected(opening) }
+    if let connection { try connected(connection) }
     note("Ctrl-] ends, Ctrl-T ? shows what else there is")
     showInput()
     keyboard.resume()
@@ -116,15 +118,15 @@ final class ConsoleSession {
       for await event in events where try await handle(event) { break }
       failure = nil
     } catch { failure = error }
-    let last = opening
-    opening = nil
+    let last = connection
+    connection = nil
     await last?.close()
     if let failure { throw failure }
     try log?.remark("ended")
     try Task.checkCancellation()
   }
 
-  /// True when it is to end.
+  /// Handles an event; true when the console is to end.
   func handle(_ event: Event) async throws -> Bool {
     switch event {
     case .typed(let bytes):
@@ -135,7 +137,7 @@ final class ConsoleSession {
       arrivedCount += 1
       show(received.take(bytes))
       let count = arrivedCount
-      if let patience = received.patience { after(patience) { .silence(count) } }
+      if let silenceTimeout = received.silenceTimeout { after(silenceTimeout) { .silence(count) } }
       listener?.goOn()
     case .silence(let count): if count == arrivedCount { show(received.silent()) }
     case .keysPaused(let count):
@@ -144,10 +146,10 @@ final class ConsoleSession {
       decoder.flush(into: &keys)
       try press(keys)
     case .gone(let error): try await gone(error)
-    case .back(let opening): try connected(opening)
+    case .back(let connection): try connected(connection)
     case .lineTold(let work, let result): try told(work, result)
     case .resized:
-      let columns = TerminalGuard.columns
+      let columns = TerminalSize.columns(of: STDOUT_FILENO) ?? 80
       show { $0.resize(columns: columns) }
       showInput()
     case .continued:
@@ -189,7 +191,7 @@ final class ConsoleSession {
     note(text, indent: 0)
   }
 
-  /// The same; what doesn't fit goes on in lines with so many blanks more.
+  /// Prints a note. Continued lines are indented by `indent` more columns.
   func note(_ text: String, indent: Int) {
     for line in TextWrap.lines("--- \(text)", columns: screen.width, indent: 4 + indent) {
       show { $0.line(Style.standardOutput.dim(line)) }
@@ -202,7 +204,7 @@ final class ConsoleSession {
   }
 
   func showInput() {
-    let away = opening == nil ? "(gone) " : ""
+    let away = connection == nil ? "(gone) " : ""
     if let baudEditor {
       let view = baudEditor.view(columns: screen.room(prompt: Self.baudPrompt))
       return show { $0.setInput((Self.baudPrompt, view.text, view.cursor)) }

@@ -7,18 +7,18 @@ import AccessoryLink
 import CommandOutput
 import Console
 
-/// A console without a person at a terminal: lines come from a pipe and go to the accessory, what comes goes to standard
-/// output. Ends when the input has ended and the accessory has been silent for a while, or when it is gone, unless it is to
-/// be waited for.
+/// A console without a person at a terminal: lines from a pipe go to the accessory, received bytes go to standard
+/// output. It ends when the input has ended and the accessory was silent for a while, or when the accessory is gone and
+/// isn't waited for.
 final class PlainConsole {
   private enum Event: Sendable {
     case typed([UInt8])
     case arrived([UInt8])
     case gone(AccessoryError?)
-    case back(ConsoleOpening)
+    case back(ConsoleConnection)
     case silence(Int)
     case lingered(Int)
-    /// The pause behind a line is over.
+    /// The pause after a line is over.
     case lineDue
   }
 
@@ -26,15 +26,15 @@ final class PlainConsole {
   private let line: LineOptions
   private let write: Bool
   private let reconnects: Bool
-  /// The accessory; the last one while it is gone.
-  private var opening: ConsoleOpening
+  /// The accessory; while it is gone, the last one.
+  private var connection: ConsoleConnection
   private var isGone = false
   private let input: ConsoleInput
   private let eol: LineEnding
   private let hasTimestamps: Bool
   private let json: Bool
   private let linger: Duration
-  /// The pause between a line that was sent and the next.
+  /// The pause between two lines that are sent.
   private let lineDelay: Duration
   private var isPausing = false
   private var isReading = false
@@ -50,25 +50,26 @@ final class PlainConsole {
   private var listener: ConsoleListener?
   private var returning: Task<Void, Never>?
 
-  /// Bytes of a line at most; what is longer is sent in parts.
+  /// The greatest length of a line in bytes. A longer one is sent in parts.
   private static let longestLine = 1 << 20
 
   init(
-    _ opening: ConsoleOpening, name: String?, _ line: LineOptions, write: Bool, reconnects: Bool, input: ConsoleInput,
+    _ connection: ConsoleConnection, name: String?, _ line: LineOptions, write: Bool, reconnects: Bool,
+    input: ConsoleInput,
     view: ConsoleView, eol: LineEnding, hasTimestamps: Bool, json: Bool, linger: Duration,
     lineDelay: Duration, log: ConsoleLog?
   ) {
     (self.name, self.line, self.write, self.reconnects) = (name, line, write, reconnects)
-    (self.opening, self.input, self.eol, self.hasTimestamps) = (opening, input, eol, hasTimestamps)
+    (self.connection, self.input, self.eol, self.hasTimestamps) = (connection, input, eol, hasTimestamps)
     (self.json, self.linger, self.lineDelay, self.log) = (json, linger, lineDelay, log)
-    received = ReceivedView(view, silence: opening.silence, driver: opening.driver)
+    received = ReceivedView(view, silence: connection.silence, driver: connection.driver)
     let (events, happened) = AsyncStream<Event>.makeStream()
     (self.events, self.happened) = (events, happened)
     keyboard = StandardInput { happened.yield(.typed($0)) }
   }
 
   func run() async throws {
-    try connected(opening)
+    try connected(connection)
     readOn()
     var failure: (any Error)?
     do {
@@ -89,16 +90,21 @@ final class PlainConsole {
           arrivedCount += 1
           if json { tell("received", bytes) } else { show(received.take(bytes)) }
           listener?.goOn()
-        case .silence(let count): if count == arrivedCount { show(received.silent()) }
-        case .lingered(let count): if count == arrivedCount, pending.isEmpty, !isPausing { break loop }
+        // A timer's event restarts neither timer; the other events restart both.
+        case .silence(let count):
+          if count == arrivedCount { show(received.silent()) }
+          continue loop
+        case .lingered(let count):
+          if count == arrivedCount, pending.isEmpty, !isPausing { break loop }
+          continue loop
         case .gone(let error): try await gone(error)
-        case .back(let opening):
-          try connected(opening)
+        case .back(let connection):
+          try connected(connection)
           try await sendPending()
           readOn()
         }
         let count = arrivedCount
-        if let patience = received.patience { Self.after(patience, happened, .silence(count)) }
+        if let silenceTimeout = received.silenceTimeout { Self.after(silenceTimeout, happened, .silence(count)) }
         if hasEnded { Self.after(linger, happened, .lingered(count)) }
       }
     } catch { failure = error }
@@ -106,19 +112,19 @@ final class PlainConsole {
     returning?.cancel()
     if !json { show(received.finish()) }
     if isAmidLine { Output.text("\n") }
-    await opening.close()
+    await connection.close()
     if let failure { throw failure }
     try Task.checkCancellation()
   }
 
   // MARK: - The accessory
 
-  private func connected(_ opening: ConsoleOpening) throws {
-    (self.opening, isGone) = (opening, false)
-    try log?.remark("connected \(opening.device.id) at \(opening.device.address)")
+  private func connected(_ connection: ConsoleConnection) throws {
+    (self.connection, isGone) = (connection, false)
+    try log?.remark("connected \(connection.device.id) at \(connection.device.address)")
     tell("connected")
     let happened = happened
-    listener = ConsoleListener(opening) {
+    listener = ConsoleListener(connection) {
       happened.yield(.arrived($0))
     } gone: {
       happened.yield(.gone($0))
@@ -126,15 +132,15 @@ final class PlainConsole {
   }
 
   private func gone(_ error: AccessoryError?) async throws {
-    try log?.remark("disconnected \(opening.device.id): \(error?.message ?? "it was closed")")
-    guard reconnects else { throw error ?? AccessoryError.disconnected(opening.device.address.description) }
+    try log?.remark("disconnected \(connection.device.id): \(error?.message ?? "it was closed")")
+    guard reconnects else { throw error ?? AccessoryError.disconnected(connection.device.address.description) }
     isGone = true
     tell("disconnected")
-    if !json { Output.note("\(SafeText.escape(opening.device.id)) is gone: waiting for it to come back") }
-    await opening.close()
+    if !json { Output.note("\(SafeText.escape(connection.device.id)) is gone: waiting for it to come back") }
+    await connection.close()
     let happened = happened
     returning = ConsoleReturn.wait(
-      [name, opening.device.id].compactMap { $0 }, line, write: write, lender: opening.lender
+      [name, connection.device.id].compactMap { $0 }, line, write: write, servicePath: connection.servicePath
     ) {
       happened.yield(.back($0))
     }
@@ -144,32 +150,35 @@ final class PlainConsole {
     _ = IOThread.shared.schedule(at: IOThread.shared.now + time) { happened.yield(event) }
   }
 
-  // MARK: - What is sent
+  // MARK: - Sending
 
-  /// Takes more from the pipe. What is for an accessory that is gone stays there, and so does what is for later.
+  /// Reads more from the pipe. While the accessory is gone, or during the pause between lines, the data stays in the
+  /// pipe.
   private func readOn() {
     guard !hasEnded, !isGone, !isPausing, !isReading else { return }
     isReading = true
     keyboard.resume()
   }
 
-  /// Sends what has come from the pipe, up to the next pause.
+  /// Sends the bytes read from the pipe, up to the next pause.
   private func sendPending() async throws {
     do {
       while !isGone, !isPausing, let count = nextCount {
-        try await send(Array(pending.prefix(count)), isLine: input != .raw)
+        // Removed before sending: a line that an unplug cuts off is not sent a second time.
+        let bytes = Array(pending.prefix(count))
         pending.removeFirst(count)
+        try await send(bytes, isLine: input != .raw)
       }
     } catch let error as AccessoryError where error.kind == .disconnected && reconnects {
-      // Told by the listener as well. How much of this line got there isn't known.
+      // The listener also reports the unplug. How much of this line was sent isn't known.
       if !isGone {
-        Output.note("\(SafeText.escape(opening.device.id)) went while it was sent something: that may be lost")
+        Output.note("\(SafeText.escape(connection.device.id)) was unplugged while bytes were sent: they may be lost")
       }
       isGone = true
     }
   }
 
-  /// The bytes that are sent next, a line with its end; nil where there is nothing to be sent yet.
+  /// How many of the pending bytes are sent next, a line with its end; nil while no complete line is there.
   private var nextCount: Int? {
     guard !pending.isEmpty else { return nil }
     if input == .raw { return pending.count }
@@ -181,14 +190,14 @@ final class PlainConsole {
     guard isLine else { return try await send(bytes) }
     endLine()
     let isWhole = bytes.last == UInt8(ascii: "\n")
-    // What is longer than a line may be goes in parts, as it is.
+    // A part of an overlong line is sent without a line ending.
     if isWhole || hasEnded { try await send(line: isWhole ? bytes.dropLast() : bytes) } else { try await send(bytes) }
     guard lineDelay > .zero else { return }
     isPausing = true
     Self.after(lineDelay, happened, .lineDue)
   }
 
-  /// The reply to the line before, where it ended no line, stands in one of its own.
+  /// Starts a new line of output if the reply to the last line didn't end with a newline.
   private func endLine() {
     guard !json else { return }
     show(received.silent())
@@ -208,18 +217,18 @@ final class PlainConsole {
 
   private func send(_ bytes: [UInt8]) async throws {
     guard !bytes.isEmpty else { return }
-    try await opening.write(bytes)
+    try await connection.write(bytes)
     try log?.bytes("sent", bytes)
     if json { tell("sent", bytes) } else { show(received.sent(bytes)) }
   }
 
-  // MARK: - What is shown
+  // MARK: - Output
 
   private func tell(_ event: String, _ bytes: [UInt8]? = nil) {
     guard json else { return }
     Output.json(
       ConsoleDocument(
-        event: event, time: WallClock.seconds, device: DeviceDocument(opening.device),
+        event: event, time: WallClock.seconds, device: DeviceDocument(connection.device),
         hex: OrNull(bytes.map { Hexadecimal.string($0) }),
         text: OrNull(bytes.map { String(decoding: $0, as: UTF8.self) })))
   }
@@ -241,7 +250,7 @@ final class PlainConsole {
   }
 }
 
-/// Something that happened at a console.
+/// An event of a console, in JSON.
 struct ConsoleDocument: Encodable {
   let schema = DocumentSchema.name
   let event: String

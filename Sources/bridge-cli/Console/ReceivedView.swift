@@ -4,9 +4,9 @@ import AccessoryCore
 import AccessoryLink
 import Console
 
-/// Makes of what comes what is shown: pieces of the accessory's line, or lines of their own.
+/// Turns received bytes into what a console shows, either pieces of the current line or whole lines.
 struct ReceivedView {
-  /// What is to be shown.
+  /// A part of the output.
   enum Part {
     case text(String)
     case newline
@@ -21,10 +21,10 @@ struct ReceivedView {
   private let framing: TraceFraming
   private let start = MonotonicTime.now
   private let trace = TraceView(json: false, full: false)
-  /// Bytes in one line of hexadecimal.
+  /// The number of bytes in a line of hexadecimal.
   private static let width = 16
 
-  /// `driver` is the name of the one whose frames come; nil when that isn't known.
+  /// `driver` is the name of the driver whose frames are decoded; nil when it isn't known.
   init(_ view: ConsoleView, silence: Duration, driver: String?) {
     self.init(view, silence, TraceFraming(driver: driver))
   }
@@ -34,7 +34,7 @@ struct ReceivedView {
     tracer = FrameTracer(silence: silence, reader: framing.reader)
   }
 
-  /// Another view from now on.
+  /// Changes the view for the bytes that follow. Returns the output of bytes that were held back.
   mutating func change(to view: ConsoleView) -> [Part] {
     let rest = finish()
     self = ReceivedView(view, silence, framing)
@@ -58,19 +58,20 @@ struct ReceivedView {
     }
   }
 
-  /// Learns what is sent: it says what the replies mean. What it shows was told by then, at the latest.
+  /// Passes sent bytes to the decoder, which needs the requests to decode replies. Returns the output of frames that
+  /// end thereby.
   mutating func sent(_ bytes: [UInt8]) -> [Part] {
     guard view == .frames else { return [] }
     return shown(tracer.add(TraceRecord(time: MonotonicTime.now - start, direction: .toDevice, bytes: bytes)))
   }
 
-  /// What is sent the user has typed: only what comes is shown.
+  /// Frames to the accessory are left out, since the user has typed them.
   private func shown(_ entries: [TraceEntry]) -> [Part] {
     entries.filter { $0.direction == .fromDevice }.map { .line(trace.line($0)) }
   }
 
-  /// How long to wait for more until `silent` is to be called; nil when there is no need.
-  var patience: Duration? {
+  /// After how much silence `silent` is to be called; nil when no bytes are held back.
+  var silenceTimeout: Duration? {
     switch view {
     case .text: text.isPending ? silence : nil
     case .frames: tracer.deadline == nil ? nil : silence
@@ -78,7 +79,7 @@ struct ReceivedView {
     }
   }
 
-  /// Nothing came for a while.
+  /// Nothing was received for `silenceTimeout`: shows the bytes that were held back.
   mutating func silent() -> [Part] {
     switch view {
     case .text: parts(text.flush())
@@ -87,7 +88,7 @@ struct ReceivedView {
     }
   }
 
-  /// Nothing comes any more.
+  /// The input has ended: shows the bytes that were held back.
   mutating func finish() -> [Part] {
     switch view {
     case .text: return parts(text.flush())

@@ -8,30 +8,30 @@ import Console
 
 /// The keyboard as a robot's remote control.
 protocol RobotKeys {
-  /// What a key says to the robot, and the bytes; nil when it is none of its keys.
+  /// The meaning of a key for the robot, and its bytes; nil for a key without a meaning.
   mutating func bytes(for key: Key) -> (what: String, bytes: [UInt8])?
-  /// What the keys do, for people.
+  /// A summary of the keys, for people.
   var summary: String { get }
 }
 
-/// The keyboard for what `driver` speaks with. Which robot it is must be known: what one takes for a stop makes another
-/// drive.
+/// The keys for a driver's robot. The driver must be known, since the bytes that stop one robot make another drive.
 ///
-/// Throws `misconfigured` when it is none that keys can drive, or when the user's own remote control makes no sense.
+/// Throws `misconfigured` when keys can't drive this driver's accessories, or when the user's remote control file isn't
+/// valid.
 func robotKeys(for driver: String?) async throws(AccessoryError) -> any RobotKeys {
   switch driver {
   case HM1XCar.driverName: return CarKeys()
   case BlunoRobot.driverName: return try await BlunoRobotKeys()
   default:
-    let reason = driver.map { "keys drive nothing that the driver \($0) speaks with" } ?? "no driver for this is known"
+    let reason = driver.map { "the driver \($0) has no keys" } ?? "no driver is known for this device"
     throw AccessoryError(
       .misconfigured,
-      "\(reason): keys drive robots with a Bluno board (--driver \(BlunoRobot.driverName)) and HM-1X cars "
+      "\(reason): --keys drives robots with a Bluno board (--driver \(BlunoRobot.driverName)) and HM-1X cars "
         + "(--driver \(HM1XCar.driverName))")
   }
 }
 
-/// A Bluno's: arrows, space to stop, F1 to F4, tasks on the digits, + and - for the speed.
+/// Keys for a Bluno robot: arrows drive, space stops, F1 to F4, digits start tasks, + and - change the speed.
 struct BlunoRobotKeys: RobotKeys {
   private let remote: BlunoRemote
   private var speed = 128
@@ -39,7 +39,7 @@ struct BlunoRobotKeys: RobotKeys {
   private static let step = 16
   private static let speeds = 0...255
 
-  /// The user's own remote control, as `bluno.json` keeps it. Throws `misconfigured` when that makes no sense.
+  /// Loads the user's remote control from `bluno.json`. Throws `misconfigured` when the file isn't valid.
   init() async throws(AccessoryError) {
     remote = try await SetupQueue(label: "remote").run { () throws(AccessoryError) in
       try BlunoRemoteFile.usual?.load() ?? BlunoRemote()
@@ -61,7 +61,7 @@ struct BlunoRobotKeys: RobotKeys {
     case .character("-"): return change(by: -Self.step)
     case .character(let scalar):
       guard ("0"..."9").contains(scalar) else { return nil }
-      // As on a keyboard's row, 0 is the tenth.
+      // As in a keyboard's row, 0 is the tenth digit.
       let place = (Int(scalar.value) - 0x30 + 9) % 10 + 1
       guard let task = remote.task(at: place) else { return nil }
       return ("task \(task.number) \(task.name)", remote.bytes(for: task))

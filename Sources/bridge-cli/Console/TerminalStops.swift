@@ -4,9 +4,10 @@ import AccessoryIO
 import CommandOutput
 import Glibc
 
-/// What happens to a terminal at which a person types: a stop gives it back to the shell, and what follows takes it again.
+/// Signals of a terminal in raw mode: Ctrl-Z restores the terminal's settings for the shell, and a continued process
+/// sets raw mode again.
 enum TerminalStops {
-  /// From now on to the end of the process. `resized` and `continued` are called on the I/O thread.
+  /// Watches the signals until the process ends. `resized` and `continued` are called on the I/O thread.
   static func watch(resized: @escaping @Sendable () -> Void = {}, continued: @escaping @Sendable () -> Void = {}) {
     _ = try? Signals([SIGWINCH, SIGTSTP, SIGCONT]) { signal in
       switch signal {

@@ -3,7 +3,7 @@
 import AccessoryControl
 import CommandOutput
 
-/// What the service says of an accessory that it was asked to take.
+/// The service's reply to `attach`.
 struct AttachDocument: Encodable {
   let schema = DocumentSchema.name
   let device: DeviceDocument
@@ -17,7 +17,7 @@ struct AttachDocument: Encodable {
   }
 }
 
-/// Which accessory the service has let go.
+/// The accessory that the service has detached.
 struct DetachDocument: Encodable {
   let schema = DocumentSchema.name
   let device: DeviceDocument

@@ -4,7 +4,7 @@ import AccessoryDrivers
 import CommandOutput
 
 extension CommandAnswer {
-  /// What a driver's command was answered.
+  /// The reply to a driver's command.
   init(_ reply: CommandReply) {
     self.init(
       reply.command.name,

@@ -3,7 +3,7 @@
 import AccessoryDrivers
 import CommandOutput
 
-/// The commands that a driver takes, with their arguments.
+/// The commands of a driver, with their arguments.
 struct CommandListDocument: Encodable {
   struct Command: Encodable {
     struct Argument: Encodable {
@@ -20,7 +20,7 @@ struct CommandListDocument: Encodable {
     let name, summary: String
     let arguments: [Argument]
     let results: [Result]
-    /// Whether it changes something in the accessory.
+    /// Whether the command changes something in the accessory.
     let write: Bool
   }
 
@@ -36,7 +36,7 @@ struct CommandListDocument: Encodable {
         arguments: command.arguments.map {
           .init(
             name: $0.name, form: $0.kind.shortForm, unit: OrNull($0.unit),
-            standard: OrNull($0.standard.map { ValueDocument($0) }))
+            standard: OrNull($0.defaultValue.map { ValueDocument($0) }))
         }, results: command.results.map { .init(name: $0.name, unit: OrNull($0.unit)) }, write: command.isWrite)
     }
   }

@@ -7,14 +7,14 @@ import BridgeService
 import CommandOutput
 
 extension DeviceDocument {
-  /// A device that this command found itself; `access` is left out where it wasn't looked at.
+  /// A device that this process has found. `access` is nil where the device's node wasn't looked at.
   init(_ device: Device, access: PortAccess? = nil, held: Bridge.Accessory? = nil) {
     self.init(Bridge.Device(device), access: access.map { Bridge.Access($0) }, held: held)
   }
 }
 
 extension Bridge.Access {
-  /// Whether a port may be opened, and who has it.
+  /// Whether the port may be opened, and which program has it open.
   init(_ access: PortAccess) {
     self.init(permitted: access.refusal == nil, refusal: access.refusal?.message, holder: access.holder)
   }

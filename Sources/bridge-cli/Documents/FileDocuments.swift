@@ -3,7 +3,7 @@
 import AccessoryDrivers
 import CommandOutput
 
-/// What a folder of an accessory holds.
+/// The entries of a folder on an accessory.
 struct FolderDocument: Encodable {
   struct Entry: Encodable {
     let kind, name: String
@@ -23,7 +23,7 @@ struct FolderDocument: Encodable {
   let entries: [Entry]
 }
 
-/// A folder that was made in an accessory, or what was removed from it.
+/// A folder that was made on an accessory, or an entry that was removed.
 struct FolderChangeDocument: Encodable {
   enum Event: String, Encodable {
     case made, removed
@@ -36,7 +36,7 @@ struct FolderChangeDocument: Encodable {
   let path: String
 }
 
-/// A file that was carried to or from an accessory.
+/// A file that was transferred to or from an accessory.
 struct TransferDocument: Encodable {
   let schema = DocumentSchema.name
   let event = "done"
@@ -44,10 +44,10 @@ struct TransferDocument: Encodable {
   let device: DeviceDocument
   let path, file: String
   let size_bytes: Int
-  /// Of bricks.
+  /// The file's MD5, for EV3 bricks.
   let md5: OrNull<String>
-  /// Of AF1 accessories, which compare it: "firmware", "image" or "other", and the checksum CRC-32/ISO-HDLC.
+  /// For AF1 accessories, which verify the checksum: "firmware", "image" or "other", and the CRC-32/ISO-HDLC.
   let kind, crc32: OrNull<String>
-  /// Times that it was interrupted and went on where it had been.
+  /// How often the transfer was interrupted and resumed.
   let resumptions: Int
 }

@@ -62,23 +62,23 @@ struct ProfileCheckDocument: Encodable {
 
   let schema = DocumentSchema.name
   let files: [File]
-  /// Null where none was named.
+  /// Null where no recording was named.
   let recording: OrNull<RecordingCheckDocument>
 }
 
 struct RecordingCheckDocument: Encodable {
   struct Find: Encodable {
     let direction, hex: String
-    /// Since the trace began.
+    /// Seconds since the trace began.
     let elapsed_s: Double
     let offset: Int
-    /// Bytes of the misfit, or frames of this kind.
+    /// The number of bytes in the misfit, or of undescribed frames of this kind.
     let count: Int
   }
 
   let file: String
   let fits: Bool
-  /// Frames by their messages and requests.
+  /// The number of frames for each message or request.
   let from_device, to_device: [String: Int]
   let misfit_bytes, undescribed_frames: Int
   let misfits, undescribed: [Find]
@@ -88,15 +88,15 @@ struct RecordingCheckDocument: Encodable {
     fits = check.fits
     from_device = check.counts[.fromDevice] ?? [:]
     to_device = check.counts[.toDevice] ?? [:]
-    misfit_bytes = check.misfitByteCount
-    undescribed_frames = check.strangerCount
-    misfits = check.misfits.map {
+    misfit_bytes = check.unframedByteCount
+    undescribed_frames = check.unknownFrameCount
+    misfits = check.unframedRuns.map {
       Find(
         direction: $0.direction.rawValue, hex: Hexadecimal.string($0.bytes), elapsed_s: $0.time / .seconds(1),
         offset: $0.offset,
         count: $0.byteCount)
     }
-    undescribed = check.strangers.map {
+    undescribed = check.unknownFrames.map {
       Find(
         direction: $0.direction.rawValue, hex: Hexadecimal.string($0.bytes), elapsed_s: $0.time / .seconds(1),
         offset: $0.offset,
@@ -108,14 +108,14 @@ struct RecordingCheckDocument: Encodable {
 struct ProfileNewDocument: Encodable {
   let schema = DocumentSchema.name
   let yaml: String
-  /// What was looked at, and what of it is in frames; nothing where nothing was recorded.
+  /// The bytes that were examined, how many of them lie in frames, and the number of frames; null without a recording.
   let bytes, framed_bytes, frames: OrNull<Int>
 }
 
 struct UdevRulesDocument: Encodable {
   let schema = DocumentSchema.name
   let rules: String
-  /// Those that the rules are for.
+  /// The profiles that have rules.
   let profiles: [String]
   let problems: [ProfileProblemDocument]
 }

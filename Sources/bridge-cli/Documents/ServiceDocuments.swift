@@ -2,7 +2,7 @@
 
 import CommandOutput
 
-/// Where a service answers: this one, or one that runs already.
+/// Where a service answers: this process, or a service that is running already.
 struct ServingDocument: Encodable {
   enum Event: String, Encodable {
     case serving
@@ -12,13 +12,13 @@ struct ServingDocument: Encodable {
   let schema = DocumentSchema.name
   let event: Event
   let time = WallClock.seconds
-  /// Its path; null of one that was passed, and has none.
+  /// The socket's path; null for a socket that was passed to this process and has no path.
   let socket: OrNull<String>
-  /// Null where the system doesn't say which process listens there.
+  /// The service's process ID; null where the system doesn't report it.
   let process: OrNull<Int32>
 }
 
-/// What a service says of itself.
+/// A message of the service's log.
 struct LogDocument: Encodable {
   let schema = DocumentSchema.name
   let event = "log"

@@ -4,22 +4,22 @@ import AccessoryCore
 import AccessorySimulator
 import CommandOutput
 
-/// Something that happened to a pretended accessory.
+/// An event of a simulator.
 struct SimulatorDocument: Encodable {
   let schema = DocumentSchema.name
   let event: String
   let time = WallClock.seconds
   let serial: String
-  /// Where it is plugged in.
+  /// The simulated device's path, and the link to it.
   let path, link: OrNull<String>
-  /// What it is about, where that is a word, a number or bytes.
+  /// The text, bytes or number of the event.
   let text, hex: OrNull<String>
   let number: OrNull<Int>
-  /// Which of several on the line.
+  /// The unit on the line, where there are several.
   let unit: OrNull<Int>
   let line: OrNull<Line>
   let file: OrNull<File>
-  /// What repeats whatever was random: digits, as JSON's numbers are too short for it.
+  /// The seed that repeats the simulator's random choices. In digits, since a JSON number can't hold 64 bits exactly.
   let seed: String
 
   init(
@@ -33,7 +33,7 @@ struct SimulatorDocument: Encodable {
     (self.line, self.file) = (OrNull(line), OrNull(file))
   }
 
-  /// A file that the host sent.
+  /// A file that the host has sent.
   struct File: Encodable {
     let name: String
     let size_bytes: OrNull<Int>
@@ -50,7 +50,7 @@ struct SimulatorDocument: Encodable {
     }
   }
 
-  /// What the host asked of the serial line.
+  /// The settings of the serial line that the host has made.
   struct Line: Encodable {
     let baud: UInt32
     let data_bits: UInt8

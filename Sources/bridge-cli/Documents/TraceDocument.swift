@@ -9,12 +9,12 @@ import CommandOutput
 /// One entry of a trace.
 struct TraceDocument: Encodable {
   let schema = DocumentSchema.name
-  /// Null of a recording that doesn't say when it was made.
+  /// In seconds since 1970, UTC; null where a recording doesn't say when it was made.
   let time: OrNull<Double>
-  /// Since the trace began.
+  /// In seconds since the trace began.
   let elapsed_s: Double
   let kind: String
-  /// Null of lost bytes, which went both ways.
+  /// Null for lost bytes, which may have gone either way.
   let direction: OrNull<String>
   private(set) var outcome, command, summary: OrNull<String>
   private(set) var payload = OrNull<BytesDocument>(nil)
@@ -23,7 +23,7 @@ struct TraceDocument: Encodable {
   private(set) var number = OrNull<UInt16>(nil)
   private(set) var noise_bytes = OrNull<Int>(nil)
   private(set) var lost_bytes = OrNull<Int>(nil)
-  /// What the protocol is called, and what the frame says in its terms.
+  /// The protocol's name, and the decoded fields of the frame.
   private(set) var `protocol` = OrNull<String>(nil)
   private(set) var fields = OrNull<[String: ValueDocument]>(nil)
 

@@ -4,16 +4,16 @@ import AccessoryBridge
 import AccessoryControl
 import AccessoryDrivers
 
-// Commands by name, through the service.
+// Named commands, carried out by the service.
 
 extension HeldDevice {
-  /// What it can be told and asked, and the driver's name.
+  /// The commands of the accessory's driver, and the driver's name.
   func commands() async throws -> (driver: String, commands: [CommandDescription]) {
     try requireDriver()
     return try await calls.descriptions()
   }
 
-  /// Has commands carried out; gives which device it was, and what they were answered.
+  /// Has the service carry out commands. Returns the device, and the replies to the commands.
   func perform(
     _ calls: [CommandCall], isAnswered: Bool, write: Bool
   ) async throws -> (device: Bridge.Device, replies: [CommandReply]) {

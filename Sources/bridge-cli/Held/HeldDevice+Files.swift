@@ -6,7 +6,7 @@ import AccessoryCore
 import AccessoryDrivers
 import CommandOutput
 
-// Files, through the service.
+// Files of an accessory that the service holds.
 
 extension HeldDevice: ReachableFiles {
   var document: DeviceDocument { DeviceDocument(accessory.device) }
@@ -19,9 +19,9 @@ extension HeldDevice: ReachableFiles {
 
   func remove(_ path: String) async throws { try await calls.remove(path) }
 
-  func get(_ path: String, into file: MemoryFile, _ watcher: TransferWatcher) async throws -> Carried {
+  func get(_ path: String, into file: MemoryFile, _ watcher: TransferWatcher) async throws -> TransferReport {
     var size = 0
-    let carried = try await calls.get(path, limit: LocalFile.limit, patience: watcher.patience) {
+    let result = try await calls.get(path, limit: LocalFile.limit, patience: watcher.patience) {
       step throws(AccessoryError) in
       switch step {
       case .begin(let count):
@@ -32,11 +32,13 @@ extension HeldDevice: ReachableFiles {
       }
       watcher.bar.show(file.count, size)
     }
-    return result(carried)
+    return report(result)
   }
 
-  func send(_ file: DiskFile, to path: String, as kind: FileKind?, _ watcher: TransferWatcher) async throws -> Carried {
-    let carried = try await calls.send(
+  func send(_ file: DiskFile, to path: String, as kind: FileKind?, _ watcher: TransferWatcher) async throws
+    -> TransferReport
+  {
+    let result = try await calls.send(
       to: path, size: file.count, kind: kind.flatMap { Bridge.SendFile.Kind(rawValue: $0.rawValue) },
       crc32: try await file.checksum(), patience: watcher.patience
     ) { offset, count throws(AccessoryError) in
@@ -47,12 +49,12 @@ extension HeldDevice: ReachableFiles {
       case .interrupted: watcher.interrupted()
       }
     }
-    return result(carried)
+    return report(result)
   }
 
-  private func result(_ carried: BridgeDevice.Carried) -> Carried {
-    Carried(
-      device: carried.device.map { DeviceDocument($0) } ?? document, resumptions: carried.resumptions,
-      md5: carried.md5, crc32: carried.crc32)
+  private func report(_ result: BridgeDevice.TransferResult) -> TransferReport {
+    TransferReport(
+      device: result.device.map { DeviceDocument($0) } ?? document, resumptions: result.resumptions,
+      md5: result.md5, crc32: result.crc32)
   }
 }

@@ -9,54 +9,54 @@ import AccessoryIO
 import CommandOutput
 import Console
 
-/// An accessory that a service holds, and the way to ask it.
+/// An accessory that a service holds, with calls to that service.
 struct HeldDevice: Sendable {
-  private let held: HeldAccessory
-  /// As the user called it.
+  private let held: ServiceEntry
+  /// The name that the user typed, with the accessory's path.
   var label: String?
 
-  /// As the service tells of it.
+  /// The service's record of the accessory.
   var accessory: Bridge.Accessory { held.accessory }
 
-  /// Whether the service has made contact with it.
-  var isThere: Bool { [.attached, .lent].contains(accessory.state) }
+  /// Whether the service can reach the accessory now.
+  var isThere: Bool { accessory.isReachable }
 
-  /// Where the service answers.
-  var place: String { held.place }
+  /// The path of the service's control socket.
+  var socketPath: String { held.socketPath }
 
-  /// What to call it in calls: its path, with its unit where several are on the line, is nobody else's.
+  /// The accessory's name in calls to the service. Its path, with the unit where a line has several, is unambiguous.
   var name: String { accessory.device.place }
 
-  /// The same for calls; in errors it is called as the user called it.
+  /// The calls on this accessory. Their errors use `label`.
   var calls: BridgeDevice { held.calls(label: label) }
 
-  /// The accessory that `text` means, if a service holds it; nil when a command is to open it itself, or to say why
-  /// not. Throws `ResolutionError` when `text` fits several accessories, held and others, and `busy` when the user wants
-  /// another line than the service has set.
+  /// The accessory that `text` names, if a service holds it; nil when the command is to open the accessory itself, or
+  /// to report why it can't. Throws `ResolutionError` when `text` fits several accessories, whether services hold them
+  /// or not, and `busy` when the user asks for other line settings than those of the service.
   ///
-  /// An accessory that isn't there is waited for as `line` says.
+  /// An absent accessory is waited for as `line` says.
   static func find(_ text: String?, _ line: LineOptions, asLine isLine: Bool = false) async throws -> HeldDevice? {
     guard let limit = line.wait else { return try await findNow(text, line, asLine: isLine) }
     return try await AccessoryWait.find(text, line, asLine: isLine, limit: limit)
   }
 
-  /// The same, without waiting.
+  /// Like `find`, without waiting.
   static func findNow(_ text: String?, _ line: LineOptions, asLine isLine: Bool) async throws -> HeldDevice? {
     guard var held = try await find(text, asLine: isLine) else { return nil }
     held.label = OpenedAccessory.label(text, held.name)
     guard !line.saysSomething else {
       throw AccessoryError(
         .busy,
-        "the service at \(held.place) has \(held.name) open by its profile: to open it otherwise, let it go first: "
+        "the service at \(held.socketPath) has \(held.name) open with its profile: to open it differently, detach it first: "
           + "bridge-cli detach \(held.name)")
     }
     return held
   }
 
-  /// The accessory that `text` means, of those that services have open or are about to; with `all`, also of those that they
-  /// have given up.
+  /// The accessory that `text` names among those that services have open or are going to open; with `all`, also among
+  /// those that services have given up.
   static func find(_ text: String?, all: Bool = false, asLine isLine: Bool = false) async throws -> HeldDevice? {
-    try await HeldAccessory.find(text, at: ServicePlace.all(), all: all, asLine: isLine, patience: .seconds(5)) {
+    try await ServiceEntry.find(text, at: ServicePlace.all(), all: all, asLine: isLine, replyTimeout: .seconds(5)) {
       try await KnownDevices.devices(forOpening: text)
     }.map { HeldDevice(held: $0) }
   }
@@ -78,34 +78,36 @@ struct HeldDevice: Sendable {
     return try await answer { () async throws(AccessoryError) in try await calls.status() }
   }
 
-  /// Runs `body`, which asks the accessory for something: a person sees what takes long.
+  /// Runs `body`, a request to the accessory, with a note on the terminal when the reply takes long.
   private func answer<Result: Sendable>(
     _ body: () async throws(AccessoryError) -> Result
   ) async throws(AccessoryError) -> Result {
     try await WaitingLine.during("waiting for \(label ?? name) to answer", body)
   }
 
-  /// Throws `misconfigured`, as where the device is opened here, when the service holds it as bytes.
+  /// Throws `misconfigured` when the service holds the accessory without a driver. Opening it here would throw the
+  /// same.
   func requireDriver() throws(AccessoryError) {
     guard accessory.driver == nil else { return }
     let path = SafeText.escape(name)
     throw AccessoryError(
       .misconfigured,
-      "the service at \(place) has \(label ?? path) open as bytes, and knows no driver for it: let it go with bridge-cli "
-        + "detach \(path); then say bridge-cli attach \(path) --profile NAME, or --driver with one of \(KnownDrivers.library.summary)"
+      "the service at \(socketPath) has \(label ?? path) open as bytes, and knows no driver for it: use bridge-cli detach \(path), "
+        + "then bridge-cli attach \(path) --profile NAME, or --driver with one of \(KnownDrivers.library.summary)"
     )
   }
 
-  /// The pause after which an unfinished frame no longer holds up what follows it. The service doesn't tell the line's
-  /// speed here; that of no line is right for all but the slowest.
+  /// The pause after which an unfinished frame is given up. The service doesn't report the line's speed here, so this
+  /// is the value for a transport without a baud rate. It is right for all but the slowest lines.
   var silence: Duration { LineTiming.instant.silence }
 
-  /// Says that a reading is an old one, because another program has the accessory, or it can't be asked.
+  /// Prints that a reading is `age` milliseconds old, and which program has borrowed the accessory, where one has.
+  /// Prints nothing for nil, a fresh reading.
   func noteAge(_ age: Int?) {
     guard let age else { return }
     let read = "this was read \(AgeView.text(age)) ago"
     guard accessory.state == .lent else { return Output.note(read) }
     let holder = accessory.holder.map { SafeText.escape($0) } ?? "another program"
-    Output.note("\(holder) has the accessory: \(read)")
+    Output.note("the accessory is used by \(holder): \(read)")
   }
 }

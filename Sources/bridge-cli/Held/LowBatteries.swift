@@ -7,12 +7,12 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import CommandOutput
 
-/// Batteries that get low, as services tell of them.
+/// Low batteries, as services report them.
 enum LowBatteries {
   typealias Body = @Sendable (Device, BatteryReading) async -> Void
 
-  /// Calls `body` for each battery that is low or gets so, once until it is no more, of all services that run or start
-  /// later. Returns when the task is cancelled.
+  /// Calls `body` for each battery that is low or becomes low, and again only after it has recovered. Watches all
+  /// services that run now or start later. Returns when the task is cancelled.
   static func watch(_ body: @escaping Body) async {
     await withTaskGroup { group in
       for place in ServicePlace.all() { group.addTask { await watch(place, body) } }
@@ -28,13 +28,13 @@ enum LowBatteries {
     }
   }
 
-  /// Bytes of the identities that are kept of one service: as many as it has devices, of 256 bytes each.
+  /// The most bytes of device identities stored per service: 256 bytes for each device that it can have.
   private static let byteLimit = ReplyLimits.devices * 256
 
-  /// Follows one service to its end.
+  /// Follows the events of one service until they end.
   private static func follow(_ place: String, _ body: Body) async throws {
-    let client = try await BridgeClient.connect(to: place, patience: .seconds(60))
-    // The identities of those that are low.
+    let client = try await BridgeClient.connect(to: place, replyTimeout: .seconds(60))
+    // The identities of the devices with a low battery.
     var low = ReportedDevices<Void>(byteLimit: byteLimit)
     var isTooMuchTold = false
     for try await event in try await BridgeClient.events(at: place) {
@@ -59,8 +59,8 @@ enum LowBatteries {
       } else if !isTooMuchTold {
         isTooMuchTold = true
         Output.note(
-          "the service at \(place) tells of more than \(ReplyLimits.devices) low batteries, or too much of them: what is "
-            + "beyond is passed over")
+          "the service at \(place) tells of more than \(ReplyLimits.devices) low batteries, or too much about them: "
+            + "the rest is ignored")
       }
     }
   }

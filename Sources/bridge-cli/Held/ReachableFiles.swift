@@ -4,16 +4,16 @@ import AccessoryCore
 import AccessoryDrivers
 import CommandOutput
 
-/// An accessory's files, be the accessory open here or held by a service.
+/// The files of an accessory that this process has open, or that a service holds.
 protocol ReachableFiles: Sendable {
-  /// Which accessory it is.
+  /// The accessory.
   var document: DeviceDocument { get }
   func entries(of folder: String) async throws -> [FileEntry]
   func makeFolder(_ path: String) async throws
   func remove(_ path: String) async throws
 }
 
-/// Files of an accessory that is open here.
+/// The files of an accessory that this process has open.
 struct OpenFiles: ReachableFiles {
   let opened: OpenedAccessory
   let files: any AccessoryFiles
@@ -24,25 +24,25 @@ struct OpenFiles: ReachableFiles {
   func remove(_ path: String) async throws { try await files.remove(path) }
 }
 
-/// What has become of a transfer.
-struct Carried: Sendable {
+/// The result of a transfer.
+struct TransferReport: Sendable {
   let device: DeviceDocument
   let resumptions: Int
-  /// What the accessory says the file's sum is, where that is to be compared.
+  /// The MD5 that the accessory reports, where the caller is to compare it.
   let md5: String?
-  /// The checksum that the accessory has compared.
+  /// The CRC-32 that the accessory has verified.
   let crc32: UInt32?
 }
 
-/// Shows a person how far a transfer is.
+/// Shows the progress of a transfer.
 struct TransferWatcher: Sendable {
-  /// As the user called it.
+  /// The accessory's name as the user typed it.
   let device: String
-  /// How long an accessory that went away is waited for.
+  /// How long an accessory that is gone is waited for.
   let patience: Duration
   let bar: ProgressBar
 
-  /// The accessory is gone, and is awaited.
+  /// The accessory is gone and is waited for.
   func interrupted() {
     bar.clear()
     Output.note("\(SafeText.escape(device)) is gone: waiting for it to come back")

@@ -5,12 +5,12 @@ import AccessoryIO
 import CommandOutput
 import Glibc
 
-/// A person's word at the terminal.
+/// A person's consent, asked for at the terminal.
 enum Consent {
-  /// Whether there is somebody to ask, who sees the question.
+  /// Whether standard input and standard error are terminals, so that a question can be asked.
   static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-  /// Asks; only `y` and `yes` are a yes. Throws `cancelled` when the task is cancelled.
+  /// Asks; only `y` and `yes` count as consent. Throws `cancelled` when the task is cancelled.
   static func ask(_ question: String) async throws(AccessoryError) -> Bool {
     Output.prompt(question)
     let (pieces, typed) = AsyncStream<[UInt8]>.makeStream()

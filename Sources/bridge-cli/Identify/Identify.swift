@@ -10,14 +10,15 @@ import CommandOutput
 struct Identify: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "identify",
-    abstract: "Finds out what is at a port, and writes its profile.",
+    abstract: "Finds out which accessory is at a port, and writes its profile.",
     discussion: """
-      It listens first. Then it asks for one kind of accessory after another, each at its rates, and stops at the first that \
-      answers as it should. Nothing that it sends changes an accessory; but what isn't known yet may take a byte for \
-      something else, so it shows what it will send and asks whether to go on. Nothing else ever does this by itself.
+      It listens first. Then it asks for one kind of accessory after another, each at its rates, and stops at the \
+      first that answers as expected. No request of these changes an accessory of its kind, but another accessory may \
+      take it for something else. So the command shows what it will send, and asks whether to go on. No other command \
+      does this.
 
-      PORT is a serial port, a name in /dev/serial/by-id, tcp:HOST:PORT or unix:PATH. The profile goes by the adapter's \
-      serial number or its name, or else by where it is plugged in.
+      PORT is a serial port, a name in /dev/serial/by-id, tcp:HOST:PORT or unix:PATH. The profile matches the \
+      adapter's serial number or its name, or else the place where it is plugged in.
 
       EXAMPLES
         bridge-cli identify /dev/ttyUSB0
@@ -36,7 +37,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   var skip: KindsArgument?
   @Option(
     help: ArgumentHelp(
-      "Wait so long for each answer, in place of each kind's own time; and listen so long, but 1.5 s at least.",
+      "The timeout of each request, instead of each kind's own; also the time to listen, but at least 1.5 s.",
       valueName: "time"),
     transform: TimeArgument.read)
   var timeout: TimeArgument?
@@ -44,19 +45,21 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   var yes = false
   @Flag(help: "Show what would be sent, and open nothing.")
   var dryRun = false
-  @Flag(help: "Write the profile to the user's folder, unless it has such a file.")
+  @Flag(help: "Write the profile to the user's folder, unless it has a file of that name.")
   var write = false
-  @Option(help: ArgumentHelp("What the profile is to be called; else my- and the kind.", valueName: "name"))
+  @Option(help: ArgumentHelp("The name of the profile; default: my-KIND.", valueName: "name"))
   var name: String?
+  @OptionGroup var waiting: WaitOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if port == nil, !dryRun { throw ValidationError("a port was expected, like /dev/ttyUSB0") }
+    if dryRun, waiting.wait != nil { throw ValidationError("--dry-run opens nothing, so it can't --wait") }
+    if port == nil, !dryRun { throw ValidationError("expected a port, like /dev/ttyUSB0") }
     if let name, !SkeletonQuestions.isName(name) {
-      throw ValidationError("--name is of small letters, digits, -, _ and ., with a letter or a digit first")
+      throw ValidationError("--name takes lower-case letters, digits, -, _ and ., and begins with a letter or a digit")
     }
     if let timeout, !(Duration.milliseconds(10)...Duration.seconds(60)).contains(timeout.duration) {
-      throw ValidationError("--timeout is 10ms to 60s")
+      throw ValidationError("--timeout must be 10ms to 60s")
     }
     if dryRun, write { throw ValidationError("--dry-run opens nothing, so there is no profile to --write") }
   }
@@ -67,10 +70,10 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     let device = try await device()
     guard let port = device.map({ IdentificationPlan.PortKind($0.address) }) ?? .line else {
       throw UsageError(
-        "\(device?.address.description ?? "this") is no port but a device on USB, which says itself what it is: see bridge-cli list"
+        "\(device?.address.description ?? "this") is a USB device, not a serial port: bridge-cli list shows what it is"
       )
     }
-    let plan = IdentificationPlan(library, port: port, patience: timeout?.duration) { kind in
+    let plan = IdentificationPlan(library, port: port, timeout: timeout?.duration) { kind in
       only?.kinds.contains(kind) ?? true && !(skip?.kinds.contains(kind) ?? false)
     }
     guard !plan.steps.isEmpty else {
@@ -102,17 +105,18 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     } catch {
       result = .failure(error)
     }
-    // Puts the port back, whatever happened.
+    // Closing restores the port's settings, also after an error.
     await session.close()
     return try result.get()
   }
 
-  /// Prints what came of it, with the profile, and writes that if it is wanted. Throws `unsupported` when nothing was found.
+  /// Prints the result and the profile, and writes the profile if `--write` is given. Throws `unsupported` when nothing
+  /// was found.
   private func conclude(
     _ outcome: IdentificationOutcome, _ device: Device, _ library: DriverLibrary, _ view: IdentifyView
   ) async throws {
     let others = (try? await KnownDevices.source().devices()) ?? []
-    // Of two kinds nobody knows which one is right.
+    // With two candidates it isn't known which one is right, so no profile is made.
     let only = outcome.found.count == 1 ? outcome.found.first : nil
     let profile = only.flatMap {
       IdentifiedProfile($0, at: device, among: others, name: name, drivers: library)
@@ -124,8 +128,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
       throw AccessoryError(
         .misconfigured,
         only == nil
-          ? "two kinds fit, so no profile was written: say which one with --only"
-          : "no profile was written: a profile is for a port of this machine; for \(device.address) say --driver")
+          ? "two kinds fit, so no profile was written: choose one with --only"
+          : "no profile was written: profiles are for ports of this machine; use \(device.address) with --driver")
     }
     try await SetupQueue(label: "profile").run { () throws(AccessoryError) in
       try ProfileFile.write(profile.text, name: profile.name)
@@ -133,25 +137,23 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     view.noteWritten(ProfileFile.path(profile.name) ?? "")
   }
 
-  // MARK: - Before anything is opened
+  // MARK: - Checks before opening
 
   private func check(_ library: DriverLibrary) throws {
     let known = Set(library.drivers.map(\.name) + library.protocols.names)
     for (option, kinds) in [("--only", only), ("--skip", skip)] {
       if let unknown = kinds?.kinds.first(where: { !known.contains($0) }) {
-        throw UsageError("\(option): there is no kind \(unknown): there is \(library.names)")
+        throw UsageError("\(option): there is no kind \(unknown); the kinds are \(library.names)")
       }
     }
   }
 
-  /// The port that is meant. For a dry run it needn't be there.
+  /// The port to identify. It needn't exist for a dry run.
   private func device() async throws -> Device? {
     guard let port else { return nil }
-    let devices = try await KnownDevices.devices(forOpening: port, lines: true)
-    do throws(ResolutionError) {
-      return try DeviceResolver.resolve(port, among: devices)
-    } catch {
-      guard dryRun, case .noMatch = error else { throw error }
+    do {
+      return try await AccessoryWait.device(port, limit: waiting.wait?.duration)
+    } catch ResolutionError.noMatch where dryRun {
       return Device(.node(port.contains("/") ? port : "/dev/\(port)"), source: .named)
     }
   }
@@ -160,7 +162,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     if let held = try await HeldDevice.find(port, asLine: true) {
       throw AccessoryError(
         .busy,
-        "the service at \(held.place) has \(held.name) open: let it go first: bridge-cli detach \(held.name)")
+        "the service at \(held.socketPath) has \(held.name) open: detach it first: bridge-cli detach \(held.name)")
     }
     let access = await SetupQueue(label: "access").run {
       PortAccess(device.address, isSimulated: device.source == .simulator)
@@ -168,8 +170,8 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     if let refusal = access.refusal { throw refusal }
   }
 
-  /// Where a profile says what is there, and that it has writes that aren't allowed, other kinds' requests are bytes that may be
-  /// such a write.
+  /// Throws `permissionDenied` where a profile names the accessory's driver and doesn't allow writes: the requests of
+  /// another kind could be a write to this accessory.
   private func checkWrites(_ device: Device, _ plan: IdentificationPlan, _ library: DriverLibrary) async throws {
     guard device.source != .simulator else { return }
     for profile in await KnownProfiles.store.claiming(device) {
@@ -178,8 +180,9 @@ struct Identify: AsyncParsableCommand, JSONCommand {
       else { continue }
       throw AccessoryError(
         .permissionDenied,
-        "the profile \(profile.name) says that \(device.address) is a \(kind), which has commands that change something; what "
-          + "other kinds are asked could be one. Nothing was sent: say --only \(kind), or take the profile away if it is wrong"
+        "the profile \(profile.name) says that \(device.address) is a \(kind), which has commands that change "
+          + "something; a request for another kind could be one. Nothing was sent: use --only \(kind), or remove the "
+          + "profile if it is wrong"
       )
     }
   }
@@ -189,7 +192,7 @@ struct Identify: AsyncParsableCommand, JSONCommand {
     if yes || view.plan.isSilent { return }
     guard Consent.canBeAsked else {
       throw UsageError(
-        "identify sends something to what it doesn't know, and there is no terminal to ask at: say --yes")
+        "identify asks before it sends something to an unknown device, but there is no terminal: use --yes")
     }
     guard try await Consent.ask("Go on? [y/N] ") else {
       throw AccessoryError(.cancelled, "nothing was sent")
@@ -197,9 +200,9 @@ struct Identify: AsyncParsableCommand, JSONCommand {
   }
 }
 
-/// Kinds on the command line.
+/// A list of kinds on the command line.
 struct KindsArgument: FormArgument {
-  static let form = "a kind, or several with commas, like jbd,daly,"
+  static let form = "a kind, or several separated by commas, like jbd,daly"
   let kinds: [String]
 
   init?(argument: String) {

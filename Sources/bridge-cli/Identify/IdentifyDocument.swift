@@ -5,7 +5,7 @@ import AccessoryDiscovery
 import AccessoryDrivers
 import CommandOutput
 
-/// What `identify` prints with `--json`: its plan, and what came of it.
+/// The output of `identify --json`: the plan and the result.
 struct IdentifyDocument: Encodable {
   struct Step: Encodable {
     let step: Int
@@ -15,9 +15,9 @@ struct IdentifyDocument: Encodable {
     let sends: [BytesDocument]
     let farewell: OrNull<BytesDocument>
     let times: Int
-    /// `found`, `nothing`, `skipped`; `planned` where it wasn't carried out.
+    /// `found`, `nothing` or `skipped`; `planned` where the step wasn't carried out.
     let outcome: String
-    /// Why it was skipped.
+    /// Why the step was skipped.
     let reason: OrNull<String>
   }
 
@@ -57,7 +57,7 @@ struct IdentifyDocument: Encodable {
   let advice: [String]
   let profile: OrNull<ProfileText>
 
-  /// Of a plan, and of what came of it where it was carried out.
+  /// `outcome` is nil where the plan wasn't carried out.
   init(
     _ device: Device?, _ plan: IdentificationPlan, _ outcome: IdentificationOutcome? = nil,
     _ profile: IdentifiedProfile? = nil, advice: [String] = []

@@ -6,7 +6,7 @@ import AccessoryDrivers
 import AccessoryIO
 import CommandOutput
 
-/// What `identify` shows: its plan, its progress, and what came of it.
+/// The output of `identify`: the plan, the progress and the result.
 struct IdentifyView: Sendable {
   let plan: IdentificationPlan
   let json: Bool
@@ -29,7 +29,7 @@ struct IdentifyView: Sendable {
   }
 
   private static func sent(_ step: IdentificationStep) -> String {
-    guard !step.isListening else { return "nothing: it listens for \(Self.text(step.patience))" }
+    guard !step.isListening else { return "nothing: it listens for \(Self.text(step.timeout))" }
     let frames = step.sends.map { Hexadecimal.string($0.bytes) }.joined(separator: ", then ")
     let farewell = step.farewell.isEmpty ? "" : ", and \(Hexadecimal.string(step.farewell)) if it answers"
     return frames + farewell
@@ -51,7 +51,7 @@ struct IdentifyView: Sendable {
     return lines
   }
 
-  /// Shows the plan as the result.
+  /// Prints the plan alone, for a dry run.
   func showDryRun(_ device: Device?) {
     if json { return Output.json(IdentifyDocument(device, plan)) }
     table(.standardOutput).forEach(Output.line)
@@ -59,20 +59,20 @@ struct IdentifyView: Sendable {
     Output.note("nothing was opened, and nothing was sent")
   }
 
-  /// Shows the plan before it is carried out.
+  /// Prints the plan before it is carried out.
   func announce(_ device: Device) {
     let port = SafeText.escape(device.address.description, limit: 200)
     Output.note(
       plan.isSilent
         ? "This listens at \(port), and sends nothing:"
-        : "This will be sent to \(port), in this order, until something answers as it should:")
+        : "This will be sent to \(port), in this order, until something answers as expected:")
     table(style).forEach(Output.note)
     summary.forEach(Output.note)
   }
 
   // MARK: - Progress
 
-  /// A line for each step: on a terminal it shows what goes on, elsewhere nothing.
+  /// Shows each step's progress in a line. Only on a terminal.
   func show(_ event: Identifier.Event) {
     guard style.isTerminal, !json else { return }
     switch event {
@@ -91,9 +91,9 @@ struct IdentifyView: Sendable {
     return "\(number)/\(plan.steps.count)  \(doing) \(step.kinds.joined(separator: ", ")): \(what)"
   }
 
-  // MARK: - The end
+  // MARK: - The result
 
-  /// Shows what came of it.
+  /// Prints the result.
   func show(
     _ outcome: IdentificationOutcome, _ device: Device, _ profile: IdentifiedProfile?, path: String?, isWritten: Bool
   ) {
@@ -104,19 +104,19 @@ struct IdentifyView: Sendable {
     }
     if outcome.found.count > 1 {
       Output.note(
-        style.yellow("\(outcome.found.count) kinds fit; --only and one of them says which one the profile is for."))
+        style.yellow("\(outcome.found.count) kinds fit: choose the one for the profile with --only KIND."))
     }
     advice(outcome, device).forEach { Output.note("- " + $0) }
     guard let profile else { return }
     if let warning = profile.warning { Output.note(style.yellow("warning: ") + SafeText.escape(warning, limit: 500)) }
-    if !isWritten, let path { Output.note("Its profile, for \(path) (--write puts it there):") }
+    if !isWritten, let path { Output.note("Its profile (--write saves it as \(path)):") }
     Output.text(profile.text)
   }
 
-  /// Tells where the profile is.
+  /// Prints the path of the written profile.
   func noteWritten(_ path: String) {
     guard !json else { return }
-    Output.note("written to \(path); a service that runs already reads it on systemctl reload, or SIGHUP")
+    Output.note("written to \(path); a running service reads it after systemctl reload or SIGHUP")
   }
 
   private func show(_ find: IdentificationFind, _ device: Device) {
@@ -128,13 +128,14 @@ struct IdentifyView: Sendable {
     }
   }
 
-  /// What a person can do or should know, in sentences. The accessory's own words in them are escaped.
+  /// Advice in sentences for the user. The accessory's own text in it is escaped.
   func advice(_ outcome: IdentificationOutcome, _ device: Device) -> [String] {
     var lines: [String] = []
     let address = SafeText.escape(device.address.description, limit: 200)
     guard outcome.found.isEmpty else {
       if outcome.found.contains(where: { isModbus($0.kind) }) {
-        lines.append("Modbus accessories answer alike: see whether these values make sense before you trust it.")
+        lines.append(
+          "Different Modbus accessories answer alike: check that these values make sense before you trust it.")
       }
       if case .tcp(let place) = device.address, place.port != 502,
         let find = outcome.found.first(where: { isModbus($0.kind) })
@@ -153,18 +154,18 @@ struct IdentifyView: Sendable {
     }
     for refusal in outcome.refusals {
       lines.append(
-        "Something speaks as \(refusal.name) does, but refuses what was asked: \(SafeText.escape(refusal.text, limit: 200))."
+        "Something speaks like \(refusal.name), but refuses the request: \(SafeText.escape(refusal.text, limit: 200))."
       )
     }
     for noise in outcome.noise { lines.append(Self.words(noise)) }
-    if outcome.noise.isEmpty { lines.append("Nothing at all was heard: is it on, awake, and connected?") }
+    if outcome.noise.isEmpty { lines.append("Nothing at all was received: is it on, awake, and connected?") }
     if plan.steps.contains(where: { $0.line != nil }) {
       lines.append("RS-485: try A and B the other way round. RS-232 and TTL: RX goes to TX, and TX to RX.")
       lines.append(
         "Is there a common ground, and does the adapter have the accessory's level (RS-232, RS-485, 5 V, 3.3 V)?")
-      lines.append("A rate or a unit number that was changed isn't tried: \(Self.example).")
+      lines.append("Rates and unit numbers that somebody has changed aren't tried: \(Self.example).")
     } else {
-      lines.append("The rate, and whether frames are passed on as they are, is set at the other end.")
+      lines.append("Check the other end: it sets the rate, and must pass frames on unchanged.")
     }
     return lines
   }
@@ -182,9 +183,9 @@ struct IdentifyView: Sendable {
     let text = String(decoding: noise.first.map { (0x20...0x7E).contains($0) ? $0 : 0x2E }, as: UTF8.self)
     let looks =
       noise.isEcho
-      ? "What was sent comes back: RX and TX are joined, or the adapter hears itself."
-      : noise.looksLikeText ? "It looks like text: \(text)" : "It is no text."
-    let bytes = noise.byteCount == 1 ? "1 byte was" : "\(noise.byteCount) bytes were"
-    return "\(rate) \(bytes) heard that mean nothing: \(hex)\(more). \(looks)"
+      ? "What was sent comes back: RX and TX are connected, or the adapter receives what it sends."
+      : noise.looksLikeText ? "It looks like text: \(text)" : "It is not text."
+    let bytes = Amount.of(noise.byteCount, "byte", is: ("was", "were"))
+    return "\(rate) \(bytes) received that mean nothing: \(hex)\(more). \(looks)"
   }
 }

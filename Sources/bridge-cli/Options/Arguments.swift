@@ -5,9 +5,9 @@ import AccessoryProtocols
 import AccessorySimulator
 import ArgumentParser
 
-/// An argument with a form of its own, which a mistaken user is told.
+/// An argument with a syntax of its own. An error message names the syntax.
 protocol FormArgument {
-  /// What to type: "a time with its unit, like 200ms".
+  /// The syntax, for error messages: "a time with its unit, like 200ms".
   static var form: String { get }
   init?(argument: String)
 }
@@ -15,14 +15,14 @@ protocol FormArgument {
 extension FormArgument {
   /// Reads the argument, as the transformation of an `@Option`.
   static func read(_ text: String) throws -> Self {
-    guard let argument = Self(argument: text) else { throw ValidationError("\(form) was expected") }
+    guard let argument = Self(argument: text) else { throw ValidationError("expected \(form)") }
     return argument
   }
 }
 
 /// A time on the command line: "200ms", "3s", "1.5s", "2m".
 struct TimeArgument: FormArgument {
-  static let form = "a time with its unit, like 200ms, 1.5s or 2m,"
+  static let form = "a time with its unit, like 200ms, 1.5s or 2m"
   let duration: Duration
 
   init?(argument: String) {
@@ -34,11 +34,11 @@ struct TimeArgument: FormArgument {
   }
 }
 
-/// A time on the command line that is in seconds where it has no unit: "5", "500ms".
+/// A time on the command line, in seconds where it has no unit: "5", "500ms".
 struct SecondsArgument: FormArgument {
-  static let form = "a time, in seconds or with its unit, like 5 or 500ms,"
+  static let form = "a time, in seconds or with its unit, like 5 or 500ms"
   let duration: Duration
-  /// As it was written, with its unit.
+  /// The text as the user wrote it, with a unit.
   let text: String
 
   init?(argument: String) {
@@ -48,9 +48,9 @@ struct SecondsArgument: FormArgument {
   }
 }
 
-/// A moment on the command line: a time, or a whole number of requests.
+/// When a fault happens, on the command line: after a time, or after a number of requests.
 struct MomentArgument: FormArgument {
-  static let form = "a number of requests, or a time with its unit, like 5 or 200ms,"
+  static let form = "a number of requests, or a time with its unit, like 5 or 200ms"
   let moment: Faults.Moment
 
   init?(argument: String) {
@@ -64,9 +64,9 @@ struct MomentArgument: FormArgument {
   }
 }
 
-/// A file's mode on the command line: "0660".
+/// A file's permission bits on the command line: "0660".
 struct ModeArgument: FormArgument {
-  static let form = "a mode in octal, like 0660,"
+  static let form = "a mode in octal, like 0660"
   let bits: UInt16
 
   init(bits: UInt16) { self.bits = bits }
@@ -79,9 +79,9 @@ struct ModeArgument: FormArgument {
   }
 }
 
-/// Bytes on the command line.
+/// Bytes on the command line, in hexadecimal.
 struct HexArgument: FormArgument {
-  static let form = "hexadecimal, two digits a byte, like 0239800e02,"
+  static let form = "hexadecimal bytes, two digits a byte, like 0239800e02"
   let bytes: [UInt8]
 
   init?(argument: String) {
@@ -90,7 +90,7 @@ struct HexArgument: FormArgument {
   }
 }
 
-/// The battery levels that an AF1 accessory can tell.
+/// The battery levels that a simulated AF1 accessory can report.
 enum LevelArgument: String, ExpressibleByArgument, CaseIterable {
   case low, normal, high, unknown
 
@@ -104,7 +104,7 @@ enum LevelArgument: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// What an AF1 accessory can tell of its charging.
+/// The charging states that a simulated AF1 accessory can report.
 enum ChargeArgument: String, ExpressibleByArgument, CaseIterable {
   case charging, discharging, full, unknown
 
@@ -118,7 +118,7 @@ enum ChargeArgument: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// The states of an accessory.
+/// The states that a simulated accessory can report.
 enum StateArgument: String, ExpressibleByArgument, CaseIterable {
   case idle, busy, paused, fault, unknown
 

@@ -5,10 +5,10 @@ import AccessoryDrivers
 import ArgumentParser
 import CommandOutput
 
-/// Finds names of commands that don't exist. ArgumentParser would only say "unexpected argument", and show the help of
-/// another command.
+/// Checks the names of commands. ArgumentParser would only print "unexpected argument", with the help of another
+/// command.
 enum CommandNames {
-  /// Throws `UsageError` for a name that no command has, with the one that was probably meant.
+  /// Throws `UsageError` for an unknown command's name, with a suggestion.
   static func check(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws(UsageError) {
     var command: any ParsableCommand.Type = BridgeCLI.self
     var path = BridgeCLI.name
@@ -17,9 +17,9 @@ enum CommandNames {
     if isHelp { words = words.dropFirst() }
     while let word = words.popFirst(), !word.hasPrefix("-") {
       let commands = command.configuration.subcommands
-      // What isn't a command's name is its argument.
+      // A command without subcommands: the word is its argument.
       if commands.isEmpty {
-        if isHelp { throw UsageError("\(path) has no commands of its own: \(path) --help") }
+        if isHelp { throw UsageError("\(path) has no subcommands: see \(path) --help") }
         return
       }
       let names = commands.map { $0._commandName }
@@ -29,7 +29,7 @@ enum CommandNames {
     }
   }
 
-  /// The command that a request for help is about: the last one that is named.
+  /// The command whose help is asked for: the last command named on the command line.
   static func command(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> any ParsableCommand.Type {
     var command: any ParsableCommand.Type = BridgeCLI.self
     for word in arguments.first == "help" ? arguments[1...] : arguments[...] {
@@ -42,11 +42,11 @@ enum CommandNames {
   private static func advice(_ word: String, among names: [String], of path: String) -> String {
     let begin = "there is no command \(path) \(word): "
     if path == "\(BridgeCLI.name) simulate", DescriptionLibrary.builtIn.names.contains(word) {
-      return begin + "\(path) --profile \(word) pretends to be such an accessory"
+      return begin + "\(path) --profile \(word) simulates such an accessory"
     }
     if let nearest = NearestWord.find(word, among: names), nearest.isLikely {
       return begin + "did you mean \(path) \(nearest.word)?"
     }
-    return begin + "\(path) --help shows what there is"
+    return begin + "\(path) --help lists the commands"
   }
 }

@@ -7,34 +7,35 @@ import Glibc
 
 /// Where the command looks for devices.
 enum KnownDevices {
-  /// Simulators and what the system knows; or only some of these, as ACCESSORY_BRIDGE_SOURCES says. Throws `UsageError`
-  /// when that says something else.
+  /// The sources that ACCESSORY_BRIDGE_SOURCES names; simulators and udev without that variable. Throws `UsageError`
+  /// when it names another source.
   static func source() throws -> CombinedSource { CombinedSource(try sources()) }
 
-  /// As above, one by one.
+  /// The same sources as a list.
   static func sources() throws -> [any DeviceSource] {
     guard let text = getenv("ACCESSORY_BRIDGE_SOURCES").map({ String(cString: $0) }), !text.isEmpty else {
       return [SimulatorSource(), UdevSource()]
     }
+    if text == "none" { return [] }
     return try text.split(separator: ",").map { name in
       switch name {
       case Substring(Device.Source.simulator.rawValue): return SimulatorSource() as any DeviceSource
       case Substring(Device.Source.udev.rawValue): return UdevSource()
       default:
         throw UsageError(
-          "ACCESSORY_BRIDGE_SOURCES is simulator, udev, or both with a comma; not \(name)")
+          "ACCESSORY_BRIDGE_SOURCES must be simulator, udev, simulator,udev, or none, not \(name)")
       }
     }
   }
 
-  /// The devices that `text` may mean, on a line with several accessories each of these; or the lines alone. Who names a path
-  /// needs no simulators.
+  /// The devices that `text` may mean. For a line with several accessories these are the accessories, or the line
+  /// itself where `areLines` is true. Where simulators can't be listed, a path is still looked up with udev.
   static func devices(forOpening text: String?, lines areLines: Bool = false) async throws -> [Device] {
     let devices = try await lines(forOpening: text)
     return areLines ? devices : await accessories(on: devices)
   }
 
-  /// The accessories on these lines, as far as profiles say.
+  /// The accessories on these lines, as profiles list them.
   static func accessories(on lines: [Device]) async -> [Device] {
     guard !lines.isEmpty else { return [] }
     return lines.flatMap(await KnownProfiles.store.accessories)

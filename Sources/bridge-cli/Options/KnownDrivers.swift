@@ -4,41 +4,40 @@ import AccessoryCore
 import AccessoryDrivers
 import AccessoryIO
 
-/// The drivers that the command goes by.
+/// The drivers that the command uses.
 enum KnownDrivers {
-  /// Those that come with the package, and the protocols that files of this machine and this user describe.
+  /// The built-in drivers, and the protocols that files of this machine and this user describe.
   static let library: DriverLibrary = {
     var library = DriverLibrary.builtIn
     library.protocols = .load()
     return library
   }()
 
-  /// The protocols that the user's files have told this command of, by their names.
+  /// The protocols in files that the command line has named, by the protocols' names.
   private static let inFiles = Locked<[String: DescribedProtocol]>([:])
 
-  /// Those of the descriptions that stand in profiles. Their files are read when somebody asks for a name that the library
-  /// doesn't have.
+  /// The drivers of protocols that are described in profiles. The profiles are read at the first use.
   static let inProfiles = ProfileLibrary.load(protocols: library.protocols).store.profiles.compactMap {
     $0.described.map { Driver($0.description) }
   }
 
-  /// The driver of this name; that of a protocol whose file the user has named comes before the others.
+  /// The driver of this name. A protocol in a file that the command line has named takes precedence.
   static func driver(named name: String) -> Driver? {
     inFiles.withLock { $0[name] }.map { Driver($0.description) } ?? library.driver(named: name)
       ?? inProfiles.first { $0.name == name }
   }
 
-  /// The name of the driver that a word of the user's means, which is a name or the file of a description. Throws as
-  /// `described` does.
+  /// The driver's name for the value of `--driver`, which is a name or the file of a description. Throws as `described`
+  /// does.
   static func name(of word: String) async throws(AccessoryError) -> String {
     isFile(word) ? try await described(inFile: word).name : word
   }
 
-  /// Whether a word of the user's is a description's file, and not a driver's name.
+  /// Whether a word is the file of a description, and not a driver's name.
   static func isFile(_ word: String) -> Bool { word.contains("/") || word.hasSuffix(".yaml") }
 
-  /// The protocol that a file describes, which the user names. Throws `misconfigured` with the first thing that is wrong with
-  /// the file.
+  /// Reads the description in a file that the command line names. Throws `misconfigured` with the first problem in the
+  /// file.
   static func described(inFile path: String) async throws(AccessoryError) -> DescribedProtocol {
     let result = await SetupQueue(label: "protocol").run { () -> Result<DescribedProtocol, ProfileProblems> in
       do throws(ProfileProblems) {

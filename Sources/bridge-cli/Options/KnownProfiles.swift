@@ -6,9 +6,9 @@ import AccessoryDrivers
 import AccessoryIO
 import CommandOutput
 
-/// The profiles that the command goes by.
+/// The profiles that the command uses.
 enum KnownProfiles {
-  /// As they were when this command first asked.
+  /// The profiles as they were when this process first asked for them.
   static var store: ProfileStore { get async { await first.value.store } }
 
   private static let first = Task { await library() }
@@ -17,17 +17,17 @@ enum KnownProfiles {
     await SetupQueue(label: "profiles").run { ProfileLibrary.load(protocols: KnownDrivers.library.protocols) }
   }
 
-  /// The profile of a device; where the user names a driver that it isn't for, the one that has the driver's name, or
-  /// the one of the described protocol: it knows the driver's line. Says so when there are profiles that can't be read:
-  /// one of them may be meant. Throws `misconfigured` when profiles of different protocols fit equally well, unless the user
-  /// names the driver.
+  /// The profile for a device. Where the user names another driver than that profile's, this is the profile with the
+  /// driver's name, or the one of the described protocol, since it has the line settings for that driver. Prints a note
+  /// when profiles can't be read, since one of them may be meant. Throws `misconfigured` when profiles of different
+  /// protocols match equally well, unless the user names the driver.
   static func profile(for device: Device, driver: String? = nil) async throws(AccessoryError) -> Profile? {
     if let driver, KnownDrivers.isFile(driver) {
       return try await KnownDrivers.described(inFile: driver).profile
     }
     let library = await first.value
     if !library.problems.isEmpty {
-      Output.note("There are profiles that can't be used: bridge-cli profile list says why.")
+      Output.note("Some profiles can't be used: bridge-cli profile list says why.")
     }
     if driver == nil, let conflict = library.store.conflict(for: device, label: device.address.description) {
       throw conflict

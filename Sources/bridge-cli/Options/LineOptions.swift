@@ -4,27 +4,27 @@ import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 
-/// How a device is opened. What isn't said is as the device's profile has it.
+/// How a device is opened. Settings that the user leaves out are taken from the device's profile.
 struct LineOptions {
-  /// Which way leads to it.
+  /// The transport to the device, and its endpoints.
   let transport: TransportOptions
-  /// The driver, and a serial line's settings.
+  /// The driver, and the settings of a serial line.
   var serial: SerialOptions
-  /// How long an accessory that isn't there is waited for; nil when it isn't.
+  /// How long an absent accessory is waited for; nil for not at all.
   var wait: Duration?
 
-  /// The driver's name, where the user says one.
+  /// The value of `--driver`, where it is given.
   var driver: String? { serial.driver }
 
-  /// Whether the user wants anything otherwise than a profile says.
+  /// Whether the user gives an option that replaces a setting of the profile.
   var saysSomething: Bool { serial.saysSomething || transport.saysSomething }
 
-  /// The settings of `profile`, but for what the user says otherwise.
+  /// The settings of `profile`, with the user's options in their place.
   func settings(_ profile: Profile?) -> TerminalSettings { serial.settings(profile) }
 }
 
-/// A command that opens a device. Its options are groups side by side: in debug builds ArgumentParser checks a group
-/// within a group five times as often, and that takes longer than all that the command does.
+/// A command that opens a device. Its option groups aren't nested: in debug builds ArgumentParser checks a group within
+/// a group five times as often, and that takes longer than the command itself.
 protocol LineCommand: ParsableCommand {
   var transport: TransportOptions { get }
   var serial: SerialOptions { get }
@@ -32,6 +32,6 @@ protocol LineCommand: ParsableCommand {
 }
 
 extension LineCommand {
-  /// How the device is opened.
+  /// The options of the command that say how the device is opened.
   var line: LineOptions { LineOptions(transport: transport, serial: serial, wait: waiting.wait?.duration) }
 }

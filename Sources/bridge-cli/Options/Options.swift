@@ -10,7 +10,7 @@ import CommandOutput
 
 /// How the result is printed.
 struct OutputOptions: ParsableArguments {
-  @Flag(help: "Print JSON, one document a line; errors too.")
+  @Flag(help: "Print JSON, one document on each line, also for errors.")
   var json = false
 }
 
@@ -19,32 +19,32 @@ protocol JSONCommand {
   var output: OutputOptions { get }
 }
 
-/// Which device.
+/// The argument that names the device.
 struct DeviceArgument: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "The accessory; LINE@UNIT where several are on one line; may be left out when there is just one.",
+      "The accessory; PORT@UNIT where several share one line; not needed when there is only one.",
       valueName: "device"), completion: CompletionWords.devices)
   var text: String?
 }
 
-/// A device that a command is about, and how it is opened.
+/// A device that a command opens, and how it is opened.
 struct Target {
-  /// With its profile's settings, but for what the user says otherwise.
+  /// The settings are the profile's, with the user's options in their place.
   var opener: DeviceOpener
-  /// How long it is waited for when it isn't there; nil when it isn't waited for.
+  /// How long the device is waited for when it is absent; nil for not at all.
   var wait: Duration?
 
-  /// At the address that is wanted.
+  /// The device, with the address of the chosen transport.
   var device: Device { opener.device }
   var profile: Profile? { opener.profile }
-  /// Nil where no driver is known for it.
+  /// Nil where no driver is known for the device.
   var driver: Driver? { opener.driver }
-  /// What it is called in errors.
+  /// The device's name in errors.
   var label: String { opener.label }
 }
 
-/// An accessory that a command has open.
+/// An accessory that this process has open.
 struct OpenedAccessory {
   let device: Device
   let accessory: any Accessory
@@ -52,8 +52,8 @@ struct OpenedAccessory {
   let profile: Profile?
   let session: AccessorySession
 
-  /// Makes contact with a device. Throws `misconfigured` when no driver for it is known; then it isn't opened either,
-  /// since that resets some boards. Likewise `unsupported` when the driver's accessories have nothing of what is needed.
+  /// Opens a device and makes contact. Throws `misconfigured` when no driver is known for the device, and `unsupported`
+  /// when its driver lacks `ability`. Both are checked before the device is opened, since opening resets some boards.
   static func contact(_ target: Target, needing ability: DriverAbility? = nil) async throws -> OpenedAccessory {
     guard let driver = target.driver else { throw await withoutDriver(target) }
     if let ability { try driver.check(ability, label: target.label) }
@@ -66,28 +66,28 @@ struct OpenedAccessory {
       device: target.device, accessory: accessory, driver: driver, profile: target.profile, session: session)
   }
 
-  /// Runs `body`, which asks the accessory for something: a person sees what takes long.
+  /// Runs `body`, a request to the accessory, with a note on the terminal when the reply takes long.
   static func answer<Result: Sendable, Failure>(
     of label: String, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     try await WaitingLine.during("waiting for \(label) to answer", body)
   }
 
-  /// Finds the device that `text` means. With `isLine` its bytes are meant: whatever is on its line.
+  /// Finds the device that `text` names. With `isLine` a line counts as one device, whatever accessories are on it.
   static func find(_ text: String?, _ line: LineOptions, asLine isLine: Bool = false) async throws -> Target {
     let devices = try await KnownDevices.devices(forOpening: text, lines: isLine || line.driver != nil)
     let found = try DeviceResolver.resolve(text, among: devices)
     let profile = try await KnownProfiles.profile(for: found, driver: line.driver)
     let device = try line.transport.choose(found, label: label(text, found.place))
-    // Who names a node means that, whatever a profile prefers.
+    // A path to a node chooses the transport, whatever a profile prefers.
     let isNode = text.map { $0.contains("/") || "/dev/" + $0 == found.address.node } ?? false
     var opener = DeviceOpener(
       device, profile: profile, isChosen: isNode || line.transport.wanted != nil, drivers: KnownDrivers.library)
-    // Who names another driver than its profile's doesn't get round what that refuses.
+    // Naming another driver doesn't lift the write protection that the device's own profiles set.
     if line.driver != nil { opener.claims = await KnownProfiles.store.claiming(found) }
     opener.settings.terminal = line.settings(profile)
     opener.settings.usb = line.transport.settings(profile)
-    // The profile's own driver knows the numbers that the profile gives.
+    // If the profile has the wanted driver, it is kept, since it is set up with the profile's numbers.
     if let name = line.driver, opener.driver?.name != name, let driver = KnownDrivers.library.driver(named: name) {
       opener.driver = driver
     }
@@ -95,19 +95,19 @@ struct OpenedAccessory {
     return Target(opener: opener, wait: line.wait)
   }
 
-  /// Why nothing can be asked of a device that no driver is known for: that, or what opening it would fail with.
+  /// The error for a device without a driver: why it can't be opened, or that no driver is known.
   static func withoutDriver(_ target: Target) async -> AccessoryError {
     if let refusal = await PortAccess.look(at: [target.device]).first?.refusal { return refusal }
     return target.opener.withoutDriver
   }
 
-  /// A device is called in errors as the user called it, and otherwise by its place.
+  /// A device's name in errors: the user's text with the path, or the path alone.
   static func label(_ text: String?, _ place: String) -> String {
     guard let text, text != place else { return place }
     return "\(text) (\(place))"
   }
 
-  /// Finds the device that `text` means, makes contact, runs `body`, and closes whatever happens.
+  /// Finds the device that `text` names, makes contact, runs `body`, and closes the accessory, also when `body` throws.
   static func with<Result: Sendable>(
     _ text: String?, _ line: LineOptions, needing ability: DriverAbility? = nil,
     _ body: (OpenedAccessory) async throws -> Result
@@ -115,7 +115,8 @@ struct OpenedAccessory {
     try await with(try await find(text, line), needing: ability, body)
   }
 
-  /// The same for a device that was found.
+  /// Makes contact with a device that was found already, runs `body`, and closes the accessory, also when `body`
+  /// throws.
   static func with<Result: Sendable>(
     _ target: Target, needing ability: DriverAbility? = nil, _ body: (OpenedAccessory) async throws -> Result
   ) async throws -> Result {

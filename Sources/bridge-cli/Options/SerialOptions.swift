@@ -4,63 +4,64 @@ import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 
-/// The driver of a device, and how a serial line is set. What isn't said is as the device's profile has it.
+/// The driver of a device, and the settings of a serial line. Settings that the user leaves out are taken from the
+/// device's profile.
 struct SerialOptions: ParsableArguments {
-  /// The heading of these in help.
+  /// The heading of these options in help.
   static let title = "Line options"
 
   @Option(
     help: ArgumentHelp(
       """
-      The driver that speaks its protocol: \(KnownDrivers.library.names), or the file of a description (./mine.yaml); else \
-      its profile's.
+      The driver that speaks the accessory's protocol: \(KnownDrivers.library.names), or the file of a protocol \
+      description (./mine.yaml); default: the profile's.
       """,
       valueName: "name"), completion: CompletionWords.drivers)
   var driver: String?
   @Option(
     name: [.customShort("b", allowingJoined: true), .long],
     help: ArgumentHelp(
-      "Bits a second, any number the port can do; else as the profile says, or 115200.", valueName: "rate"))
+      "Bits per second, any rate that the port can do; default: the profile's, or 115200.", valueName: "rate"))
   var baud: UInt32?
   @Option(
     name: [.customShort("d", allowingJoined: true), .long],
-    help: ArgumentHelp("Data bits of a character, 5 to 8; else as the profile says, or 8.", valueName: "bits"))
+    help: ArgumentHelp("Data bits of a character, 5 to 8; default: the profile's, or 8.", valueName: "bits"))
   var dataBits: Int?
   @Option(
     name: [.customShort("p", allowingJoined: true), .long],
-    help: "Parity bit; else as the profile says, or none. n, o and e are short for none, odd and even.")
+    help: "Parity bit; default: the profile's, or none. n, o and e are short for none, odd and even.")
   var parity: TerminalConfiguration.Parity?
   @Option(
     name: [.customShort("s", allowingJoined: true), .long],
-    help: ArgumentHelp("Stop bits of a character, 1 or 2; else as the profile says, or 1.", valueName: "bits"))
+    help: ArgumentHelp("Stop bits of a character, 1 or 2; default: the profile's, or 1.", valueName: "bits"))
   var stopBits: Int?
   @Option(
     name: [.customShort("f", allowingJoined: true), .long],
     help: ArgumentHelp(
       """
-      Flow control: none, hardware (RTS and CTS), or software (XON and XOFF); else as the profile says, or none. n, h and x \
-      are short for them.
+      Flow control: none, hardware (RTS and CTS), or software (XON and XOFF); default: the profile's, or none. n, h \
+      and x are short for none, hardware and software.
       """,
       valueName: "kind"))
   var flow: TerminalConfiguration.FlowControl?
   @Option(
     help: ArgumentHelp(
-      "DTR after opening; with keep it also stays when closing; else as the profile says, or keep.", valueName: "state")
-  )
+      "DTR after opening; keep leaves it as it is, also when closing; default: the profile's, or keep.",
+      valueName: "state"))
   var dtr: TerminalConfiguration.ModemLineSetting?
-  @Option(help: ArgumentHelp("RTS after opening; else as the profile says, or keep.", valueName: "state"))
+  @Option(help: ArgumentHelp("RTS after opening; default: the profile's, or keep.", valueName: "state"))
   var rts: TerminalConfiguration.ModemLineSetting?
   @Option(
     help: ArgumentHelp(
-      "RS-485 with RTS while sending: high or low, then if need be milliseconds before and after, like high,1,1.",
+      "RS-485: the level of RTS while sending, high or low; optionally milliseconds before and after, like high,1,1.",
       valueName: "level"), transform: RS485Argument.read)
   var rs485: RS485Argument?
   @Option(
-    help: ArgumentHelp("Wait this long after opening, for a board that resets then.", valueName: "time"),
+    help: ArgumentHelp("Wait this long after opening, for a board that resets when it is opened.", valueName: "time"),
     transform: TimeArgument.read)
   var settle: TimeArgument?
 
-  /// Whether the user wants anything otherwise than a profile says.
+  /// Whether the user gives an option that replaces a setting of the profile.
   var saysSomething: Bool {
     baud != nil || dataBits != nil || parity != nil || stopBits != nil || flow != nil || dtr != nil || rts != nil
       || rs485 != nil || settle != nil || driver != nil
@@ -68,20 +69,21 @@ struct SerialOptions: ParsableArguments {
 
   func validate() throws {
     if let driver, !KnownDrivers.isFile(driver), KnownDrivers.library.driver(named: driver) == nil {
-      throw ValidationError("--driver is \(KnownDrivers.library.names), or the file of a description, not \(driver)")
+      throw ValidationError("no driver \(driver): use \(KnownDrivers.library.names), or a protocol description's file")
     }
-    guard baud != 0 else { throw ValidationError("a baud rate is at least 1, for example 9600 or 115200") }
-    guard (5...8).contains(dataBits ?? 8) else { throw ValidationError("--data-bits is 5, 6, 7 or 8") }
-    guard (1...2).contains(stopBits ?? 1) else { throw ValidationError("--stop-bits is 1 or 2") }
+    guard baud != 0 else { throw ValidationError("the baud rate must be at least 1, for example 9600 or 115200") }
+    guard (5...8).contains(dataBits ?? 8) else { throw ValidationError("--data-bits must be 5, 6, 7 or 8") }
+    guard (1...2).contains(stopBits ?? 1) else { throw ValidationError("--stop-bits must be 1 or 2") }
     guard (rts ?? .keep) == .keep || flow != .hardware else {
-      throw ValidationError("--rts and --flow hardware exclude each other: hardware flow control moves RTS itself")
+      throw ValidationError("--rts can't go with --flow hardware, which controls RTS itself")
     }
   }
 
-  /// The settings of `profile`, but for what the user says otherwise.
+  /// The settings of `profile`, with the user's options in their place.
   func settings(_ profile: Profile?) -> TerminalSettings {
     var settings = profile?.transport.terminal ?? TerminalSettings()
-    // Hardware flow control moves RTS itself: who asks for one of them takes the place of a profile's other.
+    // Hardware flow control drives RTS, so only one of the two can be set: the user's option replaces the profile's
+    // setting of the other.
     if flow == .hardware { settings.rts = .keep }
     if let rts, rts != .keep, settings.flowControl == .hardware { settings.flowControl = .none }
     if let baud { settings.baudRate = baud }
@@ -98,7 +100,7 @@ struct SerialOptions: ParsableArguments {
 }
 
 extension TerminalConfiguration.Parity: ExpressibleByArgument {
-  /// A parity by its name, or by the letter that picocom has for it.
+  /// Reads a parity by its name, or by picocom's letter.
   public init?(argument: String) {
     switch argument {
     case "n": self = .none
@@ -110,7 +112,7 @@ extension TerminalConfiguration.Parity: ExpressibleByArgument {
 }
 
 extension TerminalConfiguration.FlowControl: ExpressibleByArgument {
-  /// A kind of flow control by its name, or by the letter that picocom has for it.
+  /// Reads a kind of flow control by its name, or by picocom's letter.
   public init?(argument: String) {
     switch argument {
     case "n": self = .none
@@ -123,9 +125,9 @@ extension TerminalConfiguration.FlowControl: ExpressibleByArgument {
 
 extension TerminalConfiguration.ModemLineSetting: ExpressibleByArgument {}
 
-/// RS-485 on the command line: "high" or "low", then delays in milliseconds.
+/// RS-485 settings on the command line: "high" or "low", then optional delays in milliseconds.
 struct RS485Argument: FormArgument {
-  static let form = "high or low, then if need be milliseconds before and after, like high,1,1,"
+  static let form = "high or low, and optionally milliseconds before and after, like high,1,1"
   let settings: TerminalConfiguration.RS485
 
   init?(argument: String) {

@@ -6,52 +6,53 @@ import ArgumentParser
 import BridgeService
 import Logging
 
-/// How a service behaves.
+/// Options of a service.
 struct ServiceOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Answer on a socket at this path.", valueName: "path"), completion: .file())
+  @Option(
+    help: ArgumentHelp("The path of the socket that the service listens on.", valueName: "path"), completion: .file())
   var socket: String?
   @Option(
     help: ArgumentHelp(
-      "Ask each accessory for its readings so long after each answer, or, with off, only when a client asks; else as its "
-        + "profile says.", valueName: "time"), transform: PollArgument.read)
+      "How long after a reply to ask an accessory for its readings again; off: only when a client asks; default: the "
+        + "profile's.", valueName: "time"), transform: PollArgument.read)
   var poll: PollArgument?
   @Option(
     help: ArgumentHelp(
-      "After an accessory went away, try so often: a number, forever or off; else as its profile says, or 3.",
+      "How often to try again after a disconnect: a number, forever or off; default: the profile's, or 3.",
       valueName: "tries"), transform: TriesArgument.read)
   var reconnectTries: TriesArgument?
   @Option(
-    help: ArgumentHelp("The pause before a try; else as the profile says, or 1s.", valueName: "time"),
+    help: ArgumentHelp("The pause before each try; default: the profile's, or 1s.", valueName: "time"),
     transform: TimeArgument.read)
   var reconnectInterval: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "What each pause is multiplied by, 1 to 10; else as the profile says, or 1.", valueName: "number"),
+      "What each pause is multiplied by, 1 to 10; default: the profile's, or 1.", valueName: "number"),
     transform: BackoffArgument.read)
   var reconnectBackoff: BackoffArgument?
   @Option(
     help: ArgumentHelp(
-      "After making contact failed, try so often: a number, forever or off; else as the profile says, or 3.",
+      "How often to try again after opening failed: a number, forever or off; default: the profile's, or 3.",
       valueName: "tries"), transform: TriesArgument.read)
   var retryTries: TriesArgument?
   @Option(
-    help: ArgumentHelp("The pause before a try; else as the profile says, or 1s.", valueName: "time"),
+    help: ArgumentHelp("The pause before each try; default: the profile's, or 1s.", valueName: "time"),
     transform: TimeArgument.read)
   var retryInterval: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "What each pause is multiplied by, 1 to 10; else as the profile says, or 1.", valueName: "number"),
+      "What each pause is multiplied by, 1 to 10; default: the profile's, or 1.", valueName: "number"),
     transform: BackoffArgument.read)
   var retryBackoff: BackoffArgument?
-  @Option(help: ArgumentHelp("How much to say: debug, info, notice, warning or error.", valueName: "level"))
+  @Option(help: ArgumentHelp("How much to log: debug, info, notice, warning or error.", valueName: "level"))
   var logLevel = Logger.Level.info
 
   func validate() throws {
     if let time = poll?.interval.duration, time < .milliseconds(100) {
-      throw ValidationError("--poll is at least 100ms, or off")
+      throw ValidationError("--poll must be at least 100ms, or off")
     }
     for interval in [reconnectInterval, retryInterval].compactMap({ $0 }) where interval.duration < .milliseconds(1) {
-      throw ValidationError("a pause is at least 1ms")
+      throw ValidationError("a pause must be at least 1ms")
     }
   }
 
@@ -69,9 +70,9 @@ struct ServiceOptions: ParsableArguments {
   }
 }
 
-/// How often to poll, on the command line: "60", "1m", "off".
+/// An interval for polling on the command line: "60", "1m", "off".
 struct PollArgument: FormArgument {
-  static let form = "off, or a time, in seconds or with its unit, like 5 or 500ms,"
+  static let form = "off, or a time, in seconds or with its unit, like 5 or 500ms"
   let interval: PollPolicy.Interval
 
   init?(argument: String) {
@@ -84,7 +85,7 @@ struct PollArgument: FormArgument {
   }
 }
 
-/// How often to try, on the command line: "5", "forever", "off".
+/// A number of tries on the command line: "5", "forever", "off".
 struct TriesArgument: FormArgument {
   static let form = "a number from 1 to 1000000, forever or off"
   let tries: ServiceConfiguration.RetryChange.Tries

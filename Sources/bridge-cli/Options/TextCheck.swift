@@ -4,20 +4,20 @@ import AccessoryCore
 import CommandOutput
 import Glibc
 
-/// Arguments and variables that aren't UTF-8. Swift would replace what can't be read in them, and so open another file, or
-/// answer on another socket, than the user named.
+/// Checks that arguments and variables are UTF-8. Swift would replace invalid bytes, and then open another file or
+/// socket than the user has named.
 enum TextCheck {
   private static let variables = [
     "ACCESSORY_BRIDGE_SOURCES", "ACCESSORY_BRIDGE_SOCKET", "ACCESSORY_BRIDGE_PROFILES", "ACCESSORY_BRIDGE_PROTOCOLS",
     "XDG_RUNTIME_DIR", "RUNTIME_DIRECTORY", "XDG_CONFIG_HOME", "HOME",
   ]
 
-  /// Throws `UsageError` for an argument, and `misconfigured` for a variable.
+  /// Throws `UsageError` for an argument that isn't UTF-8, and `misconfigured` for such a variable.
   static func check() throws {
     for index in 1..<max(1, Int(CommandLine.argc)) {
       guard let argument = CommandLine.unsafeArgv[index], !isText(argument) else { continue }
       throw UsageError(
-        "\(shown(argument)) is not UTF-8: name the file or the socket otherwise, or go by a link to it")
+        "\(shown(argument)) is not UTF-8: rename the file or the socket, or use a link to it")
     }
     for name in variables {
       guard let value = getenv(name), !isText(value) else { continue }

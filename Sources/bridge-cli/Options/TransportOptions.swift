@@ -6,50 +6,52 @@ import AccessoryDrivers
 import AccessoryIO
 import ArgumentParser
 
-/// Which transport leads to the device, and to which endpoints.
+/// The transport to the device, and its USB endpoints.
 struct TransportOptions: ParsableArguments {
-  /// The heading of these in help.
+  /// The heading of these options in help.
   static let title = "Transport options"
 
   @Option(
     help: ArgumentHelp(
-      "The transport, where the accessory has two: its terminal, tty (as usual), or its USB endpoints, usb.",
+      "The transport of an accessory that has two: tty, its serial port (the default), or usb, its USB endpoints.",
       valueName: "kind"))
   var transport: TransportKind?
-  @Option(help: ArgumentHelp("USB: the interface; else the first vendor-specific one that fits.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp("USB: the interface; default: the first vendor-specific one that fits.", valueName: "number"))
   var interface: UInt8?
   @Option(
     help: ArgumentHelp(
-      "USB: the endpoints, IN and OUT, like 0x81,0x02; else the interface's first.", valueName: "pair"),
+      "USB: the endpoints, IN and OUT, like 0x81,0x02; default: the interface's first.", valueName: "pair"),
     transform: EndpointsArgument.read)
   var endpoints: EndpointsArgument?
   @Option(help: ArgumentHelp("USB: the interface's alternate setting.", valueName: "number"))
   var alternate: UInt8?
   @Option(
     help: ArgumentHelp(
-      "USB: a stream, messages of a transfer each, or messages padded to a packet; else as the interface's class wants.",
+      "USB: a stream, one message per transfer, or messages padded to a packet; default: by the interface's class.",
       valueName: "shape"))
   var shape: USBTransportConfiguration.Shape?
 
-  /// Whether the user wants anything otherwise than a profile says.
+  /// Whether the user gives an option that replaces a setting of the profile.
   var saysSomething: Bool { wanted != nil || alternate != nil || shape != nil }
 
-  /// The transport that the user asks for; who names endpoints means USB.
+  /// The transport that the user asks for. An interface or endpoints imply USB.
   var wanted: TransportKind? { transport ?? (interface == nil && endpoints == nil ? nil : .usb) }
 
-  /// The device, opened by the transport that is wanted. Throws `misconfigured` when it hasn't that.
+  /// The device with the chosen transport. Throws `misconfigured` when the device doesn't have it.
   func choose(_ device: Device, label: String) throws(AccessoryError) -> Device {
     guard let transport = wanted else { return device }
     if let chosen = device.choosing(transport) { return chosen }
     let transports = device.transports.map(\.rawValue).joined(separator: ", ")
     throw AccessoryError(
       .misconfigured,
-      "\(label) can't be opened by --transport \(transport.rawValue); it has \(transports.isEmpty ? "none" : transports)"
+      "\(label) can't be opened with --transport \(transport.rawValue); it has "
+        + (transports.isEmpty ? "none" : transports)
     )
   }
 
-  /// The settings of `profile`, but for what the user says otherwise. An interface or endpoints that the user names
-  /// take the place of all that the profile says of them: they belong together.
+  /// The settings of `profile`, with the user's options in their place. An interface or endpoints replace the profile's
+  /// interface, alternate setting and endpoints together.
   func settings(_ profile: Profile?) -> USBSettings {
     var settings = profile?.transport.usb ?? USBSettings()
     if interface != nil || endpoints != nil {
@@ -69,7 +71,7 @@ extension USBTransportConfiguration.Shape: ExpressibleByArgument {}
 
 /// A pair of endpoint addresses on the command line: "0x81,0x02".
 struct EndpointsArgument: FormArgument {
-  static let form = "an IN and an OUT endpoint address, like 0x81,0x02,"
+  static let form = "an IN and an OUT endpoint address, like 0x81,0x02"
   let input: UInt8
   let output: UInt8
 

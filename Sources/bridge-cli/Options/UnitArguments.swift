@@ -2,10 +2,10 @@
 
 import AccessoryDiscovery
 
-/// Numbers of units on the command line: "1,2,5", "1..16".
+/// Unit numbers on the command line: "1,2,5", "1..16".
 struct UnitsArgument: FormArgument {
-  static let form = "numbers of units, like 1,2,5 or 1..16,"
-  /// In the order in which they were written; none twice.
+  static let form = "unit numbers, like 1,2,5 or 1..16"
+  /// In the order in which the user wrote them, without duplicates.
   let units: [Int]
 
   init?(argument: String) {
@@ -28,9 +28,9 @@ struct UnitsArgument: FormArgument {
   private static let limit = 256
 }
 
-/// How much later a unit answers, on the command line: "5=300ms".
+/// A unit's additional delay on the command line: "5=300ms".
 struct LateArgument: FormArgument {
-  static let form = "a unit and a time with its unit, like 5=300ms,"
+  static let form = "a unit and a time with its unit, like 5=300ms"
   let unit: Int
   let delay: Duration
 

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// How long an accessory is waited for that isn't there yet.
+/// How long an absent accessory is waited for.
 struct WaitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

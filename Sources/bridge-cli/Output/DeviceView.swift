@@ -5,9 +5,9 @@ import AccessoryDiscovery
 import AccessoryIO
 import Console
 
-/// What is known of a device without opening it, for people.
+/// The facts about a device that is not opened, for people.
 enum DeviceView {
-  /// `driver` is the name of the one that speaks with it; nil when none is known.
+  /// `driver` is the name of the device's driver; nil when none is known.
   static func facts(_ device: Device, driver: String?, _ access: PortAccess? = nil) -> [(String, String)] {
     let links = ([device.link].compactMap { $0 } + device.links).map { SafeText.escape($0, limit: 200) }
     var rows = [("Path", SafeText.escape(device.address.description)), ("Link", links.first ?? "-")]
@@ -18,7 +18,7 @@ enum DeviceView {
     if let usb = device.usb { rows += facts(usb, device) }
     if let access {
       rows.append(("Permission", access.refusal.map { SafeText.escape($0.message, limit: 400) } ?? "you may open it"))
-      rows.append(("Holder", access.holder.map { SafeText.escape($0) } ?? "nobody that you can see"))
+      rows.append(("Holder", access.holder.map { SafeText.escape($0) } ?? "nobody, as far as you can see"))
     }
     return rows
   }

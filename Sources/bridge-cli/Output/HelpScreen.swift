@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryIO
 import CommandOutput
 import Glibc
 
-/// A command's help. ArgumentParser makes it, in lines as long as they come; how they lie on the screen is ours.
+/// A command's help. ArgumentParser writes each paragraph as one line; `HelpLayout` wraps it for the screen.
 enum HelpScreen {
-  /// Whether what ArgumentParser wants to print is a command's help.
+  /// Whether ArgumentParser's text is a command's help.
   static func isHelp(_ text: String) -> Bool { text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ") }
 
   /// The help that the command line asks for.
@@ -14,6 +15,6 @@ enum HelpScreen {
     return HelpLayout.text(text, columns: TerminalSize.columns(of: STDOUT_FILENO) ?? 80)
   }
 
-  /// More than any paragraph has, so that it isn't broken twice.
+  /// Wider than any paragraph, so that ArgumentParser doesn't wrap it.
   private static let widest = 100_000
 }

@@ -5,7 +5,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessorySimulator
 
-/// A serial line for people.
+/// A serial line's settings for people.
 enum LineView {
   static func facts(_ line: Bridge.Line) -> [(String, String)] {
     let parity = line.parity == "none" ? "no parity" : "\(SafeText.escape(line.parity)) parity"
@@ -32,7 +32,8 @@ enum LineView {
     return rows
   }
 
-  /// What a host asked of a simulated line: "line 115200 baud, 8 data bits, no parity, 1 stop bit; DTR on, RTS on".
+  /// The settings that a host made on a simulated line: "line 115200 baud, 8 data bits, no parity, 1 stop bit; DTR on,
+  /// RTS on".
   static func state(_ line: HostLineSettings) -> String {
     let parity = line.parity == .none ? "no parity" : "\(line.parity.rawValue) parity"
     let stopBits = line.stopBits == 1 ? "1 stop bit" : line.stopBits == 2 ? "2 stop bits" : "1.5 stop bits"

@@ -7,52 +7,81 @@ import CommandOutput
 import Glibc
 import Synchronization
 
-/// A recording that can't be written: said even when the command was interrupted, since what passed is lost.
+/// A recording can't be written. This error is printed even when the command was interrupted, since the trace is lost.
 struct RecordingFailure: Error {
   let error: AccessoryError
 }
 
-/// Shows what passes as it comes, and keeps it. Whoever gives it records waits until each is shown: nothing queues here.
+/// Prints records as they come, and appends them to a recording. The caller waits until each record is printed, so
+/// nothing queues here.
 actor LiveTrace {
   private let view: TraceView
   private let silence: Duration
-  /// In seconds since 1970, UTC.
+  /// The moment of the trace's time 0, in seconds since 1970, UTC.
   private let began: Double
   private let recording: RecordingFile?
+  private let capture: CaptureFile?
   private var tracer: FrameTracer
-  /// Has a record without bytes given behind all that wait.
+  /// Makes the caller queue an empty record behind the records that wait, so that the tracer sees that time has passed.
   private var mark: (@Sendable () -> Void)?
-  /// The trace's time at which that is to happen; nil when it isn't.
+  /// The trace's time at which `mark` is called next; nil when no call is scheduled.
   private var markTime: Duration?
+  /// The time of the unplug that ends the trace; nil when the trace ends otherwise.
+  private var unplugTime: Duration?
   private var lostBytes = 0
   private var unshownBytes = 0
-  /// What comes from now on is only recorded.
+  /// Whether records are only recorded from now on, and no longer printed.
   private let isHurried = Atomic(false)
 
-  /// How long an interrupted command goes on to show what waits, and then how long it waits for its output.
-  private static let patience = Duration.seconds(1)
+  /// How long an interrupted command goes on printing records that wait, and how long it waits for its output after
+  /// that.
+  private static let flushTimeout = Duration.seconds(1)
 
-  /// Opens the recording, if there is to be one. `began` is when the time of what will be taken was 0, in seconds since
-  /// 1970, UTC. Throws what `RecordingFile` throws.
+  /// Opens the recording at `path`, if given, and begins a trace in `capture`. `name` is the accessory's name. `began` is
+  /// the moment of the records' time 0, in seconds since 1970, UTC. Throws what `RecordingFile` and `CaptureFile.begin`
+  /// throw.
   init(
-    view: TraceView, silence: Duration, framing: TraceFraming, began: Double, record path: String?
+    view: TraceView, silence: Duration, framing: TraceFraming, began: Double, record path: String?,
+    capture: CaptureFile? = nil, name: String
   ) throws(AccessoryError) {
     self.view = view
+    self.capture = capture
     self.began = began
     self.silence = silence
     tracer = FrameTracer(silence: silence, reader: framing.reader)
     recording = try path.map { path throws(AccessoryError) in
       try RecordingFile(appendingTo: path, silence: silence, framing: framing, began: began)
     }
+    do throws(AccessoryError) {
+      try capture?.begin(name: name, framing: framing, began: began)
+    } catch {
+      try? recording?.close()
+      throw error
+    }
   }
 
-  /// To be called before the first record.
+  /// Records that the accessory was unplugged (`isThere` is false) or plugged in again, at this time since the trace
+  /// began. Throws when the recording or the capture can't be written.
+  func plug(_ isThere: Bool, at time: Duration) throws(RecordingFailure) {
+    do throws(AccessoryError) {
+      if isThere { try recording?.plugged(time) } else { try recording?.unplugged(time) }
+      try capture?.plug(isThere, at: time)
+    } catch {
+      throw RecordingFailure(error: error)
+    }
+  }
+
+  /// Stores the time of the unplug that ends the trace. The recording states it after the last record.
+  func ends(unpluggedAt time: Duration) { unplugTime = time }
+
+  /// Sets the callback `mark`. Call this before the first record.
   func begin(mark: @escaping @Sendable () -> Void) { self.mark = mark }
 
-  /// Records and shows; blocks while nobody takes what is shown.
+  /// Records and prints a record; blocks while the output isn't read.
   func take(_ record: TraceRecord) throws(RecordingFailure) {
     do throws(AccessoryError) {
       try recording?.append(record)
+      try capture?.add(record)
     } catch {
       throw RecordingFailure(error: error)
     }
@@ -78,9 +107,9 @@ actor LiveTrace {
 
   // MARK: - The end
 
-  /// Waits until `reader` has given all that there is, shows what is left, and closes the recording; gives what `reader`
-  /// came to. When the caller is cancelled, before or meanwhile, what waits is shown for one second more, and what is
-  /// behind that only recorded; and after another second it is given up, for nobody takes the output.
+  /// Waits until `reader` ends, prints what is left, closes the recording, and returns the result of `reader`. When the
+  /// calling task is cancelled, waiting records are printed for one second more, and only recorded for another second;
+  /// then the wait ends, since nobody reads the output.
   nonisolated func end(_ reader: Task<Void, any Error>) async throws -> Result<Void, any Error> {
     let (results, continuation) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
     Task {
@@ -92,16 +121,16 @@ actor LiveTrace {
         continuation.yield(.failure(error))
       }
     }
-    // A task of its own: a sequence ends when the task that waits for it is cancelled.
+    // In a task of its own, since iterating a stream ends when the iterating task is cancelled.
     let waiting = Task { await results.first { _ in true } }
     let result = await withTaskCancellationHandler {
       await waiting.value
     } onCancel: {
-      _ = IOThread.shared.schedule(at: .now + Self.patience) { self.isHurried.store(true, ordering: .relaxed) }
-      _ = IOThread.shared.schedule(at: .now + Self.patience * 2) { continuation.finish() }
+      _ = IOThread.shared.schedule(at: .now + Self.flushTimeout) { self.isHurried.store(true, ordering: .relaxed) }
+      _ = IOThread.shared.schedule(at: .now + Self.flushTimeout * 2) { continuation.finish() }
     }
     guard let result else {
-      if Output.isReady(STDERR_FILENO) { Output.note("what passed last was not shown: nobody takes the output") }
+      if Output.isReady(STDERR_FILENO) { Output.note("the last frames were not shown: nobody reads the output") }
       return .failure(CancellationError())
     }
     if case .failure(let error as RecordingFailure) = result { throw error }
@@ -111,15 +140,20 @@ actor LiveTrace {
   private func finish() throws(RecordingFailure) {
     if !isHurried.load(ordering: .relaxed) { tracer.finish().forEach(show) }
     do throws(AccessoryError) {
+      if let unplugTime {
+        try recording?.unplugged(unplugTime)
+        try capture?.plug(false, at: unplugTime)
+      }
       try recording?.close()
     } catch {
       throw RecordingFailure(error: error)
     }
     if lostBytes > 0 {
-      Output.note("\(lostBytes) bytes came faster than they could be shown, and were dropped")
+      Output.note(
+        "\(Amount.of(lostBytes, "byte")) came too fast to be shown, and \(lostBytes == 1 ? "was" : "were") dropped")
     }
     if unshownBytes > 0 {
-      Output.note("the last \(unshownBytes) bytes were not shown\(recording == nil ? "" : ", only recorded")")
+      Output.note("not shown: the last \(Amount.of(unshownBytes, "byte"))\(recording == nil ? "" : ", only recorded")")
     }
   }
 }

@@ -5,17 +5,18 @@ import AccessoryDrivers
 import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
+import CommandOutput
 
 extension DescribedProtocol {
-  /// Holds it against a recording. Throws `badData` when the file isn't one, and when it can't be read. Blocks: for a
-  /// `SetupQueue`.
-  func held(against recording: String) throws -> RecordingCheck {
+  /// Checks a recording against the description. Throws `badData` when the file isn't a recording, and the error of a
+  /// file that can't be read. Blocks, so call it on a `SetupQueue`.
+  func checked(against recording: String) throws -> RecordingCheck {
     var check = try RecordingCheck(description)
     try RecordingFile.read(recording) { line in
       switch line {
       case .start(let silence, _): check.begin(silence: silence)
       case .record(let record): check.add(record)
-      case .began, .remark: break
+      case .began, .unplugged, .plugged, .comment: break
       }
       return !check.isCut
     }
@@ -25,28 +26,28 @@ extension DescribedProtocol {
 }
 
 extension RecordingCheck {
-  /// What came of it, for people.
+  /// The result for people, in lines.
   func lines(file: String) -> [String] {
     var lines: [String] = []
     for direction in [ByteDirection.toDevice, .fromDevice] {
       guard let bytes = byteCounts[direction] else { continue }
       let names = (counts[direction] ?? [:]).sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
       let frames = names.isEmpty ? "no frame that it describes" : names.joined(separator: ", ")
-      lines.append("\(file): \(direction.words), \(Self.count(bytes, "byte")): \(frames)")
+      lines.append("\(file): \(direction.words), \(Amount.of(bytes, "byte")): \(frames)")
     }
-    for misfit in misfits {
-      let what = "\(Self.count(misfit.byteCount, "byte")) in no frame"
-      lines.append("\(file): \(what), \(place(misfit.direction, misfit.offset, misfit.time)): \(hex(misfit.bytes))")
+    for run in unframedRuns {
+      let what = "\(Amount.of(run.byteCount, "byte")) in no frame"
+      lines.append("\(file): \(what), \(place(run.direction, run.offset, run.time)): \(hex(run.bytes))")
     }
-    for stranger in strangers {
-      let what = "\(Self.count(stranger.count, "frame")) that no message or request describes"
-      let first = place(stranger.direction, stranger.offset, stranger.time)
-      lines.append("\(file): \(what), the first \(first): \(hex(stranger.bytes))")
+    for frame in unknownFrames {
+      let what = "\(Amount.of(frame.count, "frame")) that no message or request describes"
+      let first = place(frame.direction, frame.offset, frame.time)
+      lines.append("\(file): \(what), the first \(first): \(hex(frame.bytes))")
     }
-    let untold = misfitByteCount - misfits.reduce(0) { $0 + $1.byteCount }
-    if untold > 0 { lines.append("\(file): \(Self.count(untold, "more byte")) in no frame") }
-    if isCut { lines.append("\(file): what comes behind the first \(Self.byteLimit) bytes one way was not looked at") }
-    if lines.isEmpty { lines.append("\(file): nothing passed") }
+    let untold = unframedByteCount - unframedRuns.reduce(0) { $0 + $1.byteCount }
+    if untold > 0 { lines.append("\(file): \(Amount.of(untold, "more byte")) in no frame") }
+    if isCut { lines.append("\(file): only the first \(Self.byteLimit) bytes in each direction were checked") }
+    if lines.isEmpty { lines.append("\(file): the recording is empty") }
     return lines
   }
 
@@ -57,8 +58,6 @@ extension RecordingCheck {
   private func hex(_ bytes: [UInt8]) -> String {
     bytes.map { Hexadecimal.string([$0]) }.joined(separator: " ")
   }
-
-  private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }
 
 extension ByteDirection {

@@ -6,15 +6,16 @@ import AccessoryLink
 import CommandOutput
 
 extension TraceFraming {
-  /// What reads these frames; nil where nobody does, and the bytes are shown.
+  /// The decoder of these frames; nil when there is none, so that the bytes are shown.
   var reader: (any FrameReader)? {
     guard case .driver(let name) = self else { return nil }
     return KnownDrivers.driver(named: name)?.frames?()
   }
 
-  /// Says on standard error why a recording shows as bytes though it names a driver.
+  /// Notes on standard error that a recording names an unknown driver and is shown as bytes.
   func noteIfUnknown(in path: String) {
     guard case .driver(let name) = self, reader == nil else { return }
-    Output.note("\(path) is of the driver \(name), whose frames this version can't read: its bytes are shown")
+    Output.note(
+      "\(path) was recorded with the driver \(name), whose frames this version can't decode: its bytes are shown")
   }
 }

@@ -4,38 +4,43 @@ import AccessoryCore
 import AccessoryLink
 import CommandOutput
 
-/// A trace, a line an entry.
+/// Prints a trace, one line per entry.
 struct TraceView: Sendable {
   let json: Bool
   /// Whether all bytes of a long frame are shown.
   let full: Bool
+  /// Whether nothing is printed, because a capture is written to standard output.
+  var isSilent = false
 
   private static let shownBytes = 24
 
-  /// Shows an entry of a trace that began at `began`, in seconds since 1970, UTC; nil where that isn't known.
+  /// Prints an entry. `began` is the moment at which the trace began, in seconds since 1970, UTC; nil if unknown.
   func show(_ entry: TraceEntry, began: Double?) {
+    if isSilent { return }
     if json { return Output.json(TraceDocument(entry, began: began)) }
     Output.wrapped(line(entry), indent: Self.indent(Output.columns))
   }
 
-  /// The blanks before what goes on in another line: below the words where there is room for that.
+  /// The indentation of continued lines, in columns: below the text on a screen of 60 columns or more.
   static func indent(_ columns: Int?) -> Int { columns ?? 80 >= 60 ? 17 : 4 }
 
-  /// An entry for people.
+  /// An entry as a line for people.
   func line(_ entry: TraceEntry) -> String {
     let style = Style.standardOutput
     let time = Recording.seconds(entry.time).dropLast(3)
     let arrow = entry.direction == .fromDevice ? "<" : ">"
     switch entry.content {
     case .lost(let count):
-      return "\(style.dim(padded(time)))  !  \(style.red("\(count) bytes are missing here: they came too fast"))"
+      return
+        "\(style.dim(padded(time)))  !  \(style.red("\(Amount.of(count, "byte", is: ("is", "are"))) missing here: they came too fast"))"
     case .noise(let count):
-      return "\(style.dim(padded(time)))  \(arrow)  \(style.red("\(count) bytes that are no frame"))"
+      return
+        "\(style.dim(padded(time)))  \(arrow)  \(style.red("\(Amount.of(count, "byte")) that \(count == 1 ? "is" : "are") no frame"))"
     case .bytes(let bytes):
       let shown = Hex.text(full ? bytes[...] : bytes.prefix(Self.shownBytes))
       return "\(style.dim(padded(time)))  \(arrow)  \(hex(bytes))  \(style.dim("|\(shown)|"))"
     case .frame(let words):
-      // Texts of the accessory are escaped where the words are made; nothing of a family's is trusted with a terminal.
+      // A frame's text is escaped here, whatever a driver has escaped already.
       let what = SafeText.escape(words.title, limit: 120)
       let text = SafeText.escape(words.summary, limit: full ? .max : 1_000)
       let title = words.outcome == .whole ? (words.isRefusal ? style.yellow(what) : what) : style.red(what)

@@ -4,13 +4,13 @@ import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO
 
-/// Tells when something was plugged in, for those who wait for an accessory to come back.
+/// Signals that a device was plugged in, for code that waits for an accessory.
 struct ArrivalWatcher: Sendable {
   private let signals: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
   private let watching: Task<Void, Never>
 
-  /// Begins to watch. Where that isn't possible, only time passes.
+  /// Begins to watch. Where devices can't be watched, `next` returns only after its time limit.
   init() async {
     let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     (self.signals, self.continuation) = (signals, continuation)
@@ -24,7 +24,7 @@ struct ArrivalWatcher: Sendable {
     }
   }
 
-  /// Returns when something came since the last call, when `limit` has passed, or when the task is cancelled.
+  /// Returns when a device has come since the last call, when `limit` has passed, or when the task is cancelled.
   func next(within limit: Duration) async {
     let clock = IOThread.shared
     let timer = clock.schedule(at: clock.now + limit) { [continuation] in continuation.yield() }

@@ -3,13 +3,13 @@
 import AccessoryCore
 import Glibc
 
-/// Programs that this one starts. No shell is in between.
+/// Starts other programs, without a shell.
 enum ChildProgram {
-  /// Starts the program `path`, sought in PATH unless it has a slash, with these words as its arguments; `extra` is
-  /// added to our environment. Signals do in it what they do by default. Detached, it has a session of its own and
-  /// nothing of our input and output; otherwise a process group of its own, and no input.
+  /// Starts the program `path` with the arguments `words`, the first of which is its name. A path without a slash is
+  /// searched in PATH. `extra` is added to the environment. Signals have their default actions. A detached program has
+  /// a session of its own and none of our standard descriptors; any other has a process group of its own, and no input.
   ///
-  /// Throws `notFound`, `permissionDenied` and what else posix_spawn(3) may fail with.
+  /// Throws `notFound`, `permissionDenied` and the other errors of posix_spawn(3).
   @discardableResult
   static func start(
     _ path: String, _ words: [String], extra: [String: String] = [:], isDetached: Bool = false
@@ -43,7 +43,7 @@ enum ChildProgram {
     return process
   }
 
-  /// POSIX_SPAWN_SETSID of <spawn.h>, which is behind _GNU_SOURCE there.
+  /// POSIX_SPAWN_SETSID of <spawn.h>, which is declared only with _GNU_SOURCE.
   private static let newSession: Int16 = 0x80
 
   private static func environment(_ extra: [String: String]) -> [String] {
@@ -57,8 +57,8 @@ enum ChildProgram {
     return variables + extra.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
   }
 
-  /// Waits until a program has ended: its exit status, or the negative number of the signal that ended it. Blocks: for
-  /// a queue of its own.
+  /// Waits until a program has ended. Returns its exit status, or the negative number of the signal that ended it.
+  /// Blocks, so call it on a queue of its own.
   static func wait(for process: pid_t) -> CInt {
     var status: CInt = 0
     while waitpid(process, &status, 0) == -1 { if errno != EINTR { return -1 } }

@@ -7,11 +7,11 @@ import CommandOutput
 import Dispatch
 import Glibc
 
-/// A command of the user's that is run when something happens: the facts are in its environment, ACCESSORY_…, and
-/// nothing of them is ever part of its words.
+/// Runs a user's command for each event. The facts are in environment variables ACCESSORY_…, and never in the command's
+/// arguments.
 actor EventCommand {
-  /// Something that happened.
-  struct Occasion: Sendable {
+  /// An event.
+  struct ReportedEvent: Sendable {
     let event: String
     let device: Device
     var battery: BatteryReading?
@@ -19,39 +19,39 @@ actor EventCommand {
 
   private let words: [String]
   private var running = 0
-  /// What the commands are to be told: short, however much a device or a service says.
+  /// The environment variables of events that wait. Their texts are cut, so each has a bounded size.
   private var waiting: [[String: String]] = []
   private var droppedCount = 0
 
-  /// Commands that run at a time.
+  /// The limit of commands that run at the same time.
   static let runningLimit = 8
-  /// Occasions that wait for one of these to end; beyond, the oldest are passed over.
+  /// The limit of events that wait for a running command to end. Beyond it the oldest are dropped.
   static let waitingLimit = 256
-  /// Scalars of a text that a device says of itself.
+  /// The limit of a text of the device, in Unicode scalars.
   static let textLimit = 256
 
   init(_ words: [String]) { self.words = words }
 
-  /// Runs the command for this, at once or when fewer run. Never waits for it.
-  func run(_ occasion: Occasion) {
+  /// Runs the command for an event, at once or when fewer commands run. Doesn't wait for its end.
+  func run(_ event: ReportedEvent) {
     guard running < Self.runningLimit else {
       if waiting.count == Self.waitingLimit {
         waiting.removeFirst()
         droppedCount += 1
         if droppedCount == 1 {
-          Output.note("\(words[0]): \(Self.runningLimit) of it are running and don't end; older events are passed over")
+          Output.note("\(words[0]): \(Self.runningLimit) runs of it have not ended; older events are skipped")
         }
       }
-      return waiting.append(Self.variables(occasion))
+      return waiting.append(Self.variables(event))
     }
-    start(Self.variables(occasion))
+    start(Self.variables(event))
   }
 
   private func start(_ variables: [String: String]) {
     do throws(AccessoryError) {
       let process = try ChildProgram.start(words[0], words, extra: variables)
       running += 1
-      // Waiting blocks a thread, of which there are no more than `runningLimit`.
+      // `waitpid` blocks a thread; at most `runningLimit` threads are blocked.
       DispatchQueue(label: "accessory.exec").async {
         let status = ChildProgram.wait(for: process)
         Task { await self.ended(status) }
@@ -67,15 +67,15 @@ actor EventCommand {
       let how = status > 0 ? "exit status \(status)" : "signal \(-status)"
       Output.note("\(SafeText.escape(words[0])) ended with \(how)")
     }
-    // One that can't be started makes no place for the next to wait for.
+    // A command that can't be started takes no slot, so the loop goes on to the next event.
     while running < Self.runningLimit, !waiting.isEmpty { start(waiting.removeFirst()) }
   }
 
-  /// What the command is told. Texts of a device are made harmless, and cut.
-  static func variables(_ occasion: Occasion) -> [String: String] {
-    let device = occasion.device
+  /// The environment variables for an event. Texts of the device are escaped and cut.
+  static func variables(_ event: ReportedEvent) -> [String: String] {
+    let device = event.device
     var variables = [
-      "ACCESSORY_EVENT": occasion.event, "ACCESSORY_ID": device.id, "ACCESSORY_PATH": device.address.description,
+      "ACCESSORY_EVENT": event.event, "ACCESSORY_ID": device.id, "ACCESSORY_PATH": device.address.description,
       "ACCESSORY_SOURCE": device.source.rawValue,
     ]
     variables["ACCESSORY_LINK"] = device.link ?? device.links.first
@@ -85,13 +85,13 @@ actor EventCommand {
     variables["ACCESSORY_MODEL"] = device.model
     variables["ACCESSORY_DRIVER"] = device.driver
     variables["ACCESSORY_USB"] = device.usb?.product
-    if let battery = occasion.battery {
+    if let battery = event.battery {
       variables["ACCESSORY_BATTERY_LEVEL"] = battery.level.rawValue
       variables["ACCESSORY_BATTERY_PERCENT"] = battery.percent.map(String.init)
       variables["ACCESSORY_BATTERY_CHARGE"] = battery.charge.rawValue
       variables["ACCESSORY_BATTERY_MILLIVOLTS"] = battery.millivolts.map(String.init)
     }
-    // A command must not take an inherited fact for one of this event.
+    // Unset variables are set to "", so that the command doesn't read an inherited value.
     for name in names where variables[name] == nil { variables[name] = "" }
     return variables.mapValues { SafeText.escape($0, limit: textLimit) }
   }

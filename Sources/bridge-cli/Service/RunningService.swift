@@ -12,26 +12,29 @@ import Glibc
 import Logging
 import SystemPackage
 
-/// A service in this process, from its socket to its end.
+/// Runs a service in this process, from taking its socket until it ends.
 struct RunningService: Sendable {
   let configuration: ServiceConfiguration
   let log: Logger
-  /// Where it looks for devices.
+  /// The sources of devices.
   let sources: [any DeviceSource]
-  /// Whether what happens is told in documents.
+  /// Whether events and the log are printed as JSON.
   let json: Bool
 
-  /// What starting came to.
+  /// The result of taking the socket.
   enum Place: Sendable {
     case free(ControlSocket)
-    /// A service is there already: its process, where that is known, and its path.
+    /// Another service is running: its process ID, where that is known, and its socket's path.
     case taken(process: Int32?, path: String)
   }
 
-  /// Takes the socket that systemd passes, or makes one at `path`, or else where a service is usually looked for.
-  static func takePlace(_ path: String?) async throws -> Place {
+  /// Takes the socket that systemd passes, or creates one at `path`. If `path` is nil, the socket is at the default path;
+  /// `isForNamed` selects the default path of a service whose devices are named on the command line.
+  static func takePlace(_ path: String?, forNamed isForNamed: Bool = false) async throws -> Place {
     if path == nil, let passed = try ControlSocket.passed() { return .free(passed) }
-    let place = if let path { path } else { try ServicePlace.own() }
+    let place = if let path { path } else { try ServicePlace.own(forNamed: isForNamed) }
+    // If the folder can't be created, creating the socket reports the error.
+    if path == nil, isForNamed, let end = place.lastIndex(of: "/") { mkdir(String(place[..<end]), 0o700) }
     return try await SetupQueue(label: "control").run {
       do throws(AccessoryError) {
         return .free(try ControlSocket.make(at: place))
@@ -42,7 +45,7 @@ struct RunningService: Sendable {
     }
   }
 
-  /// Who listens there.
+  /// The ID of the process that listens at the socket; nil when nobody listens or the ID isn't known.
   private static func process(at path: String) -> Int32? {
     guard let probe = try? UnixSocket.create() else { return nil }
     defer { Socket.close(probe) }
@@ -50,8 +53,8 @@ struct RunningService: Sendable {
     return (try? UnixSocket.peer(of: probe)).map(\.process).flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// Serves until the task is cancelled, or there was nothing to do for long enough. `begin` is called when clients are
-  /// answered.
+  /// Serves until the task is cancelled, or until the service was idle for the configured time. `begin` is called when
+  /// the socket accepts clients.
   func run(on socket: ControlSocket, hooks: ServiceHooks, begin: (BridgeService) async throws -> Void = { _ in })
     async throws
   {
@@ -59,14 +62,17 @@ struct RunningService: Sendable {
     if json { hooks.onEvent = { EventDocument($0).map { ServiceLog.tell($0) } } }
     var configuration = configuration
     configuration.socket = socket.path
+    configuration.shareFolder = (socket.path?.lastIndex(of: "/")).flatMap { end in
+      socket.path.map { $0[..<end] + "/shared" }
+    }
     let service = BridgeService(
       configuration, profiles: await profiles(), drivers: KnownDrivers.library, log: log, hooks: hooks)
     let server = try ControlServer(
       socket, handler: service, limits: configuration.clientLimits, onClients: { service.noteClients($0) },
       onSocket: { [log, path = socket.path ?? ""] news in
         switch news {
-        case .mended: log.warning("the socket \(path) or its lock was taken away: made again")
-        case .lost(let error): log.error("the socket \(path) was taken away, no client finds it: \(error.message)")
+        case .mended: log.warning("the socket \(path) or its lock was removed: the service made it again")
+        case .lost(let error): log.error("the socket \(path) was removed, so clients can't connect: \(error.message)")
         }
       })
     log.info("answering on \(server.path ?? "the socket that was passed")")
@@ -89,30 +95,30 @@ struct RunningService: Sendable {
     hooks.onStopping()
     log.info("ending")
     await server.close()
-    // As long as the manager takes the service for running it starts none for what is plugged in. It knows better by now,
-    // for that was told before on the I/O thread: so whatever has come until then is seen here.
+    // While systemd considers this service running, it starts no other for a new device. `onStopping` has been sent
+    // before on the I/O thread, so every device that came until systemd knew is seen by `hasWork`.
     let mayStayAway = Task.isCancelled || !ServiceNotifier().isWanted
     let isNeeded = mayStayAway ? false : await service.hasWork()
     await service.close()
     log.info("everything is closed")
     try result.get()
     if isNeeded {
-      log.notice("an accessory has come at the last moment: to be started again")
+      log.notice("an accessory came while the service was ending: systemd is to start it again")
       throw ExitCode(Self.startAgain)
     }
   }
 
-  /// The exit status with which the manager starts the service again (`RestartForceExitStatus=`).
+  /// The exit status after which systemd starts the service again (`RestartForceExitStatus=`).
   private static let startAgain = EX_TEMPFAIL
 
   private func profiles() async -> ProfileStore {
     let library = await KnownProfiles.library()
-    for problem in library.problems { log.warning("profile passed over: \(problem)") }
+    for problem in library.problems { log.warning("profile not used: \(problem)") }
     return library.store
   }
 
   private func reload(_ service: BridgeService, _ hooks: ServiceHooks) async {
-    log.notice("reading the profiles anew")
+    log.notice("reading the profiles again")
     hooks.onReloading()
     await service.use(await profiles())
     hooks.onReady()
@@ -120,13 +126,13 @@ struct RunningService: Sendable {
 }
 
 extension ServiceHooks {
-  /// Tells the manager that started this process (systemd), if one wants to know.
+  /// Hooks that notify the service manager (systemd) which started this process, if it asks for notifications.
   static func forManager(io: IOThread = .shared) -> ServiceHooks {
     let notifier = ServiceNotifier(io: io)
     guard notifier.isWanted else { return ServiceHooks() }
-    // Posted, so that they are told in order.
+    // Posted to the I/O thread, so that notifications keep their order.
     @Sendable func tell(_ state: ServiceState) {
-      io.post { notifier.assumeIsolated { $0.tell(state) } }
+      io.post { notifier.assumeIsolated { $0.report(state) } }
     }
     return ServiceHooks(
       onReady: { tell(.ready) },

@@ -9,8 +9,8 @@ import Logging
 
 extension Logger.Level: @retroactive ExpressibleByArgument {}
 
-/// What a service says, a line a message: on standard error for people with the time, for the journal with the level in
-/// front (sd-daemon(3)); on standard output as documents. Nobody waits until it is read.
+/// The log of a service, one line per message: on standard error with the time for people, or with the level for the
+/// journal (sd-daemon(3)); on standard output as JSON. Writing never blocks.
 struct ServiceLog: LogHandler {
   enum Form: Sendable {
     case people, journal, documents
@@ -31,22 +31,22 @@ struct ServiceLog: LogHandler {
     "\(count) lines of the log were dropped: \(place) was not read"
   }
 
-  /// How long the last lines may take at the end.
-  private static let patience = Duration.seconds(1)
+  /// How long the end of the service waits until the last lines are read.
+  private static let flushTimeout = Duration.seconds(1)
 
-  /// Gives who reads a moment to take the last lines: for the end of the service.
+  /// Waits up to a second until the last lines are read; for the end of the service.
   static func finish() {
-    errors.finish(within: patience)
-    output.finish(within: patience)
+    errors.finish(within: flushTimeout)
+    output.finish(within: flushTimeout)
   }
 
-  /// A log; as documents on standard output if `json`.
+  /// A logger; it writes JSON to standard output if `json`.
   static func logger(_ level: Logger.Level, json: Bool) -> Logger {
     let form: Form = json ? .documents : isJournal() ? .journal : .people
     return Logger(label: "bridge-cli") { _ in ServiceLog(logLevel: level, form: form) }
   }
 
-  /// Writes a document between those of the log.
+  /// Writes a document between the log's documents.
   static func tell(_ document: some Encodable) {
     if let line = DocumentText.line(document) { output.write(line) }
   }
@@ -62,7 +62,7 @@ struct ServiceLog: LogHandler {
   }
 
   func log(event: LogEvent) {
-    // What devices call themselves is made harmless where it is put in; this is for all the rest.
+    // Texts of devices are escaped where a message is composed. This escapes the rest.
     let text = SafeText.escape("\(event.message)", limit: 2_000)
     (form == .documents ? Self.output : Self.errors).write(Self.line(event.level, text, form))
   }
@@ -79,7 +79,7 @@ struct ServiceLog: LogHandler {
     return "\(style.dim(WallClock.timeOfDay)) \(level >= .error ? style.red(padded) : padded)  \(text)"
   }
 
-  /// The priority of syslog(3).
+  /// The priority in syslog(3).
   static func priority(_ level: Logger.Level) -> Int {
     switch level {
     case .trace, .debug: 7
@@ -91,7 +91,8 @@ struct ServiceLog: LogHandler {
     }
   }
 
-  /// Whether standard error is the journal's: `JOURNAL_STREAM` says its device and inode (systemd.exec(5)).
+  /// Whether standard error is connected to the journal: `JOURNAL_STREAM` contains its device and inode
+  /// (systemd.exec(5)).
   private static func isJournal() -> Bool {
     guard let stream = getenv("JOURNAL_STREAM") else { return false }
     var file = stat()

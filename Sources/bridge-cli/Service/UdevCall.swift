@@ -6,19 +6,20 @@ import AccessoryDiscovery
 import CommandOutput
 import Glibc
 
-/// What a rule of udev runs (RUN), where no systemd starts the service.
+/// The program of a udev rule (RUN), on a system where systemd doesn't start the service.
 enum UdevCall {
-  /// The device that udev's environment names. Throws `UsageError` when there is none.
+  /// The path of the device in udev's environment; nil for an event that the service sees itself. Throws `UsageError`
+  /// when there is none.
   static func device(_ variable: (String) -> String?) throws -> String? {
     guard let path = variable("DEVNAME"), path.hasPrefix("/dev/"), !path.split(separator: "/").contains("..") else {
-      throw UsageError("--udev is for rules of udev: there is no DEVNAME in the environment")
+      throw UsageError("--udev works only in a udev rule: DEVNAME is not in the environment")
     }
-    // The service hears of the rest itself.
+    // The service watches removals itself.
     return ["remove", "unbind", "offline"].contains(variable("ACTION")) ? nil : path
   }
 
-  /// Has the service attach the device when udev tells of it, or starts one that does. Ends soon: udev tells of the device
-  /// when this has ended.
+  /// Tells the service to expect the device, or starts a service that does. Ends soon, since udev announces the device
+  /// only after the rule has ended.
   static func run(_ options: ServiceOptions) async throws {
     guard let path = try device({ getenv($0).map { String(cString: $0) } }) else { return }
     let place = options.socket ?? ServicePlace.system
@@ -30,14 +31,14 @@ enum UdevCall {
     }
   }
 
-  /// Has the service at `place` hold what is told of at `paths`. Not with Attach: while udev's rules are run nobody knows
-  /// yet what the device is, nor whether a terminal comes of it.
+  /// Tells the service at `place` to attach the devices at `paths` when udev announces them. `Attach` can't be used:
+  /// while udev's rules run, the device's properties aren't known, nor whether it has a terminal.
   static func tell(_ place: String, _ paths: [String]) async throws(AccessoryError) {
-    let client = try await BridgeClient.connect(to: place, patience: .seconds(10))
+    let client = try await BridgeClient.connect(to: place, replyTimeout: .seconds(10))
     for path in paths { try await client.expect(path) }
   }
 
-  /// Starts the service as a process of its own, which outlives the rule.
+  /// Starts the service as a process of its own, which keeps running after the rule has ended.
   private static func start(at place: String, expecting path: String) throws {
     if place == ServicePlace.system { mkdir("/run/accessory-bridge", 0o755) }
     let words = ["bridge-cli", "serve", "--socket", place, "--exit-idle", "60s", "--expect", path]

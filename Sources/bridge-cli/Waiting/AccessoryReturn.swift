@@ -4,41 +4,41 @@ import AccessoryControl
 import AccessoryDrivers
 import AccessoryIO
 
-/// Opens an accessory again that is gone, as soon as it is back.
+/// Reopens an accessory that was unplugged.
 enum AccessoryReturn {
-  /// The pause between tries when nothing is plugged in: that of the usual policy.
+  /// The pause between tries when nothing is plugged in, as in the default retry policy.
   static let pause = RetryPolicy().interval
-  /// Times that an accessory which a service had is left to that service, before it is opened here.
+  /// How many tries are left to a service that had the accessory, before it is opened here.
   private static let courtesy = 3
 
-  /// The first thing that `open` gives for one of these names; nil when the task is cancelled before. `failed` gets what
-  /// it throws. `lender` is where the service is that had the accessory: when that still runs, it comes first, or it would
-  /// find the accessory busy and give it up.
+  /// Calls `open` with each name until one succeeds, and returns its result; nil when the task is cancelled. `failed`
+  /// receives the errors of `open`. `servicePath` is the control socket of the service that had the accessory: while
+  /// that service runs, it may open the accessory first. Otherwise it would find the accessory busy, and give it up.
   static func first<Opened: Sendable>(
-    _ names: [String], _ line: LineOptions, asLine isLine: Bool, lender: String?,
+    _ names: [String], _ line: LineOptions, asLine isLine: Bool, servicePath: String?,
     failed: (any Error) -> Void = { _ in }, open: (String) async throws -> Opened
   ) async -> Opened? {
-    let comings = await ArrivalWatcher()
-    defer { comings.end() }
+    let arrivals = await ArrivalWatcher()
+    defer { arrivals.end() }
     var seen = 0
     while !Task.isCancelled {
       for name in names {
-        if let lender, seen < courtesy, await isLeft(name, line, asLine: isLine, to: lender) {
+        if let servicePath, seen < courtesy, await isLeft(name, line, asLine: isLine, to: servicePath) {
           seen += 1
           break
         }
         do { return try await open(name) } catch { failed(error) }
       }
-      await comings.next(within: pause)
+      await arrivals.next(within: pause)
     }
     return nil
   }
 
-  /// Whether the service runs and doesn't have the accessory yet, which is there.
+  /// Whether the service is running, the accessory is there, and the service hasn't opened it yet.
   private static func isLeft(
-    _ name: String, _ line: LineOptions, asLine isLine: Bool, to lender: String
+    _ name: String, _ line: LineOptions, asLine isLine: Bool, to servicePath: String
   ) async -> Bool {
-    guard (try? await BridgeClient.connect(to: lender)) != nil,
+    guard (try? await BridgeClient.connect(to: servicePath)) != nil,
       (try? await HeldDevice.findNow(name, line, asLine: isLine)) == nil
     else {
       return false

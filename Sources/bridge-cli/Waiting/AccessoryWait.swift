@@ -7,38 +7,59 @@ import AccessoryIO
 import AccessoryLink
 import CommandOutput
 
-/// Waits for an accessory that isn't there yet, as --wait says. The time is the command's: it begins once.
+/// Waits for an accessory that is absent, as `--wait` says. The time limit counts from the first use in this process,
+/// for all waits together.
 enum AccessoryWait {
   private static let start = IOThread.shared.now
-  /// Whether the accessory came while it was waited for. Then it may still be without its permissions, or another program may
-  /// look at it.
+  /// Whether the accessory came during the wait. Then its permissions may not be set yet, or another program may be
+  /// probing it.
   private static let isNewcomer = Locked(false)
-  /// The pause between looks: not everything that an accessory needs is told of when it comes, like a simulator's link.
+  /// The pause between two looks. Some things, like a simulator's link, appear without an event.
   private static let pause = Duration.milliseconds(200)
 
   private static func left(of limit: Duration) -> Duration { start + limit - IOThread.shared.now }
 
-  /// Looks for the accessory that `text` means until it is there or the time is over. Gives what the last look gave: the
-  /// accessory that a service holds, or nil where this command is to open it.
+  /// Looks for the accessory that `text` names, until it is there or `limit` is over. Returns the accessory if a
+  /// service holds it, or nil where this command is to open it; throws the error of the last look.
   static func find(
     _ text: String?, _ line: LineOptions, asLine isLine: Bool, limit: Duration
   ) async throws -> HeldDevice? {
-    var (found, isThere) = await look(text, line, asLine: isLine)
+    try await waiting(for: text, limit) { await look(text, line, asLine: isLine) }
+  }
+
+  /// Looks for the device that `text` means, for a command that opens no accessory itself, until the device is there or the time
+  /// is over.
+  static func device(_ text: String?, limit: Duration?) async throws -> Device {
+    try await waiting(for: text, limit ?? .zero) {
+      do {
+        let devices = try await KnownDevices.devices(forOpening: text, lines: true)
+        return (.success(try DeviceResolver.resolve(text, among: devices)), isThere: true)
+      } catch {
+        return (.failure(error), isThere: !isAbsence(error))
+      }
+    }
+  }
+
+  /// Looks until the accessory is there or the time is over, and returns what the last look found.
+  private static func waiting<Found>(
+    for text: String?, _ limit: Duration, _ look: () async -> (Result<Found, any Error>, isThere: Bool)
+  ) async throws -> Found {
+    var (found, isThere) = await look()
     guard !isThere, left(of: limit) > .zero else { return try found.get() }
     isNewcomer.withLock { $0 = true }
-    let comings = await ArrivalWatcher()
-    defer { comings.end() }
+    let arrivals = await ArrivalWatcher()
+    defer { arrivals.end() }
     let wait = WaitingLine.shared.begin("waiting for \(text ?? "an accessory")", limit: left(of: limit))
     defer { WaitingLine.shared.end(wait) }
     while !isThere, left(of: limit) > .zero {
-      await comings.next(within: min(pause, left(of: limit)))
+      await arrivals.next(within: min(pause, left(of: limit)))
       try checkInterruption()
-      (found, isThere) = await look(text, line, asLine: isLine)
+      (found, isThere) = await look()
     }
     return try found.get()
   }
 
-  /// Looks once. What can't be mended by waiting counts as there.
+  /// Looks once. `isThere` is also true for an error that waiting can't cure.
   private static func look(
     _ text: String?, _ line: LineOptions, asLine isLine: Bool
   ) async -> (Result<HeldDevice?, any Error>, isThere: Bool) {
@@ -47,7 +68,7 @@ enum AccessoryWait {
         return (.success(held), isThere: held.isThere)
       }
       let target = try await OpenedAccessory.find(text, line, asLine: isLine)
-      // Without a name any device may be found: one of which nothing is known isn't the one that is waited for.
+      // Without a name any device matches, but one without a driver isn't the accessory that is waited for.
       guard text != nil || target.driver != nil else { return (.success(nil), isThere: false) }
       return (.success(nil), isThere: true)
     } catch {
@@ -55,7 +76,7 @@ enum AccessoryWait {
     }
   }
 
-  /// Whether an error says that an accessory isn't there.
+  /// Whether an error means that an accessory is absent.
   static func isAbsence(_ error: any Error) -> Bool {
     switch error {
     case ResolutionError.noDevices, ResolutionError.noMatch: true
@@ -64,7 +85,7 @@ enum AccessoryWait {
     }
   }
 
-  /// Opens a device; within `limit` again and again while it can't be opened because it comes just now.
+  /// Opens a device. Within `limit`, errors that are usual for a device that is just appearing are tried again.
   static func opening(
     _ label: String, limit: Duration?, _ open: () async throws(AccessoryError) -> AccessorySession
   ) async throws(AccessoryError) -> AccessorySession {
@@ -85,7 +106,7 @@ enum AccessoryWait {
     }
   }
 
-  /// Throws `cancelled` when the command was interrupted: that is no success.
+  /// Throws `cancelled` when the command was interrupted, so that it doesn't end with success.
   static func checkInterruption() throws(AccessoryError) {
     if Task.isCancelled { throw AccessoryError(.cancelled, "interrupted") }
   }

@@ -6,33 +6,34 @@ import AccessoryDiscovery
 import AccessoryIO
 import CommandOutput
 
-/// An accessory that a command follows.
+/// An accessory that a command follows over unplugs.
 protocol Followed: Sendable {
   var device: Device { get }
-  /// Where the service is that has it; nil when it is open here.
-  var lender: String? { get }
+  /// The control socket of the service that holds the accessory; nil when this process has it open.
+  var servicePath: String? { get }
   func close() async
 }
 
-/// Follows an accessory until the command is interrupted, also when it goes and comes back.
+/// Follows an accessory until the command is interrupted, also over unplugs.
 struct Following {
-  /// As the user calls it.
+  /// The name that the user typed.
   let name: String?
   let line: LineOptions
-  /// Whether the bytes of its line are meant.
+  /// Whether the line itself is followed, and not one accessory on it.
   var isLine = false
-  /// Whether it ends with an error when the accessory goes.
+  /// Whether an unplug ends the command with an error.
   let once: Bool
   let json: Bool
 
-  /// Opens the accessory by `open` and follows it by `follow`, again whenever it comes back. `follow` throws `disconnected`
-  /// when it goes.
+  /// Opens the accessory with `open` and calls `follow`, again each time it comes back. `follow` throws `disconnected`
+  /// when the accessory is unplugged.
   func run<Opened: Followed>(
     open: (String?, LineOptions) async throws -> Opened, follow: (Opened) async throws -> Void
   ) async throws {
     var opened = try await open(name, line)
     var isBack = false
     while true {
+      // When the accessory was opened last.
       let start = IOThread.shared.now
       let failure: any Error
       do {
@@ -40,12 +41,13 @@ struct Following {
         return await opened.close()
       } catch { failure = error }
       await opened.close()
-      guard !once, !Task.isCancelled, isPassing(failure, isBack: isBack) else { throw failure }
+      let isFresh = isBack && IOThread.shared.now - start < Self.settling
+      guard !once, !Task.isCancelled, isPassing(failure, isFresh: isFresh) else { throw failure }
       tell(.disconnected, opened.device)
       let device = opened.device
       let wait = WaitingLine.shared.begin("waiting for \(device.id) to come back")
       defer { WaitingLine.shared.end(wait) }
-      // One that goes as soon as it comes is not opened without a pause.
+      // An accessory that disconnects at once is opened again only after a pause.
       await IOThread.shared.sleep(for: max(.zero, start + AccessoryReturn.pause - IOThread.shared.now))
       guard let next = await back(opened, open) else { throw CancellationError() }
       (opened, isBack) = (next, true)
@@ -53,10 +55,13 @@ struct Following {
     }
   }
 
-  /// Whether the accessory is worth waiting for. One that has just come back may not be ready yet.
-  private func isPassing(_ error: any Error, isBack: Bool) -> Bool {
+  /// For this time after its return an accessory may answer incorrectly or not at all.
+  private static let settling = Duration.seconds(5)
+
+  /// Whether the accessory is waited for after this error. One that has just come back may not be ready yet.
+  private func isPassing(_ error: any Error, isFresh: Bool) -> Bool {
     guard let kind = (error as? AccessoryError)?.kind else { return false }
-    return kind == .disconnected || isBack && [.timedOut, .badData, .ioFailure].contains(kind)
+    return kind == .disconnected || isFresh && [.timedOut, .badData, .ioFailure].contains(kind)
   }
 
   private func back<Opened: Followed>(
@@ -66,15 +71,15 @@ struct Following {
     line.wait = nil
     var told: String?
     return await AccessoryReturn.first(
-      [name, opened.device.id].compactMap { $0 }, line, asLine: isLine, lender: opened.lender
+      [name, opened.device.id].compactMap { $0 }, line, asLine: isLine, servicePath: opened.servicePath
     ) { error in
-      // What keeps it from being opened is told once.
+      // The same error is printed once.
       guard !Task.isCancelled, !AccessoryWait.isAbsence(error), told != "\(error)" else { return }
       told = "\(error)"
       let message = (error as? AccessoryError)?.message ?? "\(error)"
       Output.note("\(SafeText.escape(opened.device.id)) can't be opened yet: \(SafeText.escape(message, limit: 500))")
     } open: { name in
-      // A service may have it and wait for it, too.
+      // A service may have the accessory and wait for it, too.
       if let held = try await HeldDevice.findNow(name, line, asLine: isLine), !held.isThere {
         throw AccessoryError.disconnected(held.name)
       }
@@ -82,7 +87,7 @@ struct Following {
     }
   }
 
-  /// Says that the accessory went or came.
+  /// Prints that the accessory has gone or come back.
   func tell(_ event: DeviceEventName, _ device: Device) {
     if json { return Output.json(DeviceEventDocument(event, at: WallClock.seconds, DeviceDocument(device))) }
     let id = SafeText.escape(device.id)

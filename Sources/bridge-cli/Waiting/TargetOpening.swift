@@ -6,15 +6,15 @@ import AccessoryIO
 import AccessoryLink
 import CommandOutput
 
-// How commands open a device: a person sees what takes long.
+// Opening a device from a command, with a note on the terminal when it takes long.
 
 extension Target {
-  /// Opens the device, for who only listens or lets the driver make contact. `tap` hears every byte.
+  /// Opens the device without the driver's greeting: to listen, or before the driver makes contact.
   func unguardedSession() async throws(AccessoryError) -> AccessorySession {
     try await opened { () async throws(AccessoryError) in try await opener.unguardedSession() }
   }
 
-  /// Opens the device for who speaks its protocol themselves, with the driver's greeting.
+  /// Opens the device and runs the driver's greeting, for code that then speaks the protocol itself.
   func greetedSession() async throws(AccessoryError) -> AccessorySession {
     try await opened { () async throws(AccessoryError) in try await opener.greetedSession() }
   }
@@ -28,7 +28,7 @@ extension Target {
     }
   }
 
-  /// How long the device is left alone after it was opened; nil when it isn't.
+  /// How long nothing is sent after the device was opened; nil for no pause.
   var settleTime: Duration? {
     let settle = opener.settings.terminal.settle
     return device.address.transport == .terminal && settle > .zero ? settle : nil

@@ -100,7 +100,7 @@ enum PageSnippets {
     let robot = try await BlunoRobot.open(session)
     let remote = try BlunoRemoteFile.usual?.load() ?? BlunoRemote()
     try await robot.send(.key(.up), by: remote)
-    for try await text in robot.texts() { print(text) }  // what it says, without empty lines
+    for try await text in robot.texts() { print(text) }  // its text, without empty lines
     let version = try await robot.text(of: .version)  // AT mode, until something is sent to the robot
     return version
   }

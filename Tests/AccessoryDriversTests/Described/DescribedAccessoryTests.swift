@@ -18,7 +18,7 @@ import Testing
     let driver = Driver(try Self.description("jbd"))
     #expect(driver.polls.map(\.name) == ["basic", "cells"])
     #expect(driver.polls.map(\.interval) == [.seconds(10), .seconds(60)])
-    #expect(driver.polls.map(\.gives) == [[.battery, .values], [.battery]])
+    #expect(driver.polls.map(\.parts) == [[.battery, .values], [.battery]])
     #expect(driver.commands.map(\.name).contains("basic"))
   }
 

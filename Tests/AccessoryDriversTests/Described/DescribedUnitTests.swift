@@ -23,8 +23,8 @@ import Testing
   @Test func daly() throws {
     let description = try Self.description("daly")
     let units = try #require(description.units)
-    #expect(units.element == "address" && units.range == 1...16 && units.scan == 1...16 && units.standard == 1)
-    let writer = RequestWriter(try DescribedCodec(description))
+    #expect(units.element == "address" && units.range == 1...16 && units.scan == 1...16 && units.defaultUnit == 1)
+    let writer = RequestEncoder(try DescribedCodec(description))
     let basic = try #require(description.request(named: "basic"))
     let sums: [(unit: Int?, bytes: [UInt8])] = [
       (nil, [0xA5, 0x40, 0x90, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0x7D]),
@@ -41,7 +41,7 @@ import Testing
   /// Module 1 has the address 2, which stands among the data, too.
   @Test func pylontech() throws {
     let description = try Self.description("pylontech")
-    let writer = RequestWriter(try DescribedCodec(description))
+    let writer = RequestEncoder(try DescribedCodec(description))
     func sent(_ name: String, _ unit: Int?) throws -> String {
       let request = try #require(description.request(named: name))
       let bytes = try DescribedRequest(request, unit: unit, of: description, by: writer).bytes
@@ -55,15 +55,15 @@ import Testing
 
   @Test func unitsThatThereCantBe() throws {
     let daly = try Self.description("daly")
-    let writer = RequestWriter(try DescribedCodec(daly))
+    let writer = RequestEncoder(try DescribedCodec(daly))
     for unit in [0, 17, -1, .max] {
       let error = #expect(throws: AccessoryError.self) { try DescribedRequest(0, unit: unit, of: daly, by: writer) }
       #expect(error?.kind == .misconfigured)
-      #expect(error?.message == "units of daly accessories are 1 to 16, not \(unit)")
+      #expect(error?.message == "the units of the protocol daly are 1 to 16, not \(unit)")
     }
     let jbd = try Self.description("jbd")
     #expect(throws: AccessoryError.self) {
-      try DescribedRequest(0, unit: 1, of: jbd, by: RequestWriter(try DescribedCodec(jbd)))
+      try DescribedRequest(0, unit: 1, of: jbd, by: RequestEncoder(try DescribedCodec(jbd)))
     }
   }
 
@@ -81,8 +81,8 @@ import Testing
         """
     let described = try DescriptionReader.read(Array(text.utf8), file: "f")
     let units = try #require(described.description.units)
-    #expect(units.range == 0...15 && units.scan == 1...4 && units.standard == 3)
-    #expect(units.sent == 16 && units.received == 32)
+    #expect(units.range == 0...15 && units.scan == 1...4 && units.defaultUnit == 3)
+    #expect(units.sentOffset == 16 && units.receivedOffset == 32)
     #expect(DescriptionCheck.problems(in: described, file: "f").map(\.message) == [])
   }
 
@@ -100,38 +100,44 @@ import Testing
   }
 
   private static let mistakes: [(String, String)] = [
-    ("units: {to: 3}", "4:8: element is missing: which number of the frames says which unit is meant"),
-    ("units: {element: address}", "4:8: to is missing: the last unit that there may be"),
-    ("units: {element: adress, to: 3}", "4:18: \"adress\" is no number in frames of f: did you mean address?"),
-    ("units: {element: data, to: 3}", "4:18: data is no number with a name of its own, and can't be compared or given"),
+    ("units: {to: 3}", "4:8: element is missing: the number in the frames that names the unit"),
+    ("units: {element: address}", "4:8: to is missing: the highest unit"),
+    ("units: {element: adress, to: 3}", "4:18: \"adress\" is not a number in frames of f: did you mean address?"),
+    ("units: {element: data, to: 3}", "4:18: data is not a number with a name, so it can't be compared or set"),
     ("units: {element: address, from: 4, to: 3}", "4:40: to is less than from, which is 4"),
     ("units: {element: address, to: 300}", "4:31: there are at most 256 units, not 300"),
-    ("units: {element: address, to: 256}", "4:31: address is 0 to 255, and the units are 1 to 256 there"),
-    ("units: {element: address, to: 9, sent: 250}", "4:40: address is 0 to 255, and the units are 251 to 259 there"),
-    ("units: {element: address, to: 9, scan: 1..10}", "4:40: scan is units from 1 to 9, as FIRST..LAST, not \"1..10\""),
-    ("units: {element: address, to: 9, default: 10}", "4:43: default is a whole number from 1 to 9, not \"10\""),
+    ("units: {element: address, to: 256}", "4:31: address can hold 0 to 255, and the units are sent as 1 to 256"),
+    (
+      "units: {element: address, to: 9, sent: 250}",
+      "4:40: address can hold 0 to 255, and the units are sent as 251 to 259"
+    ),
+    (
+      "units: {element: address, to: 9, scan: 1..10}",
+      "4:40: scan must be units from 1 to 9, as FIRST..LAST, not \"1..10\""
+    ),
+    ("units: {element: address, to: 9, default: 10}", "4:43: default must be a whole number from 1 to 9, not \"10\""),
     (
       "units: {element: address, to: 9}\nmessages: {m: {when: {address: 1}}}",
-      "5:23: when: address is the unit's number, which is set and compared by itself: leave it away"
+      "5:23: when: address is the unit's number, which is set and compared automatically: leave it out"
     ),
     (
       "units: {element: address, to: 9}\nrequests: {r: {send: f, with: {address: 1, n: 1}}}",
-      "5:32: with: address is the unit's number, which is set and compared by itself: leave it away"
+      "5:32: with: address is the unit's number, which is set and compared automatically: leave it out"
     ),
     (
       "units: {element: address, to: 9}\nrequests: {r: {send: AA BB}}",
-      "5:22: nothing in these bytes says which unit is meant: send: [..., {unit: u8}]"
+      "5:22: the number of the unit is missing in these bytes: send: [..., {unit: u8}]"
     ),
     (
       "requests: {r: {send: f, with: {address: 1, n: 1}, data: [{unit: u8}]}}",
-      "4:65: unit is the number of the unit that is asked, and units: is missing"
+      "4:65: unit needs units:, which is missing"
     ),
     (
       "units: {element: n, to: 9, sent: -1}\nrequests: {r: {send: f, with: {address: 1}, data: [{unit: bcd8}]}}", ""
     ),
     (
       "units: {element: n, to: 200}\nrequests: {r: {send: f, with: {address: 1}, data: [{unit: i8}]}}",
-      "5:59: units are sent as 1 to 200, which isn't in this type of number"
+      "5:59: units are sent as 1 to 200, which don't fit in this type of number"
     ),
   ]
 

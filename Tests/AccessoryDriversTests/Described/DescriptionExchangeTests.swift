@@ -86,7 +86,7 @@ import Testing
     level.offset = 2
     level.scale = .init(1, over: 10)
     level.unit = "A"
-    level.standard = 1
+    level.defaultValue = 1
     level.words = ["low": 1, "high": 10]
     #expect(set.arguments == [.init("register", 0...9, .init(byteCount: 1)), level])
     #expect(set.refusals == [4] && set.isWrite && set.isEchoed && set.reply == nil)

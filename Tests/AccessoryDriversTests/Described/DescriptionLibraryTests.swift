@@ -40,7 +40,7 @@ import Testing
     #expect(library.origins["vedirect"] == .builtIn)
     let problems = library.problems.map(\.description)
     #expect(problems.count == 2, "\(problems)")
-    #expect(problems.contains { $0.hasPrefix(user.path + "/broken.yaml:2:1: this is no YAML") })
+    #expect(problems.contains { $0.hasPrefix(user.path + "/broken.yaml:2:1: this is not valid YAML") })
     #expect(problems.contains(user.path + "/c.yml: it is not read: the name of a protocol's file ends in .yaml"))
   }
 
@@ -49,7 +49,7 @@ import Testing
     try system.write(Array(Self.text("a").utf8), to: "2.yaml")
     #expect(
       load().problems.map(\.description) == [
-        "\(system.path)/2.yaml: \(system.path)/1.yaml has a protocol with the name a too, which is passed over"
+        "\(system.path)/2.yaml: \(system.path)/1.yaml also has a protocol with the name a, so this one is ignored"
       ])
   }
 
@@ -117,11 +117,11 @@ import Testing
 
   @Test(
     arguments: [
-      ("protocol: jdb", "f:3:11: a described protocol (or its description) is "),
-      ("protocol: jbd\ndriver: jbd", "f:3:11: protocol says what speaks it: leave driver away"),
+      ("protocol: jdb", "f:3:11: a described protocol (or its description) must be "),
+      ("protocol: jbd\ndriver: jbd", "f:3:11: protocol already names the driver: leave out driver"),
       (
         "protocol: {version: 1, framings: {f: {layout: [dat]}}}",
-        "f:3:48: an element is data, or a name with what it is"
+        "f:3:48: an element must be data, or a name and its form"
       ),
       ("protocol: {protocol: x, version: 1}", "f:3:12: unknown key \"protocol\""),
     ] as [(String, String)])
@@ -147,6 +147,6 @@ import Testing
       + "messages: {m: {pattern: \"B\"}}\nexamples:\n  - {received: 41 0A}\n  - {received: 42 0A, refused: true}\n"
     let described = try DescriptionReader.read(Array(text.utf8), file: "f")
     let problems = DescriptionCheck.problems(in: described, file: "f.yaml").map(\.description)
-    #expect(problems == ["f.yaml:7: it reads as m, and was to be refused"])
+    #expect(problems == ["f.yaml:7: it was read as m, but should have been refused"])
   }
 }

@@ -97,7 +97,7 @@ import Testing
     var check = Description.Check(.frame(.crc(.crc16XMODEM)), covers: 0...4, order: .littleEndian)
     check.notation = .hexadecimal
     check.isPresentIfEmpty = false
-    check.bumped = [0x28, 0x0D, 0x0A]
+    check.incrementedBytes = [0x28, 0x0D, 0x0A]
     #expect(
       form
         == .layout([
@@ -245,7 +245,7 @@ import Testing
         $0.bits = .init(lowest: 0, count: 4, staysHere: true); $0.isHidden = true
       },
       field("b", .number(u8)) {
-        $0.bits = .init(lowest: 0, count: 8, staysHere: true); $0.isTruth = true
+        $0.bits = .init(lowest: 0, count: 8, staysHere: true); $0.isBoolean = true
       },
       field("c", .number(u8)) {
         $0.offset = -40
@@ -332,7 +332,7 @@ import Testing
                 5,
                 field("d", .bitText(firstIsHighest: false)) {
                   $0.bits = .init(lowest: 2, count: 1)
-                  $0.isTruth = true
+                  $0.isBoolean = true
                 }), .init(6, isOptional: true, field("e", .plainText)),
             ])))
     let places = try lines("columns: [{name: a, type: text, at: 16, count: 10}], separation: places")
@@ -349,7 +349,7 @@ import Testing
           .init(
             .blanks,
             [
-              .init(0, field("a", .word(["ON": 1, "OFF": 0])) { $0.isTruth = true }),
+              .init(0, field("a", .word(["ON": 1, "OFF": 0])) { $0.isBoolean = true }),
               .init(1, field("b", .word(["L": 0, "B": 1])) { $0.words = [0: "line", 1: "battery"] }),
             ])))
   }

@@ -8,24 +8,26 @@ import Testing
 @Suite struct FramingMistakeTests {
   @Test(
     arguments: [
-      ("just text", "1:1: a protocol's description is keys with values (protocol: …), not \"just text\""),
-      ("[1]", "1:1: a protocol's description is keys with values (protocol: …), not a list"),
+      ("just text", "1:1: a protocol's description must be keys with values (protocol: …), not \"just text\""),
+      ("[1]", "1:1: a protocol's description must be keys with values (protocol: …), not a list"),
       ("version: 1\n", "1:1: the protocol's name is missing: protocol: my-gadget"),
       ("protocol: x\n", "1:1: the language's version is missing: version: 1"),
-      ("protocol: x\nversion: 2\n", "2:10: version is 1, the one that is known here, not \"2\""),
+      ("protocol: x\nversion: 2\n", "2:10: version must be 1, the only one that is supported, not \"2\""),
       (
         "protocol: X\nversion: 1\n",
-        "1:11: a protocol's name is of small letters a to z, digits, and -, _ or . behind the first, not \"X\""
+        "1:11: a protocol's name must consist of small letters a to z, digits and, after the first character, -, _ or "
+          + "., not \"X\""
       ),
       (
         "protocol: ../x\nversion: 1\n",
-        "1:11: a protocol's name is of small letters a to z, digits, and -, _ or . behind the first, not \"../x\""
+        "1:11: a protocol's name must consist of small letters a to z, digits and, after the first character, -, _ or "
+          + "., not \"../x\""
       ),
       (
         "protocol: ev3\nversion: 1\n",
-        "1:11: the name ev3 is that of a built-in driver: call the protocol something else"
+        "1:11: the name ev3 belongs to a built-in driver: give the protocol another name"
       ),
-      ("protocol: x\nversion: 1\n", "1:1: framings are missing: how its frames look"),
+      ("protocol: x\nversion: 1\n", "1:1: framings are missing: the description of its frames"),
       ("protocol: x\nversion: 1\nframing: {}\n", "3:1: unknown key \"framing\": did you mean framings?"),
       (
         "protocol: x\nversion: 1\nsilence: 1\n",
@@ -37,45 +39,46 @@ import Testing
         "3:1: unknown key \"wake\": it belongs in plan; known here: protocol, version, description, byte_order, line, "
           + "modbus, registers, framings, units, messages, parameters, derived, requests, plan, examples"
       ),
-      ("protocol: x\nversion: 1\nbyte_order: middle\n", "3:13: byte_order is big or little, not \"middle\""),
+      ("protocol: x\nversion: 1\nbyte_order: middle\n", "3:13: byte_order must be big or little, not \"middle\""),
       ("protocol: x\nversion: 1\nline: {buad: 9600}\n", "3:8: unknown key \"buad\": did you mean baud?"),
-      ("protocol: x\nversion: 1\nframings: {}\n", "3:11: framings are 1 to 8, not 0"),
-      ("protocol: x\nversion: 1\nframings: [a]\n", "3:11: framings are names with values, not a list"),
+      ("protocol: x\nversion: 1\nframings: {}\n", "3:11: framings must have 1 to 8 entries, not 0"),
+      ("protocol: x\nversion: 1\nframings: [a]\n", "3:11: framings must be names with values, not a list"),
       (
         "protocol: x\nversion: 1\nframings: {F: {layout: [data: 1]}}\n",
-        "3:12: a framing's name is of small letters a to z, digits, and -, _ or . behind the first, not \"F\""
+        "3:12: a framing's name must consist of small letters a to z, digits and, after the first character, -, _ or "
+          + "., not \"F\""
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {max: 5}}\n",
-        "3:12: a framing has one of layout, window and pairs, not none"
+        "3:12: a framing must have one of layout, window and pairs, not none"
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {layout: [data: 1], window: {pattern: 00, mask: FF}}}\n",
-        "3:12: a framing has one of layout, window and pairs, not several"
+        "3:12: a framing must have one of layout, window and pairs, not several"
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 00 01, mask: FF}}}\n",
-        "3:47: mask has as many bytes as pattern, which has 2, not 1"
+        "3:47: mask must have as many bytes as pattern, which has 2, not 1"
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 00, mask: 00}}}\n",
-        "3:44: mask has no bit that is 1: then any bytes would be a frame"
+        "3:44: mask has no bit that is 1, so any bytes would be a frame"
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 03, mask: 01}}}\n",
-        "3:34: pattern has a bit that is 1 where mask is 0: it would never be looked at"
+        "3:34: pattern has a bit that is 1 where mask is 0: it would never be compared"
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 03}}}\n",
-        "3:24: window has a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}"
+        "3:24: window needs a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}"
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 03, mask: FF}, digits: hex}}\n",
-        "3:57: digits is for framings with a layout"
+        "3:57: digits is only for framings with a layout"
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {window: {pattern: 03, mask: FF}, ignore: {bytes: 00}}}\n",
-        "3:57: ignore is for framings with a layout, without digits: hex"
+        "3:57: ignore is only for framings with a layout, without digits: hex"
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {pairs: {begin: 0A, separator: 09}}}\n",
@@ -83,11 +86,11 @@ import Testing
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {pairs: {begin: 09, separator: 09, close: C}}}\n",
-        "3:46: separator is a byte that neither begin nor close has"
+        "3:46: separator must be a byte that is in neither begin nor close"
       ),
       (
         "protocol: x\nversion: 1\nframings: {f: {pairs: {begin: 0A, separator: 09 0A, close: C}}}\n",
-        "3:46: separator has 1 to 1 bytes, not 2"
+        "3:46: separator must have 1 to 1 bytes, not 2"
       ),
     ] as [(String, String)])
   func headsAndForms(text: String, mistake: String) {
@@ -99,52 +102,53 @@ import Testing
     arguments: [
       (
         "start: DD, data",
-        "3:24: how long a frame is can't be known: it needs a length, an end up to which is read, or "
+        "3:24: the length of a frame can't be known: it needs a length, an end, or "
           + "data of a fixed size (data: 8)"
       ),
       (
         "start: DD, end: 77",
-        "3:24: data is missing among the elements: what the frame carries (data: 8 where it always has 8 bytes)"
+        "3:24: data is missing among the elements: the payload of the frame (data: 8 if it always has 8 bytes)"
       ),
-      ("data, data: 3", "3:31: the element data was there already, in line 3"),
-      ("n: u8, n: u8, data: 1", "3:32: the element n was there already, in line 3"),
-      ("data: 1, start: DD", "3:34: start is the first element (constant stands elsewhere)"),
-      ("end: DD, data: 1", "3:25: end is the last element (constant stands elsewhere)"),
-      ("start: DD, data: 8, length: {type: u8, of: data}", "3:45: length stands in front of data"),
+      ("data, data: 3", "3:31: the element data is already defined in line 3"),
+      ("n: u8, n: u8, data: 1", "3:32: the element n is already defined in line 3"),
+      ("data: 1, start: DD", "3:34: start must be the first element (use constant elsewhere)"),
+      ("end: DD, data: 1", "3:25: end must be the last element (use constant elsewhere)"),
+      ("start: DD, data: 8, length: {type: u8, of: data}", "3:45: length must stand before data"),
       (
         "length: {type: u8, of: data}, data: 8",
-        "3:55: data has either a fixed size or a length in front of it, not both"
+        "3:55: data can have a fixed size or a length before it, not both"
       ),
       (
         "length: {type: u8, of: start}, data",
         "3:48: \"start\" is not an element of this layout: the nearest is data; known here: length, data"
       ),
-      ("start: DD, length: {type: u8, of: start}, data", "3:59: of names elements among which is data"),
-      ("length: {type: i8, of: data}, data", "3:40: a length is u8, u16, u24 or u32, not \"i8\""),
-      ("length: {type: u64, of: data}, data", "3:40: a length is u8, u16, u24 or u32, not \"u64\""),
-      ("length: {type: u8}, data", "3:33: length has a type and of what it is the length: {type: u8, of: data}"),
+      ("start: DD, length: {type: u8, of: start}, data", "3:59: of must include data"),
+      ("length: {type: i8, of: data}, data", "3:40: a length must be u8, u16, u24 or u32, not \"i8\""),
+      ("length: {type: u64, of: data}, data", "3:40: a length must be u8, u16, u24 or u32, not \"u64\""),
+      ("length: {type: u8}, data", "3:33: length needs a type and the elements that it counts: {type: u8, of: data}"),
       (
         "length: {type: u8, of: data, adjust: 1000000000}, data",
-        "3:62: adjust is a whole number from -4096 to 4096, not \"1000000000\""
+        "3:62: adjust must be a whole number from -4096 to 4096, not \"1000000000\""
       ),
       (
         "length: {type: u8, of: data, nibble_check: true}, data",
-        "3:68: nibble_check is for a length of two bytes (u16)"
+        "3:68: nibble_check is only for a length of two bytes (u16)"
       ),
-      ("data: 0", "3:31: data's count of bytes is a whole number from 1 to 4096, not \"0\""),
-      ("data: 1000000000", "3:31: data's count of bytes is a whole number from 1 to 4096, not \"1000000000\""),
+      ("data: 0", "3:31: data's count of bytes must be a whole number from 1 to 4096, not \"0\""),
+      ("data: 1000000000", "3:31: data's count of bytes must be a whole number from 1 to 4096, not \"1000000000\""),
       ("start: DD, data: 600", "3:24: the shortest frame has 601 bytes, more than max, which is 512"),
-      ("n: u9, data: 1", "3:28: the element n: \"u9\" is no type of number: did you mean u8?"),
-      ("n: f32, data: 1", "3:28: an element is a whole number, not one with a fraction"),
-      ("n: [u8], data: 1", "3:28: the element n has a type of number, like u8 or i16le, not a list"),
-      ("n.a: u8, data: 1", "3:25: an element's name has no point"),
+      ("n: u9, data: 1", "3:28: the element n: \"u9\" is not a type of number: did you mean u8?"),
+      ("n: f32, data: 1", "3:28: an element must be a whole number, not one with a fraction"),
+      ("n: [u8], data: 1", "3:28: the element n must be a type of number, like u8 or i16le, not a list"),
+      ("n.a: u8, data: 1", "3:25: an element's name can't have a point"),
       (
         "N: u8, data: 1",
-        "3:25: an element's name is of small letters a to z, digits, and -, _ or . behind the first, not \"N\""
+        "3:25: an element's name must consist of small letters a to z, digits and, after the first character, -, _ or "
+          + "., not \"N\""
       ),
       (
         "dat",
-        "3:25: an element is data, or a name with what it is, like start: DD, register: u8, length: {type: u8, of: "
+        "3:25: an element must be data, or a name and its form, like start: DD, register: u8, length: {type: u8, of: "
           + "data}, not \"dat\""
       ),
       ("data: 1, check: {algorithm: sum9, over: data}", "3:53: \"sum9\" is not a checksum: did you mean sum8?"),
@@ -154,7 +158,7 @@ import Testing
       ),
       (
         "data: 1, check: {over: data}",
-        "3:41: check has an algorithm, and what it is over: {algorithm: sum8, over: start..data}"
+        "3:41: check needs an algorithm, and the elements that it covers: {algorithm: sum8, over: start..data}"
       ),
       (
         "data: 1, check: {algorithm: sum8, over: start..data}",
@@ -162,50 +166,50 @@ import Testing
       ),
       (
         "data: 1, n: u8, check: {algorithm: sum8, over: n..data}",
-        "3:72: over names the first element and then the last, not \"n..data\""
+        "3:72: over must name the first element and then the last, not \"n..data\""
       ),
-      ("data: 1, check: {algorithm: sum8, over: data..check}", "3:65: a check is not over itself"),
+      ("data: 1, check: {algorithm: sum8, over: data..check}", "3:65: a check can't cover itself"),
       (
         "constant: AA, constant: BB, data: 1, check: {algorithm: sum8, over: constant}",
-        "3:93: the element constant is there 2 times, so that it can't be named"
+        "3:93: the element constant is there 2 times, so it can't be named"
       ),
       (
         "data, check: {algorithm: sum16, over: data, as: decimal}, end: 0A",
-        "3:73: in decimal is a checksum of one byte, not of 2"
+        "3:73: as: decimal needs a checksum of one byte, not of 2"
       ),
       (
         "data: 1, check: {algorithm: sum8, over: data, as: decimal}",
-        "3:34: a check in decimal is the last element in front of end, in frames that are read up to there"
+        "3:34: a check in decimal must be the last element before end, in frames that are read up to end"
       ),
       (
         "data: 1, check: {algorithm: sum8, over: data, bump: [28, \"12\"]}",
-        "3:82: each of bump has 1 to 1 bytes, not 2"
+        "3:82: each of bump must have 1 to 1 bytes, not 2"
       ),
       (
         "start: \"DD A5\", data: 1",
-        "3:32: start in quotes is a text of 5 characters: bytes in hexadecimal stand without quotes (a text that looks like "
-          + "them is {text: \"DD A5\"})"
+        "3:32: start in quotes is a text with 5 characters: write hexadecimal bytes without quotes (a text that looks "
+          + "like them is {text: \"DD A5\"})"
       ),
       (
         "start: D, data: 1",
-        "3:32: start is bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in double "
+        "3:32: start must be bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in double "
           + "quotes, not \"D\""
       ),
       (
         "start: ~Q, data: 1",
-        "3:32: start is bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in "
+        "3:32: start must be bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in "
           + "double quotes, not \"~Q\""
       ),
-      ("start: '\\r', data: 1", "3:32: start has a backslash, and means something only in double quotes: \"\\r\""),
+      ("start: '\\r', data: 1", "3:32: start has a backslash, which has a meaning only in double quotes: \"\\r\""),
       (
         "start: \"€\", data: 1",
         "3:32: start has a character that is more than one byte: write the bytes that the accessory sends for it as \\xNN"
       ),
       (
         "start: {bytes: 1}, data: 1",
-        "3:32: start is bytes in hexadecimal like DD A5, or a text in quotes, not keys with values"
+        "3:32: start must be bytes in hexadecimal like DD A5, or a text in quotes, not keys with values"
       ),
-      ("start: \"\", data: 1", "3:32: start has 1 to 64 bytes, not 0"),
+      ("start: \"\", data: 1", "3:32: start must have 1 to 64 bytes, not 0"),
     ] as [(String, String)])
   func layouts(elements: String, mistake: String) {
     #expect(DescriptionSample.layout(elements) == [mistake])
@@ -213,22 +217,23 @@ import Testing
 
   @Test(
     arguments: [
-      (", digits: oct", "3:69: digits is hex, not \"oct\""),
-      (", checks: digits", "3:69: checks is for framings with digits: hex"),
+      (", digits: oct", "3:69: digits must be hex, not \"oct\""),
+      (", checks: digits", "3:69: checks is only for framings with digits: hex"),
       (
         ", digits: hex, first_digit: single",
-        "3:24: with first_digit: single the first element behind start is a number of one byte (u8)"
+        "3:24: with first_digit: single the first element after start must be a number of one byte (u8)"
       ),
-      (", max: 5000", "3:66: max is a whole number from 4 to 4096, not \"5000\""),
+      (", max: 5000", "3:66: max must be a whole number from 4 to 4096, not \"5000\""),
       (", max: 5, digits: hex", "3:24: the shortest frame has 6 bytes, more than max, which is 5"),
-      (", ignore: 00", "3:69: ignore is keys with values (bytes: …), not \"00\""),
-      (", ignore: {}", "3:69: ignore has bytes, or texts, or both: {bytes: 00, texts: [\"SEARCHING...\"]}"),
+      (", ignore: 00", "3:69: ignore must be keys with values (bytes: …), not \"00\""),
+      (", ignore: {}", "3:69: ignore must have bytes, or texts, or both: {bytes: 00, texts: [\"SEARCHING...\"]}"),
       (", ignore: {bites: 00}", "3:70: unknown key \"bites\": did you mean bytes?"),
       (
         ", ignore: {bytes: x}",
-        "3:77: bytes is bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in double quotes, not \"x\""
+        "3:77: bytes must be bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in double quotes, "
+          + "not \"x\""
       ),
-      (", interrupts: maybe", "3:73: interrupts is true or false, not \"maybe\""),
+      (", interrupts: maybe", "3:73: interrupts must be true or false, not \"maybe\""),
     ] as [(String, String)])
   func framings(rest: String, mistake: String) {
     #expect(
@@ -238,10 +243,10 @@ import Testing
 
   @Test(
     arguments: [
-      ("start: DD, n: u8, data: 3", "3:24: a frame in digits needs an end, which is none"),
+      ("start: DD, n: u8, data: 3", "3:24: with digits: hex a frame needs an end"),
       (
         "start: DD, data, check: {algorithm: sum8, over: start..data}, end: 0A",
-        "3:42: with digits: hex a check is over what is written in digits, not over start or end"
+        "3:42: with digits: hex a check covers elements that are written in digits, not start or end"
       ),
     ] as [(String, String)])
   func digits(elements: String, mistake: String) {
@@ -260,13 +265,13 @@ import Testing
     #expect(
       DescriptionSample.mistakes(
         DescriptionSample.head + "framings: {w: {window: {pattern: 03, mask: FF}}, f: {layout: [data, end: 0A]}}\n")
-        == ["3:12: a window is the only framing of its protocol: nothing marks where such a frame begins"])
+        == ["3:12: a window must be the only framing of its protocol: nothing marks where such a frame begins"])
   }
 
   /// A check's digits would be written in digits again.
   @Test func digitsOfDigits() {
     #expect(
       DescriptionSample.layout("data, check: {algorithm: sum8, over: data, as: hex}, end: 0A", ", digits: hex")
-        == ["3:72: with digits: hex all is in digits already: leave as away"])
+        == ["3:72: with digits: hex all data is in digits already: leave out as"])
   }
 }

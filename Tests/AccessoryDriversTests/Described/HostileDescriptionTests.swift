@@ -22,7 +22,8 @@ import Testing
     }
     let group =
       String(repeating: "{group: [", count: 5) + "{name: a, type: u8}" + String(repeating: "], repeat: 255}", count: 5)
-    #expect(refused(Self.head + "messages: {m: {fields: [\(group)]}}\n").contains { $0.contains("more than 3 groups") })
+    let nested = refused(Self.head + "messages: {m: {fields: [\(group)]}}\n")
+    #expect(nested.contains { $0.contains("nested more than 3 deep") })
   }
 
   @Test func anchors() {

@@ -11,35 +11,38 @@ import Testing
     arguments: [
       ("framing: g", "4:25: \"g\" is not a framing of this file: did you mean f?"),
       ("framing: {f: 1}", "4:25: the name of a framing of this file was expected, not keys with values"),
-      ("framing: [f, f]", "4:29: the framing f is there twice"),
+      ("framing: [f, f]", "4:29: the framing f is given twice"),
       ("whne: {n: 1}", "4:16: unknown key \"whne\": did you mean when?"),
-      ("when: {m: 1}", "4:23: \"m\" is no number in frames of f: did you mean n?"),
-      ("when: {data: 1}", "4:23: data is no number with a name of its own, and can't be compared or given"),
-      ("when: {n: 256}", "4:26: the number of n is a whole number from 0 to 255, not \"256\""),
-      ("unless: {n: [1, x]}", "4:32: the number of n is a whole number from 0 to 255, not \"x\""),
-      ("when: {}", "4:22: when are 1 to 16, not 0"),
-      ("pushed: yes", "4:24: pushed is true or false, not \"yes\""),
-      ("refusal: maybe", "4:25: refusal (or {reason: ELEMENT, words: {1: why}}) is true or false, not \"maybe\""),
-      ("refusal: {words: {1: why}}", "4:25: reason is missing: which element says why (refusal: true where none does)"),
-      ("refusal: {reason: m}", "4:34: \"m\" is no number in frames of f: did you mean n?"),
-      ("refusal: {reason: n, words: {1: a, 0x1: b}}", "4:51: the number 1 is there twice"),
+      ("when: {m: 1}", "4:23: \"m\" is not a number in frames of f: did you mean n?"),
+      ("when: {data: 1}", "4:23: data is not a number with a name, so it can't be compared or set"),
+      ("when: {n: 256}", "4:26: the number of n must be a whole number from 0 to 255, not \"256\""),
+      ("unless: {n: [1, x]}", "4:32: the number of n must be a whole number from 0 to 255, not \"x\""),
+      ("when: {}", "4:22: when must have 1 to 16 entries, not 0"),
+      ("pushed: yes", "4:24: pushed must be true or false, not \"yes\""),
+      ("refusal: maybe", "4:25: refusal (or {reason: ELEMENT, words: {1: why}}) must be true or false, not \"maybe\""),
+      ("refusal: {words: {1: why}}", "4:25: reason is missing: the element that says why (or write refusal: true)"),
+      ("refusal: {reason: m}", "4:34: \"m\" is not a number in frames of f: did you mean n?"),
+      ("refusal: {reason: n, words: {1: a, 0x1: b}}", "4:51: the number 1 is given twice"),
       (
         "fields: [{name: a, type: u8}], tags: {1: [{name: b, type: u8}]}",
-        "4:12: a message has one of fields, tags, pairs, columns, table or pattern, not several"
+        "4:12: a message must have one of fields, tags, pairs, columns, table or pattern, not several"
       ),
-      ("types: {a: {}}", "4:23: types goes with pattern, which isn't here"),
-      ("fields: []", "4:24: fields are 1 to 255, not 0"),
-      ("pieces: {first: 1}", "4:24: index is missing: the field with the piece's number"),
+      ("types: {a: {}}", "4:23: types needs pattern, which is missing"),
+      ("fields: []", "4:24: fields must have 1 to 255 entries, not 0"),
+      ("pieces: {first: 1}", "4:24: index is missing: the field with the number of the piece"),
       (
         "pieces: {index: a}, fields: [{name: b, type: u8}]",
         "4:32: \"a\" is not a field of this message: did you mean b?"
       ),
-      ("pieces: {index: a}, fields: [{name: a, type: text}]", "4:32: a is no whole number, and can't be a piece's"),
+      (
+        "pieces: {index: a}, fields: [{name: a, type: text}]",
+        "4:32: a is not a whole number, so it can't be the number of a piece"
+      ),
       (
         "pieces: {index: a, count: c}, fields: [{name: a, type: u8}]",
         "4:42: pieces: count: there is no value \"c\": did you mean a?"
       ),
-      ("pieces: {index: a, each: 3}, fields: [{name: a, type: u8}]", "4:41: each is for pieces with a count"),
+      ("pieces: {index: a, each: 3}, fields: [{name: a, type: u8}]", "4:41: each is only for pieces with a count"),
     ] as [(String, String)])
   func messages(keys: String, mistake: String) {
     #expect(DescriptionSample.message(keys) == [mistake])
@@ -48,10 +51,10 @@ import Testing
   /// Fields in brackets, which begin in column 25.
   @Test(
     arguments: [
-      ("{name: a}", "4:25: a field has a type: {name: battery.voltage, type: u16}"),
-      ("{type: u8}", "4:25: a field has a name: {name: battery.voltage, type: u16}"),
-      ("a", "4:25: a field is keys with values (name: …, type: …), not \"a\""),
-      ("{name: a, type: u9}", "4:41: \"u9\" is no type for fields and tags: did you mean u8?"),
+      ("{name: a}", "4:25: a field needs a type: {name: battery.voltage, type: u16}"),
+      ("{type: u8}", "4:25: a field needs a name: {name: battery.voltage, type: u16}"),
+      ("a", "4:25: a field must be keys with values (name: …, type: …), not \"a\""),
+      ("{name: a, type: u9}", "4:41: \"u9\" is not a type for fields and tags: did you mean u8?"),
       (
         "{name: a, type: number}",
         "4:41: number is a type for columns, pairs and patterns; for fields and tags there are date16, scattered, text, "
@@ -59,60 +62,70 @@ import Testing
       ),
       (
         "{name: A, type: u8}",
-        "4:32: a value's name is of small letters a to z, digits, and -, _ or . behind the first, not \"A\""
+        "4:32: a value's name must consist of small letters a to z, digits and, after the first character, -, _ or ., "
+          + "not \"A\""
       ),
       (
         "{name: a, type: u8}, {name: a, type: u8}",
-        "4:46: the field a was there already, in line 4 (list: true makes a list of both)"
+        "4:46: the field a is already defined in line 4 (list: true makes a list of both)"
       ),
-      ("{name: a, type: u8, bits: 8}", "4:51: bits are one of 0 to 7, or some like 0..3, the lowest first, not \"8\""),
+      (
+        "{name: a, type: u8, bits: 8}",
+        "4:51: bits must be one of 0 to 7, or a range like 0..3, the lowest first, not \"8\""
+      ),
       (
         "{name: a, type: u8, bits: 3..1}",
-        "4:51: bits are one of 0 to 7, or some like 0..3, the lowest first, not \"3..1\""
+        "4:51: bits must be one of 0 to 7, or a range like 0..3, the lowest first, not \"3..1\""
       ),
-      ("{name: a, type: i8, bits: 1}", "4:51: bits are of whole numbers from 0 on"),
+      ("{name: a, type: i8, bits: 1}", "4:51: bits are only for whole numbers of 0 or more"),
       (
         "{name: a, type: u8, scale: 0}",
-        "4:52: scale is a number other than 0 with up to 9 digits in front of its point and up to 9 behind it, like 0.01, "
-          + "or a fraction like 1/3, not \"0\""
+        "4:52: scale must be a number other than 0 with up to 9 digits before its point and up to 9 after it, like "
+          + "0.01, or a fraction like 1/3, not \"0\""
       ),
-      ("{name: a, type: text, scale: 2}", "4:54: scale is for numbers"),
+      ("{name: a, type: text, scale: 2}", "4:54: scale is only for numbers"),
       (
         "{name: a, type: u8, offset: 1.5}",
-        "4:53: offset is a whole number from -1000000000000 to 1000000000000, not \"1.5\""
+        "4:53: offset must be a whole number from -1000000000000 to 1000000000000, not \"1.5\""
       ),
       (
         "{name: a, type: u8, scale: 2, words: {1: b}}",
-        "4:52: scale goes with no words: those stand for the number as it is sent"
+        "4:52: scale can't be combined with words: words stand for the number as it is sent"
       ),
       (
         "{name: a, type: u8, unknown: 256}",
-        "4:54: the number that means unknown is a whole number from 0 to 255, not \"256\""
+        "4:54: the number that means unknown must be a whole number from 0 to 255, not \"256\""
       ),
       (
         "{name: a, type: u8, unknown: \"---\"}",
-        "4:54: what means unknown is a number here, without quotes, not \"---\""
+        "4:54: unknown must be a number without quotes here, not \"---\""
       ),
-      ("{name: a, type: text, unknown: 1}", "4:56: what means unknown is a text in quotes here, not \"1\""),
-      ("{name: a, type: u8, words: {256: b}}", "4:53: a number of words is a whole number from 0 to 255, not \"256\""),
-      ("{name: a, type: u8, words: {1: b}, truth: true}", "4:67: a field has one of words, flags and truth"),
-      ("{name: a, type: u8, flags: {8: b}}", "4:53: a number of flags is a whole number from 0 to 7, not \"8\""),
-      ("{name: a, type: text, flags: {1: b}}", "4:54: flags is for whole numbers"),
-      ("{name: a, type: f32, words: {1: b}}", "4:53: words is for whole numbers"),
-      ("{name: a, type: u8, bytes: 2}", "4:52: bytes is for the type text or hex, not for \"u8\""),
-      ("{name: a, type: text, bytes: 1000000000}", "4:54: bytes is a whole number from 1 to 256, not \"1000000000\""),
-      ("{name: a, type: hex}", "4:41: bytes is missing beside type: hex: how many"),
+      ("{name: a, type: text, unknown: 1}", "4:56: unknown must be a text in quotes here, not \"1\""),
+      (
+        "{name: a, type: u8, words: {256: b}}",
+        "4:53: a number of words must be a whole number from 0 to 255, not \"256\""
+      ),
+      ("{name: a, type: u8, words: {1: b}, truth: true}", "4:67: a field can have only one of words, flags and truth"),
+      ("{name: a, type: u8, flags: {8: b}}", "4:53: a number of flags must be a whole number from 0 to 7, not \"8\""),
+      ("{name: a, type: text, flags: {1: b}}", "4:54: flags is only for whole numbers"),
+      ("{name: a, type: f32, words: {1: b}}", "4:53: words is only for whole numbers"),
+      ("{name: a, type: u8, bytes: 2}", "4:52: bytes is only for the type text or hex, not for \"u8\""),
+      (
+        "{name: a, type: text, bytes: 1000000000}",
+        "4:54: bytes must be a whole number from 1 to 256, not \"1000000000\""
+      ),
+      ("{name: a, type: hex}", "4:41: bytes is missing for type: hex: the number of bytes"),
       (
         "{name: a, type: scattered}",
-        "4:41: places are missing beside type: scattered, like [0.2, 1.0..6], the most significant bits first"
+        "4:41: places are missing for type: scattered, like [0.2, 1.0..6], the most significant bits first"
       ),
       (
         "{name: a, type: scattered, places: [0.8]}",
-        "4:61: bits of a byte are BYTE.BIT or BYTE.LOWEST..HIGHEST, like 1.0..6, bits 0 to 7, not \"0.8\""
+        "4:61: bits of a byte must be BYTE.BIT or BYTE.LOWEST..HIGHEST, like 1.0..6, with bits 0 to 7, not \"0.8\""
       ),
       (
         "{name: a, type: u8, variants: {1: {scale: 2}}}",
-        "4:55: variants are {by: FIELD, 1: {offset: …, scale: …}}, not keys with values"
+        "4:55: variants must be {by: FIELD, 1: {offset: …, scale: …}}, not keys with values"
       ),
       (
         "{name: a, type: u8, variants: {by: b, 1: {scale: 2}}}",
@@ -120,38 +133,38 @@ import Testing
       ),
       (
         "{name: a, type: u8, above: {256: {scale: 2}}}",
-        "4:53: a number of above is a whole number from 0 to 255, not \"256\""
+        "4:53: a number of above must be a whole number from 0 to 255, not \"256\""
       ),
-      ("{name: a, type: u8, repeat: 0}", "4:53: repeat is a whole number from 1 to 255, not \"0\""),
-      ("{name: a, type: u8, repeat: 256}", "4:53: repeat is a whole number from 1 to 255, not \"256\""),
+      ("{name: a, type: u8, repeat: 0}", "4:53: repeat must be a whole number from 1 to 255, not \"0\""),
+      ("{name: a, type: u8, repeat: 256}", "4:53: repeat must be a whole number from 1 to 255, not \"256\""),
       ("{name: a, type: u8, repeat: b}", "4:53: \"b\" is not a field in front of this: there is none"),
       (
         "{name: a, type: u8, repeat: b}, {name: b, type: u8}",
         "4:53: \"b\" is not a field in front of this: there is none"
       ),
-      ("{name: a, type: f32}, {name: b, type: u8, repeat: a}", "4:75: repeat: a is no whole number"),
+      ("{name: a, type: f32}, {name: b, type: u8, repeat: a}", "4:75: repeat: a is not a whole number"),
       (
         "{name: a, type: u8, repeat: end}, {name: b, type: u8}",
-        "4:25: what is repeated to the end goes there, so nothing can stand behind it"
+        "4:25: fields that are repeated to the end take all bytes, so nothing can follow"
       ),
       (
         "{name: a, type: text}, {name: b, type: u8}",
-        "4:25: a text without bytes goes to the end, so nothing can stand behind it"
+        "4:25: a text without a number of bytes takes all bytes to the end, so nothing can follow"
       ),
       (
         "{tail: [{name: a, type: u8}]}, {name: b, type: u8}",
-        "4:25: a tail goes to the end, so nothing can stand behind it"
+        "4:25: a tail takes all bytes to the end, so nothing can follow"
       ),
       (
         "{name: a, type: text, repeat: end}",
-        "4:55: what is repeated up to the end must take bytes, and this may take none"
+        "4:55: fields that are repeated up to the end must take bytes, and these may take none"
       ),
-      ("{skip: 0}", "4:32: skip's count of bytes is a whole number from 1 to 4096, not \"0\""),
-      ("{group: [{name: a, type: u8}]}", "4:33: repeat is missing beside group: how often it is there"),
+      ("{skip: 0}", "4:32: skip's count of bytes must be a whole number from 1 to 4096, not \"0\""),
+      ("{group: [{name: a, type: u8}]}", "4:33: repeat is missing for group: how often the group is repeated"),
       ("{when: {a: 1}, fields: [{name: b, type: u8}]}", "4:33: \"a\" is not a field in front of this: there is none"),
       (
         "{group: [{group: [{group: [{name: a, type: u8, repeat: 2}], repeat: 2}], repeat: 2}], repeat: 2}",
-        "4:80: more than 3 groups are within each other"
+        "4:80: groups are nested more than 3 deep"
       ),
       (
         "{group: [{name: a, type: u8, repeat: 4}], repeat: 255}",
@@ -164,7 +177,7 @@ import Testing
       ),
       (
         "{name: battery.volatge, type: u8, unit: V}",
-        "4:32: \"battery.volatge\" is none of the common values: did you mean battery.voltage?"
+        "4:32: \"battery.volatge\" is not one of the common values: did you mean battery.voltage?"
       ),
       (
         "{name: battery.voltage, type: u8}",
@@ -180,16 +193,16 @@ import Testing
       ),
       (
         "{name: battery.cells, type: u8, unit: V}",
-        "4:32: battery.cells is a list of numbers (repeat, or list: true), not a number"
+        "4:32: battery.cells must be a list of numbers (repeat, or list: true), not a number"
       ),
-      ("{name: battery.percent, type: u8, words: {1: low}}", "4:32: battery.percent is a number, not a word"),
+      ("{name: battery.percent, type: u8, words: {1: low}}", "4:32: battery.percent must be a number, not a word"),
       (
         "{name: battery.faults, type: u8}",
-        "4:32: battery.faults is names by bit (flags: {0: overheated}), not a number"
+        "4:32: battery.faults must be names by bit (flags: {0: overheated}), not a number"
       ),
       (
         "{name: battery.charging, type: u8, words: {1: chargign}}",
-        "4:32: battery.charging is one of charging, discharging, not_charging, full, and can't be \"chargign\""
+        "4:32: battery.charging must be one of charging, discharging, not_charging, full, and can't be \"chargign\""
       ),
     ] as [(String, String)])
   func fields(fields: String, mistake: String) {
@@ -206,27 +219,27 @@ import Testing
       ),
       (
         "columns: [{name: a, type: numbr}]",
-        "4:42: \"numbr\" is no type for columns, pairs and patterns: did you mean number?"
+        "4:42: \"numbr\" is not a type for columns, pairs and patterns: did you mean number?"
       ),
-      ("columns: [{name: a, type: word}]", "4:42: words are missing beside type: word, like {ON: 1, OFF: 0}"),
+      ("columns: [{name: a, type: word}]", "4:42: words are missing for type: word, like {ON: 1, OFF: 0}"),
       (
         "columns: [{name: a, type: word, words: {A: 1, B: x}}]",
-        "4:55: words are all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}"
+        "4:55: words must be all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}"
       ),
       (
         "columns: [{name: a, type: number, form: 1.0}]",
-        "4:56: form has a zero for each digit that is sent, like 000.0, not \"1.0\""
+        "4:56: form must have a zero for each digit that is sent, like 000.0, not \"1.0\""
       ),
       (
         "columns: [{name: a, type: hexnumber, form: 0.0}]",
-        "4:59: form has a zero for each digit that is sent, like 000.0, not \"0.0\""
+        "4:59: form must have a zero for each digit that is sent, like 000.0, not \"0.0\""
       ),
       (
         "pairs: {\" V\": {name: a, type: number}}, line_end: 0A",
-        "4:24: a label is of printable ASCII without blanks around it, not \" V\""
+        "4:24: a label must be printable ASCII without blanks around it, not \" V\""
       ),
-      ("table: {\"V V\": {name: a, type: number}}", "4:24: a head is of printable ASCII without blanks, not \"V V\""),
-      ("table: {}", "4:23: columns of the table are 1 to 64, not 0"),
+      ("table: {\"V V\": {name: a, type: number}}", "4:24: a head must be printable ASCII without blanks, not \"V V\""),
+      ("table: {}", "4:23: columns of the table must have 1 to 64 entries, not 0"),
       (
         "table: {V: {name: a, type: u8}}",
         "4:43: u8 is a type for fields and tags; for columns, pairs and patterns there are number, hexnumber, bitstring, "
@@ -234,51 +247,54 @@ import Testing
       ),
       (
         "table: {V: {name: a, type: bitstring, flags: {0: hot}}}",
-        "4:61: a column of a table has one value in each line, and no flags"
+        "4:61: a column of a table has one value in each line, so it can't have flags"
       ),
       (
         "columns: [{name: a, type: number}], line_end: 0A",
-        "4:62: line_end goes with pairs or table, which isn't here"
+        "4:62: line_end needs pairs or table, which is missing"
       ),
-      ("columns: [{name: a, type: number, repeat: 2}]", "4:58: repeat is for fields of bytes"),
+      ("columns: [{name: a, type: number, repeat: 2}]", "4:58: repeat is only for fields of bytes"),
       (
         "columns: [{name: a, type: number}], separation: places",
-        "4:26: with separation: places a column has its first character's place and their count: at: 0, count: 5"
+        "4:26: with separation: places a column needs the place of its first character and its width: at: 0, count: 5"
       ),
-      ("columns: [{name: a, type: hexnumber, as: f32}]", "4:57: as is a whole number's type, not one with a fraction"),
-      ("columns: [{name: a, type: hexnumber, as: u9}]", "4:57: as: \"u9\" is no type of number: did you mean u8?"),
+      (
+        "columns: [{name: a, type: hexnumber, as: f32}]",
+        "4:57: as must be a type of whole number, not of a number with a fraction"
+      ),
+      ("columns: [{name: a, type: hexnumber, as: u9}]", "4:57: as: \"u9\" is not a type of number: did you mean u8?"),
       (
         "columns: [{name: a, type: hexnumber, as: u8, form: 00}]",
-        "4:67: form goes with no as, which says how many digits there are"
+        "4:67: form can't be combined with as, which says how many digits there are"
       ),
-      ("columns: [{name: a, type: number, as: u8}]", "4:54: as is for the type hexnumber, not for \"number\""),
-      ("columns: [{name: a, type: number, at: 3}]", "4:54: at is for separation: places"),
+      ("columns: [{name: a, type: number, as: u8}]", "4:54: as is only for the type hexnumber, not for \"number\""),
+      ("columns: [{name: a, type: number, at: 3}]", "4:54: at is only for separation: places"),
       (
         "columns: [{name: a, type: number}], separation: comma",
-        "4:64: separation (or blanks, places) is bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in "
-          + "double quotes, not \"comma\""
+        "4:64: separation (or blanks, places) must be bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a "
+          + "text in double quotes, not \"comma\""
       ),
       (
         "pairs: {V: {name: a, type: number}}",
         "4:23: line_end is missing: what ends a line, like line_end: \"\\r\\n\""
       ),
-      ("pattern: \"{a}{b}V\"", "4:25: between two values of a pattern stands a text that ends the first"),
-      ("pattern: \"{a} {a}V\"", "4:25: the value \"a\" is there twice in this pattern"),
+      ("pattern: \"{a}{b}V\"", "4:25: two values of a pattern must have a text between them that ends the first"),
+      ("pattern: \"{a} {a}V\"", "4:25: the value \"a\" is named twice in this pattern"),
       (
         "pattern: \"{aV\"",
-        "4:25: pattern has a brace without its other half (a brace that stands for itself is there twice: {{)"
+        "4:25: pattern has a brace without its counterpart (write {{ for a brace in the text)"
       ),
       (
         "pattern: \"a}V\"",
-        "4:25: pattern has a brace without its other half (a brace that stands for itself is there twice: {{)"
+        "4:25: pattern has a brace without its counterpart (write {{ for a brace in the text)"
       ),
       ("pattern: \"{a}V\", types: {b: {type: number}}", "4:41: the pattern has no value \"b\""),
       (
         "pattern: \"\"",
-        "4:25: pattern is a text of up to 512 bytes with names in braces, like \"{battery.voltage}V\", not "
+        "4:25: pattern must be a text of up to 512 bytes with names in braces, like \"{battery.voltage}V\", not "
           + "nothing"
       ),
-      ("pattern: '{a}\\r'", "4:25: pattern has a backslash, and means something only in double quotes: \"\\r\""),
+      ("pattern: '{a}\\r'", "4:25: pattern has a backslash, which has a meaning only in double quotes: \"\\r\""),
     ] as [(String, String)])
   func texts(keys: String, mistake: String) {
     #expect(DescriptionSample.text(keys) == [mistake])
@@ -287,20 +303,20 @@ import Testing
   @Test func tagsAndPairs() {
     #expect(
       DescriptionSample.message("tags: {256: [{name: a, type: u8}]}")
-        == ["4:23: a tag is a whole number from 0 to 255, not \"256\""])
+        == ["4:23: a tag must be a whole number from 0 to 255, not \"256\""])
     #expect(
       DescriptionSample.message("tags: {1: [{name: a, type: u8}], 0x01: [{name: b, type: u8}]}")
-        == ["4:49: the tag 1 is there twice"])
+        == ["4:49: the tag 1 is given twice"])
     let head = DescriptionSample.head + "framings: {p: {pairs: {begin: 0A, separator: 09, close: C}}}\n"
     #expect(
       DescriptionSample.mistakes(head + "messages: {m: {fields: [{name: a, type: u8}]}}\n")
-        == ["4:24: frames of p are pairs, and have no fields"])
+        == ["4:24: frames of p are pairs, and can't have fields"])
     #expect(
       DescriptionSample.mistakes(head + "messages: {m: {pairs: {C: {name: a, type: text}}}}\n")
-        == ["4:24: the label C closes the frame, and has no value"])
+        == ["4:24: the label C closes the frame, so it can't have a value"])
     #expect(
       DescriptionSample.mistakes(head + "messages: {m: {pairs: {V: {name: a, type: text}}, line_end: 0A}}\n")
-        == ["4:61: line_end is what the framing says: leave it away here"])
+        == ["4:61: line_end is already set by the framing: leave it out here"])
   }
 
   /// More fields than a body of a fixed size has bytes.
@@ -327,19 +343,19 @@ import Testing
     }
     let long = "{layout: [start: 03, length: {type: u16, of: data}, id: u8, n: u8, data]}"
     #expect(mistakes(long, "when: {id: 1}, refusal: {reason: n}") == [])
-    let place = "framings of one message have it at the same place of their layouts, with the same type"
+    let place = "all framings of one message must have it at the same place of their layouts, with the same type"
     #expect(
       mistakes("{layout: [start: 03, length: {type: u16, of: data}, n: u8, id: u8, data]}", "when: {id: 1}")
-        == ["6:40: id is another element in frames of b: \(place)"])
+        == ["6:40: id differs in frames of b: \(place)"])
     #expect(
       mistakes("{layout: [start: 03, length: {type: u16, of: data}, id: u16, n: u8, data]}", "unless: {id: 1}")
-        == ["6:42: id is another element in frames of b: \(place)"])
+        == ["6:42: id differs in frames of b: \(place)"])
     #expect(
       mistakes("{layout: [start: 03, length: {type: u16, of: data}, data]}", "when: {id: 1}")
-        == ["6:40: \"id\" is no number in frames of b: it has none"])
+        == ["6:40: \"id\" is not a number in frames of b: it has none"])
     #expect(
       mistakes("{pairs: {begin: 0A, separator: 09, close: C}}", "pushed: true")
-        == ["6:29: only framings with a layout can be several of one message"])
+        == ["6:29: a message can have several framings only if each has a layout"])
   }
 
   /// One value has one unit.
@@ -349,6 +365,6 @@ import Testing
       DescriptionSample.mistakes(
         text
           + "messages:\n  m: {fields: [{name: a, type: u8, unit: V}]}\n  k: {fields: [{name: a, type: u8, unit: A}]}\n")
-        == ["6:23: a in line 5 is in V: it is one value, and the same everywhere"])
+        == ["6:23: a in line 5 is in V: a value must be the same everywhere"])
   }
 }

@@ -45,7 +45,7 @@ import Testing
 
   @Test func whatFits() throws {
     let check = try check([(1, .toDevice, "aa010001"), (2, .fromDevice, Self.reply), (3, .fromDevice, Self.reply)])
-    #expect(check.fits && check.misfits.isEmpty && check.strangers.isEmpty)
+    #expect(check.fits && check.unframedRuns.isEmpty && check.unknownFrames.isEmpty)
     #expect(check.counts == [.toDevice: ["state": 1], .fromDevice: ["state": 2]])
     #expect(check.byteCounts == [.toDevice: 4, .fromDevice: 10])
   }
@@ -57,15 +57,15 @@ import Testing
       (10, .fromDevice, Self.reply + "aa81"),
     ])
     #expect(check.counts == [.fromDevice: ["state": 3]])
-    #expect(!check.fits && check.misfitByteCount == 10)
-    try #require(check.misfits.count == 3)
+    #expect(!check.fits && check.unframedByteCount == 10)
+    try #require(check.unframedRuns.count == 3)
     #expect(
-      check.misfits[0]
+      check.unframedRuns[0]
         == .init(direction: .fromDevice, offset: 5, time: .milliseconds(1), bytes: [1, 2, 3], byteCount: 3))
-    #expect(check.misfits[1].offset == 13 && check.misfits[1].time == .milliseconds(9))
-    #expect(check.misfits[1].bytes == [0xAA, 0x81, 1, 7, 0x88] && check.misfits[1].byteCount == 5)
+    #expect(check.unframedRuns[1].offset == 13 && check.unframedRuns[1].time == .milliseconds(9))
+    #expect(check.unframedRuns[1].bytes == [0xAA, 0x81, 1, 7, 0x88] && check.unframedRuns[1].byteCount == 5)
     // What was cut off by the end.
-    #expect(check.misfits[2].offset == 23 && check.misfits[2].bytes == [0xAA, 0x81])
+    #expect(check.unframedRuns[2].offset == 23 && check.unframedRuns[2].bytes == [0xAA, 0x81])
   }
 
   /// Frames that are whole and that nobody describes are told once for each kind.
@@ -74,9 +74,10 @@ import Testing
       (1, .toDevice, "aa020002"), (2, .fromDevice, "aa82010083"), (3, .fromDevice, "aa82010184"),
       (4, .fromDevice, "aa83010084"),
     ])
-    #expect(check.misfits.isEmpty && check.strangerCount == 4 && !check.fits)
-    #expect(check.strangers.map(\.count) == [1, 2, 1])
-    #expect(check.strangers[1].bytes == [0xAA, 0x82, 1, 0, 0x83] && check.strangers[1].time == .milliseconds(2))
+    #expect(check.unframedRuns.isEmpty && check.unknownFrameCount == 4 && !check.fits)
+    #expect(check.unknownFrames.map(\.count) == [1, 2, 1])
+    #expect(
+      check.unknownFrames[1].bytes == [0xAA, 0x82, 1, 0, 0x83] && check.unknownFrames[1].time == .milliseconds(2))
   }
 
   /// A recording of nothing but noise costs a bounded number of finds.
@@ -84,7 +85,7 @@ import Testing
     var records: [(Int, ByteDirection, String)] = []
     for index in 0..<300 { records.append((index, .fromDevice, "55" + Self.reply)) }
     let check = try check(records)
-    #expect(check.misfits.count == RecordingCheck.findLimit && check.misfitByteCount == 300)
+    #expect(check.unframedRuns.count == RecordingCheck.findLimit && check.unframedByteCount == 300)
     #expect(check.counts[.fromDevice] == ["state": 300])
     let description = try DescriptionReader.read(Array(Self.text.utf8), file: "lamp.yaml").description
     var long = try RecordingCheck(description, limit: 4_096)
@@ -94,7 +95,7 @@ import Testing
       long.add(TraceRecord(time: .milliseconds(index), direction: .fromDevice, bytes: bytes))
     }
     long.finish()
-    #expect(long.isCut && long.misfitByteCount == 4_096 && long.misfits.count == 1)
+    #expect(long.isCut && long.unframedByteCount == 4_096 && long.unframedRuns.count == 1)
   }
 
   /// What is proposed for the frames of a description that ships reads them.

@@ -18,24 +18,24 @@ import Testing
 
   @Test(
     arguments: [
-      (head + "modbus: {unit: 1}\n", "registers are missing: which registers there are, and what is in them"),
-      (group(good) + "framings: {}\n", "framings are not for Modbus"),
-      (group(good) + "requests: {}\n", "requests are not for Modbus"),
-      (group(good, modbus: "modbus: {unit: 256}\n"), "unit is a whole number from 0 to 255, not \"256\""),
-      (group(good, modbus: "modbus: {longest: 126}\n"), "longest is a whole number from 1 to 125, not \"126\""),
-      (group(good, modbus: "modbus: {words_first: little}\n"), "words_first is high or low, not \"little\""),
-      (group(good, modbus: "modbus: {tcp: udp}\n"), "tcp is header or rtu, not \"udp\""),
+      (head + "modbus: {unit: 1}\n", "registers are missing: the groups of registers and their fields"),
+      (group(good) + "framings: {}\n", "framings can't be used with Modbus"),
+      (group(good) + "requests: {}\n", "requests can't be used with Modbus"),
+      (group(good, modbus: "modbus: {unit: 256}\n"), "unit must be a whole number from 0 to 255, not \"256\""),
+      (group(good, modbus: "modbus: {longest: 126}\n"), "longest must be a whole number from 1 to 125, not \"126\""),
+      (group(good, modbus: "modbus: {words_first: little}\n"), "words_first must be high or low, not \"little\""),
+      (group(good, modbus: "modbus: {tcp: udp}\n"), "tcp must be header or rtu, not \"udp\""),
       (
         group(good, function: 6),
-        "function (1 coils, 2 inputs, 3 and 4 registers) is a whole number from 1 to 4, not \"6\""
+        "function (1 coils, 2 inputs, 3 and 4 registers) must be a whole number from 1 to 4, not \"6\""
       ),
       (group("{name: a, type: u16}"), "at is missing"),
-      (group("{at: 65536, name: a, type: u16}"), "at is a whole number from 0 to 65535, not \"65536\""),
+      (group("{at: 65536, name: a, type: u16}"), "at must be a whole number from 0 to 65535, not \"65536\""),
       (group("{at: 0xFFFF, name: a, type: u32}"), "this goes beyond the last register, 0xFFFF"),
       (group("{at: 0xFFFE, name: a, type: u16, repeat: 3}"), "this goes beyond the last register, 0xFFFF"),
       (group("{at: 1, name: a, type: u8}"), "half is missing: which byte of the register, high or low"),
-      (group("{at: 1, half: left, name: a, type: u8}"), "half is high or low, not \"left\""),
-      (group("{at: 1, half: low, name: a, type: u16}"), "half is for one number of one byte, like u8"),
+      (group("{at: 1, half: left, name: a, type: u8}"), "half must be high or low, not \"left\""),
+      (group("{at: 1, half: low, name: a, type: u16}"), "half is only for one number of one byte, like u8"),
       (group("{at: 1, name: a, type: u24}"), "a register has two bytes"),
       (group("{at: 1, name: a, type: text0}"), "a register has no such type"),
       (group("{at: 1, name: a, type: text}"), "a register has no such type"),
@@ -45,19 +45,21 @@ import Testing
         group("{at: 1, name: a, type: u64, repeat: 3}", modbus: "modbus: {longest: 10}\n"),
         "this takes 12 registers, and a request has at most 10"
       ),
-      (group("{at: 1, name: a, type: u16, words_first: low}"), "words_first is for numbers of several registers"),
+      (group("{at: 1, name: a, type: u16, words_first: low}"), "words_first is only for numbers of several registers"),
       (group("{at: 1, name: a, type: u16, stay: true}"), "unknown key \"stay\""),
-      (group("\(good), {at: 2, name: a, type: u16}"), "the field a was there already, in line 3"),
-      (group("{at: 1, name: a, type: u8}", function: 1), "type isn't for a coil or an input, which is one bit"),
-      (group("{at: 1, name: a, scale: 2}", function: 2), "scale isn't for a coil or an input, which is one bit"),
-      (group("{at: 1, name: a, words: {2: two}}", function: 2), "a number of words is a whole number from 0 to 1"),
+      (group("\(good), {at: 2, name: a, type: u16}"), "the field a is already defined in line 3"),
+      (group("{at: 1, name: a, type: u8}", function: 1), "type can't be used for a coil or an input, which is one bit"),
+      (
+        group("{at: 1, name: a, scale: 2}", function: 2), "scale can't be used for a coil or an input, which is one bit"
+      ),
+      (group("{at: 1, name: a, words: {2: two}}", function: 2), "a number of words must be a whole number from 0 to 1"),
       (head + "registers: {g: {fields: [\(good)]}}\n", "function is missing"),
       (head + "registers: {g: {function: 3}}\n", "fields is missing"),
       (head + "registers: {G: {function: 3, fields: [\(good)]}}\n", "a group's name"),
       (
         head + "registers: {g: {function: 3, fields: [\(good), {at: 3, name: b, type: u16}]}, "
           + "g-2: {function: 3, fields: [{at: 5, name: c, type: u16}]}}\n",
-        "g-2 is what a request of another group is called"
+        "g-2 is the name of a request of another group"
       ),
       (group(good) + "plan: {poll: [{requests: h}]}\n", "is not a request of this file"),
       (

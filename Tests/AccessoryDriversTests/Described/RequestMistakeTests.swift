@@ -11,56 +11,56 @@ import Testing
     arguments: [
       (
         "{name: b, of: a}",
-        "5:11: a derived value has a name, a rule, and of what: {name: n, rule: difference, of: [a, b]}"
+        "5:11: a derived value needs a name, a rule, and of: {name: n, rule: difference, of: [a, b]}"
       ),
       ("{name: b, rule: frist, of: [a, a]}", "5:27: \"frist\" is not a rule: did you mean first?"),
-      ("{name: a, rule: negated, of: a}", "5:18: a is there already, in line 4"),
+      ("{name: a, rule: negated, of: a}", "5:18: a is already defined in line 4"),
       ("{name: b, rule: negated, of: x}", "5:40: of: there is no value \"x\": did you mean a?"),
       (
         "{name: b, rule: negated, of: d}, {name: d, rule: negated, of: a}",
-        "5:40: d is worked out later: what it follows from stands in front of a value"
+        "5:40: d is derived later: a value must be defined before the values that are derived from it"
       ),
       (
         "{name: b, rule: negated, of: b}",
-        "5:40: b is worked out later: what it follows from stands in front of a value"
+        "5:40: b is derived later: a value must be defined before the values that are derived from it"
       ),
       ("{name: b, rule: negated, of: s}", "5:40: of: s is a text, and must be a number"),
       ("{name: b, rule: negated, of: c}", "5:40: of: c is a list, and must be a number"),
-      ("{name: b, rule: difference, of: a}", "5:43: difference is of 2 values, not 1"),
-      ("{name: b, rule: first, of: a}", "5:38: first is of 2 to 16 values, not 1"),
+      ("{name: b, rule: difference, of: a}", "5:43: difference needs 2 values, not 1"),
+      ("{name: b, rule: first, of: a}", "5:38: first needs 2 to 16 values, not 1"),
       (
         "{name: b, rule: first, of: [a, s]}",
-        "5:18: b is the first that is known of values of one kind, and s is of another"
+        "5:18: b takes the first known value, so all values must be of one kind, and s is of another"
       ),
       ("{name: b, rule: sum, of: a}", "5:36: of: a is a number, and must be a list of numbers, or one of several"),
       ("{name: b, rule: least, of: a}", "5:38: of: a is a number, and must be a list of numbers"),
-      ("{name: b, rule: negated, of: a, dead_band: 1}", "5:54: dead_band is for the rule charge-by-sign"),
+      ("{name: b, rule: negated, of: a, dead_band: 1}", "5:54: dead_band is only for the rule charge-by-sign"),
       (
         "{name: b, rule: charge-by-sign, of: a, dead_band: -1}",
-        "5:61: dead_band is a number from 0 on, like 0.05, not \"-1\""
+        "5:61: dead_band must be a number of 0 or more, like 0.05, not \"-1\""
       ),
-      ("{name: b, rule: word, of: t}", "5:37: word is missing: what the value is then"),
+      ("{name: b, rule: word, of: t}", "5:37: word is missing: the value that the rule gives"),
       (
         "{name: b, rule: word, of: l, word: x}",
-        "5:37: of: l is flags, and must be true or false, or flags with one of them as contains"
+        "5:37: of: l is flags, and must be true or false, or flags with contains"
       ),
       ("{name: b, rule: word, of: l, contains: hto, word: x}", "5:50: \"hto\" is not a flag of l: did you mean hot?"),
-      ("{name: b, rule: words, of: w}", "5:38: words are missing: another word for each, like {bulk: charging}"),
+      ("{name: b, rule: words, of: w}", "5:38: words are missing: the new word for each word, like {bulk: charging}"),
       ("{name: b, rule: words, of: w, words: {blk: x}}", "5:49: \"blk\" is not a word of w: did you mean bulk?"),
-      ("{name: b, rule: percent-of-range, of: [a, a]}", "5:49: percent-of-range is of 3 values, not 2"),
+      ("{name: b, rule: percent-of-range, of: [a, a]}", "5:49: percent-of-range needs 3 values, not 2"),
       ("{name: b, rule: if, of: [a, a]}", "5:35: of: a is a number, and must be true or false"),
-      ("{name: b, rule: within, of: a}", "5:39: from or to is missing: between which numbers the value is"),
+      ("{name: b, rule: within, of: a}", "5:39: from or to is missing: the limits of the value"),
       ("{name: b, rule: within, of: a, from: 3, to: 2}", "5:55: to is less than from, which is 3"),
-      ("{name: b, rule: within, of: a, to: x}", "5:46: to is a number, like 21.5, not \"x\""),
+      ("{name: b, rule: within, of: a, to: x}", "5:46: to must be a number, like 21.5, not \"x\""),
       ("{name: b, rule: within, of: t, to: 1}", "5:39: of: t is true or false, and must be a number"),
-      ("{name: b, rule: negated, of: a, to: 1}", "5:47: to is for the rule within"),
+      ("{name: b, rule: negated, of: a, to: 1}", "5:47: to is only for the rule within"),
       (
         "{name: battery.power, rule: negated, of: a}",
         "5:18: battery.power is in W: say unit: \"W\", and a scale where the accessory counts otherwise"
       ),
       (
         "{name: battery.charging, rule: words, of: w, words: {bulk: chraging}}",
-        "5:18: battery.charging is one of charging, discharging, not_charging, full, and can't be \"chraging\""
+        "5:18: battery.charging must be one of charging, discharging, not_charging, full, and can't be \"chraging\""
       ),
     ] as [(String, String)])
   func derived(text: String, mistake: String) {
@@ -70,14 +70,14 @@ import Testing
   /// Parameters in braces, which begin in line 5, column 14.
   @Test(
     arguments: [
-      ("p: {from: 1}", "5:14: to is missing: what p may be, like {unit: V, from: 1, to: 500}"),
+      ("p: {from: 1}", "5:14: to is missing: the limits of p, like {unit: V, from: 1, to: 500}"),
       ("p: {from: 2, to: 1}", "5:31: to is less than from, which is 2"),
-      ("p: {from: 1/3, to: 1}", "5:24: from is a number, like 21.5, not \"1/3\""),
-      ("p: {from: 0, to: 9, default: 10}", "5:43: default is a number from 0 to 9, not \"10\""),
-      ("a: {from: 0, to: 9}", "5:14: a is a value already, in line 4"),
+      ("p: {from: 1/3, to: 1}", "5:24: from must be a number, like 21.5, not \"1/3\""),
+      ("p: {from: 0, to: 9, default: 10}", "5:43: default must be a number from 0 to 9, not \"10\""),
+      ("a: {from: 0, to: 9}", "5:14: a is already the name of a value, in line 4"),
       (
         "battery.empty: {from: 0, to: 9}",
-        "5:14: battery.empty looks like a value that the accessory tells: call the parameter something else"
+        "5:14: battery.empty looks like a value that the accessory sends: give the parameter another name"
       ),
       ("p: {form: 0, from: 0, to: 9}", "5:18: unknown key \"form\": did you mean from?"),
     ] as [(String, String)])
@@ -88,7 +88,8 @@ import Testing
   @Test func nothingFollowsFromParametersAlone() {
     let mistakes = DescriptionSample.rest(
       "parameters: {p: {from: 0, to: 9}}\nderived: [{name: b, rule: negated, of: p}]\n")
-    #expect(mistakes == ["6:40: a value follows from something that is read, and these are parameters only"])
+    #expect(
+      mistakes == ["6:40: a value must be derived from at least one value that is read, and these are only parameters"])
   }
 
   /// Requests in braces, which begin in line 5, column 15.
@@ -97,53 +98,56 @@ import Testing
       ("summary: a", "5:12: send is missing: a framing's name, or bytes without framing"),
       (
         "send: g",
-        "5:22: send is a framing's name, bytes in hexadecimal, or a text in quotes, not \"g\": did you mean f?"
+        "5:22: send must be a framing's name, bytes in hexadecimal, or a text in quotes, not \"g\": did you mean f?"
       ),
-      ("send: f", "5:22: with says nothing of n: with: {n: 0}"),
-      ("send: f, with: {m: 1}", "5:32: \"m\" is no number in frames of f: did you mean n?"),
-      ("send: f, with: {n: 256}", "5:35: n is a whole number from 0 to 255, not \"256\""),
+      ("send: f", "5:22: with lacks n: with: {n: 0}"),
+      ("send: f, with: {m: 1}", "5:32: \"m\" is not a number in frames of f: did you mean n?"),
+      ("send: f, with: {n: 256}", "5:35: n must be a whole number from 0 to 255, not \"256\""),
       ("send: f, with: {n: \"{x}\"}", "5:35: \"x\" is not an argument of this request: there is none"),
       (
         "send: f, with: {n: \"{x}\"}, arguments: {x: {type: u16}}",
-        "5:35: n is from 0 to 255, and the argument x may be from 0 to 65535"
+        "5:35: n allows 0 to 255, and the argument x allows 0 to 65535"
       ),
       ("send: f, with: {n: 1}, data: [{argument: x}]", "5:57: \"x\" is not an argument of this request: there is none"),
       (
         "send: f, with: {n: 1}, arguments: {x: {type: u8}}",
-        "5:50: the argument x is sent nowhere: data: [{argument: x}]"
+        "5:50: the argument x is not sent: data: [{argument: x}]"
       ),
       (
         "send: f, with: {n: 1}, data: \(String(repeating: "00", count: 510))",
         "5:45: the frame has 513 bytes, more than max, which is 512"
       ),
-      ("send: DD, with: {n: 1}", "5:32: with is for requests that send a frame, and send names no framing"),
+      ("send: DD, with: {n: 1}", "5:32: with is only for requests that send a frame, and send names no framing"),
       ("send: DD, reply: k", "5:33: \"k\" is not a message of this file: did you mean m?"),
       (
         "send: DD, reply: m, same: n",
-        "5:42: same names elements of frames, and this request sends bytes without a framing"
+        "5:42: same names elements of frames, but this request sends bytes without a framing"
       ),
-      ("send: f, with: {n: 1}, same: n", "5:45: same is for requests with a reply"),
-      ("send: f, with: {n: 1}, reply: m, same: [k]", "5:56: \"k\" is no number in frames of f: did you mean n?"),
-      ("send: DD, refused_by: m", "5:38: the message m refuses nothing (refusal: true says that it does)"),
-      ("send: DD, write: yes", "5:33: write is true or false, not \"yes\""),
-      ("send: DD, optional: true", "5:36: optional is for requests with a reply"),
-      ("send: DD, timeout: 2h", "5:35: timeout is a time with its unit, like 500ms or 2s, from 1ms to 1m, not \"2h\""),
+      ("send: f, with: {n: 1}, same: n", "5:45: same is only for requests with a reply"),
+      ("send: f, with: {n: 1}, reply: m, same: [k]", "5:56: \"k\" is not a number in frames of f: did you mean n?"),
+      ("send: DD, refused_by: m", "5:38: the message m is not a refusal (refusal: true makes it one)"),
+      ("send: DD, write: yes", "5:33: write must be true or false, not \"yes\""),
+      ("send: DD, optional: true", "5:36: optional is only for requests with a reply"),
+      (
+        "send: DD, timeout: 2h",
+        "5:35: timeout must be a time with its unit, like 500ms or 2s, from 1ms to 1m, not \"2h\""
+      ),
       (
         "send: [{argument: x}], arguments: {x: {from: 1}}",
         "5:51: type is missing: a type of number, or text for decimal digits"
       ),
       (
         "send: [{argument: x}], arguments: {x: {type: f32}}",
-        "5:61: an argument is a whole number, not one with a fraction"
+        "5:61: an argument must be a whole number, not one with a fraction"
       ),
       ("send: [{argument: x}], arguments: {x: {type: u8, from: 5, to: 3}}", "5:78: to is less than from, which is 5"),
       (
         "send: [{argument: x}], arguments: {x: {type: u8, to: 256}}",
-        "5:69: to is a whole number from 0 to 255, not \"256\""
+        "5:69: to must be a whole number from 0 to 255, not \"256\""
       ),
       (
         "send: [{argument: x}], arguments: {x: {type: u8, default: on, words: {off: 0}}}",
-        "5:74: default is a whole number from 0 to 255, not \"on\""
+        "5:74: default must be a whole number from 0 to 255, not \"on\""
       ),
     ] as [(String, String)])
   func requests(keys: String, mistake: String) {
@@ -172,33 +176,39 @@ import Testing
   /// Plans in braces, which begin in line 6, column 8.
   @Test(
     arguments: [
-      ("identify: {}", "6:18: request is missing: which request tells what the accessory is"),
-      ("identify: {expect: {a: 1}}", "6:18: request is missing: which request tells what the accessory is"),
+      ("identify: {}", "6:18: request is missing: the request that identifies the accessory"),
+      ("identify: {expect: {a: 1}}", "6:18: request is missing: the request that identifies the accessory"),
       ("identify: {request: [q, k]}", "6:32: \"k\" is not a request of this file: did you mean q?"),
       ("identify: {request: k}", "6:28: \"k\" is not a request of this file: did you mean q?"),
       ("identify: {request: a}", "6:28: identify: a has the argument x, which has no default"),
-      ("identify: {request: w}", "6:28: identify: w changes something, and is made only by who asks for it"),
+      ("identify: {request: w}", "6:28: identify: w changes something, so it can't be sent automatically"),
       ("identify: {request: q, expect: {b: 1}}", "6:40: expect: there is no value \"b\": did you mean a?"),
       ("identify: {request: q, expect: {a: [1]}}", "6:43: a is a number, not a list"),
       ("poll: [{every: 10s}]", "6:15: requests are missing: {requests: [basic], every: 10s}"),
-      ("poll: [{requests: [w], every: 10s}]", "6:27: poll: w changes something, and is made only by who asks for it"),
+      ("poll: [{requests: [w], every: 10s}]", "6:27: poll: w changes something, so it can't be sent automatically"),
       (
         "poll: [{requests: [q], every: 1ms}]",
-        "6:38: every is a time with its unit, like 500ms or 2s, from 100ms to 24h, not \"1ms\""
+        "6:38: every must be a time with its unit, like 500ms or 2s, from 100ms to 24h, not \"1ms\""
       ),
-      ("tries: 0", "6:15: tries is a whole number from 1 to 20, not \"0\""),
-      ("wake: {send: 0D}", "6:14: wake is what to send, and how long to wait then: {send: 0D, wait: 100ms}"),
-      ("start: [w]", "6:16: start: w changes something, and is made only by who asks for it"),
+      ("tries: 0", "6:15: tries must be a whole number from 1 to 20, not \"0\""),
+      (
+        "wake: {send: 0D}",
+        "6:14: wake needs the bytes to send, and the time to wait after them: {send: 0D, wait: 100ms}"
+      ),
+      ("start: [w]", "6:16: start: w changes something, so it can't be sent automatically"),
       ("start: [{request: k}]", "6:26: \"k\" is not a request of this file: did you mean q?"),
-      ("start: [{}]", "6:16: a step of start has one of request, baud and wait, not none"),
-      ("start: [{request: q, baud: 9600}]", "6:16: a step of start has one of request, baud and wait, not several"),
-      ("start: [{baud: fast}]", "6:23: baud is a whole number from 1 to 100000000, not \"fast\""),
-      ("start: [{baud: 9600, expect: {a: 1}}]", "6:37: expect goes with request"),
+      ("start: [{}]", "6:16: a step of start must have one of request, baud and wait, not none"),
+      (
+        "start: [{request: q, baud: 9600}]",
+        "6:16: a step of start must have one of request, baud and wait, not several"
+      ),
+      ("start: [{baud: fast}]", "6:23: baud must be a whole number from 1 to 100000000, not \"fast\""),
+      ("start: [{baud: 9600, expect: {a: 1}}]", "6:37: expect needs request"),
       ("start: [{request: q, expect: {b: 1}}]", "6:38: expect: there is no value \"b\": did you mean a?"),
       (
-        "start: [{request: n, expect: {a: 1}}]", "6:37: the request n has no reply, of which anything could be expected"
+        "start: [{request: n, expect: {a: 1}}]", "6:37: the request n has no reply, so nothing can be expected"
       ),
-      ("start: [{wait: 2h}]", "6:23: wait is a time with its unit, like 500ms or 2s, from 1ms to 1m, not \"2h\""),
+      ("start: [{wait: 2h}]", "6:23: wait must be a time with its unit, like 500ms or 2s, from 1ms to 1m, not \"2h\""),
       ("retries: 3", "6:8: unknown key \"retries\": did you mean tries?"),
     ] as [(String, String)])
   func plans(keys: String, mistake: String) {
@@ -214,29 +224,31 @@ import Testing
   /// Examples in brackets, which begin in line 6, column 12.
   @Test(
     arguments: [
-      ("{expect: {a: 1}}", "6:12: an example has what is received, or what is sent, or both"),
+      ("{expect: {a: 1}}", "6:12: an example needs received, or sent, or both"),
       ("{request: k, received: DD}", "6:22: \"k\" is not a request of this file: did you mean q?"),
-      ("{sent: DD}", "6:12: an example with sent has the request that sends it, or write: true if it must not be sent"),
+      (
+        "{sent: DD}",
+        "6:12: an example with sent needs the request that sends it, or write: true for bytes that must not be sent"
+      ),
       ("{request: w, sent: DD}", "6:22: the argument x is missing: request: {w: {x: 1}}"),
       ("{request: {w: {y: 1}}, sent: DD}", "6:27: \"y\" is not an argument of this request: did you mean x?"),
-      ("{request: {w: {x: 9}}, sent: DD}", "6:30: x is a whole number from 1 to 3, not \"9\""),
-      ("{request: {w: {x: 2}}, sent: DD, write: false}", "6:52: the request w says otherwise of write"),
+      ("{request: {w: {x: 9}}, sent: DD}", "6:30: x must be a whole number from 1 to 3, not \"9\""),
+      ("{request: {w: {x: 2}}, sent: DD, write: false}", "6:52: the request w has another value of write"),
       (
         "{received: DD, refused: true, expect: {a: 1}}",
-        "6:50: from what is refused nothing is read: expect and refused: true exclude each other"
+        "6:50: nothing is read from a refused frame: expect and refused: true exclude each other"
       ),
-      ("{request: q, sent: DD, expect: {a: 1}}", "6:43: expect is about what is received, which isn't here"),
+      ("{request: q, sent: DD, expect: {a: 1}}", "6:43: expect needs received, which is missing"),
       ("{received: DD, parameters: {p: 1}}", "6:40: \"p\" is not a parameter of this file: there is none"),
       ("{received: DD, given: {s: 1}}", "6:35: given: s is a text, and must be a whole number"),
       (
         "{received: DD, expect: {a: }}",
-        "6:39: what is expected is a value, or a list of them, and unknown where it must not "
-          + "be known, not nothing"
+        "6:39: an expected value must be a value, a list of values, or unknown, not nothing"
       ),
       (
         "{received: \"DD A5\"}",
-        "6:23: received in quotes is a text of 5 characters: bytes in hexadecimal stand without quotes (a text that looks "
-          + "like them is {text: \"DD A5\"})"
+        "6:23: received in quotes is a text with 5 characters: write hexadecimal bytes without quotes (a text that "
+          + "looks like them is {text: \"DD A5\"})"
       ),
     ] as [(String, String)])
   func examples(text: String, mistake: String) {

@@ -65,7 +65,7 @@ import Testing
     #expect(error?.kind == .unsupported)
     #expect(
       error?.message
-        == "tcp:box:23 is on no serial line of which the rate can be changed, and console goes on at 115200 baud: connect it "
+        == "tcp:box:23 has no serial line whose baud rate can be changed, and console needs 115200 baud: connect it "
         + "to a serial port of this machine")
     #expect(transport.written == Array("FAST\n".utf8))
   }

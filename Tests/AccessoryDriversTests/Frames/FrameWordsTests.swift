@@ -368,7 +368,7 @@ private struct Talk {
         "< STATUSTEXT 1/1 #13 | info, \"ArduPilot Ready\"", "< SYSTEM_TIME 1/1 #188 | 12 bytes |`....`...A..|",
         "> COMMAND_LONG 1/191 #0 | REQUEST_MESSAGE AUTOPILOT_VERSION, for 1/1",
         "< COMMAND_ACK 1/1 #5 | REQUEST_MESSAGE accepted", "< COMMAND_ACK 1/1 #6 | REQUEST_MESSAGE unsupported",
-        "< message 60000 1/1 #9 | isn't known here, so it can't be checked", "< noise 14",
+        "< message 60000 1/1 #9 | is unknown, so it can't be checked", "< noise 14",
       ])
   }
 }

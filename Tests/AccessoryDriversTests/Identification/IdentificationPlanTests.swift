@@ -51,7 +51,7 @@ struct IdentificationPlanTests {
     let plan = IdentificationPlan.test()
     for name in DescriptionLibrary.builtIn.names {
       let description = try #require(DescriptionLibrary.builtIn.described(name)).description
-      let writer = RequestWriter(try DescribedCodec(description))
+      let writer = RequestEncoder(try DescribedCodec(description))
       let writes = try description.requests.indices.filter { description.requests[$0].isWrite }.map {
         try writer.bytes($0).bytes
       }

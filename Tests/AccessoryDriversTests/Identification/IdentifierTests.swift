@@ -14,7 +14,7 @@ import Testing
   private static func answer(_ kind: String) throws -> (request: [UInt8], reply: [UInt8], rate: UInt32) {
     let described = try #require(DescriptionLibrary.builtIn.described(kind))
     let identify = try #require(described.description.plan.identify)
-    let request = try RequestWriter(try DescribedCodec(described.description)).bytes(identify).bytes
+    let request = try RequestEncoder(try DescribedCodec(described.description)).bytes(identify).bytes
     let example = try #require(
       described.description.examples.first {
         $0.request == identify && !$0.isRefused && !$0.received.isEmpty && $0.unit == nil

@@ -50,7 +50,7 @@ private struct Lamp: Accessory {
     let stranger = DeviceOpener(device, profile: profile)
     #expect(stranger.driver == nil)
     let error = await #expect(throws: AccessoryError.self) { try await stranger.accessory() }
-    #expect(error?.kind == .misconfigured && error?.message.contains("names the driver lamp") == true)
+    #expect(error?.kind == .misconfigured && error?.message.contains("names the unknown driver lamp") == true)
   }
 
   @Test func oneOfAName() {

@@ -39,6 +39,7 @@ import Testing
       ("", KnownKeys.profile), ("", KnownKeys.rule.filter { $0 != "usb" }), ("usb: ", KnownKeys.ruleUSB),
       ("tty: ", KnownKeys.tty.filter { $0 != "rs485" }), ("tty: rs485: ", KnownKeys.rs485),
       ("usb: ", KnownKeys.usb.filter { $0 != "endpoints" }), ("", KnownKeys.attempts), ("", ["prefer"]),
+      ("share: ", KnownKeys.share),
       ("", ["max_attached", "idle_close"]),
     ] as [(String, [String])])
   func everyKeyIsInATable(place: String, keys: [String]) {

@@ -89,7 +89,7 @@ import Testing
     #expect(store.profile(for: device()) == nil, "nobody knows what it speaks")
     let error = try #require(store.conflict(for: device(), label: "ttyACM0"))
     #expect(error.kind == .misconfigured)
-    #expect(error.message.contains("fit ttyACM0 equally well"))
+    #expect(error.message.contains("match ttyACM0 equally well"))
     #expect(error.message.contains("cellar (driver jbd) and roof (driver daly)"))
     #expect(store.conflict(for: device(serial: "A2"), label: "x") == nil)
     // One that says more is right.
@@ -147,13 +147,13 @@ import Testing
       DeviceRule(serialNumber: "*", usbVendor: vendor, usbProduct: chip.product),
       DeviceRule(name: "**", usbVendor: vendor, byID: "*"),
     ]
-    for rule in refused { #expect(rule.strangers != nil, "\(rule)") }
+    for rule in refused { #expect(rule.overreachProblem != nil, "\(rule)") }
     let taken: [DeviceRule] = [
       DeviceRule(serialNumber: "A9*", usbVendor: vendor, usbProduct: chip.product),
       DeviceRule(name: "Acme Gadget", usbVendor: vendor, usbProduct: chip.product),
       DeviceRule(usbVendor: vendor, usbProduct: chip.product, byID: "usb-Acme_Gadget_*"),
     ]
-    for rule in taken { #expect(rule.strangers == nil, "\(rule): \(rule.strangers ?? "")") }
+    for rule in taken { #expect(rule.overreachProblem == nil, "\(rule): \(rule.overreachProblem ?? "")") }
   }
 
   /// What the factory wrote into the chip says no more than its numbers.
@@ -165,12 +165,12 @@ import Testing
       DeviceRule(byID: "usb-*-if00*"), DeviceRule(interfaceClass: 0xFF), DeviceRule(name: "*"),
       DeviceRule(manufacturer: "*", model: "*"),
     ]
-    for rule in refused { #expect(rule.strangers != nil, "\(rule)") }
+    for rule in refused { #expect(rule.overreachProblem != nil, "\(rule)") }
     let taken: [DeviceRule] = [
       DeviceRule(byID: "usb-FTDI_FT232R_USB_UART_A9*"), DeviceRule(manufacturer: "Acme"), DeviceRule(driver: "framed"),
       DeviceRule(usbVendor: 0x2341), DeviceRule(serialNumber: "A1"),
     ]
-    for rule in taken { #expect(rule.strangers == nil, "\(rule): \(rule.strangers ?? "")") }
+    for rule in taken { #expect(rule.overreachProblem == nil, "\(rule): \(rule.overreachProblem ?? "")") }
   }
 
   /// A place fits whatever is there, by the node or a link to it, and says less than a serial number.
@@ -180,7 +180,7 @@ import Testing
     device.links = [byPath]
     for path in ["/dev/ttyUSB3", byPath] { #expect(DeviceRule(path: path).fits(device), "\(path)") }
     #expect(!DeviceRule(path: "/dev/ttyUSB").fits(device) && !DeviceRule(serialNumber: "A2", path: byPath).fits(device))
-    #expect(DeviceRule(path: "/dev/ttyUSB0").strangers == nil)
+    #expect(DeviceRule(path: "/dev/ttyUSB0").overreachProblem == nil)
     #expect(DeviceRule(path: byPath).specificity.lexicographicallyPrecedes(DeviceRule(serialNumber: "A1").specificity))
     let text = "name: x\nmatch: {path: \(byPath)}\ndriver: framed\n"
     let profile = try ProfileReader.read(Array(text.utf8), file: "f")

@@ -29,7 +29,7 @@ import Testing
         let profile = try ProfileReader.read(bytes, file: "f")
         outcomes.read += 1
         #expect((try? ProfileReader.read(Array(ProfileText.text(profile).utf8), file: "g")) == profile)
-        #expect(profile.rules.allSatisfy { $0.strangers == nil })
+        #expect(profile.rules.allSatisfy { $0.overreachProblem == nil })
       } catch {
         outcomes.refused += 1
         #expect(!error.problems.isEmpty && error.problems.count <= 20)

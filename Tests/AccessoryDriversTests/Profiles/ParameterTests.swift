@@ -36,11 +36,11 @@ import Testing
       ),
       (
         "protocol: megatec\nparameters: {battery_empty: 21 A}",
-        "f.yaml:4:29: battery_empty is a number from 1 to 1000 V, not \"21 A\""
+        "f.yaml:4:29: battery_empty must be a number from 1 to 1000 V, not \"21 A\""
       ),
       (
         "protocol: megatec\nparameters: {battery_empty: 0}",
-        "f.yaml:4:29: battery_empty is a number from 1 to 1000 V, not \"0\""
+        "f.yaml:4:29: battery_empty must be a number from 1 to 1000 V, not \"0\""
       ),
       (
         "protocol: megatec\nparameters: {battery_empty: 27, battery_full: 21}",
@@ -49,7 +49,7 @@ import Testing
       ("protocol: jbd\nparameters: {battery_empty: 21}", "f.yaml:4:13: jbd has no parameters"),
       (
         "parameters: {battery_empty: 21}",
-        "f.yaml:3:13: parameters are those of a described protocol, and protocol is missing"
+        "f.yaml:3:13: parameters need a described protocol, and protocol is missing"
       ),
     ] as [(String, String)])
   func mistakesInProfiles(text: String, mistake: String) {

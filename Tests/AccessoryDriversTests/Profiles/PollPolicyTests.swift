@@ -6,7 +6,7 @@ import Testing
 
 /// What a profile says of polls, sleep and writes.
 @Suite struct PollPolicyTests {
-  private static let cells = AccessoryPoll("cells", every: .seconds(600), gives: [.battery])
+  private static let cells = AccessoryPoll("cells", every: .seconds(600), parts: [.battery])
   private static let drivers = DriverLibrary([
     Driver(name: "pack", polls: [.readings(every: .seconds(10)), cells]) { _, _, _ in fatalError("not opened here") },
     Driver(name: "mute", polls: []) { _, _, _ in fatalError("not opened here") },
@@ -50,10 +50,10 @@ import Testing
 
   @Test(arguments: [
     ("poll: {cell: off}", "unknown key \"cell\": did you mean cells?"),
-    ("poll: 50ms", "poll (or standard, or {NAME: 10s}), if not off, is a time with its unit"),
-    ("poll: 25h", "from 100ms to 24h"), ("poll: {cells: never}", "cells, if not off, is a time"),
-    ("poll: [1s]", "poll (or standard"), ("sleep: yes", "sleep is true or false"),
-    ("writes: true", "writes is allowed or refused"),
+    ("poll: 50ms", "poll (or standard, or {NAME: 10s}), if not off, must be a time with its unit"),
+    ("poll: 25h", "from 100ms to 24h"), ("poll: {cells: never}", "cells, if not off, must be a time"),
+    ("poll: [1s]", "poll (or standard"), ("sleep: yes", "sleep must be true or false"),
+    ("writes: true", "writes must be allowed or refused"),
   ])
   func whatIsWrongIsSaid(_ text: String, _ message: String) throws {
     let error = #expect(throws: ProfileProblems.self) { try read(text) }

@@ -56,8 +56,8 @@ import Testing
     #expect(Set(library.store.profiles.map(\.name)) == Self.builtIn.union(["a", "c"]))
     #expect(library.store.profile(named: "c")?.rules == [DeviceRule(serialNumber: "2")])
     let expectations = [
-      ("broken.yaml:2:1", "no YAML"), ("large.yaml:1:1", "64 KiB"), ("c2.yaml", "c1.yaml has a profile"),
-      ("folder.yaml", "not a file"), ("pipe.yaml", "not a file"), ("b.yml", "ends in .yaml"),
+      ("broken.yaml:2:1", "not valid YAML"), ("large.yaml:1:1", "64 KiB"), ("c2.yaml", "c1.yaml also has a profile"),
+      ("folder.yaml", "not a regular file"), ("pipe.yaml", "not a regular file"), ("b.yml", "ends in .yaml"),
     ]
     let problems = library.problems.map(\.description)
     #expect(problems.count == expectations.count, "\(problems)")
@@ -101,7 +101,7 @@ import Testing
       #expect(library.store == .builtIn)
       #expect(library.problems.count == 2)
       #expect(library.problems.allSatisfy { $0.message.contains("may write") })
-      #expect(library.problems.last?.message.contains("because of \(user.path) above it") == true)
+      #expect(library.problems.last?.message.contains("because of the folder \(user.path) above it") == true)
     }
   }
 
@@ -110,7 +110,7 @@ import Testing
     #expect(symlink(user.path + "/elsewhere", system.path + "/a.yaml") == 0)
     let library = ProfileLibrary.load([system.path], isStrict: true)
     #expect(library.store.profile(named: "a") == nil)
-    #expect(library.problems.first?.message.contains("it is a link") == true)
+    #expect(library.problems.first?.message.contains("it is a symbolic link") == true)
     #expect(ProfileLibrary.load([system.path], isStrict: false).store.profile(named: "a") != nil)
   }
 
@@ -124,7 +124,7 @@ import Testing
       let library = load(isStrict: isStrict)
       #expect(library.store == .builtIn)
       #expect(library.problems.map(\.file) == [system.path + "/a.yaml", user.path])
-      #expect(library.problems.allSatisfy { $0.message.contains("belongs to the user with the number 65534") })
+      #expect(library.problems.allSatisfy { $0.message.contains("belongs to the user with the ID 65534") })
     }
   }
 

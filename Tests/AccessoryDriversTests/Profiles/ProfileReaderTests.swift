@@ -139,7 +139,7 @@ import Testing
     #expect(framed.driver == AF1Accessory.driverName)
     #expect(framed.protocolStrings == ["com.accessorybridge.framed"])
     for profile in BuiltInProfiles.all {
-      #expect(profile.rules.allSatisfy { $0.strangers == nil })
+      #expect(profile.rules.allSatisfy { $0.overreachProblem == nil })
       // Numbers that belong to nobody, or to a chip that is in everything, are not enough; LEGO has its own.
       for rule in profile.rules where rule.usbVendor != nil && rule.usbVendor != 0x0694 {
         #expect([rule.name, rule.manufacturer, rule.serialNumber].contains { $0.map(\.isExact) ?? false })
@@ -164,14 +164,14 @@ import Testing
       ("transport: {tty: {low_latency: yes}}", 3, 32, "true or false"),
       ("transport: {tty: {rts: on, flow: hardware}}", 3, 24, "exclude each other"),
       ("transport: {tty: {rs485: {before: 1500us}}}", 3, 35, "whole number of milliseconds"),
-      ("transport: {tty: {rs485: high}}", 3, 26, "rs485 is keys with values (rts: …), not \"high\""),
+      ("transport: {tty: {rs485: high}}", 3, 26, "rs485 must be keys with values (rts: …), not \"high\""),
       ("transport: {prefer: serial}", 3, 21, "tty or usb"),
       ("transport: {usb: {endpoints: {in: 0x02}}}", 3, 35, "0x81 to 0x8f"),
       ("transport: {usb: {endpoints: {out: 0x81}}}", 3, 36, "0x01 to 0x0f"),
       ("transport: {usb: {shape: blocks}}", 3, 26, "stream, messages or padded"),
       ("transport: [a]", 3, 12, "not a list"),
       ("driver: frame", 3, 9, "framed"),
-      ("protocols: com.example", 3, 12, "are a list"),
+      ("protocols: com.example", 3, 12, "must be a list"),
       ("protocols: []", 3, 12, "1 to 32"),
       ("protocols: [a b]", 3, 13, "without spaces"),
       ("protocols: [a, a]", 3, 16, "twice"),
@@ -205,16 +205,16 @@ import Testing
       ("name: ../x\nmatch: {serial: A}", "small letters"),
       ("name: .x\nmatch: {serial: A}", "small letters"),
       ("name: \(String(repeating: "x", count: 65))\nmatch: {serial: A}", "at most 64 bytes"),
-      ("name: x\nmatch: []", "rules are 1 to 64"),
-      ("name: x\nmatch: {}", "says too little"),
+      ("name: x\nmatch: []", "rules must have 1 to 64"),
+      ("name: x\nmatch: {}", "matches too many"),
       ("name: x\nmatch: {sreial: A}", "did you mean serial?"),
       ("name: x\nmatch: {product: A}", "match: usb"),
-      ("name: x\nmatch: {usb: {product: 1234}}", "say vendor too"),
+      ("name: x\nmatch: {usb: {product: 1234}}", "add vendor"),
       ("name: x\nmatch: {usb: {vendor: 12345, product: 1}}", "up to 4 hexadecimal digits"),
       ("name: x\nmatch: {usb: {vendor: 12z4, product: 1}}", "up to 4 hexadecimal digits"),
       ("name: x\nmatch: {by_id: /dev/serial/by-id/usb-x}", "without the directory"),
       ("name: x\nmatch: {serial: \"\\e[31m\"}", "control characters"),
-      ("just text", "a profile is keys with values (name: …), not \"just text\""),
+      ("just text", "a profile must be keys with values (name: …), not \"just text\""),
     ] as [(String, String)])
   func mistakesInNamesAndRules(text: String, expectation: String) throws {
     #expect(problems(text).contains { $0.message.contains(expectation) }, "\(problems(text))")

@@ -102,7 +102,7 @@ extension ProcessWide {
       let child = try ChildProcess("open-as-nobody", "\(folder)/ttyUSB0")
       let answer = try await child.readLine()
       #expect(
-        answer == "permission_denied: \(folder)/ttyUSB0 may not be opened by you: a directory above it is closed to you"
+        answer == "permission_denied: \(folder)/ttyUSB0 can't be reached: you have no access to a directory above it"
       )
     }
 

@@ -10,7 +10,7 @@ import Testing
 /// What is told of a directory that somebody takes away.
 @Suite(.timeLimit(.minutes(5))) struct DirectoryWatcherTests {
   private let directory: TemporaryDirectory
-  private let seen = Watched<[DirectoryWatcher.News]>([])
+  private let seen = Watched<[DirectoryWatcher.Event]>([])
 
   init() throws {
     directory = try TemporaryDirectory()

@@ -137,7 +137,7 @@ extension ProcessWide {
       for (raised, lowered, said) in [
         ([.dtr, .cts], [], "CTS can't be set on the port"),
         ([.rts], [.cd, .dsr], "DSR and CD can't be set on the port"),
-        ([.rts], [.rts], "a line of the port can't be raised and lowered at once"),
+        ([.rts], [.rts], "a modem line of the port can't be raised and lowered in one call"),
       ] as [(ModemLines, ModemLines, String)] {
         let error = await #expect(throws: AccessoryError.self) {
           try await line.set(raising: raised, lowering: lowered)

@@ -39,6 +39,24 @@ extension ProcessWide {
       await pair.transport.close()
     }
 
+    /// Software flow control, with which the kernel begins, would swallow XON and XOFF.
+    @Test func everyByteArrivesBeforeAProgramSetsAnything() async throws {
+      let pair = try await PseudoTerminal.open()
+      let plain = Glibc.open(pair.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+      defer { close(plain) }
+      let all = (0...255).map { UInt8($0) }
+      try await OutputWriter(pair.transport.output).write(all)
+      var bytes = [UInt8](repeating: 0, count: 256)
+      var count = 0
+      while count < 256 {
+        let more = bytes.withUnsafeMutableBytes { read(plain, $0.baseAddress! + count, 256 - count) }
+        guard more > 0 else { break }
+        count += more
+      }
+      #expect(bytes == all)
+      await pair.transport.close()
+    }
+
     @Test func whoHasItOpenSeesAnUnplugWhenItCloses() async throws {
       let pair = try await PseudoTerminal.open()
       let far = try await open(pair.path)

@@ -29,7 +29,7 @@ extension ProcessWide {
     @Test func agreesAndAsks() async throws {
       try await connect { client, server in
         let (reader, writer) = (InputReader(server.input), OutputWriter(server.output))
-        async let agreed: Void = client.agree(within: .seconds(60), clock: IOThread.shared)
+        async let agreed: Void = client.negotiate(within: .seconds(60), clock: IOThread.shared)
         // WILL and DO of BINARY and of SUPPRESS-GO-AHEAD, and WILL COM-PORT-OPTION.
         let offers = try await reader.read(15)
         #expect(offers.suffix(3) == Self.willComPort[...])
@@ -51,7 +51,7 @@ extension ProcessWide {
 
     @Test func aServerThatRefuses() async throws {
       try await connect { client, server in
-        let agreed = Task { try await client.agree(within: .seconds(60), clock: IOThread.shared) }
+        let agreed = Task { try await client.negotiate(within: .seconds(60), clock: IOThread.shared) }
         // It refuses what was offered, so not before that.
         #expect(try await InputReader(server.input).read(15).suffix(3) == Self.willComPort[...])
         try await OutputWriter(server.output).write([0xFF, 0xFE, 44])

@@ -55,7 +55,7 @@ extension ProcessWide {
       for path in ["/nothing", "/nothing/at/all"] {
         let error = await error(opening: directory.path + path)
         #expect(error?.kind == .notFound && error?.code == .errno(ENOENT))
-        #expect(error?.message == "the lamp is not there: does the program run that makes this socket?")
+        #expect(error?.message == "the lamp doesn't exist: is the program that creates this socket running?")
       }
     }
 
@@ -66,7 +66,7 @@ extension ProcessWide {
       for isOpen in [true, false] {
         let error = await error(opening: directory.path + "/device")
         #expect(error?.kind == .disconnected && error?.code == .errno(ECONNREFUSED))
-        #expect(error?.message.hasPrefix("the lamp has nobody who listens: ") == true)
+        #expect(error?.message.hasPrefix("the lamp has no listener: ") == true)
         if isOpen { Socket.close(socket) }
       }
     }
@@ -77,13 +77,13 @@ extension ProcessWide {
       #expect(mkfifo(directory.path + "/pipe", 0o600) == 0)
       for path in [directory.path + "/file", directory.path + "/pipe", directory.path, "/dev/null"] {
         let error = await error(opening: path)
-        #expect(error?.kind == .misconfigured && error?.message == "the lamp is no socket", "\(path)")
+        #expect(error?.kind == .misconfigured && error?.message == "the lamp is not a socket", "\(path)")
       }
       let datagrams = try UnixSocket.create(.datagram)
       try UnixSocket.bind(datagrams, to: directory.path + "/datagrams")
       let error = await error(opening: directory.path + "/datagrams")
       #expect(error?.kind == .misconfigured)
-      #expect(error?.message == "the lamp is a socket of another kind: a stream socket is wanted")
+      #expect(error?.message == "the lamp is not a stream socket")
       Socket.close(datagrams)
     }
 
@@ -118,13 +118,13 @@ extension ProcessWide {
       #expect(findings() == ["problem device: there is no unix:\(path): is the accessory plugged in?"])
       #expect(PortAccess(.unix(path)).refusal?.kind == .notFound)
       try directory.write([], to: "device")
-      #expect(findings() == ["problem device: unix:\(path) is no socket"])
+      #expect(findings() == ["problem device: unix:\(path) is not a socket"])
       #expect(unlink(path) == 0)
       let socket = try UnixSocket.create()
       try UnixSocket.bind(socket, to: path)
       #expect(
         findings() == [
-          "ok device: unix:\(path) is there: only opening it tells whether somebody listens",
+          "ok device: unix:\(path) exists: whether something listens there is known only after connecting",
           "ok permission: you may read and write it",
         ])
       #expect(PortAccess(.unix(path)).refusal == nil && PortAccess(.unix(path)).holder == nil)

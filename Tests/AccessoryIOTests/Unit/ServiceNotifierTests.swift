@@ -64,10 +64,10 @@ import Testing
     let manager = try Manager(path)
     let notifier = notifier(["NOTIFY_SOCKET": path])
     #expect(notifier.isWanted && notifier.watchdogInterval == nil)
-    await notifier.tell(.ready, .status("serving 2 accessories"), .watchdog, .stopping)
+    await notifier.report(.ready, .status("serving 2 accessories"), .watchdog, .stopping)
     #expect(manager.rest() == ["READY=1", "STATUS=serving 2 accessories", "WATCHDOG=1", "STOPPING=1"])
     let before = MonotonicTime.now
-    await notifier.tell(.reloading)
+    await notifier.report(.reloading)
     let words = try #require(manager.next()).split(separator: "\n")
     let prefix = "MONOTONIC_USEC="
     #expect(words.count == 2 && words[0] == "RELOADING=1" && words[1].hasPrefix(prefix))
@@ -78,7 +78,7 @@ import Testing
   @Test func anAbstractAddress() async throws {
     let address = "@accessory-bridge-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let manager = try Manager(address)
-    await notifier(["NOTIFY_SOCKET": address]).tell(.ready)
+    await notifier(["NOTIFY_SOCKET": address]).report(.ready)
     #expect(manager.next() == "READY=1")
   }
 
@@ -86,11 +86,11 @@ import Testing
   @Test func aHostileStatus() async throws {
     let manager = try Manager(path)
     let notifier = notifier(["NOTIFY_SOCKET": path])
-    await notifier.tell(.status("a\nMAINPID=1\r\nREADY=1\0\u{1B}[31m\u{202E}b\u{2028}ü"))
+    await notifier.report(.status("a\nMAINPID=1\r\nREADY=1\0\u{1B}[31m\u{202E}b\u{2028}ü"))
     let message = try #require(manager.next())
     #expect(message == #"STATUS=a\u{a}MAINPID=1\u{d}\u{a}READY=1\u{0}\u{1b}[31m\u{202e}b\u{2028}ü"#)
     for long in [String(repeating: "\u{10FFFF}", count: 100_000), "e" + String(repeating: "\u{301}", count: 100_000)] {
-      await notifier.tell(.status(long))
+      await notifier.report(.status(long))
       let message = try #require(manager.next())
       #expect(message.utf8.count < 4_096 && message.hasSuffix("…"))
     }
@@ -104,26 +104,26 @@ import Testing
     let notifier = notifier(variables.merging(["WATCHDOG_USEC": "1000"]) { first, _ in first })
     #expect(!notifier.isWanted && notifier.watchdogInterval == nil)
     await notifier.startWatchdog()
-    await notifier.tell(.ready, .stopping)
+    await notifier.report(.ready, .stopping)
   }
 
   /// Nobody listens there, or no longer; who does again is told again.
   @Test func aManagerThatIsGone() async throws {
     let notifier = notifier(["NOTIFY_SOCKET": path])
-    await notifier.tell(.ready)
+    await notifier.report(.ready)
     do {
       let manager = try Manager(path)
-      await notifier.tell(.status("one"))
+      await notifier.report(.status("one"))
       #expect(manager.rest() == ["STATUS=one"])
     }
-    await notifier.tell(.status("two"))
+    await notifier.report(.status("two"))
     #expect(unlink(path) == 0)
-    await notifier.tell(.status("three"))
+    await notifier.report(.status("three"))
     let manager = try Manager(path)
-    await notifier.tell(.status("four"))
+    await notifier.report(.status("four"))
     #expect(manager.rest() == ["STATUS=four"])
     let tooLong = self.notifier(["NOTIFY_SOCKET": "/" + String(repeating: "a", count: 200)])
-    await tooLong.tell(.ready)
+    await tooLong.report(.ready)
   }
 
   /// One that takes nothing for a while holds nobody up, and is told at last how things are.
@@ -133,14 +133,14 @@ import Testing
     var told = 0
     repeat {
       told += 1
-      await notifier.tell(.status("\(told)"))
+      await notifier.report(.status("\(told)"))
     } while await !notifier.isBehind && told < 100_000
     #expect(await notifier.isBehind)
     for _ in 1...50 {
       told += 1
-      await notifier.tell(.status("\(told)"), .watchdog)
+      await notifier.report(.status("\(told)"), .watchdog)
     }
-    await notifier.tell(.stopping)
+    await notifier.report(.stopping)
     let received = try await blocking {
       var received: [String] = []
       while received.last != "STOPPING=1" {
@@ -151,7 +151,7 @@ import Testing
     }
     #expect(received.suffix(3) == ["STATUS=\(told)", "WATCHDOG=1", "STOPPING=1"])
     #expect(received.count < told)
-    await notifier.tell(.ready)
+    await notifier.report(.ready)
     #expect(manager.next() == "READY=1")
     #expect(await !notifier.isBehind)
   }

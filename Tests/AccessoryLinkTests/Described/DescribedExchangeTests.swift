@@ -16,7 +16,7 @@ import Testing
 
   private func request(_ name: String, of description: ProtocolDescription) throws -> DescribedRequest {
     let index = try #require(description.request(named: name))
-    return try DescribedRequest(index, of: description, by: RequestWriter(DescribedCodec(description)))
+    return try DescribedRequest(index, of: description, by: RequestEncoder(DescribedCodec(description)))
   }
 
   private static let basic = bytes("DD A5 03 00 FF FD 77")
@@ -52,7 +52,7 @@ import Testing
   @Test func aReplyOfAnotherUnit() throws {
     var host = try host(Samples.units)
     let index = try #require(Samples.units.request(named: "basic"))
-    let writer = RequestWriter(try DescribedCodec(Samples.units))
+    let writer = RequestEncoder(try DescribedCodec(Samples.units))
     let id = host.submit(try DescribedRequest(index, unit: 2, of: Samples.units, by: writer))
     #expect(host.takeWritten() == [Self.bytes("A5 41 90 00 76")])
     host.receive(Self.bytes("A5 01 90 32 68"))

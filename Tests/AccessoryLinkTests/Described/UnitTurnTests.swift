@@ -35,7 +35,7 @@ import Testing
     }
 
     mutating func submit(_ unit: Int) throws -> RequestID {
-      host.submit(try DescribedRequest(index, unit: unit, of: description, by: RequestWriter(host.exchange.codec)))
+      host.submit(try DescribedRequest(index, unit: unit, of: description, by: RequestEncoder(host.exchange.codec)))
     }
 
     /// Lets time pass, by steps of a millisecond. `delay` says after how long a unit answers; nil: never.
@@ -174,7 +174,7 @@ import Testing
     var host = ExchangeHost(try DescribedExchange(description, label: "line"))
     host.begin()
     func request(_ index: Int) throws -> DescribedRequest {
-      try DescribedRequest(index, unit: 1, of: description, by: RequestWriter(host.exchange.codec))
+      try DescribedRequest(index, unit: 1, of: description, by: RequestEncoder(host.exchange.codec))
     }
     bus.due = [:]
     host.submit(try request(bus.index))

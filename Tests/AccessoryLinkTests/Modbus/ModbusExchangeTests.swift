@@ -30,7 +30,7 @@ import Testing
 
   private func request(_ name: String) throws -> DescribedRequest {
     let index = try #require(Samples.charger.request(named: name))
-    return try DescribedRequest(index, of: Samples.charger, by: RequestWriter(DescribedCodec(Samples.charger)))
+    return try DescribedRequest(index, of: Samples.charger, by: RequestEncoder(DescribedCodec(Samples.charger)))
   }
 
   @Test func aReplyBehindTheEchoOfItsRequest() throws {

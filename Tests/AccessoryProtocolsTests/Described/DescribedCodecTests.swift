@@ -41,7 +41,7 @@ import Testing
     #expect(message["discharge_mosfet"]?.value == .flag(true))
     #expect(message["battery.temperatures"]?.value == .list([.number(20.3), .number(21.5)]))
     #expect(message["battery.faults"]?.value == .list([]))
-    #expect(message.problems == 0)
+    #expect(message.problemCount == 0)
   }
 
   @Test func moreOfJBD() throws {
@@ -138,7 +138,7 @@ import Testing
     #expect(message["charging_current"]?.value == .whole(12))
     #expect(message["flags"]?.value == .list(["scc_charging", "charging", "load_on", "updated"].map { .text($0) }))
     #expect(message["feed"] == nil)
-    #expect(message.problems == 0)
+    #expect(message.problemCount == 0)
     // The wrong check that a document prints.
     #expect(try read(Samples.pi30, hex("28 53 64 39 0D")).isEmpty)
     #expect(try read(Samples.pi30, hex("28 53 E5 D9 0D")).count == 1)

@@ -12,7 +12,7 @@ import Testing
   private static let columns: ProtocolDescription.Columns = {
     func tenths(_ name: String) -> ProtocolDescription.Field {
       var field = ProtocolDescription.Field(name, .decimal(suffix: ""))
-      (field.scale, field.areDashesUnknown) = (.init(1, over: 10), true)
+      (field.scale, field.dashesMeanUnknown) = (.init(1, over: 10), true)
       return field
     }
     var hex = ProtocolDescription.Field("code", .hexadecimal)
@@ -40,7 +40,7 @@ import Testing
     let message = read(text)
     #expect(message["volts"]?.value == .number(230.5) && message["degrees"]?.value == .number(-5))
     #expect(message["code"]?.value == .whole(0x1F0A) && message["name"]?.value == .text("ab"))
-    #expect(message["more"] == nil && message.problems == 0)
+    #expect(message["more"] == nil && message.problemCount == 0)
     #expect(write(Dictionary(uniqueKeysWithValues: message.values.map { ($0.name, $0.value) })) == text)
   }
 
@@ -49,15 +49,16 @@ import Testing
     let text = write(["volts": .number(1.5), "degrees": .nothing, "code": .whole(7), "name": .text("abcdefgh")])
     #expect(text == "0015----0007abcdef")
     let message = read(text)
-    #expect(message["volts"]?.value == .number(1.5) && message["degrees"]?.value == .nothing && message.problems == 0)
+    #expect(
+      message["volts"]?.value == .number(1.5) && message["degrees"]?.value == .nothing && message.problemCount == 0)
   }
 
   /// Where the text ends in the middle of a number, that isn't a smaller number; a text is only shorter.
   @Test func cut() {
     let number = read("2305-0501F")
-    #expect(number["code"]?.value == .nothing && number["name"]?.value == .nothing && number.problems == 2)
+    #expect(number["code"]?.value == .nothing && number["name"]?.value == .nothing && number.problemCount == 2)
     let text = read("2305-0501F0Aab")
-    #expect(text["name"]?.value == .text("ab") && text.problems == 0)
+    #expect(text["name"]?.value == .text("ab") && text.problemCount == 0)
     #expect(read("2305-0501F0Aabcdef12")["more"] == nil, "of an optional one nothing is left")
   }
 

@@ -12,12 +12,12 @@ import Testing
   private static let table: Table = {
     func number(_ name: String, suffix: String = "") -> ProtocolDescription.Field {
       var field = ProtocolDescription.Field(name, .decimal(suffix: suffix))
-      (field.isList, field.areDashesUnknown) = (true, true)
+      (field.isList, field.dashesMeanUnknown) = (true, true)
       return field
     }
     func text(_ name: String) -> ProtocolDescription.Field {
       var field = ProtocolDescription.Field(name, .plainText)
-      (field.isList, field.areDashesUnknown) = (true, true)
+      (field.isList, field.dashesMeanUnknown) = (true, true)
       return field
     }
     return Table(
@@ -55,7 +55,7 @@ import Testing
     #expect(list("charges", message) == "98, unknown")
     #expect(list("times", message) == "2026-07-12 10:40:33, unknown")
     #expect(list("mosfets", message) == "28500, unknown", "as long as the others")
-    #expect(message.problems == 0)
+    #expect(message.problemCount == 0)
   }
 
   /// Older firmware has fewer columns, in another order.
@@ -75,8 +75,8 @@ import Testing
 
   @Test func noHead() {
     let message = read("Volt Coulomb Time\n1 2 3\n")
-    #expect(message.problems == 4 && list("volts", message) == "unknown")
-    #expect(read("").problems == 4)
+    #expect(message.problemCount == 4 && list("volts", message) == "unknown")
+    #expect(read("").problemCount == 4)
     #expect(read("Volt Base.St Coulomb Time").values.isEmpty, "a head without lines")
   }
 

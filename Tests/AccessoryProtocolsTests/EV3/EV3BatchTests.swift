@@ -93,7 +93,7 @@ import Testing
         "UI_READ GET_LBATT @0", "UI_READ GET_VBATT @4", "COM_GET GET_BRICKNAME 32 @8", "UI_BUTTON GET_HORZ @40",
         "UI_BUTTON PRESSED 1 @42", "OUTPUT_GET_COUNT 0 1 @44",
       ])
-    #expect(batch.globals == 48)
+    #expect(batch.globalByteCount == 48)
     var globals = [UInt8](repeating: 0, count: 48)
     globals[0] = 57
     globals.replaceSubrange(4..<8, with: [0, 0, 0xE0, 0x40])
@@ -115,10 +115,10 @@ import Testing
     var batch = EV3Batch()
     for _ in 0..<31 { try batch.add(.brickName) }
     var last = try batch.add(.batteryPercent)
-    while batch.globals < 1_021 { last = try batch.add(.batteryPercent) }
+    while batch.globalByteCount < 1_021 { last = try batch.add(.batteryPercent) }
     let error = #expect(throws: EV3MessageError.self) { try batch.add(.batteryPercent) }
     #expect(error == .tooManyResults(byteCount: 1_022, limit: 1_021))
-    #expect(batch.globals == 1_021, "what doesn't fit changes nothing")
+    #expect(batch.globalByteCount == 1_021, "what doesn't fit changes nothing")
     let globals = [UInt8](repeating: 0, count: 1_020) + [99]
     // As long as a reply can be, and through the codec.
     let wire = try EV3Message(number: 1, type: .directReply, body: globals).encoded()
@@ -128,13 +128,13 @@ import Testing
 
   @Test func sizesAreChecked() throws {
     #expect(throws: EV3MessageError.tooManyResults(byteCount: 1_022, limit: 1_021)) {
-      try EV3DirectCommand(globals: 1_022, code: [1])
+      try EV3DirectCommand(globalByteCount: 1_022, code: [1])
     }
-    #expect(try EV3DirectCommand(globals: 1_021, code: [1]).body.prefix(2) == [0xFD, 0x03])
+    #expect(try EV3DirectCommand(globalByteCount: 1_021, code: [1]).body.prefix(2) == [0xFD, 0x03])
     #expect(throws: EV3MessageError.tooManyLocals(byteCount: 64, limit: 63)) {
-      try EV3DirectCommand(locals: 64, code: [1])
+      try EV3DirectCommand(localByteCount: 64, code: [1])
     }
-    #expect(try EV3DirectCommand(globals: 1, locals: 63, code: [1]).body.prefix(2) == [1, 0xFC])
+    #expect(try EV3DirectCommand(globalByteCount: 1, localByteCount: 63, code: [1]).body.prefix(2) == [1, 0xFC])
     let longest = try EV3DirectCommand(code: [UInt8](repeating: 1, count: 1_017))
     #expect(try longest.message(1, wantsReply: true).encoded().count == 1_024)
     #expect(throws: EV3MessageError.messageTooLong(byteCount: 1_023, limit: 1_022)) {

@@ -174,12 +174,12 @@ import Testing
     let message = try Self.message(wire)
     #expect(message.type == (vector.hasReply ? .directCommand : .directCommandNoReply))
     let command = try EV3DirectCommand(decoding: message.body)
-    #expect(command.globals == vector.globals)
-    #expect(command.locals == vector.locals)
+    #expect(command.globalByteCount == vector.globals)
+    #expect(command.localByteCount == vector.locals)
     let instructions = try command.instructions()
     #expect(instructions.map(Self.text) == vector.instructions)
     // And back: each parameter in the form that it had.
-    let again = try EV3DirectCommand(globals: vector.globals, locals: vector.locals, instructions)
+    let again = try EV3DirectCommand(globalByteCount: vector.globals, localByteCount: vector.locals, instructions)
     #expect(try again.message(message.number, wantsReply: vector.hasReply).encoded() == wire)
   }
 

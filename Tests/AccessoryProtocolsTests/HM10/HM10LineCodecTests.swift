@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct HM10LineCodecTests {
   private struct Part: Equatable {
-    var part: HM10Part
+    var part: HM10PieceKind
     var text: String
   }
 
@@ -14,7 +14,7 @@ import Testing
   private func decode(_ pieces: [String], scanning: Bool = false) -> [Part] {
     var codec = HM10LineCodec()
     codec.isScanning = scanning
-    var batch = FrameBatch<HM10Part>()
+    var batch = FrameBatch<HM10PieceKind>()
     for piece in pieces {
       if piece.isEmpty { codec.idle(into: &batch) } else { codec.decode(Array(piece.utf8).span.bytes, into: &batch) }
     }
@@ -96,7 +96,7 @@ import Testing
 
   @Test func itKeepsLittle() {
     var codec = HM10LineCodec()
-    var batch = FrameBatch<HM10Part>()
+    var batch = FrameBatch<HM10PieceKind>()
     codec.decode(Array("OK+CONN:0017EA090909".utf8).span.bytes, into: &batch)
     for _ in 0..<1_000 { codec.decode(Array("OK+LOST:0000000000000".utf8).span.bytes, into: &batch) }
     #expect(codec.unfinishedByteCount <= 20)

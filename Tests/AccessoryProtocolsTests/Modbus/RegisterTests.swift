@@ -51,7 +51,7 @@ import Testing
     let codec = try DescribedCodec(Samples.charger)
     let decoder = MessageDecoder(codec)
     let index = try #require(Samples.charger.request(named: request))
-    let sent = try RequestWriter(codec).bytes(index).bytes
+    let sent = try RequestEncoder(codec).bytes(index).bytes
     let frame = ModbusAnswer(sent, data: hex(data)).frame
     let header = DescribedHeader(framing: 0, body: 3..<(frame.count - 2))
     let reply = try #require(Samples.charger.requests[index].reply)
@@ -87,7 +87,7 @@ import Testing
 
   /// A unit that isn't the file's own is put into the frame, and is no part of what the reply must be.
   @Test func theUnitIsFilledIn() throws {
-    let writer = RequestWriter(try DescribedCodec(Samples.charger))
+    let writer = RequestEncoder(try DescribedCodec(Samples.charger))
     let (bytes, elements) = try writer.bytes(0, unit: 17)
     #expect(bytes.prefix(6) == [17, 4, 0x33, 0x1A, 0, 3] && elements[0] == 17)
   }

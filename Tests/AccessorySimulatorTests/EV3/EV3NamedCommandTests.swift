@@ -291,7 +291,7 @@ import Testing
       try await bench.brick.ask(.readySI(.four, type: 16, mode: 0))
     }
     #expect(wrongSensor?.kind == .refused)
-    let misaligned = try EV3DirectCommand(globals: 8, [EV3Instruction(.known(0x81, 1)!, [.global(2)])])
+    let misaligned = try EV3DirectCommand(globalByteCount: 8, [EV3Instruction(.known(0x81, 1)!, [.global(2)])])
     let request = EV3Request(misaligned, wantsReply: true)
     let error = await #expect(throws: AccessoryError.self) { try await bench.brick.link.request(request) }
     #expect(error?.kind == .refused, "a result that isn't aligned")

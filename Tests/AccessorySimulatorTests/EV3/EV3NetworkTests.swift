@@ -162,7 +162,7 @@ import Testing
       return error?.code == .errno(ECONNREFUSED)
     }
     #expect(error?.kind == .disconnected)
-    #expect(error?.message.contains("nobody listens at \(DeviceAddress.tcp(address))") == true)
+    #expect(error?.message.contains("nothing listens at \(DeviceAddress.tcp(address))") == true)
     let unknown = await #expect(throws: AccessoryError.self) {
       try await DescriptorTransport.open(NetworkAddress(host: "no-such-host.invalid", port: 1))
     }

@@ -24,7 +24,7 @@ import Testing
             let number = Int32(caller * 10_000 + index)
             let move = try EV3Instruction(
               .known(0x3A)!, [.constant(number, atLeast: .four), .global(0)])
-            let command = try EV3DirectCommand(globals: 4, [move])
+            let command = try EV3DirectCommand(globalByteCount: 4, [move])
             let reply = try await brick.link.request(EV3Request(command, wantsReply: true))
             let expected = withUnsafeBytes(of: number.littleEndian) { Array($0) }
             if reply?.body != expected { wrong += 1 }

@@ -250,14 +250,14 @@ import Testing
     var events = await central.events().makeAsyncIterator()
     try await central.connect(to: Self.first)
     #expect(await events.next() == .connected(Self.first, isAgain: false))
-    await bench.simulator.happen(.lose)
+    await bench.simulator.perform(.lose)
     #expect(await events.next() == .lost(Self.first))
     #expect(await events.next() == .state(.reconnecting))
     #expect(await events.next() == .connected(Self.first, isAgain: true))
     #expect(await events.next() == .state(.poweredOn))
     let attempts = await bench.simulator.device.attempts
     await bench.simulator.change { $0.refuse(100) }
-    await bench.simulator.happen(.lose)
+    await bench.simulator.perform(.lose)
     #expect(await events.next() == .lost(Self.first))
     #expect(await events.next() == .state(.reconnecting))
     for left in [2, 1, 0] {

@@ -95,17 +95,17 @@ import Testing
   @Test(
     arguments: [[.quiet], [.quiet, .old], [.quiet, .plain], [.shy, .quiet], [.signed], [.crowded], [.mixed]]
       as [Set<MAVLinkDevice.Quirk>])
-  func habits(habits: Set<MAVLinkDevice.Quirk>) async throws {
+  func quirks(quirks: Set<MAVLinkDevice.Quirk>) async throws {
     try await with { configuration, _ in
-      configuration.habits = habits
+      configuration.quirks = quirks
     } _: { bench in
       let reading = try await bench.autopilot.battery()
       #expect(reading.percent == 87 && reading.milliamperes == -12_340)
-      #expect((reading.cellMillivolts == []) == habits.contains(.plain))
-      #expect(bench.autopilot.link.exchange.isKeptAlive == habits.contains(.shy))
+      #expect((reading.cellMillivolts == []) == quirks.contains(.plain))
+      #expect(bench.autopilot.link.exchange.isKeptAlive == quirks.contains(.shy))
       #expect(bench.autopilot.link.exchange.autopilot?.system == 1)
       let identity = try await bench.autopilot.identify()
-      #expect(identity.firmwareRevision == (habits.contains(.old) ? "" : "4.5.7"))
+      #expect(identity.firmwareRevision == (quirks.contains(.old) ? "" : "4.5.7"))
       #expect(bench.autopilot.link.statistics.frames.payloadErrors == 0)
     }
   }
@@ -151,7 +151,7 @@ import Testing
     var device = MAVLinkDevice()
     let arm = MAVLinkMessage.command(MAVLinkCommand(400, [1], system: 1, component: 1))
     let effects = device.take(arm.frame(.two, sequence: 0, system: 1, component: 191))
-    guard case .tell(.refused(400))? = effects.first, case .send(let bytes)? = effects.last else {
+    guard case .report(.refused(400))? = effects.first, case .send(let bytes)? = effects.last else {
       Issue.record("\(effects)")
       return
     }

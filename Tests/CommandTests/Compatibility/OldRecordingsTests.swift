@@ -25,7 +25,7 @@ import Testing
         switch line {
         case .start(let silence, let framing): Recording.start(silence: silence, framing: framing)
         case .record(let record): Recording.line(record)
-        case .began, .remark: ""
+        case .began, .unplugged, .plugged, .comment: ""
         }
       }.joined()
       let whole = String(decoding: bytes, as: UTF8.self)

@@ -45,6 +45,7 @@ import Testing
     try await seen.run(box, "profile", "show", "framed", as: ["profile"])
     try box.directory.write(Array("name: x\nbaud: 7\n".utf8), to: "bad.yaml")
     try await seen.run(box, "profile", "check", "bad.yaml", as: ["profile_check"], status: 78)
+    try await seen.run(box, "share", "check", "bad.yaml", as: ["profile_check"], status: 78)
     try await seen.run(box, "request", "--list", as: ["command_list"])
     try await seen.run(box, "identify", "--dry-run", as: ["identification"])
     for words in [
@@ -65,7 +66,9 @@ import Testing
 
   private static func framed(_ box: Sandbox, _ seen: inout SeenDocuments) async throws {
     let simulator = try box.start(
-      ["simulate", "framed", "--percent", "57", "--drain", "10", "--window", "4", "--json", "--seed", "\(UInt64.max)"],
+      [
+        "simulate", "framed", "--percent", "57", "--drain", "0.3", "--window", "4", "--json", "--seed", "\(UInt64.max)",
+      ],
       limit: Sandbox.longLife)
     let first = try JSON(try await simulator.line { _ in true })
     #expect(first["seed"] == .string("\(UInt64.max)"), "no reader of JSON holds that as a number")
@@ -86,6 +89,10 @@ import Testing
     try await seen.follow(box, ["bridge", "SIM0001", "--tcp", "0"], lines: 2, as: ["bridge_event"])
     try await seen.follow(box, ["trace", "--record", "new.trace"], lines: 2, as: ["trace"])
     try await seen.run(box, "trace", "new.trace", as: ["trace"])
+    // Of which the beginning is kept, and nobody sends anything.
+    try await seen.run(
+      box, "replay", "new.trace", "--tcp", "127.0.0.1:0", "--patience", "10ms", as: ["replay_event", "error"],
+      status: 75)
     let old = try await box.run("trace", OldVersion.folder + "/recordings/framed.trace", "--json")
     try seen.check(old.lines, as: ["trace"], ["trace", "of version 0.1"])
     #expect(try JSON(old.lines.first ?? "")["time"] == JSON.null, "version 0.1 didn't keep when it was")
@@ -159,7 +166,10 @@ import Testing
   }
 
   private static func simulators(_ box: Sandbox, _ seen: inout SeenDocuments) async throws {
-    for words in [["ev3"], ["hm10"], ["bluno"], ["hm1x"], ["mavlink"], ["described", "--profile", "daly"]] {
+    for words in [
+      ["ev3"], ["hm10"], ["bluno"], ["hm1x"], ["mavlink"], ["loopback"], ["loopback", "--rfc2217", "0"],
+      ["described", "--profile", "daly"],
+    ] {
       try await seen.follow(box, ["simulate"] + words, lines: 1, as: ["simulator_event"])
     }
   }

@@ -41,12 +41,18 @@ import Testing
   /// Why the `sh` blocks of a page are not run.
   private static let notRun = [
     "Documentation/autostart.md": "it sets up udev and systemd, as the lab's tests do",
+    "Documentation/containers.md": "it starts containers",
     "Documentation/console.md": "somebody sits at it: ConsoleInTmuxTests",
     "Documentation/identify.md": "it is answered by a person: IdentifyTests",
+    "Documentation/mdns.md": "it asks Avahi, and other machines",
+    "Documentation/network.md": "it starts the system's service",
     "Documentation/power.md": "it looks at real adapters, and starts the system's service",
     "Documentation/profiles.md": "it looks at a real adapter",
+    "Documentation/replay.md": "a program of one's own is tried, as ReplayCommandTests do with ours",
     "Documentation/service.md": "a script, run by ServiceTests",
-    "Documentation/sharing.md": "it opens a port to the network",
+    "Documentation/rfc2217.md": "a real board at a real port, and the port of another machine: Tests/Peers",
+    "Documentation/sharing.md": "it opens a port to the network, and starts the system's services",
+    "Documentation/tls.md": "it needs another machine",
     "Documentation/units.md": "it looks at real adapters",
     "README.md": "it builds and installs",
   ]

@@ -39,6 +39,7 @@ struct PageScript: Sendable, CustomTestStringConvertible {
     "Documentation/af1.md": ["framed --serial A1 --link ./ttyACM0"],
     "Documentation/console.md": ["hm10 --link ./ttyUSB0"],
     "Documentation/sharing.md": ["framed --link ./ttyUSB0"],
+    "Documentation/network.md": ["framed --link ./ttyUSB0"],
     "Documentation/mavlink.md": ["mavlink --serial R1 --link ./ttyUSB0"],
   ]
 

@@ -93,7 +93,7 @@ enum Descriptions {
       let codec = try? DescribedCodec(description)
     else { return }
     var sent: [UInt8] = []
-    var due: [DescribedDevice.Moment] = []
+    var due: [DescribedDevice.ScheduledAction] = []
     func note(_ effects: [SerialEffect<DescribedDevice>]) {
       for effect in effects {
         switch effect {
@@ -105,7 +105,7 @@ enum Descriptions {
     }
     device.drainInterval = .seconds(1)
     note(device.start())
-    let writer = RequestWriter(codec)
+    let writer = RequestEncoder(codec)
     var script = Script(stream)
     let names = description.messages.flatMap(\.fields).map(\.name)
     for _ in 0..<3 {
@@ -114,7 +114,7 @@ enum Descriptions {
       }
       let moments = due.prefix(64)
       due = []
-      for moment in moments { note(device.happen(moment)) }
+      for moment in moments { note(device.perform(moment)) }
       for example in description.examples.indices { device.take(example: example) }
       if let name = names.isEmpty ? nil : names[script.number(below: names.count)] {
         try? device.set(name, to: script.value())

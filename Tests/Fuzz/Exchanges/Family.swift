@@ -86,7 +86,7 @@ struct WellBehaved {
       return all
     case .mavlink:
       // What it is asked for, and what it sends by itself.
-      return sent(autopilot.take(bytes)) + sent(autopilot.happen(.beat)) + sent(autopilot.happen(.push))
+      return sent(autopilot.take(bytes)) + sent(autopilot.perform(.beat)) + sent(autopilot.perform(.push))
     case .hm1x, .lines: return bytes
     case .described: return answerDescribed(bytes)
     }
@@ -97,16 +97,16 @@ struct WellBehaved {
   }
 
   /// A frame of a message that is known, from the autopilot, a part of it or somebody else, with contents that the input
-  /// makes up; or what the autopilot sends when it has other habits.
+  /// makes up; or what the autopilot sends when it has other quirks.
   private mutating func madeUpMAVLink(_ kind: UInt8, _ contents: [UInt8], _ script: inout Script) -> [UInt8] {
     if kind & 7 == 0 {
-      let habits = MAVLinkDevice.Quirk.allCases
-      autopilot.configuration.habits = [habits[Int(kind / 8) % habits.count]]
+      let quirks = MAVLinkDevice.Quirk.allCases
+      autopilot.configuration.quirks = [quirks[Int(kind / 8) % quirks.count]]
       autopilot.configuration.version = kind & 0x80 == 0 ? .two : .one
       autopilot.configuration.batteries = script.number(below: 17)
       autopilot.configuration.cells = script.number(below: 15)
       autopilot.configuration.percent = script.number(below: 101)
-      return sent(autopilot.happen(.beat)) + sent(autopilot.happen(.push))
+      return sent(autopilot.perform(.beat)) + sent(autopilot.perform(.push))
     }
     let number = Self.autopilotMessages[Int(kind / 8) % Self.autopilotMessages.count]
     var header = MAVLinkHeader(
@@ -146,7 +146,7 @@ struct WellBehaved {
     }
     if kind & 2 == 0, !examples.isEmpty { described?.take(example: Int(kind / 4) % examples.count) }
     if kind & 4 == 0, !description.messages.isEmpty {
-      let effects = described?.happen(.push(Int(kind / 8) % description.messages.count)) ?? []
+      let effects = described?.perform(.push(Int(kind / 8) % description.messages.count)) ?? []
       for case .send(let bytes) in effects { return bytes + contents.prefix(Int(kind & 8)) }
     }
     return contents

@@ -78,11 +78,11 @@ struct Requests: Sendable {
     case 1: try await files.makeFolder("../prjs/x")
     case 2: try await files.remove("../prjs/x")
     case 3:
-      var transfer = try files.getting("../prjs/a", limit: 100_000, into: MemoryFile())
+      var transfer = try files.makeGetTransfer("../prjs/a", limit: 100_000, into: MemoryFile())
       try await transfer.run(on: accessory, progress: nil)
     default:
       let source = MemoryFile([UInt8](repeating: 7, count: bytes.count * 60))
-      var transfer = try files.sending(source, to: "../prjs/a", as: .other)
+      var transfer = try files.makeSendTransfer(source, to: "../prjs/a", as: .other)
       try await transfer.run(on: accessory, progress: nil)
     }
   }

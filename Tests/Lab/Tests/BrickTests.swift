@@ -23,7 +23,7 @@ extension Plain {
       let simulator = EV3Simulator(configuration, io: Kernel.devices)
       let path = try await simulator.plugIn()
       let node = try await Kernel.node(path, .reports, serial: configuration.device.serialNumber)
-      let device = try #require(try await UdevSource().devices().first { $0.path == node })
+      let device = try #require(try await UdevSource().devices().first { $0.address.description == node })
       return (simulator, path, device)
     }
 
@@ -41,7 +41,7 @@ extension Plain {
 
     /// Something that an argument may be, unless it can be left out.
     private static func word(_ argument: CommandDescription.Argument) -> String? {
-      guard argument.standard == nil else { return nil }
+      guard argument.defaultValue == nil else { return nil }
       let value =
         switch argument.kind {
         case .whole(let range): "\(max(range.lowerBound, 1))"
@@ -95,7 +95,8 @@ extension Plain {
       try await Kernel.waitForNo(device.address.description)
       let path = try await simulator.plugIn()
       let node = try await Kernel.node(path, .reports, serial: "001653000001")
-      let again = try await open(try #require(try await UdevSource().devices().first { $0.path == node }))
+      let again = try await open(
+        try #require(try await UdevSource().devices().first { $0.address.description == node }))
       try await download.run(on: again)
       #expect(download.resumptions == 1)
       #expect(await simulator.device.files.contents("../prjs/x/y") == bytes)

@@ -58,7 +58,7 @@ extension Plain {
           let plugged = try await PluggedIn(kind) { $0.device.identity.serialNumber = serial }
           try await told.wait { $0.last == "+\(serial)" }
           let device = try await source.devices().first { $0.id == serial }
-          #expect(device?.path == plugged.node)
+          #expect(device?.address.description == plugged.node)
           #expect(device?.isInitialized == true)
           #expect(device?.usb?.interfaces.first?.driver == (kind == .reports ? "usbhid" : nil))
           try await plugged.stop()

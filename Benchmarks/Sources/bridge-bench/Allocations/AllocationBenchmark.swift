@@ -53,7 +53,7 @@ enum AllocationBenchmark {
     let now = MonotonicTime(nanoseconds: 0)
     rules.begin(RequestID(rawValue: 1), now: now, effects: &effects)
     if isWaiting {
-      let request = try DescribedRequest(0, of: description, by: RequestWriter(rules.codec))
+      let request = try DescribedRequest(0, of: description, by: RequestEncoder(rules.codec))
       rules.submit(RequestID(rawValue: 2), request, now: now, effects: &effects)
     }
     effects.completions = []

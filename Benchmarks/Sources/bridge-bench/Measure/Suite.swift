@@ -16,6 +16,6 @@ enum Suite {
     Group(name: "decode", run: DecodeBenchmark.run), Group(name: "described", run: DescribedBenchmark.run),
     Group(name: "allocations", run: AllocationBenchmark.run),
     Group(name: "usb", run: USBBenchmark.run), Group(name: "idle", run: IdleBenchmark.run),
-    Group(name: "start", run: StartBenchmark.run),
+    Group(name: "start", run: StartBenchmark.run), Group(name: "sharing", run: SharingBenchmark.run),
   ]
 }

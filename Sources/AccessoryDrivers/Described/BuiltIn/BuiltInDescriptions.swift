@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The protocols that come with this package, as the texts that users could have written, by their names.
+/// The protocols that are built into this package, by name, in the same format as users' descriptions.
 enum BuiltInDescriptions {
   static let texts = [
     "daly": daly, "elm327": elm327, "epever": epever, "jbd": jbd, "jk": jk, "megatec": megatec, "pi30": pi30,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Battery management systems with frames of 13 bytes, A5 … The examples are of one pack of 14 cells.
+  /// Daly battery management systems: frames of 13 bytes that begin with A5. The examples are of one pack of 14 cells.
   static let daly = """
     protocol: daly
     version: 1

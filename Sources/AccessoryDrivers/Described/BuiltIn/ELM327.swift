@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Adapters between a serial line and a car's diagnostic plug. The examples are of an emulator.
+  /// ELM327 adapters between a serial line and a car's diagnostic connector. The examples are of an emulator.
   static let elm327 = #"""
     protocol: elm327
     version: 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// EPEver's and EPsolar's solar chargers.
+  /// Solar chargers of EPEver and EPsolar, with Modbus.
   static let epever = #"""
     protocol: epever
     version: 1

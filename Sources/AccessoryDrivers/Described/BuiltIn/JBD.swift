@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Battery management systems with frames DD … 77. The examples are of real packs.
+  /// JBD battery management systems: frames that begin with DD and end with 77. The examples are of real packs.
   static let jbd = """
     protocol: jbd
     version: 1

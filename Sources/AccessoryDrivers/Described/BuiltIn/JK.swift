@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Battery management systems with frames 4E 57, whose values stand behind tags. The examples are of real packs.
+  /// JK battery management systems: frames that begin with 4E 57, with a tag before each value. The examples are of real packs.
   static let jk = """
     protocol: jk
     version: 1

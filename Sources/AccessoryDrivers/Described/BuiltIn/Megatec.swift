@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// The cheapest UPSs with a serial port. The examples are of several of them, and the one on battery is made of these.
+  /// Low-cost UPSs with a serial port. The examples are of several UPSs; the one of a UPS on battery was derived from these.
   static let megatec = #"""
     protocol: megatec
     version: 1

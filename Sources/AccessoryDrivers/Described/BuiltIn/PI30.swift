@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Inverters whose answers are text behind "(", with a CRC of two bytes in front of the carriage return.
+  /// Voltronic inverters: replies are text that begins with "(" and ends with a CRC of two bytes and a carriage return.
   static let pi30 = #"""
     protocol: pi30
     version: 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Battery modules on an RS-485 line, whose frames are written in hexadecimal digits. The examples are of real modules.
+  /// Pylontech battery modules on an RS-485 line: frames in hexadecimal digits. The examples are of real modules.
   static let pylontech = #"""
     protocol: pylontech
     version: 1

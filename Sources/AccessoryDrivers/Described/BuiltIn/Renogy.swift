@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Renogy's solar chargers.
+  /// Solar chargers of Renogy, with Modbus.
   static let renogy = rover(
     "renogy", "Renogy Rover and Wanderer solar chargers; experimental, as nobody recorded one",
     scaleOfCurrent: "0.01", current: "014B", check: "3FDB")
 
-  /// SRNE's solar chargers have the same registers, of which one is scaled otherwise.
+  /// SRNE's solar chargers have the same registers, with one exception: one register has another scale.
   static let srne = rover(
     "srne", "SRNE solar chargers; experimental, as nobody recorded one", scaleOfCurrent: "0.1", current: "0021",
     check: "1464")
 
-  /// Chargers with these registers, as documents have them.
+  /// The description of a charger with these registers, made from published documents.
   private static func rover(
     _ name: String, _ summary: String, scaleOfCurrent: String, current: String, check: String
   ) -> String {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Eastron's energy meters.
+  /// Energy meters of Eastron, with Modbus.
   static let sdm120 = #"""
     protocol: sdm120
     version: 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Victron's text blocks, pushed every second, and HEX messages between them or in the middle of one.
+  /// Victron devices: text blocks, sent every second without a request, and HEX messages between or inside the blocks.
   static let vedirect = #"""
     protocol: vedirect
     version: 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BuiltInDescriptions {
-  /// Motor controllers. The examples were recorded from two of them.
+  /// VESC motor controllers. The examples were recorded from two controllers.
   static let vesc = #"""
     protocol: vesc
     version: 1

@@ -2,23 +2,22 @@
 
 import AccessoryProtocols
 
-/// A protocol that a file describes, with the settings of the line it is spoken on.
+/// A protocol that a description file defines, with the settings of its serial line.
 public struct DescribedProtocol: Sendable, Hashable {
-  /// What the protocol is.
+  /// The protocol's description.
   public var description: ProtocolDescription
-  /// What a profile gets that names this protocol, as far as the profile doesn't say it itself; nil where the
-  /// description says nothing of the line.
+  /// The settings of the serial line, which a profile for this protocol may override; nil when the description has none.
   public var line: TerminalSettings?
-  /// Its text as lines of a profile, where it stands in one.
+  /// The description's text, indented as part of a profile; nil when it isn't part of one.
   var text: String?
 
-  /// A protocol on a line with these settings.
+  /// A protocol, with the settings of its line.
   public init(description: ProtocolDescription, line: TerminalSettings? = nil) {
     self.description = description
     self.line = line
   }
 
-  /// The profile that the protocol has without anybody's writing one.
+  /// The profile for devices with this protocol that have no profile of their own.
   public var profile: Profile {
     var profile = Profile(name: name, rules: [DeviceRule(driver: name)], driver: name)
     if !description.summary.isEmpty { profile.description = description.summary }
@@ -27,6 +26,6 @@ public struct DescribedProtocol: Sendable, Hashable {
     return profile
   }
 
-  /// What the protocol is called; profiles name it as their driver.
+  /// The protocol's name, which is also the name of its driver.
   public var name: String { description.name }
 }

@@ -3,26 +3,25 @@
 import AccessoryIO
 import Glibc
 
-/// The described protocols of this machine and this user: those that come with the package, those of the system, those
-/// of the user. A later one takes the place of an earlier one of the same name.
+/// The described protocols on this machine: those built into the package, those of the system, and those of the user. A
+/// later one replaces an earlier one with the same name.
 public struct DescriptionLibrary: Sendable, Hashable {
-  /// Where each came from, by its name.
+  /// The origin of each protocol, by the protocol's name.
   public private(set) var origins: [String: ProfileLibrary.Origin]
-  /// What was not read, and why.
+  /// Files that were not read, with the reason.
   public private(set) var problems: [ProfileProblem] = []
-  /// Those that aren't built in. The built-in ones are read when somebody asks for one, as most commands don't.
+  /// The protocols from files. A built-in one is parsed when it is asked for, because most commands need none.
   private var read: [String: DescribedProtocol] = [:]
 
-  /// The protocols that come with this package.
+  /// The protocols that are built into this package.
   public static let builtIn = DescriptionLibrary(BuiltInDescriptions.texts.mapValues { _ in .builtIn })
-  /// No protocols.
+  /// A library without protocols.
   public static let none = DescriptionLibrary([:])
 
   private init(_ origins: [String: ProfileLibrary.Origin]) { self.origins = origins }
 
-  /// Reads the `.yaml` files in these folders, one description each; the folders that are usual unless others are named.
-  /// A file that is broken, or that somebody else could have written, is left out and becomes a problem. Blocks: for a
-  /// `SetupQueue`.
+  /// Reads the `.yaml` files in these folders, one description each; nil means the usual folders. A file that is invalid, or that an
+  /// untrusted user could have written, is left out and reported in `problems`. Blocks: call it on a `SetupQueue`.
   public static func load(folders: [String]? = nil) -> DescriptionLibrary {
     load(folders ?? usualFolders(), isStrict: TrustedFolder.worksForOthers)
   }
@@ -33,26 +32,26 @@ public struct DescriptionLibrary: Sendable, Hashable {
     return library
   }
 
-  /// The names of all, sorted.
+  /// The names of all protocols, sorted.
   public var names: [String] { origins.keys.sorted() }
 
-  /// The protocol of this name.
+  /// The protocol with this name; nil when there is none.
   public func described(_ name: String) -> DescribedProtocol? {
     if let described = read[name] { return described }
     guard origins[name] != nil else { return nil }
-    // That each can be read is a test's.
+    // A test checks that every built-in description is valid.
     return BuiltInDescriptions.texts[name].flatMap { try? DescriptionReader.read(Array($0.utf8), file: "built in") }
   }
 
-  /// The profile that a protocol has without anybody's writing one: for a device that is announced with the protocol's
-  /// name as its driver, or whose user names it. Nil when there is no such protocol.
+  /// The profile for devices with this protocol that have no profile of their own: the device's announcement, or the
+  /// user, names the protocol as its driver. Nil when there is no such protocol.
   public func profile(_ name: String) -> Profile? {
     described(name)?.profile
   }
 
-  /// `/etc/accessory-bridge/protocols`, then `$XDG_CONFIG_HOME/accessory-bridge/protocols` (`~/.config` where that isn't
-  /// set); or instead the folders that `ACCESSORY_BRIDGE_PROTOCOLS` names, with colons between them. Where only
-  /// `ACCESSORY_BRIDGE_PROFILES` is set, whose user wants nothing of this machine's settings, there are none.
+  /// `/etc/accessory-bridge/protocols`, then `$XDG_CONFIG_HOME/accessory-bridge/protocols` (`~/.config` where that
+  /// isn't set). `ACCESSORY_BRIDGE_PROTOCOLS` replaces them with its folders, separated by colons. When only
+  /// `ACCESSORY_BRIDGE_PROFILES` is set, there are no folders, because its user wants none of this machine's settings.
   public static func usualFolders() -> [String] {
     usualFolders { name in getenv(name).map { String(cString: $0) } }
   }
@@ -73,7 +72,7 @@ public struct DescriptionLibrary: Sendable, Hashable {
       do throws(ProfileProblems) {
         let described = try DescriptionReader.read(bytes, file: file)
         if let other = places.updateValue(file, forKey: described.name) {
-          let message = "\(other) has a protocol with the name \(described.name) too, which is passed over"
+          let message = "\(other) also has a protocol with the name \(described.name), so this one is ignored"
           problems.append(ProfileProblem(file: file, line: nil, column: nil, message: message))
         }
         read[described.name] = described

@@ -5,76 +5,76 @@ import AccessoryIO
 import AccessoryLink
 import AccessoryProtocols
 
-/// Holds a description against what was recorded: which frames it knows, which bytes are in none of its frames, and where,
-/// and which frames no message or request of it describes.
+/// Compares a description with a recording: counts the frames of each message and request, and collects bytes outside
+/// any frame and frames that no message or request describes.
 ///
-/// It looks at the first MiB each way; memory is bounded by the longest frame and the number of finds that are told.
+/// It checks the first MiB of each direction. Memory is bounded by the longest frame and by `findLimit`.
 public struct RecordingCheck: Sendable {
-  /// Bytes that are in no frame.
+  /// A run of bytes outside any frame.
   public struct UnframedBytes: Sendable, Hashable {
-    /// Which way they went.
+    /// The direction of the bytes.
     public var direction: ByteDirection
-    /// The count of bytes that went this way before them.
+    /// How many bytes went in this direction before the run.
     public var offset: Int
-    /// When the first of them passed, since the trace began.
+    /// The time of the first byte, since the start of the trace.
     public var time: Duration
-    /// The first 16 of them.
+    /// The first 16 bytes of the run.
     public var bytes: [UInt8]
-    /// How many they are.
+    /// The length of the run, in bytes.
     public var byteCount: Int
   }
 
-  /// Frames, alike in their first bytes, that the description has no message or request for.
+  /// Frames with the same first three bytes that no message or request describes.
   public struct UnknownFrame: Sendable, Hashable {
-    /// Which way they went.
+    /// The direction of the frames.
     public var direction: ByteDirection
-    /// The count of bytes that went this way before the first one's end.
+    /// How many bytes went in this direction up to the end of the first frame.
     public var offset: Int
-    /// When the first one was complete.
+    /// When the first frame was complete, since the start of the trace.
     public var time: Duration
-    /// The first 16 bytes of the first one.
+    /// The first 16 bytes of the first frame.
     public var bytes: [UInt8]
-    /// How many they are.
+    /// The number of frames.
     public var count: Int
   }
 
-  /// Frames by the names of their messages and requests.
+  /// The number of frames of each message and request, by name.
   public private(set) var counts: [ByteDirection: [String: Int]] = [:]
-  /// Bytes of each direction.
+  /// The number of bytes checked in each direction.
   public private(set) var byteCounts: [ByteDirection: Int] = [:]
-  /// The first misfits; at most `findLimit`.
-  public private(set) var misfits: [UnframedBytes] = []
-  /// All bytes that are in no frame.
-  public private(set) var misfitByteCount = 0
-  /// The first kinds of frames that nobody describes; at most `findLimit`.
-  public private(set) var strangers: [UnknownFrame] = []
-  /// All frames that nobody describes.
-  public private(set) var strangerCount = 0
-  /// Whether there was more than is looked at.
+  /// The first runs of bytes outside any frame; at most `findLimit`.
+  public private(set) var unframedRuns: [UnframedBytes] = []
+  /// The number of all bytes outside any frame.
+  public private(set) var unframedByteCount = 0
+  /// The first kinds of frames that the description doesn't have; at most `findLimit`.
+  public private(set) var unknownFrames: [UnknownFrame] = []
+  /// The number of all frames that the description doesn't have.
+  public private(set) var unknownFrameCount = 0
+  /// Whether the recording was longer than `byteLimit`, so that a part wasn't checked.
   public private(set) var isCut = false
 
-  /// Misfits and strangers that are told.
+  /// The most entries in `unframedRuns`, and in `unknownFrames`.
   public static let findLimit = 20
-  /// Bytes of each direction that are looked at.
+  /// The most bytes that are checked in each direction.
   public static let byteLimit = 1 << 20
 
-  /// Whether all that was recorded is as the description says.
-  public var fits: Bool { misfitByteCount == 0 && strangerCount == 0 }
+  /// Whether the whole recording matches the description.
+  public var fits: Bool { unframedByteCount == 0 && unknownFrameCount == 0 }
 
-  /// Bytes of each direction that this one looks at.
+  /// The most bytes that this check reads in each direction.
   let limit: Int
   private let words: DescribedWords
   private let fresh: [ByteDirection: DescribedCodec]
   private var sides: [ByteDirection: Side] = [:]
   private var silence: Duration = .milliseconds(50)
   private var known: [String: Int] = [:]
-  /// The request that was sent last.
+  /// The last request.
   private var asked: Int?
 
   private struct Side: Sendable {
     var codec: DescribedCodec
     var batch = FrameBatch<DescribedHeader>()
-    /// Bytes that are kept, from `offset` on, with their times: those of the frame that may have begun.
+    /// Bytes, from `offset` on, that the codec still buffers because they may begin a frame; with their times.
     var pending: [UInt8] = []
     var times: [Duration] = []
     var offset = 0
@@ -83,7 +83,7 @@ public struct RecordingCheck: Sendable {
     var isIdle = true
   }
 
-  /// A check by this description. Throws `FramingParameterError` if there can be no such frames.
+  /// A check with this description. Throws `FramingParameterError` when the description's frames aren't possible.
   public init(_ description: ProtocolDescription) throws(FramingParameterError) {
     try self.init(description, limit: Self.byteLimit)
   }
@@ -97,7 +97,7 @@ public struct RecordingCheck: Sendable {
     begin(silence: silence)
   }
 
-  /// A trace begins; a recording may have several.
+  /// Starts a trace, of which a recording may have several. `silence` is the pause that ends a frame.
   public mutating func begin(silence: Duration) {
     finish()
     self.silence = silence
@@ -109,7 +109,7 @@ public struct RecordingCheck: Sendable {
     }
   }
 
-  /// Takes what passed; records come in the order of time.
+  /// Checks a record. Call it in the order of the records' times.
   public mutating func add(_ record: TraceRecord) {
     for direction in ByteDirection.allCases { passSilence(direction, until: record.time) }
     if record.lostBytes > 0 { for direction in ByteDirection.allCases { expire(direction) } }
@@ -120,7 +120,7 @@ public struct RecordingCheck: Sendable {
     sides[record.direction] = nil
     side.lastTime = record.time
     side.isIdle = false
-    // Byte by byte, as only so it shows in front of which frame the bytes were that are in none.
+    // Byte by byte, because only then is it known which frame the skipped bytes came before.
     for byte in record.bytes.prefix(room) {
       side.pending.append(byte)
       side.times.append(record.time)
@@ -131,7 +131,7 @@ public struct RecordingCheck: Sendable {
     sides[record.direction] = side
   }
 
-  /// The recording is over.
+  /// Checks what is still buffered. Call it after the last record.
   public mutating func finish() {
     for direction in ByteDirection.allCases {
       passSilence(direction, until: .seconds(1 << 40))
@@ -161,7 +161,7 @@ public struct RecordingCheck: Sendable {
     sides[direction] = side
   }
 
-  /// Sees what the codec has done with the bytes that it keeps no more.
+  /// Collects frames and skipped bytes, and removes from `pending` what the codec no longer buffers.
   private mutating func collect(_ direction: ByteDirection, _ side: inout Side) {
     let gone = max(0, side.pending.count - side.codec.unfinishedByteCount)
     guard gone > 0 || side.batch.count > 0 else { return }
@@ -191,14 +191,14 @@ public struct RecordingCheck: Sendable {
   }
 
   private mutating func takeNoise(_ count: Int, _ direction: ByteDirection, _ side: Side) {
-    misfitByteCount += count
-    if let last = misfits.indices.last(where: { misfits[$0].direction == direction }),
-      misfits[last].offset + misfits[last].byteCount == side.offset
+    unframedByteCount += count
+    if let last = unframedRuns.indices.last(where: { unframedRuns[$0].direction == direction }),
+      unframedRuns[last].offset + unframedRuns[last].byteCount == side.offset
     {
-      misfits[last].bytes += side.pending.prefix(min(count, 16 - misfits[last].bytes.count))
-      misfits[last].byteCount += count
-    } else if misfits.count < Self.findLimit {
-      misfits.append(
+      unframedRuns[last].bytes += side.pending.prefix(min(count, 16 - unframedRuns[last].bytes.count))
+      unframedRuns[last].byteCount += count
+    } else if unframedRuns.count < Self.findLimit {
+      unframedRuns.append(
         UnframedBytes(
           direction: direction, offset: side.offset, time: side.times.first ?? side.lastTime,
           bytes: Array(side.pending.prefix(min(count, 16))), byteCount: count))
@@ -206,12 +206,12 @@ public struct RecordingCheck: Sendable {
   }
 
   private mutating func takeStranger(_ content: [UInt8], _ direction: ByteDirection, _ offset: Int, _ time: Duration) {
-    strangerCount += 1
+    unknownFrameCount += 1
     let start = content.prefix(3)
-    if let place = strangers.firstIndex(where: { $0.direction == direction && $0.bytes.prefix(3) == start }) {
-      strangers[place].count += 1
-    } else if strangers.count < Self.findLimit {
-      strangers.append(
+    if let place = unknownFrames.firstIndex(where: { $0.direction == direction && $0.bytes.prefix(3) == start }) {
+      unknownFrames[place].count += 1
+    } else if unknownFrames.count < Self.findLimit {
+      unknownFrames.append(
         UnknownFrame(direction: direction, offset: offset, time: time, bytes: Array(content.prefix(16)), count: 1))
     }
   }

@@ -3,10 +3,10 @@
 import AccessoryCore
 import AccessoryProtocols
 
-/// The values that `battery`, `status` and `info` show, whatever the accessory. Every other name is a value of its own.
+/// The names that `battery`, `status` and `info` show for every accessory, with the types they must have. Every other name is free.
 enum CommonValues {
   private enum Kind {
-    /// A number in this unit, or in one of these.
+    /// A number in one of these units.
     case number([String])
     case numbers(String)
     case count
@@ -31,34 +31,34 @@ enum CommonValues {
     ("identity.firmware", .text), ("identity.hardware", .text), ("identity.production_date", .text),
   ]
 
-  /// The names, in the order in which the page has them.
+  /// The names, in the order of Documentation/describing.md.
   static let names = kinds.map(\.name)
 
-  /// Whether a name looks like one of these and isn't.
+  /// Whether a name has the prefix of a common name, but isn't one.
   static func isNear(_ name: String) -> Bool {
     ["battery.", "status.", "identity."].contains { name.hasPrefix($0) } && !names.contains(name)
   }
 
-  /// What is wrong with a value of this name being this; nil when nothing is, or it is a value of its own.
+  /// Why a value of this type can't have this name; nil when it can.
   static func objection(to name: String, _ facts: ValueType) -> String? {
     guard let kind = kinds.first(where: { $0.name == name })?.kind else { return nil }
     switch kind {
     case .number(let units):
-      if facts.kind != .number || facts.isList { return "\(name) is a number, not \(facts.name)" }
+      if facts.kind != .number || facts.isList { return "\(name) must be a number, not \(facts.name)" }
       return inUnit(name, units, facts)
     case .numbers(let unit):
       if facts.kind != .number || !facts.isList {
-        return "\(name) is a list of numbers (repeat, or list: true), not \(facts.name)"
+        return "\(name) must be a list of numbers (repeat, or list: true), not \(facts.name)"
       }
       return inUnit(name, [unit], facts)
-    case .count: return facts.kind == .number && !facts.isList ? nil : "\(name) is a number, not \(facts.name)"
-    case .text: return facts.kind == .flags || facts.isList ? "\(name) is a text, not \(facts.name)" : nil
+    case .count: return facts.kind == .number && !facts.isList ? nil : "\(name) must be a number, not \(facts.name)"
+    case .text: return facts.kind == .flags || facts.isList ? "\(name) must be a text, not \(facts.name)" : nil
     case .flags:
-      return facts.kind == .flags ? nil : "\(name) is names by bit (flags: {0: overheated}), not \(facts.name)"
+      return facts.kind == .flags ? nil : "\(name) must be names by bit (flags: {0: overheated}), not \(facts.name)"
     case .words(let words):
-      guard facts.kind == .word, !facts.isList else { return "\(name) is a word, not \(facts.name)" }
+      guard facts.kind == .word, !facts.isList else { return "\(name) must be a word, not \(facts.name)" }
       guard let other = facts.words.sorted().first(where: { !words.contains($0) }) else { return nil }
-      return "\(name) is one of \(words.joined(separator: ", ")), and can't be \(Quoted.text(other))"
+      return "\(name) must be one of \(words.joined(separator: ", ")), and can't be \(Quoted.text(other))"
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of a protocol's description, by the mapping they stand in. Documentation/describing.md explains each, and
-/// Documentation/schema/protocol-1.schema.json has the same for editors.
+/// The keys of each mapping in a description file. Documentation/describing.md explains them, and
+/// Documentation/schema/protocol-1.schema.json lists them for editors.
 enum DescriptionKeys {
   static let description = [
     "protocol", "version", "description", "byte_order", "line", "modbus", "registers", "framings", "units", "messages",
@@ -28,9 +28,9 @@ enum DescriptionKeys {
     "repeat", "list", "hidden", "variants", "above", "bytes", "padding", "places", "sign", "suffix", "first",
     "form", "as",
   ]
-  /// What a field in a column has beside those.
+  /// The keys of a field in a column, beside those of every field.
   static let column = ["column", "at", "count", "optional"]
-  /// What stands in place of a field among fields that follow one another.
+  /// The keys of other steps in a sequence of fields.
   static let steps = ["skip", "group", "repeat", "tail", "when", "fields"]
   static let rule = ["encoding", "offset", "scale"]
   static let parameter = ["summary", "unit", "from", "to", "default"]

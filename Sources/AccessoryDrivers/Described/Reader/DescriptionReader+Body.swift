@@ -2,10 +2,10 @@
 
 import AccessoryProtocols
 
-// What a message's body says.
+// Reads the body of a message.
 extension DescriptionReader {
   private static let bodies = ["fields", "tags", "pairs", "columns", "table", "pattern"]
-  /// Keys that only some bodies have.
+  /// Keys that are valid only with some kinds of bodies.
   private static let companions = [
     ("types", ["pattern"]), ("separation", ["columns"]), ("line_end", ["pairs", "table"]), ("separator", ["pairs"]),
   ]
@@ -15,16 +15,16 @@ extension DescriptionReader {
   ) -> ProtocolDescription.Body {
     let said = Self.bodies.filter { fields[$0] != nil }
     for (key, bodies) in Self.companions where bodies.allSatisfy({ fields[$0] == nil }) {
-      if let node = fields[key] { report(node.mark, "\(key) goes with \(Self.either(bodies)), which isn't here") }
+      if let node = fields[key] { report(node.mark, "\(key) needs \(Self.either(bodies)), which is missing") }
     }
     guard said.count <= 1 else {
-      report(mark, "a message has one of \(Self.either(Self.bodies)), not several")
+      report(mark, "a message must have one of \(Self.either(Self.bodies)), not several")
       return .nothing
     }
     guard let key = said.first, let node = fields[key] else { return .nothing }
     let pairsFraming = pairs(of: scope.framing)
     if pairsFraming != nil, key != "pairs", !brokenFramings.contains(scope.framing) {
-      report(node.mark, "frames of \(description.framings[scope.framing].name) are pairs, and have no \(key)")
+      report(node.mark, "frames of \(description.framings[scope.framing].name) are pairs, and can't have \(key)")
       return .nothing
     }
     switch key {
@@ -37,24 +37,24 @@ extension DescriptionReader {
     }
   }
 
-  /// The pairs that a framing consists of; nil where it is of another kind.
+  /// The parameters of a framing that consists of pairs; nil for any other framing.
   private func pairs(of framing: Int) -> ProtocolDescription.Pairs? {
     if case .pairs(let pairs) = description.framings[framing].form { pairs } else { nil }
   }
 
   private mutating func wholeBody(_ node: YAMLNode, _ scope: inout MessageScope) -> [ProtocolDescription.Step] {
     let steps = steps(node, "fields", &scope, depth: 0)
-    isSmall(steps, node.mark, bodyLimit(scope))
+    checkSize(steps, node.mark, bodyLimit(scope))
     return steps
   }
 
-  /// The same of that framing of a message whose body may be the longest.
+  /// The size of a message's body: the largest among the message's framings.
   private func bodyLimit(_ scope: MessageScope) -> (count: Int, isFixed: Bool) {
     let limits = ([scope.framing] + scope.otherFramings).map { bodyLimit($0) }
     return limits.max { $0.count < $1.count } ?? (0, false)
   }
 
-  /// The bytes of a framing's body, at most, and whether there are always so many.
+  /// The size of a framing's body in bytes: the largest, and whether it is fixed.
   private func bodyLimit(_ framing: Int) -> (count: Int, isFixed: Bool) {
     if case .window(let pattern, _) = description.framings[framing].form { return (pattern.count, true) }
     for element in elements(of: framing) {
@@ -63,8 +63,8 @@ extension DescriptionReader {
     return (description.framings[framing].limit, false)
   }
 
-  /// Says if these steps take more bytes than there can be, or give more values than a message may.
-  mutating func isSmall(
+  /// Reports steps that need more bytes than the body can have, or that have too many values.
+  mutating func checkSize(
     _ steps: [ProtocolDescription.Step], _ mark: YAMLMark, _ limit: (count: Int, isFixed: Bool)
   ) {
     let least = steps.leastBytes
@@ -83,11 +83,11 @@ extension DescriptionReader {
     for entry in entries(node, "tags", limit: 256) ?? [] {
       guard let tag = integer(entry, "a tag", 0...255).flatMap(UInt8.init(exactly:)) else { continue }
       guard tags[tag] == nil else {
-        report(entry.mark, "the tag \(tag) is there twice")
+        report(entry.mark, "the tag \(tag) is given twice")
         continue
       }
       let steps = steps(entry.value, "a tag's fields", &scope, depth: 0)
-      isSmall(steps, entry.value.mark, bodyLimit(scope))
+      checkSize(steps, entry.value.mark, bodyLimit(scope))
       tags[tag] = steps
     }
     return .tags(tags)
@@ -100,7 +100,7 @@ extension DescriptionReader {
     var separator = framing.map { [$0.separator] } ?? [UInt8(ascii: ":")]
     if framing != nil {
       for key in ["line_end", "separator"] {
-        if let node = fields[key] { report(node.mark, "\(key) is what the framing says: leave it away here") }
+        if let node = fields[key] { report(node.mark, "\(key) is already set by the framing: leave it out here") }
       }
     } else {
       if fields["line_end"] == nil, !brokenFramings.contains(scope.framing) {
@@ -113,19 +113,21 @@ extension DescriptionReader {
     for entry in entries(node, "pairs", limit: 256) ?? [] {
       let node = YAMLNode(content: .scalar(entry.key), mark: entry.mark)
       guard let label = label(node, "a label", mayHaveBlanks: framing == nil) else { continue }
-      if label == framing?.close { report(entry.mark, "the label \(entry.key) closes the frame, and has no value") }
+      if label == framing?.close {
+        report(entry.mark, "the label \(entry.key) closes the frame, so it can't have a value")
+      }
       values[entry.key] = textField(entry.value, &scope)
     }
     return .pairs(ProtocolDescription.PairsBody(lineEnd: lineEnd, separator: separator, fields: values))
   }
 
-  /// A field of text, which gives one value.
+  /// Reads a field in text, which has one value.
   private mutating func textField(_ node: YAMLNode, _ scope: inout MessageScope) -> ProtocolDescription.Field? {
     guard let fields = fields(node, "a field", DescriptionKeys.field) else { return nil }
     return field(fields, node.mark, .text, &scope)
   }
 
-  /// Columns by their heads. Each is a list, with a value for each line.
+  /// Reads the columns of a table by their headings. Each column is a list with one value for each line.
   private mutating func table(
     _ node: YAMLNode, _ end: YAMLNode?, _ scope: inout MessageScope
   ) -> ProtocolDescription.Body {
@@ -140,7 +142,7 @@ extension DescriptionReader {
       else { continue }
       guard let field = field(fields, entry.value.mark, .text, &scope) else { continue }
       if !field.flags.isEmpty, let node = fields["flags"] {
-        report(node.mark, "a column of a table has one value in each line, and no flags")
+        report(node.mark, "a column of a table has one value in each line, so it can't have flags")
       }
       let isOptional = fields["optional"].flatMap { flag($0, "optional") } ?? false
       table.columns.append(.init(entry.key, isOptional: isOptional, field))
@@ -177,17 +179,18 @@ extension DescriptionReader {
     if how == .places {
       guard let at = fields["at"], let count = fields["count"] else {
         report(
-          node.mark, "with separation: places a column has its first character's place and their count: at: 0, count: 5"
+          node.mark,
+          "with separation: places a column needs the place of its first character and its width: at: 0, count: 5"
         )
         return nil
       }
       set(&column.place, integer(at, "at", 0...ProtocolDescription.Limit.frame))
       set(&column.count, integer(count, "count", 1...ProtocolDescription.Limit.text))
-      if let node = fields["column"] { report(node.mark, "column is for columns that blanks or a byte separate") }
+      if let node = fields["column"] { report(node.mark, "column is only for columns that blanks or a byte separate") }
     } else {
       set(&column.place, fields["column"].flatMap { integer($0, "column", 0...ProtocolDescription.Limit.repetitions) })
       for key in ["at", "count"] {
-        if let node = fields[key] { report(node.mark, "\(key) is for separation: places") }
+        if let node = fields[key] { report(node.mark, "\(key) is only for separation: places") }
       }
     }
     return column

@@ -3,31 +3,31 @@
 import AccessoryCore
 import AccessoryProtocols
 
-// Bytes: in hexadecimal without quotes, or as a text in quotes.
+// Reads bytes: hexadecimal without quotes, or text in quotes.
 extension DescriptionReader {
-  /// Bytes, at least one.
+  /// Reads 1 to `limit` bytes.
   mutating func bytes(_ node: YAMLNode, _ what: String, limit: Int) -> [UInt8]? {
     guard let bytes = parts(node, what)?.flatMap({ $0 }) else { return nil }
     guard (1...limit).contains(bytes.count) else {
-      report(node.mark, "\(what) has 1 to \(limit) bytes, not \(bytes.count)")
+      report(node.mark, "\(what) must have 1 to \(limit) bytes, not \(bytes.count)")
       return nil
     }
     return bytes
   }
 
-  /// One byte.
+  /// Reads one byte.
   mutating func byte(_ node: YAMLNode, _ what: String) -> UInt8? {
     bytes(node, what, limit: 1)?.first
   }
 
-  /// Bytes, or a list of them that stands for all of it.
+  /// Reads bytes, or a list whose elements are joined.
   private mutating func parts(_ node: YAMLNode, _ what: String) -> [[UInt8]]? {
     guard case .sequence(let elements) = node.content else { return run(node, what).map { [$0] } }
     let parts = elements.prefix(ProtocolDescription.Limit.frame).map { run($0, what) }
     return parts.contains(nil) ? nil : parts.compactMap { $0 }
   }
 
-  /// One run of bytes: hexadecimal without quotes, a text with them, or a mapping that says which it is.
+  /// Reads one run of bytes: hexadecimal without quotes, text in quotes, or a mapping with the key `text` or `hex`.
   mutating func run(_ node: YAMLNode, _ what: String) -> [UInt8]? {
     switch node.content {
     case .scalar(let text) where node.style == .plain: return hexadecimal(text, node, what)
@@ -35,12 +35,12 @@ extension DescriptionReader {
       if Self.looksHexadecimal(text) {
         report(
           node.mark,
-          "\(what) in quotes is a text of \(text.unicodeScalars.count) characters: bytes in hexadecimal stand without "
+          "\(what) in quotes is a text with \(text.unicodeScalars.count) characters: write hexadecimal bytes without "
             + "quotes (a text that looks like them is {text: \(Quoted.text(text))})")
         return nil
       }
       if node.style == .literal, text.contains("\\") {
-        report(node.mark, "\(what) has a backslash, and means something only in double quotes: \"\\r\"")
+        report(node.mark, "\(what) has a backslash, which has a meaning only in double quotes: \"\\r\"")
         return nil
       }
       return characters(text, node, what)
@@ -50,7 +50,7 @@ extension DescriptionReader {
         ? characters(text, entries[0].value, what) : hexadecimal(text, entries[0].value, what)
     default: break
     }
-    report(node.mark, "\(what) is bytes in hexadecimal like DD A5, or a text in quotes, not \(kind(node))")
+    report(node.mark, "\(what) must be bytes in hexadecimal like DD A5, or a text in quotes, not \(kind(node))")
     return nil
   }
 
@@ -59,12 +59,13 @@ extension DescriptionReader {
     if !groups.isEmpty, !groups.contains(nil) { return groups.compactMap { $0 }.flatMap { $0 } }
     report(
       node.mark,
-      "\(what) is bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in double quotes, not \(kind(node))"
+      "\(what) must be bytes in hexadecimal, two digits each, like DD A5 or 0F66, or a text in double quotes, not "
+        + "\(kind(node))"
     )
     return nil
   }
 
-  /// A text's bytes: each character is the byte of its number, so that \xNN can say any byte.
+  /// The bytes of a text. Each character is the byte with its code point, so that \xNN can express any byte.
   private mutating func characters(_ text: String, _ node: YAMLNode, _ what: String) -> [UInt8]? {
     guard let bytes = Self.characters(text) else {
       report(
@@ -84,7 +85,7 @@ extension DescriptionReader {
     return bytes
   }
 
-  /// Whether somebody may have put quotes around bytes: two pairs of digits or more, with blanks between them.
+  /// Whether a text in quotes looks like hexadecimal bytes: at least two groups of digits, separated by blanks.
   private static func looksHexadecimal(_ text: String) -> Bool {
     let groups = text.split(separator: " ")
     return groups.count > 1 && groups.allSatisfy { Hexadecimal.bytes($0) != nil }

@@ -2,9 +2,9 @@
 
 import AccessoryProtocols
 
-// Checksums.
+// Reads checksums.
 extension DescriptionReader {
-  /// Checksums by their names.
+  /// The checksum algorithms by name.
   static let algorithms = ProtocolDescription.Check.Algorithm.named
 
   mutating func check(
@@ -12,7 +12,8 @@ extension DescriptionReader {
   ) -> ProtocolDescription.Check? {
     guard let fields = fields(node, "check", DescriptionKeys.check) else { return nil }
     guard let name = fields["algorithm"], let over = fields["over"] else {
-      report(node.mark, "check has an algorithm, and what it is over: {algorithm: sum8, over: start..data}")
+      report(
+        node.mark, "check needs an algorithm, and the elements that it covers: {algorithm: sum8, over: start..data}")
       return nil
     }
     let names = Self.algorithms.map(\.name)
@@ -22,28 +23,28 @@ extension DescriptionReader {
       algorithm ?? .frame(.sum8), covers: range ?? 0...0, order: order)
     set(&check.order, fields["order"].flatMap { byteOrder($0, "order") })
     set(&check.isPresentIfEmpty, fields["unless_empty"].flatMap { flag($0, "unless_empty") }.map { !$0 })
-    set(&check.bumped, fields["bump"].map { bumped($0) })
+    set(&check.incrementedBytes, fields["bump"].map { incrementedBytes($0) })
     let notation = fields["as"].flatMap { word($0, "as", among: ["bytes", "hex", "decimal"]) }
     if let notation { check.notation = notation == "hex" ? .hexadecimal : notation == "decimal" ? .decimal : .bytes }
     guard let algorithm, let range else { return nil }
     if range.contains(place) {
-      report(over.mark, "a check is not over itself")
+      report(over.mark, "a check can't cover itself")
       return nil
     }
     if let node = fields["as"], check.notation != .bytes {
-      if isHexadecimal { report(node.mark, "with digits: hex all is in digits already: leave as away") }
+      if isHexadecimal { report(node.mark, "with digits: hex all data is in digits already: leave out as") }
       if check.notation == .decimal, algorithm.byteCount != 1 {
-        report(node.mark, "in decimal is a checksum of one byte, not of \(algorithm.byteCount)")
+        report(node.mark, "as: decimal needs a checksum of one byte, not of \(algorithm.byteCount)")
       }
     }
     return check
   }
 
-  private mutating func bumped(_ node: YAMLNode) -> [UInt8] {
+  private mutating func incrementedBytes(_ node: YAMLNode) -> [UInt8] {
     oneOrMore(node, "bytes to bump", limit: 16).compactMap { byte($0, "each of bump") }
   }
 
-  /// One of these words, by its place; says which is the nearest.
+  /// Finds a word in a list and returns its index. Reports an unknown word, with the nearest valid one.
   mutating func choose(_ node: YAMLNode, _ what: String, among words: [String]) -> Int? {
     if case .scalar(let text) = node.content, let place = words.firstIndex(of: text) { return place }
     if case .scalar(let text) = node.content, !text.isEmpty {

@@ -2,13 +2,13 @@
 
 import AccessoryProtocols
 
-// Values that follow from others.
+// Reads derived values.
 extension DescriptionReader {
   private static let rules = [
     "first", "percent", "percent-of-range", "difference", "product", "sum", "least", "greatest", "negated", "if",
     "unless", "within", "charge-by-sign", "word", "words",
   ]
-  /// Keys that belong to some rules.
+  /// Keys that are valid only with some rules.
   private static let options: [(key: String, rules: [String])] = [
     ("dead_band", ["charge-by-sign"]), ("contains", ["word"]), ("word", ["word"]), ("words", ["words"]),
     ("from", ["within"]), ("to", ["within"]),
@@ -16,7 +16,7 @@ extension DescriptionReader {
 
   mutating func derived(_ node: YAMLNode) {
     guard let nodes = list(node, "derived values", limit: 64) else { return }
-    // A value that comes later can't be used, not even by accident.
+    // Names of later values, so that using one before it is defined is reported.
     let names = nodes.map { node -> String in
       guard case .mapping(let entries) = node.content, let name = entries.first(where: { $0.key == "name" }),
         case .scalar(let text) = name.value.content
@@ -36,17 +36,17 @@ extension DescriptionReader {
   private mutating func derivation(_ node: YAMLNode, later: Set<String>) -> ProtocolDescription.Derivation? {
     guard let fields = fields(node, "a derived value", DescriptionKeys.derivation) else { return nil }
     guard let nameNode = fields["name"], let ruleNode = fields["rule"], let of = fields["of"] else {
-      report(node.mark, "a derived value has a name, a rule, and of what: {name: n, rule: difference, of: [a, b]}")
+      report(node.mark, "a derived value needs a name, a rule, and of: {name: n, rule: difference, of: [a, b]}")
       return nil
     }
     let name = valueName(nameNode)
     if let name, let known = values[name] {
-      report(nameNode.mark, "\(name) is there already, in line \(known.line)")
+      report(nameNode.mark, "\(name) is already defined in line \(known.line)")
     }
     guard let place = choose(ruleNode, "a rule", among: Self.rules) else { return nil }
     let kind = Self.rules[place]
     for (key, rules) in Self.options where !rules.contains(kind) {
-      if let node = fields[key] { report(node.mark, "\(key) is for the rule \(Self.either(rules))") }
+      if let node = fields[key] { report(node.mark, "\(key) is only for the rule \(Self.either(rules))") }
     }
     guard let sources = sources(of, later), let name else { return nil }
     guard let rule = rule(kind, sources, of, fields) else { return nil }
@@ -58,23 +58,24 @@ extension DescriptionReader {
     return derivation
   }
 
-  /// The values that one follows from, which are there already.
+  /// Reads the names of a derived value's sources, which must be defined before it.
   private mutating func sources(_ node: YAMLNode, _ later: Set<String>) -> [String]? {
     var sources: [String] = []
     for node in oneOrMore(node, "values", limit: 16) {
       guard case .scalar(let name) = node.content, !name.isEmpty else {
-        report(node.mark, "of is the name of a value, or a list of them, not \(kind(node))")
+        report(node.mark, "of must be the name of a value, or a list of names, not \(kind(node))")
         return nil
       }
       if values[name] == nil, later.contains(name) {
-        report(node.mark, "\(name) is worked out later: what it follows from stands in front of a value")
+        report(
+          node.mark, "\(name) is derived later: a value must be defined before the values that are derived from it")
         return nil
       }
       value(name, node.mark, "of", { _ in true }, "")
       sources.append(name)
     }
     if !sources.isEmpty, sources.allSatisfy({ description.parameter($0) != nil }) {
-      report(node.mark, "a value follows from something that is read, and these are parameters only")
+      report(node.mark, "a value must be derived from at least one value that is read, and these are only parameters")
     }
     return sources.isEmpty ? nil : sources
   }
@@ -89,7 +90,7 @@ extension DescriptionReader {
     let count = counts[kind] ?? 1...1
     guard count.contains(of.count) else {
       let wanted = count.count == 1 ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
-      report(node.mark, "\(kind) is of \(wanted) value\(count == 1...1 ? "" : "s"), not \(of.count)")
+      report(node.mark, "\(kind) needs \(wanted) value\(count == 1...1 ? "" : "s"), not \(of.count)")
       return nil
     }
     switch kind {
@@ -136,7 +137,7 @@ extension DescriptionReader {
     if case .scalar(let text) = node.content, let band = Self.fraction(text), band.numerator >= 0 {
       return band.value
     }
-    report(node.mark, "dead_band is a number from 0 on, like 0.05, not \(kind(node))")
+    report(node.mark, "dead_band must be a number of 0 or more, like 0.05, not \(kind(node))")
     return nil
   }
 
@@ -144,7 +145,7 @@ extension DescriptionReader {
     _ of: String, _ node: YAMLNode, _ fields: [String: YAMLNode]
   ) -> ProtocolDescription.Derivation.Rule? {
     if fields["from"] == nil, fields["to"] == nil {
-      report(node.mark, "from or to is missing: between which numbers the value is")
+      report(node.mark, "from or to is missing: the limits of the value")
       return nil
     }
     let from = fields["from"].map { decimal($0, "from") } ?? -.greatestFiniteMagnitude
@@ -161,12 +162,12 @@ extension DescriptionReader {
     _ of: String, _ node: YAMLNode, _ fields: [String: YAMLNode]
   ) -> ProtocolDescription.Derivation.Rule? {
     guard let word = fields["word"].flatMap({ text($0, "word", limit: 64) }) else {
-      if fields["word"] == nil { report(node.mark, "word is missing: what the value is then") }
+      if fields["word"] == nil { report(node.mark, "word is missing: the value that the rule gives") }
       return nil
     }
     let contains = fields["contains"].flatMap { plainName($0, "a flag's name") }
     if contains == nil {
-      all(of, node, "true or false, or flags with one of them as contains") { $0.kind == .truth && !$0.isList }
+      all(of, node, "true or false, or flags with contains") { $0.kind == .truth && !$0.isList }
     } else {
       all(of, node, "flags") { $0.kind == .flags }
     }
@@ -180,7 +181,7 @@ extension DescriptionReader {
     _ of: String, _ node: YAMLNode, _ fields: [String: YAMLNode]
   ) -> ProtocolDescription.Derivation.Rule? {
     guard let mapping = fields["words"] else {
-      report(node.mark, "words are missing: another word for each, like {bulk: charging}")
+      report(node.mark, "words are missing: the new word for each word, like {bulk: charging}")
       return nil
     }
     all(of, node, "a word") { $0.kind == .word && !$0.isList }
@@ -194,7 +195,7 @@ extension DescriptionReader {
     return .words(of, words)
   }
 
-  /// Enters what a derived value is.
+  /// Records the type of a derived value.
   private mutating func note(
     _ derivation: ProtocolDescription.Derivation, _ sources: [String], _ mark: YAMLMark
   ) {
@@ -206,7 +207,11 @@ extension DescriptionReader {
       if let other = sources.first(where: {
         values[$0].map { $0.kind != first.kind || $0.isList != first.isList } ?? false
       }) {
-        report(mark, "\(derivation.name) is the first that is known of values of one kind, and \(other) is of another")
+        report(
+          mark,
+          "\(derivation.name) takes the first known value, so all values must be of one kind, and \(other) is of "
+            + "another"
+        )
       }
       facts = first
       facts.words = known.reduce(into: []) { $0.formUnion($1.words) }

@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// Frames and exchanges with what they mean.
+// Reads examples: frames and exchanges, with the values that they must give.
 extension DescriptionReader {
   mutating func examples(_ node: YAMLNode) {
     for node in list(node, "examples", limit: 256) ?? [] {
@@ -17,7 +17,7 @@ extension DescriptionReader {
     if let request = fields["request"] { self.request(request, &example) }
     if let node = fields["unit"] { example.unit = unit(of: node) }
     example.sent = fields["sent"].flatMap { bytes($0, "sent", limit: ProtocolDescription.Limit.frame) }
-    // A reply of several frames is longer than one.
+    // A reply of several frames may be longer than one frame.
     set(
       &example.received,
       fields["received"].flatMap { bytes($0, "received", limit: 4 * ProtocolDescription.Limit.frame) })
@@ -30,30 +30,31 @@ extension DescriptionReader {
     return example
   }
 
-  /// Whether it says something, and no two things at once.
+  /// Reports an example without bytes, and keys that contradict each other.
   private mutating func check(
     _ example: ProtocolDescription.Example, _ fields: [String: YAMLNode], _ mark: YAMLMark
   ) {
     if fields["received"] == nil, fields["sent"] == nil {
-      report(mark, "an example has what is received, or what is sent, or both")
+      report(mark, "an example needs received, or sent, or both")
     }
     if fields["sent"] != nil, fields["request"] == nil, fields["write"] == nil {
-      report(mark, "an example with sent has the request that sends it, or write: true if it must not be sent")
+      report(
+        mark, "an example with sent needs the request that sends it, or write: true for bytes that must not be sent")
     }
     if let request = example.request, fields["write"] != nil,
       example.isWrite != description.requests[request].isWrite, let node = fields["write"]
     {
-      report(node.mark, "the request \(description.requests[request].name) says otherwise of write")
+      report(node.mark, "the request \(description.requests[request].name) has another value of write")
     }
     if example.isRefused, let node = fields["expect"] {
-      report(node.mark, "from what is refused nothing is read: expect and refused: true exclude each other")
+      report(node.mark, "nothing is read from a refused frame: expect and refused: true exclude each other")
     }
     for key in ["expect", "refused", "given", "parameters"] where fields["received"] == nil {
-      if let node = fields[key] { report(node.mark, "\(key) is about what is received, which isn't here") }
+      if let node = fields[key] { report(node.mark, "\(key) needs received, which is missing") }
     }
   }
 
-  /// "basic", or {basic: {argument: 3}}.
+  /// Reads the request of an example: a name, as in "basic", or a name with arguments, as in {basic: {argument: 3}}.
   private mutating func request(_ node: YAMLNode, _ example: inout ProtocolDescription.Example) {
     let names = description.requests.map(\.name)
     guard case .mapping(let entries) = node.content, entries.count == 1, let entry = entries.first else {
@@ -78,11 +79,11 @@ extension DescriptionReader {
     complete(example, node.mark)
   }
 
-  /// Says which arguments are missing.
+  /// Reports missing arguments.
   private mutating func complete(_ example: ProtocolDescription.Example, _ mark: YAMLMark) {
     guard let request = example.request else { return }
     for argument in description.requests[request].arguments
-    where argument.standard == nil && example.arguments[argument.name] == nil {
+    where argument.defaultValue == nil && example.arguments[argument.name] == nil {
       report(
         mark,
         "the argument \(argument.name) is missing: request: {\(description.requests[request].name): {\(argument.name): \(argument.range.lowerBound)}}"
@@ -92,7 +93,7 @@ extension DescriptionReader {
 
   private mutating func unit(of node: YAMLNode) -> Int? {
     guard let units = description.units else {
-      report(node.mark, "unit is which unit is asked, and units: is missing")
+      report(node.mark, "unit needs units:, which is missing")
       return nil
     }
     return integer(node, "unit", units.range)

@@ -2,12 +2,12 @@
 
 import AccessoryProtocols
 
-// What a field is read from.
+// Reads the type of a field.
 extension DescriptionReader {
   private static let byteTypes =
     numberTypes.map(\.name) + ["date16", "scattered", "text", "text0", "ptext", "hex"]
   private static let textTypes = ["number", "hexnumber", "bitstring", "word", "text"]
-  /// Keys that belong to some types.
+  /// Keys that are valid only with some types.
   private static let options: [(key: String, types: [String])] = [
     ("bytes", ["text", "hex"]), ("padding", ["text"]), ("places", ["scattered"]), ("sign", ["scattered"]),
     ("suffix", ["number"]), ("first", ["bitstring"]), ("as", ["hexnumber"]),
@@ -18,12 +18,13 @@ extension DescriptionReader {
     _ node: YAMLNode, _ keys: [String: YAMLNode], _ place: FieldPlace
   ) -> ProtocolDescription.FieldType? {
     guard case .scalar(let name) = node.content, !name.isEmpty else {
-      report(node.mark, "a field's type was expected, like \(place == .bytes ? "u16" : "number"), not \(kind(node))")
+      report(
+        node.mark, "the type of a field was expected, like \(place == .bytes ? "u16" : "number"), not \(kind(node))")
       return nil
     }
     for (key, types) in Self.options where !types.contains(name) {
       if let node = keys[key] {
-        report(node.mark, "\(key) is for the type \(Self.either(types)), not for \(Quoted.text(name))")
+        report(node.mark, "\(key) is only for the type \(Self.either(types)), not for \(Quoted.text(name))")
       }
     }
     switch place {
@@ -48,7 +49,7 @@ extension DescriptionReader {
       return count(node).map { .text(count: $0, padding: padding) }
     case "hex":
       guard let bytes = keys["bytes"] else {
-        report(node.mark, "bytes is missing beside type: hex: how many")
+        report(node.mark, "bytes is missing for type: hex: the number of bytes")
         return nil
       }
       return count(bytes).map { .bytes($0) }
@@ -68,10 +69,12 @@ extension DescriptionReader {
       guard let node = keys["as"] else { return .hexadecimal }
       guard let format = number(node, "as") else { return nil }
       guard format.encoding != .float else {
-        report(node.mark, "as is a whole number's type, not one with a fraction")
+        report(node.mark, "as must be a type of whole number, not of a number with a fraction")
         return nil
       }
-      if let form = keys["form"] { report(form.mark, "form goes with no as, which says how many digits there are") }
+      if let form = keys["form"] {
+        report(form.mark, "form can't be combined with as, which says how many digits there are")
+      }
       return .hexadecimalBytes(format)
     case "bitstring":
       let first = keys["first"].flatMap { word($0, "first", among: ["highest", "lowest"]) }
@@ -79,7 +82,7 @@ extension DescriptionReader {
     case "text": return .plainText
     case "word":
       guard let words = keys["words"] else {
-        report(node.mark, "words are missing beside type: word, like {ON: 1, OFF: 0}")
+        report(node.mark, "words are missing for type: word, like {ON: 1, OFF: 0}")
         return nil
       }
       return .word(wordNumbers(words))
@@ -97,7 +100,7 @@ extension DescriptionReader {
       report(
         node.mark, "\(name) is a type for \(there); for \(here) there are \(known.suffix(6).joined(separator: ", "))")
     } else {
-      report(node.mark, "\(Quoted.text(name)) is no type for \(here): \(KnownKeys.advice(name, among: known))")
+      report(node.mark, "\(Quoted.text(name)) is not a type for \(here): \(KnownKeys.advice(name, among: known))")
     }
   }
 
@@ -110,7 +113,7 @@ extension DescriptionReader {
   ) -> ProtocolDescription.FieldType? {
     guard let places = keys["places"] else {
       report(
-        node.mark, "places are missing beside type: scattered, like [0.2, 1.0..6], the most significant bits first")
+        node.mark, "places are missing for type: scattered, like [0.2, 1.0..6], the most significant bits first")
       return nil
     }
     let bits = oneOrMore(places, "places", limit: 64).map { bitPlace($0) }
@@ -125,7 +128,7 @@ extension DescriptionReader {
     return .scattered(whole, sign: sign ?? nil)
   }
 
-  /// "1.6" or "1.0..6": bits of a byte of the body.
+  /// Reads bits of a byte of the body: "1.6" is bit 6 of byte 1, "1.0..6" its bits 0 to 6.
   private mutating func bitPlace(_ node: YAMLNode) -> ProtocolDescription.BitPlace? {
     if case .scalar(let text) = node.content {
       let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
@@ -136,11 +139,12 @@ extension DescriptionReader {
       }
     }
     report(
-      node.mark, "bits of a byte are BYTE.BIT or BYTE.LOWEST..HIGHEST, like 1.0..6, bits 0 to 7, not \(kind(node))")
+      node.mark,
+      "bits of a byte must be BYTE.BIT or BYTE.LOWEST..HIGHEST, like 1.0..6, with bits 0 to 7, not \(kind(node))")
     return nil
   }
 
-  /// How a number is written, with zeros in the place of its digits: 000.0, or 0x0000.
+  /// Reads the format of a number in text: a zero for each digit, as in 000.0 or 0x0000.
   mutating func textForm(_ node: YAMLNode, _ type: ProtocolDescription.FieldType) -> ProtocolDescription.TextForm? {
     if case .scalar(let whole) = node.content {
       let isPrefixed = type == .hexadecimal && whole.hasPrefix("0x")
@@ -156,13 +160,14 @@ extension DescriptionReader {
         return form
       }
     }
-    report(node.mark, "form has a zero for each digit that is sent, like 000.0, not \(kind(node))")
+    report(node.mark, "form must have a zero for each digit that is sent, like 000.0, not \(kind(node))")
     return nil
   }
 
-  // MARK: - Words as texts
+  // MARK: - Words in text
 
-  /// The number that each text stands for: the one that is written, or, where words are, its place.
+  /// Reads the raw number of each word in text: the number that the file gives it or, when the file gives words, the
+  /// position of the entry.
   private mutating func wordNumbers(_ node: YAMLNode) -> [String: Int] {
     let entries = entries(node, "words", limit: 256) ?? []
     let numbers = entries.map { whole($0.value) }
@@ -172,12 +177,12 @@ extension DescriptionReader {
       words[entry.key] = numbers[place] ?? place
     }
     if numbers.contains(nil), numbers.contains(where: { $0 != nil }) {
-      report(node.mark, "words are all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}")
+      report(node.mark, "words must be all numbers, like {ON: 1, OFF: 0}, or all words, like {L: line, B: battery}")
     }
     return words
   }
 
-  /// What the texts mean, by their numbers, where it is words.
+  /// Reads the words that replace the words in text, by their raw numbers; empty when the file gives numbers.
   mutating func wordTexts(_ node: YAMLNode) -> [Int: String] {
     guard case .mapping(let entries) = node.content else { return [:] }
     var words: [Int: String] = [:]

@@ -2,20 +2,20 @@
 
 import AccessoryProtocols
 
-// Fields: where a value comes from, and what it means.
+// Reads fields: where a value is decoded from, and what it means.
 extension DescriptionReader {
-  /// What a field's body is made of.
+  /// Whether a field is decoded from bytes or from text.
   enum FieldPlace: Hashable {
     case bytes, text
   }
 
-  /// A field of these keys, whose `repeat` the caller has read. It is entered into `scope` and `values`.
+  /// Reads a field, except for its key `repeat`, which the caller reads. Records the field in `scope` and `values`.
   mutating func field(
     _ keys: [String: YAMLNode], _ mark: YAMLMark, _ place: FieldPlace, _ scope: inout MessageScope
   ) -> ProtocolDescription.Field? {
-    if let node = keys["repeat"], place == .text { report(node.mark, "repeat is for fields of bytes") }
+    if let node = keys["repeat"], place == .text { report(node.mark, "repeat is only for fields of bytes") }
     guard let nameNode = keys["name"], let typeNode = keys["type"] else {
-      report(mark, "a field has a \(keys["name"] == nil ? "name" : "type"): {name: battery.voltage, type: u16}")
+      report(mark, "a field needs a \(keys["name"] == nil ? "name" : "type"): {name: battery.voltage, type: u16}")
       return nil
     }
     let before = problems.count
@@ -43,7 +43,8 @@ extension DescriptionReader {
     return field
   }
 
-  /// Enters the field, and says if it is another kind of value than one of its name elsewhere.
+  /// Records the field. Reports a field whose unit differs from that of an earlier field with the same name, or that is
+  /// a list where the other isn't.
   private mutating func note(
     _ field: ProtocolDescription.Field, _ mark: YAMLMark, _ scope: inout MessageScope, isWhole: Bool
   ) {
@@ -54,19 +55,19 @@ extension DescriptionReader {
     if let known = values[field.name], known.unit != facts.unit || known.isList != facts.isList {
       let what =
         known.unit != facts.unit ? "is in \(known.unit ?? "no unit")" : known.isList ? "is a list" : "is no list"
-      report(mark, "\(field.name) in line \(known.line) \(what): it is one value, and the same everywhere")
+      report(mark, "\(field.name) in line \(known.line) \(what): a value must be the same everywhere")
     }
     values[field.name] = facts
     if !field.isHidden, let objection = CommonValues.objection(to: field.name, facts) { report(mark, objection) }
   }
 
-  /// A value's name: one of the common words, or any other.
+  /// Reads the name of a value. Reports a name that has the prefix of a common value but isn't one.
   mutating func valueName(_ node: YAMLNode) -> String? {
     guard let name = plainName(node, "a value's name") else { return nil }
     if CommonValues.isNear(name) {
       report(
         node.mark,
-        "\(Quoted.text(name)) is none of the common values: \(KnownKeys.advice(name, among: CommonValues.names))")
+        "\(Quoted.text(name)) is not one of the common values: \(KnownKeys.advice(name, among: CommonValues.names))")
       return nil
     }
     return name
@@ -77,7 +78,7 @@ extension DescriptionReader {
   ) -> ProtocolDescription.Bits? {
     let stays = stay.flatMap { flag($0, "stay") } ?? false
     guard let count = bitCount(type) else {
-      report(node.mark, "bits are of whole numbers from 0 on")
+      report(node.mark, "bits are only for whole numbers of 0 or more")
       return nil
     }
     return bits(node, of: count, stays: stays)
@@ -88,13 +89,13 @@ extension DescriptionReader {
   ) {
     guard flag(node, "stay") == true else { return }
     guard case .number(let format) = type, format.encoding == .unsigned else {
-      report(node.mark, "stay is for whole numbers from 0 on, of which the next field takes other bits")
+      report(node.mark, "stay is only for whole numbers of 0 or more, of which the next field takes other bits")
       return
     }
     field.bits = ProtocolDescription.Bits(lowest: 0, count: format.byteCount * 8, staysHere: true)
   }
 
-  /// Bits that a type's raw number has; nil where it has none that can be told apart.
+  /// The number of bits in a type's raw number; nil when single bits of it can't be selected.
   private func bitCount(_ type: ProtocolDescription.FieldType) -> Int? {
     switch type {
     case .number(let format) where format.encoding == .unsigned: format.byteCount * 8
@@ -109,11 +110,11 @@ extension DescriptionReader {
     for key in ["offset", "scale"] {
       guard let node = keys[key] else { continue }
       guard isNumber(field.type) else {
-        report(node.mark, "\(key) is for numbers")
+        report(node.mark, "\(key) is only for numbers")
         continue
       }
       for other in ["words", "flags", "truth"] where keys[other] != nil {
-        report(node.mark, "\(key) goes with no \(other): those stand for the number as it is sent")
+        report(node.mark, "\(key) can't be combined with \(other): \(other) stand for the number as it is sent")
       }
       if key == "offset" {
         set(&field.offset, integer(node, "offset", Self.widest))
@@ -130,11 +131,11 @@ extension DescriptionReader {
   private mutating func unknown(_ node: YAMLNode, _ field: inout ProtocolDescription.Field) {
     for value in oneOrMore(node, "what means unknown", limit: 16) {
       guard case .scalar(let text) = value.content, !text.isEmpty || value.style != .plain else {
-        report(value.mark, "what means unknown is a number, or a text in quotes, not \(kind(value))")
+        report(value.mark, "unknown must be a number, or a text in quotes, not \(kind(value))")
         continue
       }
       if value.style == .plain, text == "dashes", Self.isText(field.type) {
-        field.areDashesUnknown = true
+        field.dashesMeanUnknown = true
       } else if value.style == .plain, let range = rawRange(field) {
         if let number = integer(value, "the number that means unknown", range) { field.unknownNumbers.append(number) }
       } else if value.style != .plain, Self.isText(field.type) {
@@ -143,13 +144,13 @@ extension DescriptionReader {
         report(
           value.mark,
           rawRange(field) == nil
-            ? "what means unknown is a text in quotes here, not \(kind(value))"
-            : "what means unknown is a number here, without quotes, not \(kind(value))")
+            ? "unknown must be a text in quotes here, not \(kind(value))"
+            : "unknown must be a number without quotes here, not \(kind(value))")
       }
     }
   }
 
-  /// The numbers that a field can have before offset and scale; nil where it has none.
+  /// The raw numbers that a field can have, before offset and scale; nil when it has none.
   func rawRange(_ field: ProtocolDescription.Field) -> ClosedRange<Int>? {
     if let bits = field.bits { return 0...(bits.count >= 63 ? .max : (1 << bits.count) - 1) }
     switch field.type {
@@ -173,16 +174,16 @@ extension DescriptionReader {
 
   private mutating func meanings(_ keys: [String: YAMLNode], _ field: inout ProtocolDescription.Field) {
     let said = ["words", "flags", "truth"].filter { keys[$0] != nil }
-    // The words of a type `word` are its own; truth and flags may be made of their numbers.
+    // The words of the type `word` name its raw numbers, so `truth` or `flags` may be given as well.
     let own = if case .word = field.type { "words" } else { "" }
     if said.count(where: { $0 != own }) > 1 {
-      report(keys[said[1]]?.mark ?? YAMLMark(line: 1, column: 1), "a field has one of words, flags and truth")
+      report(keys[said[1]]?.mark ?? YAMLMark(line: 1, column: 1), "a field can have only one of words, flags and truth")
     }
     guard let range = rawRange(field), ValueType.hasRawNumber(field.type) else {
-      for key in said { report(keys[key]?.mark ?? YAMLMark(line: 1, column: 1), "\(key) is for whole numbers") }
+      for key in said { report(keys[key]?.mark ?? YAMLMark(line: 1, column: 1), "\(key) is only for whole numbers") }
       return
     }
-    set(&field.isTruth, keys["truth"].flatMap { flag($0, "truth") })
+    set(&field.isBoolean, keys["truth"].flatMap { flag($0, "truth") })
     if let node = keys["words"], own.isEmpty {
       field.words = numbered(node, "words", range) { $0.text($1, "a word", limit: 64) }
     } else if let node = keys["words"] {
@@ -200,7 +201,7 @@ extension DescriptionReader {
     guard case .mapping(let entries) = node.content, let by = entries.first(where: { $0.key == "by" }),
       case .scalar(let name) = by.value.content, entries.count > 1
     else {
-      report(node.mark, "variants are {by: FIELD, 1: {offset: …, scale: …}}, not \(kind(node))")
+      report(node.mark, "variants must be {by: FIELD, 1: {offset: …, scale: …}}, not \(kind(node))")
       return nil
     }
     scope.wanted.append((name, by.value.mark, "variants"))
@@ -213,14 +214,14 @@ extension DescriptionReader {
     _ node: YAMLNode, _ field: ProtocolDescription.Field
   ) -> ProtocolDescription.Above? {
     guard let range = rawRange(field), isNumber(field.type) else {
-      report(node.mark, "above is for numbers")
+      report(node.mark, "above is only for numbers")
       return nil
     }
     let rules = numbered(node, "above", range, limit: 1) { $0.rule($1, field) }
     return rules.first.map { ProtocolDescription.Above(limit: $0.key, rule: $0.value) }
   }
 
-  /// What a rule changes of a field; what it doesn't say stays as the field has it.
+  /// Reads a rule that changes how a field is decoded. What the rule leaves out stays as in the field.
   private mutating func rule(
     _ node: YAMLNode, _ field: ProtocolDescription.Field
   ) -> ProtocolDescription.Variants.Rule? {
@@ -229,7 +230,7 @@ extension DescriptionReader {
     if case .number(let format) = field.type { rule.encoding = format.encoding }
     if let node = fields["encoding"] {
       guard case .number(let format) = field.type, format.encoding != .float else {
-        report(node.mark, "encoding is for whole numbers in bytes")
+        report(node.mark, "encoding is only for whole numbers in bytes")
         return nil
       }
       let names = ["unsigned", "signed", "sign-magnitude", "bcd"]

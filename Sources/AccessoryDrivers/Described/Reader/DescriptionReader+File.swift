@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 
 extension DescriptionReader {
-  /// Reads the description in a file that the user names, whoever else could have written it. Throws as `read` does, and
-  /// when the file can't be read. Blocks: for a `SetupQueue`.
+  /// Reads the description in a file that the user names. Doesn't check who else could have written the file. Throws
+  /// what `read` throws, and when the file can't be read. Blocks: call it on a `SetupQueue`.
   public static func read(path: String) throws(ProfileProblems) -> DescribedProtocol {
     let bytes: [UInt8]
     do {
@@ -17,8 +17,8 @@ extension DescriptionReader {
     return try read(bytes, file: path)
   }
 
-  /// Whether a file looks like a description, and not like a profile: a line of it begins with `framings:` or `registers:`. False when it
-  /// can't be read. Blocks: for a `SetupQueue`.
+  /// Whether a file is a description and not a profile: one of its lines begins with `framings:` or `registers:`.
+  /// Returns false when the file can't be read. Blocks: call it on a `SetupQueue`.
   public static func isDescription(path: String) -> Bool {
     guard let bytes = try? SmallFile.read(path, limit: sizeLimit + 1) else { return false }
     return bytes.split(separator: UInt8(ascii: "\n")).contains {

@@ -2,13 +2,13 @@
 
 import AccessoryProtocols
 
-// How frames look.
+// Reads framings: the format of frames.
 extension DescriptionReader {
   static let framingLimit = 8
 
   mutating func framings(_ node: YAMLNode?, _ mark: YAMLMark) {
     guard let node else {
-      report(mark, "framings are missing: how its frames look")
+      report(mark, "framings are missing: the description of its frames")
       return
     }
     let all = entries(node, "framings", limit: Self.framingLimit) ?? []
@@ -17,7 +17,7 @@ extension DescriptionReader {
       _ = isPlainName(entry, "a framing's name")
       let framing = framing(entry)
       if case .window = framing?.form, all.count > 1 {
-        report(entry.mark, "a window is the only framing of its protocol: nothing marks where such a frame begins")
+        report(entry.mark, "a window must be the only framing of its protocol: nothing marks where such a frame begins")
       }
       if problems.count > before || framing == nil { brokenFramings.insert(description.framings.count) }
       description.framings.append(framing ?? ProtocolDescription.Framing(name: entry.key, form: .layout([])))
@@ -28,7 +28,8 @@ extension DescriptionReader {
     guard let fields = fields(entry.value, "a framing", DescriptionKeys.framing) else { return nil }
     let forms = ["layout", "window", "pairs"].filter { fields[$0] != nil }
     guard forms.count == 1 else {
-      report(entry.mark, "a framing has one of layout, window and pairs, not \(forms.isEmpty ? "none" : "several")")
+      report(
+        entry.mark, "a framing must have one of layout, window and pairs, not \(forms.isEmpty ? "none" : "several")")
       return nil
     }
     var limit = 512
@@ -48,19 +49,19 @@ extension DescriptionReader {
     return framing
   }
 
-  /// What counts for nothing in the data of its frames.
+  /// Reads the bytes and texts to remove from the data of frames.
   private mutating func ignored(_ node: YAMLNode, isLayout: Bool, _ framing: inout ProtocolDescription.Framing) {
-    guard isLayout else { return report(node.mark, "ignore is for framings with a layout, without digits: hex") }
+    guard isLayout else { return report(node.mark, "ignore is only for framings with a layout, without digits: hex") }
     guard let fields = fields(node, "ignore", DescriptionKeys.ignore) else { return }
     if fields.isEmpty {
-      report(node.mark, "ignore has bytes, or texts, or both: {bytes: 00, texts: [\"SEARCHING...\"]}")
+      report(node.mark, "ignore must have bytes, or texts, or both: {bytes: 00, texts: [\"SEARCHING...\"]}")
     }
     if let node = fields["bytes"], let bytes = bytes(node, "bytes", limit: 16) { framing.ignoredBytes = bytes }
     guard let texts = fields["texts"] else { return }
     framing.ignoredTexts = oneOrMore(texts, "texts", limit: 8).compactMap { bytes($0, "each of texts", limit: 32) }
   }
 
-  /// Whether what stands between start and end is written in digits, and how; nil where it isn't.
+  /// Reads how the part between start and end is encoded in hexadecimal digits; nil when it isn't.
   private mutating func hexadecimalForm(
     _ fields: [String: YAMLNode], isLayout: Bool
   ) -> ProtocolDescription.Hexadecimal? {
@@ -70,11 +71,11 @@ extension DescriptionReader {
     let length = fields["length"].flatMap { word($0, "length", among: ["digits", "bytes"]) }
     guard let node = fields["digits"] else {
       for key in ["first_digit", "checks", "length"] {
-        if let node = fields[key] { report(node.mark, "\(key) is for framings with digits: hex") }
+        if let node = fields[key] { report(node.mark, "\(key) is only for framings with digits: hex") }
       }
       return nil
     }
-    if !isLayout { report(node.mark, "digits is for framings with a layout") }
+    if !isLayout { report(node.mark, "digits is only for framings with a layout") }
     guard word(node, "digits", among: ["hex"]) != nil else { return nil }
     form.beginsWithOneDigit = first != nil
     form.checksCoverDigits = checks == "digits"
@@ -85,22 +86,22 @@ extension DescriptionReader {
   private mutating func window(_ node: YAMLNode, limit: Int) -> ProtocolDescription.Form? {
     guard let fields = fields(node, "window", DescriptionKeys.window) else { return nil }
     guard let first = fields["pattern"], let second = fields["mask"] else {
-      report(node.mark, "window has a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}")
+      report(node.mark, "window needs a pattern and a mask: {pattern: 00 00 3A, mask: C0 80 FF}")
       return nil
     }
     let pattern = bytes(first, "pattern", limit: limit)
     let mask = bytes(second, "mask", limit: limit)
     guard let pattern, let mask else { return nil }
     guard pattern.count == mask.count else {
-      report(second.mark, "mask has as many bytes as pattern, which has \(pattern.count), not \(mask.count)")
+      report(second.mark, "mask must have as many bytes as pattern, which has \(pattern.count), not \(mask.count)")
       return nil
     }
     guard mask.contains(where: { $0 != 0 }) else {
-      report(second.mark, "mask has no bit that is 1: then any bytes would be a frame")
+      report(second.mark, "mask has no bit that is 1, so any bytes would be a frame")
       return nil
     }
     guard zip(pattern, mask).allSatisfy({ $0 & ~$1 == 0 }) else {
-      report(first.mark, "pattern has a bit that is 1 where mask is 0: it would never be looked at")
+      report(first.mark, "pattern has a bit that is 1 where mask is 0: it would never be compared")
       return nil
     }
     return .window(pattern: pattern, mask: mask)
@@ -113,24 +114,24 @@ extension DescriptionReader {
     }
     let begin = fields["begin"].flatMap { bytes($0, "begin", limit: 8) }
     let separator = fields["separator"].flatMap { byte($0, "separator") }
-    // A label is text, with quotes or without.
+    // A label is text, whether it is in quotes or not.
     let close = fields["close"].flatMap { label($0, "close") }
     guard let begin, let separator, let close else { return nil }
     if close.contains(separator) || begin.contains(separator) {
-      report(fields["separator"]?.mark ?? node.mark, "separator is a byte that neither begin nor close has")
+      report(fields["separator"]?.mark ?? node.mark, "separator must be a byte that is in neither begin nor close")
       return nil
     }
     return .pairs(ProtocolDescription.Pairs(begin: begin, separator: separator, close: close))
   }
 
-  /// A label's bytes; with blanks in it, but not around it, if it may have these.
+  /// Reads a label. With `mayHaveBlanks` it may have blanks inside, but never at its ends.
   mutating func label(_ node: YAMLNode, _ what: String, mayHaveBlanks: Bool = false) -> [UInt8]? {
     guard let text = text(node, what, limit: 64) else { return nil }
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) || mayHaveBlanks && $0 == 0x20 }), text.first != " ",
       text.last != " "
     else {
       let blanks = mayHaveBlanks ? "blanks around it" : "blanks"
-      report(node.mark, "\(what) is of printable ASCII without \(blanks), not \(Quoted.text(text))")
+      report(node.mark, "\(what) must be printable ASCII without \(blanks), not \(Quoted.text(text))")
       return nil
     }
     return Array(text.utf8)

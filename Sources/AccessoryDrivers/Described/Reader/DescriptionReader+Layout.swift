@@ -2,21 +2,21 @@
 
 import AccessoryProtocols
 
-// Frames as elements one after another.
+// Reads layouts: frames that are a sequence of elements.
 extension DescriptionReader {
   static let elementLimit = 32
-  /// Elements whose names mean their kind.
+  /// Names that determine the kind of an element.
   static let reserved = ["start", "end", "constant", "length", "data", "check"]
 
-  /// An element before what it refers to is looked up.
+  /// An element before its references to other elements are resolved.
   struct DraftElement {
     var name: String
     var mark: YAMLMark
-    /// Nil where only a name stands: `- data`.
+    /// Nil when the element is only a name: `- data`.
     var value: YAMLNode?
   }
 
-  /// The form of frames with these elements.
+  /// Reads a layout. `digits` says how it is encoded in hexadecimal digits, if it is.
   mutating func layout(
     _ node: YAMLNode, _ digits: ProtocolDescription.Hexadecimal?, limit: Int
   ) -> ProtocolDescription.Form? {
@@ -28,7 +28,7 @@ extension DescriptionReader {
     var areUnique = true
     for (place, draft) in places.enumerated() where !["constant", "check"].contains(draft.name) {
       if let first = places[..<place].first(where: { $0.name == draft.name }) {
-        report(draft.mark, "the element \(draft.name) was there already, in line \(first.mark.line)")
+        report(draft.mark, "the element \(draft.name) is already defined in line \(first.mark.line)")
         areUnique = false
       }
     }
@@ -36,11 +36,11 @@ extension DescriptionReader {
     let elements = places.indices.map { element(places[$0], at: $0, among: places, isHexadecimal: digits != nil) }
     guard !elements.contains(where: { $0 == nil }) else { return nil }
     let whole = elements.compactMap { $0 }
-    // What is wrong with an element may be why the whole is.
+    // An error in an element may be the cause of further errors in the layout, so these aren't reported.
     guard problems.count == before else { return nil }
     guard isKnowable(whole, places, node.mark), fits(whole, node.mark, digits, limit: limit) else { return nil }
     guard let digits else { return .layout(whole) }
-    areDigits(whole, places, node.mark, digits)
+    checkDigits(whole, places, node.mark, digits)
     return .hexadecimal(whole, digits)
   }
 
@@ -52,14 +52,14 @@ extension DescriptionReader {
       let draft = DraftElement(name: entry.key, mark: entry.mark, value: entry.value)
       if Self.reserved.contains(entry.key) { return draft }
       guard isPlainName(entry, "an element's name"), !entry.key.contains(".") else {
-        if entry.key.contains(".") { report(entry.mark, "an element's name has no point") }
+        if entry.key.contains(".") { report(entry.mark, "an element's name can't have a point") }
         return nil
       }
       return draft
     default:
       report(
         node.mark,
-        "an element is data, or a name with what it is, like start: DD, register: u8, length: {type: u8, of: data}, "
+        "an element must be data, or a name and its form, like start: DD, register: u8, length: {type: u8, of: data}, "
           + "not \(kind(node))")
       return nil
     }
@@ -73,10 +73,10 @@ extension DescriptionReader {
     switch draft.name {
     case "start", "end", "constant":
       if draft.name == "start", place != 0 {
-        report(draft.mark, "start is the first element (constant stands elsewhere)")
+        report(draft.mark, "start must be the first element (use constant elsewhere)")
       }
       if draft.name == "end", place != all.count - 1 {
-        report(draft.mark, "end is the last element (constant stands elsewhere)")
+        report(draft.mark, "end must be the last element (use constant elsewhere)")
       }
       return bytes(node, draft.name, limit: 64).map { made(.constant($0)) }
     case "data":
@@ -88,7 +88,7 @@ extension DescriptionReader {
     default:
       guard let format = number(node, "the element \(draft.name)") else { return nil }
       guard format.encoding != .float else {
-        report(node.mark, "an element is a whole number, not one with a fraction")
+        report(node.mark, "an element must be a whole number, not one with a fraction")
         return nil
       }
       return made(.number(format))
@@ -100,7 +100,7 @@ extension DescriptionReader {
   ) -> ProtocolDescription.Element.Kind? {
     guard let fields = fields(node, "length", DescriptionKeys.length) else { return nil }
     guard let type = fields["type"], let of = fields["of"] else {
-      report(node.mark, "length has a type and of what it is the length: {type: u8, of: data}")
+      report(node.mark, "length needs a type and the elements that it counts: {type: u8, of: data}")
       return nil
     }
     let format = number(type, "length")
@@ -110,36 +110,36 @@ extension DescriptionReader {
     set(&nibbleCheck, fields["nibble_check"].flatMap { flag($0, "nibble_check") })
     guard let format, let range else { return nil }
     guard format.encoding == .unsigned, format.byteCount <= 4 else {
-      report(type.mark, "a length is u8, u16, u24 or u32, not \(kind(type))")
+      report(type.mark, "a length must be u8, u16, u24 or u32, not \(kind(type))")
       return nil
     }
     if nibbleCheck, format.byteCount != 2, let node = fields["nibble_check"] {
-      report(node.mark, "nibble_check is for a length of two bytes (u16)")
+      report(node.mark, "nibble_check is only for a length of two bytes (u16)")
     }
     guard range.contains(where: { all[$0].name == "data" }) else {
-      report(of.mark, "of names elements among which is data")
+      report(of.mark, "of must include data")
       return nil
     }
     return .length(format, of: range, adjust: adjust, nibbleCheck: nibbleCheck)
   }
 
-  /// The places of the elements that a text names: "data", or "first..last".
+  /// Resolves element names to indices: "data", or a range as in "first..last".
   mutating func elements(_ node: YAMLNode, _ what: String, among all: [DraftElement]) -> ClosedRange<Int>? {
     guard case .scalar(let text) = node.content, !text.isEmpty else {
-      report(node.mark, "\(what) names an element, or several as first..last, not \(kind(node))")
+      report(node.mark, "\(what) must name an element, or several as first..last, not \(kind(node))")
       return nil
     }
     let places = Self.ends(of: text).map { name -> Int? in
       let places = all.indices.filter { all[$0].name == name }
       if places.count > 1 {
-        report(node.mark, "the element \(name) is there \(places.count) times, so that it can't be named")
+        report(node.mark, "the element \(name) is there \(places.count) times, so it can't be named")
         return nil
       }
       return places.first ?? reference(name, node.mark, "an element of this layout", among: all.map(\.name))
     }
     guard let first = places[0], let last = places[places.count - 1] else { return nil }
     guard first <= last else {
-      report(node.mark, "\(what) names the first element and then the last, not \(kind(node))")
+      report(node.mark, "\(what) must name the first element and then the last, not \(kind(node))")
       return nil
     }
     return first...last

@@ -2,26 +2,26 @@
 
 import AccessoryProtocols
 
-// Whether a frame's end can be found, and whether it is short enough.
+// Checks that the end of a frame can be found, and that the frame fits the limit.
 extension DescriptionReader {
-  /// Whether there is exactly one body, and the frame's length can be known.
+  /// Checks that a layout has exactly one body, and that the length and the beginning of a frame can be determined.
   mutating func isKnowable(
     _ elements: [ProtocolDescription.Element], _ drafts: [DraftElement], _ mark: YAMLMark
   ) -> Bool {
     let bodies = elements.indices.filter { if case .body = elements[$0].kind { true } else { false } }
     guard bodies.count == 1, let body = bodies.first, case .body(let count) = elements[body].kind else {
-      // That it isn't there twice has been seen to.
-      report(mark, "data is missing among the elements: what the frame carries (data: 8 where it always has 8 bytes)")
+      // A duplicate body was reported earlier.
+      report(mark, "data is missing among the elements: the payload of the frame (data: 8 if it always has 8 bytes)")
       return false
     }
     let length = elements.firstIndex { if case .length = $0.kind { true } else { false } }
     if let length {
       guard length < body else {
-        report(drafts[length].mark, "length stands in front of data")
+        report(drafts[length].mark, "length must stand before data")
         return false
       }
       guard count == nil else {
-        report(drafts[body].mark, "data has either a fixed size or a length in front of it, not both")
+        report(drafts[body].mark, "data can have a fixed size or a length before it, not both")
         return false
       }
     }
@@ -30,19 +30,19 @@ extension DescriptionReader {
     guard isCounted || hasEnd else {
       report(
         mark,
-        "how long a frame is can't be known: it needs a length, an end up to which is read, or data of a fixed size "
+        "the length of a frame can't be known: it needs a length, an end, or data of a fixed size "
           + "(data: 8)")
       return false
     }
     let checks = elements.indices.filter { if case .check = elements[$0].kind { true } else { false } }
     guard !isCounted || elements[0].name == "start" || !checks.isEmpty else {
-      report(mark, "nothing tells where such a frame begins: it needs a start or a check")
+      report(mark, "the beginning of such a frame can't be found: it needs a start or a check")
       return false
     }
     return varyingIsLast(elements, drafts, checks, body: body, isCounted: isCounted)
   }
 
-  /// A check that isn't always there, or has a varying count of digits, is found from the end.
+  /// Checks that an optional checksum, or one in decimal digits, is the last element: it is located from the frame's end.
   private mutating func varyingIsLast(
     _ elements: [ProtocolDescription.Element], _ drafts: [DraftElement], _ checks: [Int], body: Int, isCounted: Bool
   ) -> Bool {
@@ -55,14 +55,15 @@ extension DescriptionReader {
         guard place == last, hasEnd, !isCounted else {
           report(
             drafts[place].mark,
-            "a check in decimal is the last element in front of end, in frames that are read up to there")
+            "a check in decimal must be the last element before end, in frames that are read up to end")
           return false
         }
         varying.insert(place)
       }
       if !check.isPresentIfEmpty {
         guard place == last, place > body else {
-          report(drafts[place].mark, "a check that may be missing (unless_empty) is the last element, but for end")
+          report(
+            drafts[place].mark, "a check that may be missing (unless_empty) must be the last element, except for end")
           return false
         }
         varying.insert(place)
@@ -72,26 +73,28 @@ extension DescriptionReader {
       guard case .check(let check) = elements[place].kind, check.covers.contains(where: varying.contains) else {
         continue
       }
-      report(drafts[place].mark, "a check isn't over one that may be missing, or has a varying count of digits")
+      report(
+        drafts[place].mark, "a check can't cover a check that may be missing, or that has a varying number of digits")
       return false
     }
     return true
   }
 
-  /// Whether a layout can be written in digits.
-  mutating func areDigits(
+  /// Checks that a layout can be encoded in hexadecimal digits.
+  mutating func checkDigits(
     _ elements: [ProtocolDescription.Element], _ drafts: [DraftElement], _ mark: YAMLMark,
     _ digits: ProtocolDescription.Hexadecimal
   ) {
-    if elements.last?.name != "end" { report(mark, "a frame in digits needs an end, which is none") }
+    if elements.last?.name != "end" { report(mark, "with digits: hex a frame needs an end") }
     for (place, element) in elements.enumerated() {
       guard case .check(let check) = element.kind else { continue }
       if check.covers.contains(where: { ["start", "end"].contains(elements[$0].name) }) {
-        report(drafts[place].mark, "with digits: hex a check is over what is written in digits, not over start or end")
+        report(
+          drafts[place].mark, "with digits: hex a check covers elements that are written in digits, not start or end")
       }
     }
     if digits.beginsWithOneDigit, !beginsWithOneByte(elements) {
-      report(mark, "with first_digit: single the first element behind start is a number of one byte (u8)")
+      report(mark, "with first_digit: single the first element after start must be a number of one byte (u8)")
     }
   }
 
@@ -100,7 +103,7 @@ extension DescriptionReader {
     return format.byteCount == 1
   }
 
-  /// Whether the shortest frame, or the only one, is within the limit.
+  /// Checks that the shortest frame isn't longer than the limit.
   mutating func fits(
     _ elements: [ProtocolDescription.Element], _ mark: YAMLMark, _ digits: ProtocolDescription.Hexadecimal?, limit: Int
   ) -> Bool {
@@ -117,7 +120,7 @@ extension DescriptionReader {
     return true
   }
 
-  /// The bytes of an element, at least; of a check that may be missing those that it has when there is data.
+  /// The smallest size of an element in bytes. An optional checksum counts as present.
   static func size(of element: ProtocolDescription.Element) -> Int {
     switch element.kind {
     case .constant(let bytes): bytes.count

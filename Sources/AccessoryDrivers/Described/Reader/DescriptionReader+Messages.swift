@@ -2,12 +2,12 @@
 
 import AccessoryProtocols
 
-// What frames mean.
+// Reads messages: what frames mean.
 extension DescriptionReader {
   static let messageLimit = 64
 
   mutating func messages(_ node: YAMLNode) {
-    // Pieces may be counted by a field of a later message, so these are looked up when all are read.
+    // A field of a later message may hold the count of pieces, so the counts are resolved at the end.
     var counts: [(name: String, mark: YAMLMark)] = []
     for entry in entries(node, "messages", limit: Self.messageLimit) ?? [] {
       let before = problems.count
@@ -43,9 +43,9 @@ extension DescriptionReader {
 
   private mutating func framings(of fields: [String: YAMLNode], _ entry: YAMLNode.Entry) -> [Int] {
     guard let node = fields["framing"] else {
-      // Where framings are missing that is said already.
+      // Missing framings were reported earlier.
       if description.framings.count > 1 {
-        report(entry.mark, "framing is missing: which of \(Self.either(description.framings.map(\.name)))")
+        report(entry.mark, "framing is missing: name one of \(Self.either(description.framings.map(\.name)))")
       }
       return description.framings.count == 1 ? [0] : []
     }
@@ -53,18 +53,18 @@ extension DescriptionReader {
     var framings: [Int] = []
     for node in oneOrMore(node, "framings", limit: Self.framingLimit) {
       guard let place = reference(node, "a framing of this file", among: names) else { continue }
-      if framings.contains(place) { report(node.mark, "the framing \(names[place]) is there twice") }
+      if framings.contains(place) { report(node.mark, "the framing \(names[place]) is given twice") }
       if !framings.isEmpty, elements(of: place).isEmpty || elements(of: framings[0]).isEmpty,
         !brokenFramings.contains(place), !brokenFramings.contains(framings[0])
       {
-        report(node.mark, "only framings with a layout can be several of one message")
+        report(node.mark, "a message can have several framings only if each has a layout")
       }
       framings.append(place)
     }
     return framings
   }
 
-  /// The place of an element that frames of all these framings have at the same place, as the same type of number.
+  /// The index of an element that all framings of the message have at the same index and with the same type.
   mutating func numberElement(_ name: String, _ mark: YAMLMark, of message: ProtocolDescription.Message) -> Int? {
     guard let place = numberElement(name, mark, of: message.framing) else { return nil }
     for other in message.otherFramings {
@@ -72,15 +72,15 @@ extension DescriptionReader {
       guard second == place, elements(of: other)[second] == elements(of: message.framing)[place] else {
         report(
           mark,
-          "\(name) is another element in frames of \(description.framings[other].name): framings of one message have it at the "
-            + "same place of their layouts, with the same type")
+          "\(name) differs in frames of \(description.framings[other].name): all framings of one message must have it "
+            + "at the same place of their layouts, with the same type")
         return nil
       }
     }
     return place
   }
 
-  /// The elements of a framing; none where it has no layout.
+  /// The elements of a framing; empty when it has no layout.
   func elements(of framing: Int) -> [ProtocolDescription.Element] {
     switch description.framings[framing].form {
     case .layout(let elements), .hexadecimal(let elements, _): elements
@@ -88,13 +88,13 @@ extension DescriptionReader {
     }
   }
 
-  /// The place of a framing's element that is a number; nil and no word of it where the framing itself is wrong.
+  /// The index of a framing's number element. Reports an unknown name; for a framing with errors it returns nil and reports nothing.
   mutating func numberElement(_ name: String, _ mark: YAMLMark, of framing: Int) -> Int? {
     guard !brokenFramings.contains(framing) else { return nil }
     let elements = elements(of: framing)
     if let place = elements.firstIndex(where: { $0.name == name }) {
       if case .number = elements[place].kind { return place }
-      report(mark, "\(name) is no number with a name of its own, and can't be compared or given")
+      report(mark, "\(name) is not a number with a name, so it can't be compared or set")
       return nil
     }
     guard problems.count < Self.problemLimit else { return nil }
@@ -102,11 +102,11 @@ extension DescriptionReader {
     let advice = known.isEmpty ? "it has none" : KnownKeys.advice(name, among: known)
     report(
       mark,
-      "\(Quoted.text(name)) is no number in frames of \(description.framings[framing].name): \(advice)")
+      "\(Quoted.text(name)) is not a number in frames of \(description.framings[framing].name): \(advice)")
     return nil
   }
 
-  /// The raw numbers that an element can have.
+  /// The range of an element's raw number.
   func range(ofElement place: Int, of framing: Int) -> ClosedRange<Int> {
     guard case .number(let format) = elements(of: framing)[place].kind else { return 0...0 }
     return Self.range(of: format) ?? 0...0
@@ -138,14 +138,14 @@ extension DescriptionReader {
     }
     guard let fields = fields(node, "refusal", DescriptionKeys.refusal) else { return }
     guard let reason = fields["reason"] else {
-      report(node.mark, "reason is missing: which element says why (refusal: true where none does)")
+      report(node.mark, "reason is missing: the element that says why (or write refusal: true)")
       return
     }
     guard case .scalar(let name) = reason.content,
       let place = numberElement(name, reason.mark, of: message)
     else {
       if case .scalar = reason.content { return }
-      report(reason.mark, "reason is an element's name, not \(kind(reason))")
+      report(reason.mark, "reason must be an element's name, not \(kind(reason))")
       return
     }
     message.refusalReason = place
@@ -160,12 +160,12 @@ extension DescriptionReader {
   ) -> ProtocolDescription.Pieces? {
     guard let fields = fields(node, "pieces", DescriptionKeys.pieces) else { return nil }
     guard let index = fields["index"] else {
-      report(node.mark, "index is missing: the field with the piece's number")
+      report(node.mark, "index is missing: the field with the number of the piece")
       return nil
     }
     guard let place = reference(index, "a field of this message", among: scope.fields) else { return nil }
     guard scope.counting.contains(scope.fields[place]) else {
-      report(index.mark, "\(scope.fields[place]) is no whole number, and can't be a piece's")
+      report(index.mark, "\(scope.fields[place]) is not a whole number, so it can't be the number of a piece")
       return nil
     }
     var pieces = ProtocolDescription.Pieces(index: scope.fields[place])
@@ -176,25 +176,25 @@ extension DescriptionReader {
       pieces.count = text(count, "a field's name", limit: 64)
       if let name = pieces.count { counts.append((name, count.mark)) }
       if let silence = fields["silence"] {
-        report(silence.mark, "pieces end by a count or by silence, not by both")
+        report(silence.mark, "pieces can end by a count or by silence, not by both")
       }
     } else if let each = fields["each"] {
-      report(each.mark, "each is for pieces with a count")
+      report(each.mark, "each is only for pieces with a count")
     }
     return pieces
   }
 
-  /// A time in nanoseconds, within so many milliseconds.
+  /// Reads a time in nanoseconds. `range` is in milliseconds.
   mutating func nanoseconds(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Int64>) -> Int64? {
     time(node, what, .milliseconds(range.lowerBound) ... .milliseconds(range.upperBound)).map(\.inNanoseconds)
   }
 
-  /// Looks a field or a derived value up, of which `is` must be so.
+  /// Looks up a field or a derived value. Reports an unknown name, and a value for which `isGood` is false.
   mutating func value(
     _ name: String, _ mark: YAMLMark, _ place: String, _ isGood: (ValueType) -> Bool, _ wanted: String
   ) {
     guard let facts = values[name] else {
-      // It may be in what couldn't be read.
+      // The name may be in a message that couldn't be read.
       guard !hasBrokenMessages, problems.count < Self.problemLimit else { return }
       let known = values.keys.sorted()
       let advice = known.isEmpty ? "there is none" : KnownKeys.advice(name, among: known)

@@ -2,28 +2,28 @@
 
 import AccessoryProtocols
 
-// A protocol that is Modbus: what can be asked follows from its registers.
+// Reads a description of a Modbus accessory, whose requests are generated from its registers.
 extension DescriptionReader {
-  /// What holds for all registers of a file.
+  /// Settings for all registers of a file.
   struct ModbusSettings {
     var rules = ProtocolDescription.ModbusRules()
-    /// The unit that is asked where none is named.
+    /// The unit that requests go to by default.
     var unit = 1
-    /// The units that a search asks; nil: all that there may be on a line.
+    /// The units that a search asks; nil means all that Modbus allows on a line.
     var scan: ClosedRange<Int>?
-    /// Registers of one request, at most.
+    /// The most registers in one request.
     var longest = Modbus.registersPerRequest
-    /// Registers between two others that may be read with them though nobody wants them.
+    /// The most unused registers between two others that may be read with them in one request.
     var across = 0
-    /// Whether the lower words of larger numbers come first.
+    /// Whether the low word of a number in several registers comes first.
     var isLowWordFirst = false
   }
 
-  /// Reads the registers and what is said of the line; nothing else says how frames look then.
+  /// Reads the registers and the settings. Reports the keys that Modbus replaces.
   mutating func modbus(_ fields: [String: YAMLNode], _ mark: YAMLMark) {
     for key in ["framings", "units", "messages", "requests"] {
       if let node = fields[key] {
-        report(node.mark, "\(key) are not for Modbus: what is asked and answered follows from registers")
+        report(node.mark, "\(key) can't be used with Modbus: requests and replies follow from registers")
       }
     }
     if fields["byte_order"] == nil { order = .bigEndian }
@@ -32,13 +32,13 @@ extension DescriptionReader {
     description.becomeModbus(settings.rules, unit: settings.unit)
     if let scan = settings.scan { description.units?.scan = scan }
     guard let node = fields["registers"] else {
-      report(mark, "registers are missing: which registers there are, and what is in them")
+      report(mark, "registers are missing: the groups of registers and their fields")
       return
     }
     for entry in entries(node, "registers", limit: Self.requestLimit) ?? [] {
       let before = problems.count
       if isPlainName(entry, "a group's name"), description.request(named: entry.key) != nil {
-        report(entry.mark, "\(entry.key) is what a request of another group is called")
+        report(entry.mark, "\(entry.key) is the name of a request of another group")
       }
       group(entry, settings)
       if problems.count > before { hasBrokenMessages = true }
@@ -67,7 +67,7 @@ extension DescriptionReader {
     word(node, "words_first", among: ["high", "low"]).map { $0 == "low" }
   }
 
-  /// A group of registers that are read together, in as few requests as can be.
+  /// Reads a group of registers, and combines them into as few requests as possible.
   private mutating func group(_ entry: YAMLNode.Entry, _ settings: ModbusSettings) {
     guard let fields = fields(entry.value, "a group of registers", DescriptionKeys.registers) else { return }
     guard let node = fields["function"], let list = fields["fields"] else {
@@ -87,7 +87,7 @@ extension DescriptionReader {
     for node in self.list(list, "fields", limit: Self.stepLimit) ?? [] {
       guard let register = register(node, function, settings, &scope) else { continue }
       if let line = lines.updateValue(node.mark.line, forKey: register.field.name), !register.field.isList {
-        report(node.mark, "the field \(register.field.name) was there already, in line \(line)")
+        report(node.mark, "the field \(register.field.name) is already defined in line \(line)")
       }
       registers.append(register)
     }
@@ -102,7 +102,7 @@ extension DescriptionReader {
     add(entry.key, summary, blocks)
   }
 
-  /// The requests of a group: the first one has its name, the others numbers behind it.
+  /// Adds the requests of a group. The first has the group's name; the others have "-2", "-3" and so on appended.
   private mutating func add(_ name: String, _ summary: String, _ blocks: [ProtocolDescription.RegisterBlock]) {
     let first = description.requests.count
     for (index, block) in blocks.enumerated() {
@@ -111,7 +111,7 @@ extension DescriptionReader {
     groups[first] = description.requests.indices.suffix(from: min(first, description.requests.count))
   }
 
-  // MARK: - A register
+  // MARK: - Registers
 
   private mutating func register(
     _ node: YAMLNode, _ function: Int, _ settings: ModbusSettings, _ scope: inout MessageScope
@@ -148,17 +148,17 @@ extension DescriptionReader {
     return register
   }
 
-  /// A coil or a discrete input is one bit.
+  /// Sets the type of a coil or a discrete input: a single bit.
   private mutating func bitField(_ fields: inout [String: YAMLNode], _ mark: YAMLMark) {
     for key in ["type", "bits", "half", "words_first", "scale", "offset", "flags", "variants", "above"] {
-      if let node = fields[key] { report(node.mark, "\(key) isn't for a coil or an input, which is one bit") }
+      if let node = fields[key] { report(node.mark, "\(key) can't be used for a coil or an input, which is one bit") }
       fields[key] = nil
     }
     fields["type"] = YAMLNode(content: .scalar("u8"), mark: mark)
     fields["bits"] = YAMLNode(content: .scalar("0"), mark: mark)
   }
 
-  /// How many registers a value takes; of a byte also which half.
+  /// The number of registers of a value. For a single byte, sets which half of the register it is.
   private mutating func registers(
     _ keys: [String: YAMLNode], _ field: inout ProtocolDescription.Field, _ settings: ModbusSettings, _ byte: inout Int
   ) -> Int? {
@@ -180,7 +180,7 @@ extension DescriptionReader {
     }
     if let node = keys["half"] {
       guard bytes == 1, field.isList == false else {
-        report(node.mark, "half is for one number of one byte, like u8")
+        report(node.mark, "half is only for one number of one byte, like u8")
         return nil
       }
       byte = word(node, "half", among: ["high", "low"]) == "low" ? 1 : 0
@@ -192,7 +192,7 @@ extension DescriptionReader {
       return nil
     }
     if bytes <= 2, let node = keys["words_first"] {
-      report(node.mark, "words_first is for numbers of several registers")
+      report(node.mark, "words_first is only for numbers of several registers")
     }
     return bytes / 2
   }

@@ -2,9 +2,9 @@
 
 import AccessoryProtocols
 
-// Types of numbers in bytes.
+// Reads the types of numbers in bytes.
 extension DescriptionReader {
-  /// The types by their names, without a byte order.
+  /// The types by name, without a byte order.
   static let numberTypes: [(name: String, format: ProtocolDescription.NumberFormat)] =
     (1...8).map { ("u\($0 * 8)", .init(byteCount: $0)) }
     + (1...8).map { ("i\($0 * 8)", .init(byteCount: $0, encoding: .signed)) }
@@ -12,33 +12,33 @@ extension DescriptionReader {
     + (1...4).map { ("bcd\($0 * 8)", .init(byteCount: $0, encoding: .bcd)) }
     + [4, 8].map { ("f\($0 * 8)", .init(byteCount: $0, encoding: .float)) }
 
-  /// The type of a number with this name; nil when there is none.
+  /// The type with this name; nil when there is none.
   func numberFormat(_ name: String) -> ProtocolDescription.NumberFormat? {
     let orders: [(suffix: String, order: ByteOrder)] = [("le", .littleEndian), ("be", .bigEndian)]
     let said = orders.first { name.hasSuffix($0.suffix) }
     let plain = said == nil ? name[...] : name.dropLast(2)
     guard var format = Self.numberTypes.first(where: { $0.name == plain })?.format else { return nil }
-    // One byte has no order.
+    // A single byte has no byte order.
     guard said == nil || format.byteCount > 1 else { return nil }
     format.order = said?.order ?? order
     return format
   }
 
-  /// The type of a number.
+  /// Reads the type of a number.
   mutating func number(_ node: YAMLNode, _ what: String) -> ProtocolDescription.NumberFormat? {
     if case .scalar(let text) = node.content, let format = numberFormat(text) { return format }
     guard case .scalar(let text) = node.content, !text.isEmpty else {
-      report(node.mark, "\(what) has a type of number, like u8 or i16le, not \(kind(node))")
+      report(node.mark, "\(what) must be a type of number, like u8 or i16le, not \(kind(node))")
       return nil
     }
     if problems.count < Self.problemLimit {
       let advice = KnownKeys.advice(text, among: Self.numberTypes.map(\.name))
-      report(node.mark, "\(what): \(Quoted.text(text)) is no type of number: \(advice)")
+      report(node.mark, "\(what): \(Quoted.text(text)) is not a type of number: \(advice)")
     }
     return nil
   }
 
-  /// The raw numbers that a type can have; nil for those with fractions.
+  /// The range of a type's raw numbers; nil for floating-point types.
   static func range(of format: ProtocolDescription.NumberFormat) -> ClosedRange<Int>? {
     let bits = format.byteCount * 8
     switch format.encoding {

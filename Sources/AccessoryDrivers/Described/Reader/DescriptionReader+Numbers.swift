@@ -2,26 +2,27 @@
 
 import AccessoryProtocols
 
-// Numbers, fractions and bits.
+// Reads numbers, fractions and bits.
 extension DescriptionReader {
-  /// Beyond these no number of a description goes, so that what is worked out with them doesn't overflow.
+  /// The range of all numbers in a description, so that calculations with them don't overflow.
   static let widest = -1_000_000_000_000...1_000_000_000_000
 
-  /// A whole number in decimal or hexadecimal.
+  /// Reads a whole number in decimal or hexadecimal.
   mutating func integer(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Int>) -> Int? {
     if case .scalar(let text) = node.content, let number = WholeNumber.read(text), range.contains(number) {
       return number
     }
-    report(node.mark, "\(what) is a whole number from \(range.lowerBound) to \(range.upperBound), not \(kind(node))")
+    report(
+      node.mark, "\(what) must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(kind(node))")
     return nil
   }
 
-  /// A whole number that is a key.
+  /// Reads a whole number that is a key.
   mutating func integer(_ entry: YAMLNode.Entry, _ what: String, _ range: ClosedRange<Int>) -> Int? {
     integer(YAMLNode(content: .scalar(entry.key), mark: entry.mark), what, range)
   }
 
-  /// Texts by number: words, flags, tags. No number is there twice, in whatever notation.
+  /// Reads a mapping from numbers, such as words, flags or tags. Reports a number that is there twice, also in different notations.
   mutating func numbered<Value>(
     _ node: YAMLNode, _ what: String, _ range: ClosedRange<Int>, limit: Int = 256,
     _ read: (inout Self, YAMLNode) -> Value?
@@ -30,7 +31,7 @@ extension DescriptionReader {
     for entry in entries(node, what, limit: limit) ?? [] {
       guard let number = integer(entry, "a number of \(what)", range) else { continue }
       guard values[number] == nil else {
-        report(entry.mark, "the number \(number) is there twice")
+        report(entry.mark, "the number \(number) is given twice")
         continue
       }
       values[number] = read(&self, entry.value)
@@ -38,17 +39,17 @@ extension DescriptionReader {
     return values
   }
 
-  /// A factor: a decimal number such as 0.01, or a fraction such as 1/3, exactly.
+  /// Reads a factor exactly: a decimal number such as 0.01, or a fraction such as 1/3.
   mutating func scale(_ node: YAMLNode) -> ProtocolDescription.Scale? {
     if case .scalar(let text) = node.content, let scale = Self.fraction(text), scale.numerator != 0 { return scale }
     report(
       node.mark,
-      "scale is a number other than 0 with up to 9 digits in front of its point and up to 9 behind it, like 0.01, or a "
+      "scale must be a number other than 0 with up to 9 digits before its point and up to 9 after it, like 0.01, or a "
         + "fraction like 1/3, not \(kind(node))")
     return nil
   }
 
-  /// A decimal number or a fraction, in its lowest terms; nil when it is none, or has too many digits.
+  /// Parses a decimal number or a fraction, in lowest terms; nil when it is neither, or has too many digits.
   static func fraction(_ text: String) -> ProtocolDescription.Scale? {
     let isNegative = text.utf8.first == UInt8(ascii: "-")
     let amount = isNegative ? text.dropFirst() : text[...]
@@ -87,16 +88,17 @@ extension DescriptionReader {
     return max(1, first)
   }
 
-  /// Bits of a number of so many: "3" or "0..3".
+  /// Reads a selection from `count` bits: "3" or "0..3".
   mutating func bits(_ node: YAMLNode, of count: Int, stays: Bool) -> ProtocolDescription.Bits? {
     if case .scalar(let text) = node.content, let range = Self.range(text), range.upperBound < count {
       return ProtocolDescription.Bits(lowest: range.lowerBound, count: range.count, staysHere: stays)
     }
-    report(node.mark, "bits are one of 0 to \(count - 1), or some like 0..3, the lowest first, not \(kind(node))")
+    report(
+      node.mark, "bits must be one of 0 to \(count - 1), or a range like 0..3, the lowest first, not \(kind(node))")
     return nil
   }
 
-  /// "3" or "0..3".
+  /// Parses "3" or "0..3".
   static func range(_ text: some StringProtocol) -> ClosedRange<Int>? {
     let ends = ends(of: text)
     let numbers = ends.map { digits(of: Substring($0), limit: 4) }
@@ -104,7 +106,7 @@ extension DescriptionReader {
     return first...last
   }
 
-  /// What stands on both sides of "..", or the whole of a text where that isn't in it.
+  /// The text before and after ".."; the whole text when it has none.
   static func ends(of text: some StringProtocol) -> [String] {
     let bytes = Array(text.utf8)
     let dots = [UInt8(ascii: "."), UInt8(ascii: ".")]

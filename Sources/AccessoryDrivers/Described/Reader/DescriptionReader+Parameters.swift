@@ -2,19 +2,19 @@
 
 import AccessoryProtocols
 
-// Numbers that the user gives, as the accessory doesn't tell them.
+// Reads parameters: numbers that the user sets because the accessory doesn't report them.
 extension DescriptionReader {
-  /// Read behind the messages, none of whose values has a parameter's name.
+  /// Reads the parameters. Called after the messages, because a parameter can't have the name of a value.
   mutating func parameters(_ node: YAMLNode) {
     for entry in entries(node, "parameters", limit: 16) ?? [] {
       guard isPlainName(entry, "a parameter's name") else { continue }
       if let known = values[entry.key] {
-        report(entry.mark, "\(entry.key) is a value already, in line \(known.line)")
+        report(entry.mark, "\(entry.key) is already the name of a value, in line \(known.line)")
         continue
       }
       if CommonValues.isNear(entry.key) || CommonValues.names.contains(entry.key) {
         report(
-          entry.mark, "\(entry.key) looks like a value that the accessory tells: call the parameter something else")
+          entry.mark, "\(entry.key) looks like a value that the accessory sends: give the parameter another name")
       }
       let parameter = parameter(entry)
       values[entry.key] = ValueType(.number, unit: parameter?.unit, line: entry.mark.line)
@@ -25,7 +25,7 @@ extension DescriptionReader {
   private mutating func parameter(_ entry: YAMLNode.Entry) -> ProtocolDescription.Parameter? {
     guard let fields = fields(entry.value, "a parameter", DescriptionKeys.parameter) else { return nil }
     for key in ["from", "to"] where fields[key] == nil {
-      report(entry.mark, "\(key) is missing: what \(entry.key) may be, like {unit: V, from: 1, to: 500}")
+      report(entry.mark, "\(key) is missing: the limits of \(entry.key), like {unit: V, from: 1, to: 500}")
     }
     let from = fields["from"].flatMap { decimal($0, "from") }
     let to = fields["to"].flatMap { decimal($0, "to") }
@@ -37,11 +37,11 @@ extension DescriptionReader {
     var parameter = ProtocolDescription.Parameter(entry.key, from...to)
     set(&parameter.summary, fields["summary"].flatMap { text($0, "summary", limit: 200) })
     parameter.unit = fields["unit"].flatMap { text($0, "unit", limit: 16) }
-    if let node = fields["default"] { parameter.standard = decimal(node, "default", from...to) }
+    if let node = fields["default"] { parameter.defaultValue = decimal(node, "default", from...to) }
     return parameter
   }
 
-  /// A number with or without a fraction.
+  /// Reads a number with or without a fraction.
   mutating func decimal(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Double>? = nil) -> Double? {
     if case .scalar(let text) = node.content, !text.contains("/"), let number = Self.fraction(text)?.value,
       range?.contains(number) ?? true
@@ -50,11 +50,11 @@ extension DescriptionReader {
     }
     let bounds =
       range.map { " from \(NumberText.text($0.lowerBound)) to \(NumberText.text($0.upperBound))" } ?? ", like 21.5"
-    report(node.mark, "\(what) is a number\(bounds), not \(kind(node))")
+    report(node.mark, "\(what) must be a number\(bounds), not \(kind(node))")
     return nil
   }
 
-  /// What an example says of the parameters.
+  /// Reads the parameters that an example sets.
   mutating func exampleParameters(_ node: YAMLNode) -> [String: Double] {
     var numbers: [String: Double] = [:]
     let known = description.parameters

@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// Texts with values in them: "{battery.voltage}V".
+// Reads text patterns with values in braces, as in "{battery.voltage}V".
 extension DescriptionReader {
   private enum Piece {
     case literal(String)
@@ -26,10 +26,10 @@ extension DescriptionReader {
         parts.append(.literal(bytes))
       case .name(let name):
         if case .field = parts.last {
-          report(node.mark, "between two values of a pattern stands a text that ends the first")
+          report(node.mark, "two values of a pattern must have a text between them that ends the first")
         }
         guard used.insert(name).inserted else {
-          report(node.mark, "the value \(Quoted.text(name)) is there twice in this pattern")
+          report(node.mark, "the value \(Quoted.text(name)) is named twice in this pattern")
           continue
         }
         guard let field = placeholder(name, node.mark, kinds.first { $0.key == name }, &scope) else { continue }
@@ -42,7 +42,7 @@ extension DescriptionReader {
     return .pattern(ProtocolDescription.TextPattern(parts))
   }
 
-  /// A value in a pattern: a number unless its type says something else.
+  /// Reads the field of a value in a pattern. Its type is `number` by default.
   private mutating func placeholder(
     _ name: String, _ mark: YAMLMark, _ kind: YAMLNode.Entry?, _ scope: inout MessageScope
   ) -> ProtocolDescription.Field? {
@@ -58,16 +58,17 @@ extension DescriptionReader {
     return field(known, kind?.value.mark ?? mark, .text, &scope)
   }
 
-  /// Texts and names in braces; a brace that stands for itself is there twice.
+  /// Splits a pattern into literal texts and names in braces. A literal brace is written twice.
   private mutating func pieces(_ node: YAMLNode) -> [Piece]? {
     guard case .scalar(let text) = node.content, !text.isEmpty, text.utf8.count <= 512 else {
       report(
         node.mark,
-        "pattern is a text of up to 512 bytes with names in braces, like \"{battery.voltage}V\", not \(kind(node))")
+        "pattern must be a text of up to 512 bytes with names in braces, like \"{battery.voltage}V\", not \(kind(node))"
+      )
       return nil
     }
     if node.style == .literal, text.contains("\\") {
-      report(node.mark, "pattern has a backslash, and means something only in double quotes: \"\\r\"")
+      report(node.mark, "pattern has a backslash, which has a meaning only in double quotes: \"\\r\"")
       return nil
     }
     var pieces: [Piece] = []
@@ -85,7 +86,7 @@ extension DescriptionReader {
       }
       guard scalar == "{", let end = rest.firstIndex(of: "}") else {
         report(
-          node.mark, "pattern has a brace without its other half (a brace that stands for itself is there twice: {{)")
+          node.mark, "pattern has a brace without its counterpart (write {{ for a brace in the text)")
         return nil
       }
       if !literal.isEmpty { pieces.append(.literal(literal)) }
@@ -97,7 +98,7 @@ extension DescriptionReader {
     return withoutBlanks(pieces)
   }
 
-  /// The pattern without blanks and line ends at its beginning and end: those of a received text are ignored, too.
+  /// Removes blanks and line ends at both ends of the pattern; those of a received text are ignored as well.
   private func withoutBlanks(_ pieces: [Piece]) -> [Piece] {
     var pieces = pieces
     let isBlank = { (scalar: Unicode.Scalar) in [" ", "\t", "\r", "\n", "\0"].contains(scalar) }

@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// What is asked when.
+// Reads the plan: which requests are made, and when.
 extension DescriptionReader {
   mutating func plan(_ node: YAMLNode) -> ProtocolDescription.Plan {
     var plan = ProtocolDescription.Plan()
@@ -27,30 +27,32 @@ extension DescriptionReader {
   private mutating func identify(_ node: YAMLNode, _ plan: inout ProtocolDescription.Plan) {
     guard let fields = fields(node, "identify", DescriptionKeys.identify) else { return }
     guard let request = fields["request"] else {
-      report(node.mark, "request is missing: which request tells what the accessory is")
+      report(node.mark, "request is missing: the request that identifies the accessory")
       return
     }
     let requests = oneOrMore(request, "requests", limit: 4).map { node in (node, unattended(node, "identify")) }
     for case (let node, let place?) in requests where description.requests[place].reply == nil {
-      report(node.mark, "the request \(description.requests[place].name) has no reply, and can identify nothing")
+      report(
+        node.mark, "the request \(description.requests[place].name) has no reply, so it can't identify the accessory")
     }
     plan.identify = requests.first?.1
     plan.identifyOtherwise = requests.dropFirst().compactMap(\.1)
     if let node = fields["expect"] { plan.expected = expectations(node) }
   }
 
-  /// A request's name, or one step: {request: reset, expect: {…}}, {baud: 9600}, {wait: 1s}.
+  /// Reads a step of the start: a request's name, or one of {request: reset, expect: {…}}, {baud: 9600}, {wait: 1s}.
   private mutating func startStep(_ node: YAMLNode) -> ProtocolDescription.StartStep? {
     guard case .mapping = node.content else { return unattended(node, "start").map { .request($0, expected: [:]) } }
     guard let fields = fields(node, "a step of start", DescriptionKeys.startStep) else { return nil }
     let kinds = ["request", "baud", "wait"].filter { fields[$0] != nil }
     guard kinds.count == 1 else {
-      report(node.mark, "a step of start has one of request, baud and wait, not \(kinds.isEmpty ? "none" : "several")")
+      report(
+        node.mark, "a step of start must have one of request, baud and wait, not \(kinds.isEmpty ? "none" : "several")")
       return nil
     }
-    if kinds[0] != "request", let node = fields["expect"] { report(node.mark, "expect goes with request") }
+    if kinds[0] != "request", let node = fields["expect"] { report(node.mark, "expect needs request") }
     if let node = fields["baud"], description.units != nil || description.modbus != nil {
-      report(node.mark, "baud: several accessories may be on such a line, so that its rate stays as it is")
+      report(node.mark, "baud: several accessories may be on this line, so its rate can't be changed")
     }
     if let node = fields["baud"] { return whole(node, "baud", 1...100_000_000).map { .baud($0) } }
     if let node = fields["wait"] { return nanoseconds(node, "wait", 1...60_000).map { .wait($0) } }
@@ -59,7 +61,7 @@ extension DescriptionReader {
     if description.requests[request].reply == nil {
       report(
         expect.mark,
-        "the request \(description.requests[request].name) has no reply, of which anything could be expected")
+        "the request \(description.requests[request].name) has no reply, so nothing can be expected")
     }
     return .request(request, expected: expectations(expect))
   }
@@ -71,23 +73,23 @@ extension DescriptionReader {
       return nil
     }
     let places = oneOrMore(requests, "requests", limit: 32).compactMap { unattended($0, "poll") }.flatMap {
-      // All requests of a group of registers.
+      // The first request of a group of registers stands for all requests of the group.
       groups[$0].map(Array.init) ?? [$0]
     }
     return ProtocolDescription.Poll(
       places, every: fields["every"].flatMap { nanoseconds($0, "every", 100...86_400_000) })
   }
 
-  /// A request that is made without anybody asking for it: it changes nothing and needs no arguments.
+  /// Reads the name of a request that the plan makes without the user: it must be no write, and need no arguments.
   private mutating func unattended(_ node: YAMLNode, _ what: String) -> Int? {
     guard let place = reference(node, "a request of this file", among: description.requests.map(\.name)) else {
       return nil
     }
     let request = description.requests[place]
     if request.isWrite {
-      report(node.mark, "\(what): \(request.name) changes something, and is made only by who asks for it")
+      report(node.mark, "\(what): \(request.name) changes something, so it can't be sent automatically")
     }
-    if let argument = request.arguments.first(where: { $0.standard == nil }) {
+    if let argument = request.arguments.first(where: { $0.defaultValue == nil }) {
       report(node.mark, "\(what): \(request.name) has the argument \(argument.name), which has no default")
     }
     return place
@@ -96,7 +98,7 @@ extension DescriptionReader {
   private mutating func wake(_ node: YAMLNode) -> ProtocolDescription.Wake? {
     guard let fields = fields(node, "wake", DescriptionKeys.wake) else { return nil }
     guard let send = fields["send"], let wait = fields["wait"] else {
-      report(node.mark, "wake is what to send, and how long to wait then: {send: 0D, wait: 100ms}")
+      report(node.mark, "wake needs the bytes to send, and the time to wait after them: {send: 0D, wait: 100ms}")
       return nil
     }
     let bytes = bytes(send, "send", limit: 64)
@@ -105,7 +107,7 @@ extension DescriptionReader {
     return ProtocolDescription.Wake(bytes, pause: pause)
   }
 
-  /// Values and what they must be, as texts.
+  /// Reads expected values: names, with their values as text.
   mutating func expectations(_ node: YAMLNode) -> [String: String] {
     var expected: [String: String] = [:]
     for entry in entries(node, "expect", limit: 256) ?? [] {
@@ -133,7 +135,7 @@ extension DescriptionReader {
     guard case .scalar(let text) = node.content, text.utf8.count <= 1_024, !text.isEmpty || node.style != .plain else {
       report(
         node.mark,
-        "what is expected is a value, or a list of them, and unknown where it must not be known, not \(kind(node))")
+        "an expected value must be a value, a list of values, or unknown, not \(kind(node))")
       return nil
     }
     return text

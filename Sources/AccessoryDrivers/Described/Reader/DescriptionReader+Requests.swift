@@ -2,7 +2,7 @@
 
 import AccessoryProtocols
 
-// What can be asked of an accessory.
+// Reads requests.
 extension DescriptionReader {
   static let requestLimit = 64
 
@@ -32,43 +32,43 @@ extension DescriptionReader {
     set(&request.isEchoed, fields["echoed"].flatMap { flag($0, "echoed") })
     set(&request.isOptional, fields["optional"].flatMap { flag($0, "optional") })
     if request.isOptional, request.reply == nil, fields["reply"] == nil, let node = fields["optional"] {
-      report(node.mark, "optional is for requests with a reply")
+      report(node.mark, "optional is only for requests with a reply")
     }
     request.timeout = fields["timeout"].flatMap { nanoseconds($0, "timeout", 1...60_000) }
     return request
   }
 
-  /// The messages that refuse a request: those that it names, or all that refuse.
+  /// Reads the messages that refuse a request. By default these are all messages that are refusals.
   private mutating func refusals(_ node: YAMLNode?) -> [Int] {
     let messages = description.messages
     guard let node else { return messages.indices.filter { messages[$0].isRefusal } }
     return oneOrMore(node, "messages", limit: 16).compactMap { node in
       guard let place = reference(node, "a message of this file", among: messages.map(\.name)) else { return nil }
       if !messages[place].isRefusal {
-        report(node.mark, "the message \(messages[place].name) refuses nothing (refusal: true says that it does)")
+        report(node.mark, "the message \(messages[place].name) is not a refusal (refusal: true makes it one)")
       }
       return place
     }
   }
 
-  /// Elements that are the same in request and reply.
+  /// Reads the elements that a reply must have in common with its request.
   private mutating func echoes(
     _ node: YAMLNode, _ request: ProtocolDescription.Request
   ) -> [ProtocolDescription.Echo] {
     guard case .frame(let framing, _, _) = request.sends else {
-      // Where what is sent couldn't be read that is said already.
+      // A request whose bytes couldn't be read was reported earlier.
       if case .bytes(let parts) = request.sends, !parts.isEmpty {
-        report(node.mark, "same names elements of frames, and this request sends bytes without a framing")
+        report(node.mark, "same names elements of frames, but this request sends bytes without a framing")
       }
       return []
     }
     guard let reply = request.reply else {
-      report(node.mark, "same is for requests with a reply")
+      report(node.mark, "same is only for requests with a reply")
       return []
     }
     return oneOrMore(node, "elements", limit: 8).compactMap { node in
       guard case .scalar(let name) = node.content else {
-        report(node.mark, "same names elements, not \(kind(node))")
+        report(node.mark, "same must name elements, not \(kind(node))")
         return nil
       }
       if isUnit(name, node.mark, "same") { return nil }
@@ -85,7 +85,7 @@ extension DescriptionReader {
     var arguments: [ProtocolDescription.Argument] = []
     for entry in entries(node, "arguments", limit: 16) ?? [] {
       guard isPlainName(entry, "an argument's name") else { continue }
-      // One that is wrong is an argument nevertheless, for what refers to it.
+      // An argument with errors is added, too, so that references to it are found.
       arguments.append(argument(entry) ?? ProtocolDescription.Argument(entry.key, 0...0, nil))
     }
     return arguments
@@ -101,7 +101,7 @@ extension DescriptionReader {
     if type.content != .scalar("text") {
       guard let number = number(type, "an argument (or text)") else { return nil }
       guard number.encoding != .float else {
-        report(type.mark, "an argument is a whole number, not one with a fraction")
+        report(type.mark, "an argument must be a whole number, not one with a fraction")
         return nil
       }
       format = number
@@ -125,9 +125,9 @@ extension DescriptionReader {
     }
     if let node = fields["default"] {
       if case .scalar(let word) = node.content, let number = argument.words[word] {
-        argument.standard = number
+        argument.defaultValue = number
       } else {
-        argument.standard = integer(node, "default", from...to)
+        argument.defaultValue = integer(node, "default", from...to)
       }
     }
     return argument

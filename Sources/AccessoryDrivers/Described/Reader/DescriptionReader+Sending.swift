@@ -2,34 +2,34 @@
 
 import AccessoryProtocols
 
-// What a request sends.
+// Reads what a request sends.
 extension DescriptionReader {
   mutating func sends(
     _ node: YAMLNode, _ fields: [String: YAMLNode], _ arguments: [ProtocolDescription.Argument]
-  ) -> ProtocolDescription.Sends {
+  ) -> ProtocolDescription.Contents {
     var unused = Set(arguments.map(\.name))
-    let sends: ProtocolDescription.Sends
+    let sends: ProtocolDescription.Contents
     if case .scalar(let name) = node.content, node.style == .plain, let framing = description.framing(named: name) {
       sends = frame(framing, node.mark, fields, arguments, &unused)
     } else {
       for key in ["with", "data"] {
         if let node = fields[key] {
-          report(node.mark, "\(key) is for requests that send a frame, and send names no framing")
+          report(node.mark, "\(key) is only for requests that send a frame, and send names no framing")
         }
       }
       let bytes = sentBytes(node, arguments, &unused)
       if description.units != nil, !bytes.contains(where: { if case .unit = $0 { true } else { false } }) {
-        report(node.mark, "nothing in these bytes says which unit is meant: send: [..., {unit: u8}]")
+        report(node.mark, "the number of the unit is missing in these bytes: send: [..., {unit: u8}]")
       }
       sends = .bytes(bytes)
     }
     if let argument = arguments.first(where: { unused.contains($0.name) }), let node = fields["arguments"] {
-      report(node.mark, "the argument \(argument.name) is sent nowhere: data: [{argument: \(argument.name)}]")
+      report(node.mark, "the argument \(argument.name) is not sent: data: [{argument: \(argument.name)}]")
     }
     return sends
   }
 
-  /// Bytes without a framing. Whoever writes a word that is neither meant a framing.
+  /// Reads bytes without a framing. A word that is neither hexadecimal nor quoted is reported as an unknown framing.
   private mutating func sentBytes(
     _ node: YAMLNode, _ arguments: [ProtocolDescription.Argument], _ unused: inout Set<String>
   ) -> [ProtocolDescription.BodyPart] {
@@ -40,7 +40,8 @@ extension DescriptionReader {
       guard problems.count < Self.problemLimit else { return [] }
       let advice = names.isEmpty ? "" : ": \(KnownKeys.advice(text, among: names))"
       report(
-        node.mark, "send is a framing's name, bytes in hexadecimal, or a text in quotes, not \(kind(node))\(advice)")
+        node.mark,
+        "send must be a framing's name, bytes in hexadecimal, or a text in quotes, not \(kind(node))\(advice)")
       return []
     }
     return parts(node, "send", arguments, &unused)
@@ -49,7 +50,7 @@ extension DescriptionReader {
   private mutating func frame(
     _ framing: Int, _ mark: YAMLMark, _ fields: [String: YAMLNode], _ arguments: [ProtocolDescription.Argument],
     _ unused: inout Set<String>
-  ) -> ProtocolDescription.Sends {
+  ) -> ProtocolDescription.Contents {
     var numbers: [Int: Int] = [:]
     var body: [ProtocolDescription.BodyPart] = []
     var areKnown = true
@@ -66,7 +67,7 @@ extension DescriptionReader {
         if !range.contains(argument.range.lowerBound) || !range.contains(argument.range.upperBound) {
           report(
             entry.value.mark,
-            "\(entry.key) is from \(range.lowerBound) to \(range.upperBound), and the argument \(name) may be from "
+            "\(entry.key) allows \(range.lowerBound) to \(range.upperBound), and the argument \(name) allows "
               + "\(argument.range.lowerBound) to \(argument.range.upperBound)")
         }
         numbers[place] = 0
@@ -80,10 +81,10 @@ extension DescriptionReader {
     let missing = elements(of: framing).filter { element in
       if case .number = element.kind { !given.contains(element.name) } else { false }
     }
-    // Who misspelt one meant one of these.
+    // Reported only if all names are known, because a misspelt name is probably one of the missing ones.
     if let first = missing.first, areKnown, !brokenFramings.contains(framing) {
       let names = missing.map(\.name).joined(separator: ", ")
-      report(fields["with"]?.mark ?? mark, "with says nothing of \(names): with: {\(first.name): 0}")
+      report(fields["with"]?.mark ?? mark, "with lacks \(names): with: {\(first.name): 0}")
     }
     for case .element(let place, _) in body { numbers[place] = nil }
     if let data = fields["data"] { body += parts(data, "data", arguments, &unused) }
@@ -96,7 +97,7 @@ extension DescriptionReader {
     if case .mapping(let entries) = node.content { entries } else { nil }
   }
 
-  /// Zeros for a body of a fixed size of which nothing is said; says if it has another size than it must have.
+  /// Zeros for a body of a fixed size without data. Reports a body of the wrong size.
   private mutating func padding(_ framing: Int, _ count: Int, _ mark: YAMLMark) -> [ProtocolDescription.BodyPart] {
     if case .pairs = description.framings[framing].form {
       report(mark, "frames of \(description.framings[framing].name) can't be sent")
@@ -121,7 +122,7 @@ extension DescriptionReader {
     return []
   }
 
-  /// Bytes of a body, at most.
+  /// The largest size of a body, in bytes.
   private func size(_ parts: [ProtocolDescription.BodyPart], _ arguments: [ProtocolDescription.Argument]) -> Int {
     parts.reduce(0) { sum, part in
       switch part {
@@ -137,7 +138,7 @@ extension DescriptionReader {
     }
   }
 
-  /// Bytes and arguments: one run of bytes, or a list.
+  /// Reads bytes and arguments: one run of bytes, or a list.
   private mutating func parts(
     _ node: YAMLNode, _ what: String, _ arguments: [ProtocolDescription.Argument], _ unused: inout Set<String>
   ) -> [ProtocolDescription.BodyPart] {
@@ -145,7 +146,7 @@ extension DescriptionReader {
     for node in oneOrMore(node, "parts of \(what)", limit: 64) {
       if case .mapping(let entries) = node.content, entries.count == 1, entries[0].key == "argument" {
         guard case .scalar(let name) = entries[0].value.content else {
-          report(entries[0].value.mark, "argument is an argument's name, not \(kind(entries[0].value))")
+          report(entries[0].value.mark, "argument must be an argument's name, not \(kind(entries[0].value))")
           continue
         }
         if argument(name, entries[0].value.mark, arguments, &unused) != nil { parts.append(.argument(name)) }
@@ -168,20 +169,20 @@ extension DescriptionReader {
     return arguments[place]
   }
 
-  /// The type of number in which the unit that is asked stands among bytes.
+  /// Reads the type of the unit number among bytes.
   private mutating func unit(_ node: YAMLNode) -> ProtocolDescription.NumberFormat? {
     guard let format = number(node, "unit") else { return nil }
     guard let units = description.units else {
-      report(node.mark, "unit is the number of the unit that is asked, and units: is missing")
+      report(node.mark, "unit needs units:, which is missing")
       return nil
     }
-    guard let range = Self.range(of: format), range.contains(units.range.lowerBound + units.sent),
-      range.contains(units.range.upperBound + units.sent)
+    guard let range = Self.range(of: format), range.contains(units.range.lowerBound + units.sentOffset),
+      range.contains(units.range.upperBound + units.sentOffset)
     else {
       report(
         node.mark,
-        "units are sent as \(units.range.lowerBound + units.sent) to \(units.range.upperBound + units.sent), which isn't "
-          + "in this type of number")
+        "units are sent as \(units.range.lowerBound + units.sentOffset) to \(units.range.upperBound + units.sentOffset), which "
+          + "don't fit in this type of number")
       return nil
     }
     return format

@@ -2,12 +2,12 @@
 
 import AccessoryProtocols
 
-// Fields one after another.
+// Reads sequences of fields.
 extension DescriptionReader {
-  /// Steps that one list can have.
+  /// The most steps in one list.
   static let stepLimit = 255
 
-  /// A list of fields and what may stand in place of them; `depth` groups are around it.
+  /// Reads a list of steps: fields, `skip`, `group`, `tail` and `when`. `depth` is the number of enclosing groups.
   mutating func steps(
     _ node: YAMLNode, _ what: String, _ scope: inout MessageScope, depth: Int
   ) -> [ProtocolDescription.Step] {
@@ -19,11 +19,11 @@ extension DescriptionReader {
       if case .field(let field) = step, !field.isList || scope.groups > 0 {
         if let line = names.updateValue(node.mark.line, forKey: field.name) {
           report(
-            node.mark, "the field \(field.name) was there already, in line \(line) (list: true makes a list of both)")
+            node.mark, "the field \(field.name) is already defined in line \(line) (list: true makes a list of both)")
         }
       }
       if place < nodes.count - 1, let why = step.mustBeLast {
-        report(node.mark, "\(why), so nothing can stand behind it")
+        report(node.mark, "\(why), so nothing can follow")
       }
       steps.append(step)
     }
@@ -34,7 +34,7 @@ extension DescriptionReader {
     _ node: YAMLNode, _ scope: inout MessageScope, depth: Int
   ) -> ProtocolDescription.Step? {
     guard case .mapping(let entries) = node.content else {
-      report(node.mark, "a field is keys with values (name: …, type: …), not \(kind(node))")
+      report(node.mark, "a field must be keys with values (name: …, type: …), not \(kind(node))")
       return nil
     }
     let kinds = ["skip", "group", "tail", "when"].filter { key in entries.contains { $0.key == key } }
@@ -45,7 +45,7 @@ extension DescriptionReader {
       return integer(value, "skip's count of bytes", 1...ProtocolDescription.Limit.frame).map { .skip($0) }
     }
     guard depth < ProtocolDescription.Limit.nesting else {
-      report(node.mark, "more than \(ProtocolDescription.Limit.nesting) groups are within each other")
+      report(node.mark, "groups are nested more than \(ProtocolDescription.Limit.nesting) deep")
       return nil
     }
     switch kind {
@@ -59,10 +59,10 @@ extension DescriptionReader {
     _ node: YAMLNode, _ times: YAMLNode?, _ scope: inout MessageScope, depth: Int
   ) -> ProtocolDescription.Step? {
     guard let times else {
-      report(node.mark, "repeat is missing beside group: how often it is there")
+      report(node.mark, "repeat is missing for group: how often the group is repeated")
       return nil
     }
-    // What says how often stands in front of the group.
+    // The count is read first, because it must come from a field before the group.
     let count = repetitions(times, scope)
     scope.groups += 1
     let steps = steps(node, "a group's fields", &scope, depth: depth + 1)
@@ -72,27 +72,27 @@ extension DescriptionReader {
     return .group(steps, count)
   }
 
-  /// What is there up to the end, or up to a count of bytes, must get there.
+  /// Reports a repetition up to the end, or up to a count of bytes, that may take no bytes: it would never end.
   private mutating func takesBytes(
     _ steps: [ProtocolDescription.Step], _ times: ProtocolDescription.Times, _ mark: YAMLMark
   ) {
     guard times == .toEnd || times == .prefixedBytes, !steps.isEmpty, steps.leastBytes == 0 else { return }
-    report(mark, "what is repeated up to the end must take bytes, and this may take none")
+    report(mark, "fields that are repeated up to the end must take bytes, and these may take none")
   }
 
   private mutating func conditional(
     _ node: YAMLNode, _ fields: YAMLNode?, _ scope: inout MessageScope, depth: Int
   ) -> ProtocolDescription.Step? {
     guard let fields else {
-      report(node.mark, "fields are missing beside when")
+      report(node.mark, "fields are missing for when")
       return nil
     }
     guard case .mapping(let entries) = node.content, entries.count == 1, let entry = entries.first else {
-      report(node.mark, "when names one field, and what it must be at least: {count: 3}, not \(kind(node))")
+      report(node.mark, "when must name one field and its least value: {count: 3}, not \(kind(node))")
       return nil
     }
     let field = counter(entry.key, entry.mark, "when", scope)
-    let least = integer(entry.value, "what \(entry.key) must be at least", Self.widest)
+    let least = integer(entry.value, "the least value of \(entry.key)", Self.widest)
     let steps = steps(fields, "fields", &scope, depth: depth + 1)
     guard let field, let least else { return nil }
     return .when(field: field, atLeast: least, steps)
@@ -106,19 +106,19 @@ extension DescriptionReader {
     guard let field = field(fields, node.mark, .bytes, &scope) else { return nil }
     guard let node = fields["repeat"] else { return .field(field) }
     guard depth < ProtocolDescription.Limit.nesting else {
-      report(node.mark, "more than \(ProtocolDescription.Limit.nesting) groups are within each other")
+      report(node.mark, "groups are nested more than \(ProtocolDescription.Limit.nesting) deep")
       return nil
     }
     guard let times else { return nil }
-    if field.bits?.staysHere == true { report(node.mark, "what stays in its place can't be repeated") }
+    if field.bits?.staysHere == true { report(node.mark, "a field with stay can't be repeated") }
     takesBytes([.field(field)], times, node.mark)
     return .group([.field(field)], times)
   }
 
-  /// How often something is there.
+  /// Reads a number of repetitions.
   private mutating func repetitions(_ node: YAMLNode, _ scope: MessageScope) -> ProtocolDescription.Times? {
     guard case .scalar(let text) = node.content, !text.isEmpty else {
-      report(node.mark, "repeat is a count, a field's name, end or prefixed, not \(kind(node))")
+      report(node.mark, "repeat must be a count, a field's name, end or prefixed, not \(kind(node))")
       return nil
     }
     if text == "end" { return .toEnd }
@@ -131,13 +131,13 @@ extension DescriptionReader {
     return counter(text, node.mark, "repeat", scope).map { .field($0) }
   }
 
-  /// A field that was read before and is a whole number.
+  /// Reads the name of an earlier field that is a whole number.
   private mutating func counter(
     _ name: String, _ mark: YAMLMark, _ what: String, _ scope: MessageScope
   ) -> String? {
     guard reference(name, mark, "a field in front of this", among: scope.fields) != nil else { return nil }
     guard scope.counting.contains(name) else {
-      report(mark, "\(what): \(name) is no whole number")
+      report(mark, "\(what): \(name) is not a whole number")
       return nil
     }
     return name
@@ -145,13 +145,13 @@ extension DescriptionReader {
 }
 
 extension ProtocolDescription.Step {
-  /// Why nothing can stand behind this; nil where something can.
+  /// Why no step can follow this one; nil when one can.
   fileprivate var mustBeLast: String? {
     switch self {
     case .field(let field):
-      if case .restOfText = field.type { "a text without bytes goes to the end" } else { nil }
-    case .group(_, .toEnd): "what is repeated to the end goes there"
-    case .tail: "a tail goes to the end"
+      if case .restOfText = field.type { "a text without a number of bytes takes all bytes to the end" } else { nil }
+    case .group(_, .toEnd): "fields that are repeated to the end take all bytes"
+    case .tail: "a tail takes all bytes to the end"
     default: nil
     }
   }

@@ -2,25 +2,25 @@
 
 import AccessoryProtocols
 
-// Which of several accessories on one line a frame is for.
+// Reads the units of a protocol: several accessories on one line, each with a number.
 extension DescriptionReader {
-  /// Read behind the framings, whose elements it names.
+  /// Reads the units. Called after the framings, because it refers to their elements.
   mutating func units(_ node: YAMLNode) {
     guard let fields = fields(node, "units", DescriptionKeys.units) else { return }
     guard let element = fields["element"] else {
-      report(node.mark, "element is missing: which number of the frames says which unit is meant")
+      report(node.mark, "element is missing: the number in the frames that names the unit")
       return
     }
     guard case .scalar(let name) = element.content else {
-      report(element.mark, "element is an element's name, not \(kind(element))")
+      report(element.mark, "element must be an element's name, not \(kind(element))")
       return
     }
-    // One in which something is wrong is told by itself.
+    // An unknown element is reported by `numberElement`.
     let places = description.framings.indices.map { numberElement(name, element.mark, of: $0) }
     let bounds = 0...Self.largestUnit
     let from = fields["from"].flatMap { integer($0, "from", bounds) } ?? 1
     guard let last = fields["to"] else {
-      report(node.mark, "to is missing: the last unit that there may be")
+      report(node.mark, "to is missing: the highest unit")
       return
     }
     guard let to = integer(last, "to", bounds) else { return }
@@ -33,19 +33,24 @@ extension DescriptionReader {
       return
     }
     var units = ProtocolDescription.Units(name, from...to)
-    set(&units.standard, fields["default"].flatMap { integer($0, "default", from...to) })
-    set(&units.sent, fields["sent"].flatMap { integer($0, "sent", -Self.largestUnit...Self.largestUnit) })
-    set(&units.received, fields["received"].flatMap { integer($0, "received", -Self.largestUnit...Self.largestUnit) })
+    set(&units.defaultUnit, fields["default"].flatMap { integer($0, "default", from...to) })
+    set(&units.sentOffset, fields["sent"].flatMap { integer($0, "sent", -Self.largestUnit...Self.largestUnit) })
+    set(
+      &units.receivedOffset,
+      fields["received"].flatMap { integer($0, "received", -Self.largestUnit...Self.largestUnit) })
     if let node = fields["scan"] { set(&units.scan, scan(node, from...to)) }
     for (framing, place) in places.enumerated() {
       guard let place else { continue }
       let range = range(ofElement: place, of: framing)
-      let sums = [("sent", units.sent)] + (units.received == units.sent ? [] : [("received", units.received)])
+      let sums =
+        [("sent", units.sentOffset)]
+        + (units.receivedOffset == units.sentOffset ? [] : [("received", units.receivedOffset)])
       for (key, added) in sums
       where !range.contains(from + added) || !range.contains(to + added) {
         report(
           fields[key]?.mark ?? last.mark,
-          "\(name) is \(range.lowerBound) to \(range.upperBound), and the units are \(from + added) to \(to + added) there"
+          "\(name) can hold \(range.lowerBound) to \(range.upperBound), and the units are sent as \(from + added) to "
+            + "\(to + added)"
         )
       }
     }
@@ -62,14 +67,14 @@ extension DescriptionReader {
     }
     report(
       node.mark,
-      "scan is units from \(range.lowerBound) to \(range.upperBound), as FIRST..LAST, not \(kind(node))")
+      "scan must be units from \(range.lowerBound) to \(range.upperBound), as FIRST..LAST, not \(kind(node))")
     return nil
   }
 
-  /// Says that an element has the unit's number, if it has; then nobody else says anything of it.
+  /// Whether the element holds the unit's number. If so, reports it: it is set and compared automatically.
   mutating func isUnit(_ element: String, _ mark: YAMLMark, _ what: String) -> Bool {
     guard element == description.units?.element else { return false }
-    report(mark, "\(what): \(element) is the unit's number, which is set and compared by itself: leave it away")
+    report(mark, "\(what): \(element) is the unit's number, which is set and compared automatically: leave it out")
     return true
   }
 }

@@ -2,39 +2,36 @@
 
 import AccessoryProtocols
 
-/// Makes a protocol's description of its text, and says everything that is wrong with it. The language is explained in
-/// Documentation/describing.md.
+/// Reads the text of a description, and reports all errors in it. Documentation/describing.md explains the format.
 ///
-/// The reader checks all that can be known without bytes: that what is named is there and of the right kind, that each
-/// frame's length can be known, that all stays within `ProtocolDescription.Limit`. What the examples say is
-/// `DescriptionCheck`'s.
+/// The reader checks everything that can be known without frames: that references are valid, that the length of each
+/// frame can be determined, and that nothing exceeds `ProtocolDescription.Limit`. `DescriptionCheck` runs the examples.
 public struct DescriptionReader: ValueReader {
-  /// Bytes that a description's text may have.
+  /// The size of the largest text, in bytes.
   public static var sizeLimit: Int { YAMLReader.sizeLimit }
-  /// The version of the language that this reads.
+  /// The version of the format.
   public static let version = 1
 
   let file: String
   var problems: [ProfileProblem] = []
   static var places: [KnownKeys.Place] { DescriptionKeys.places }
 
-  /// What has been read so far.
+  /// The description as far as it was read.
   var description = ProtocolDescription(name: "")
-  /// The order of numbers that don't say it themselves.
+  /// The byte order of numbers without one of their own.
   var order = ByteOrder.bigEndian
-  /// Framings of which something is wrong: what refers to their elements isn't checked, as it would be wrong, too.
+  /// Framings with errors. References to their elements aren't checked, because they would cause further errors.
   var brokenFramings: Set<Int> = []
-  /// What is known of the fields of all messages and of what is derived, by name.
+  /// The types of all fields and derived values, by name.
   var values: [String: ValueType] = [:]
-  /// Whether something is wrong with some message or derived value, so that fields may be missing in `values`.
+  /// Whether a message or a derived value has an error, so that names may be missing in `values`.
   var hasBrokenMessages = false
-  /// The requests of each group of registers, by the first of them.
+  /// The requests of each group of registers, by the first request of the group.
   var groups: [Int: Range<Int>] = [:]
 
   init(file: String) { self.file = file }
 
-  /// Reads the description in a YAML text of up to 64 KiB, which is called `file` in what is wrong with it. Throws up
-  /// to 20 things at a time.
+  /// Reads a description in YAML, of up to 64 KiB. Errors name the file `file`. Throws up to 20 errors at once.
   public static func read(_ bytes: [UInt8], file: String) throws(ProfileProblems) -> DescribedProtocol {
     var reader = DescriptionReader(file: file)
     do throws(YAMLError) {
@@ -46,7 +43,7 @@ public struct DescriptionReader: ValueReader {
     throw ProfileProblems(problems: reader.sortedProblems)
   }
 
-  /// The description in a value of a text; `name` is what it is called where it stands in something that has a name.
+  /// Reads a description from a YAML node. `name` is the protocol's name when the node is part of a profile, which names it.
   mutating func describedProtocol(_ node: YAMLNode, name: String? = nil) -> DescribedProtocol? {
     let known = DescriptionKeys.description.filter { name == nil || $0 != "protocol" }
     guard let fields = fields(node, "a protocol's description", known) else { return nil }
@@ -75,14 +72,14 @@ public struct DescriptionReader: ValueReader {
     } else if let node = fields["protocol"] {
       description.name = plainName(node, "a protocol's name") ?? ""
       if Self.builtInDrivers.contains(description.name) {
-        report(node.mark, "the name \(description.name) is that of a built-in driver: call the protocol something else")
+        report(node.mark, "the name \(description.name) belongs to a built-in driver: give the protocol another name")
       }
     } else {
       report(mark, "the protocol's name is missing: protocol: my-gadget")
     }
     if let node = fields["version"] {
       if node.content != .scalar("\(Self.version)") {
-        report(node.mark, "version is \(Self.version), the one that is known here, not \(kind(node))")
+        report(node.mark, "version must be \(Self.version), the only one that is supported, not \(kind(node))")
       }
     } else {
       report(mark, "the language's version is missing: version: \(Self.version)")
@@ -97,7 +94,7 @@ public struct DescriptionReader: ValueReader {
     word(node, what, among: ["big", "little"]).map { $0 == "big" ? .bigEndian : .littleEndian }
   }
 
-  /// Drivers in Swift, whose names no description takes.
+  /// The names of the drivers in Swift, which no described protocol may have.
   static let builtInDrivers = [
     AF1Accessory.driverName, EV3Brick.driverName, HM10Module.driverName, BlunoRobot.driverName, HM1XCar.driverName,
     MAVLinkAutopilot.driverName,

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a message while its fields are read.
+/// What is known about a message while its fields are read.
 struct MessageScope {
-  /// The framing of its frames, by its place.
+  /// The index of the message's framing.
   var framing: Int
-  /// Others that its frames may have.
+  /// Further framings that the message may have.
   var otherFramings: [Int] = []
-  /// The names of its fields so far.
+  /// The names of the message's fields so far.
   var fields: [String] = []
-  /// Those of them that are whole numbers, and can say how many of something there are.
+  /// The names of those fields that are whole numbers, and so can be counts.
   var counting: Set<String> = []
-  /// Fields that are named before they must be there, with what names them.
+  /// Fields that were referred to before they were read, with the place of the reference.
   var wanted: [(name: String, mark: YAMLMark, what: String)] = []
 
-  /// Groups around the field that is read; within one its values are a list.
+  /// The number of groups around the current field. Inside a group, a field's values are a list.
   var groups = 0
 
   init(framing: Int) { self.framing = framing }
 }
 
 extension DescriptionReader {
-  /// Says which of the fields that were named are not there.
+  /// Reports references to fields that the message doesn't have.
   mutating func lookUp(_ scope: MessageScope) {
     for (name, mark, what) in scope.wanted {
       guard reference(name, mark, "a field of this message", among: scope.fields) != nil else { continue }
-      if !scope.counting.contains(name) { report(mark, "\(what): \(name) is no whole number") }
+      if !scope.counting.contains(name) { report(mark, "\(what): \(name) is not a whole number") }
     }
   }
 }

@@ -3,10 +3,10 @@
 import AccessoryProtocols
 
 extension [ProtocolDescription.Step] {
-  /// Bytes that these take, at least. Nothing overflows: what is fixed is at most 255 times 255 times 255 fields.
+  /// The fewest bytes that the steps take. Can't overflow: fixed counts give at most 255 × 255 × 255 fields.
   var leastBytes: Int { reduce(0) { $0 + $1.leastBytes } }
 
-  /// Values that these give at least, where they are there.
+  /// The fewest values that the steps have, counting optional steps as present.
   var leastValues: Int { reduce(0) { $0 + $1.leastValues } }
 }
 
@@ -32,7 +32,7 @@ extension ProtocolDescription.Step {
 }
 
 extension ProtocolDescription.FieldType {
-  /// Bytes that a value of this type takes, at least.
+  /// The fewest bytes that a value of this type takes.
   var leastBytes: Int {
     switch self {
     case .number(let format): format.byteCount
@@ -40,7 +40,7 @@ extension ProtocolDescription.FieldType {
     case .packedDate: 2
     case .terminatedText, .prefixedText: 1
     case .scattered, .restOfText: 0
-    // Types of texts aren't in bodies of bytes.
+    // Types for text don't occur in bodies of bytes.
     case .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word, .plainText: 0
     }
   }

@@ -2,9 +2,9 @@
 
 import AccessoryProtocols
 
-/// What is known of a value before any byte of it is there.
+/// The type of a value, as the description defines it.
 struct ValueType: Hashable {
-  /// What it is.
+  /// The kind of the value.
   enum Kind: Hashable {
     case number, text, word, flags, truth, date
   }
@@ -12,13 +12,13 @@ struct ValueType: Hashable {
   var kind: Kind
   var isList: Bool
   var unit: String?
-  /// Whether it begins with a whole number, before words or a scale: a count, a piece's number.
+  /// Whether the value has a whole raw number, before words or a scale are applied, so that it can be a count.
   var hasRawNumber = false
-  /// Words that it can be, or names of flags that it can have.
+  /// The words that the value can be, or the names of its flags.
   var words: Set<String> = []
   var line: Int
 
-  /// What a field's values are.
+  /// The type of a field's values.
   init(_ field: ProtocolDescription.Field, line: Int) {
     kind = Self.kind(of: field)
     isList = field.isList
@@ -28,12 +28,12 @@ struct ValueType: Hashable {
     self.line = line
   }
 
-  /// A value that follows from others.
+  /// The type of a derived value.
   init(_ kind: Kind, isList: Bool = false, unit: String? = nil, words: Set<String> = [], line: Int) {
     (self.kind, self.isList, self.unit, self.words, self.line) = (kind, isList, unit, words, line)
   }
 
-  /// For people: "a number".
+  /// The type in an error message: "a number".
   var name: String {
     if isList { return "a list" }
     return switch kind {
@@ -49,7 +49,7 @@ struct ValueType: Hashable {
   private static func kind(of field: ProtocolDescription.Field) -> Kind {
     if !field.words.isEmpty { return .word }
     if !field.flags.isEmpty { return .flags }
-    if field.isTruth { return .truth }
+    if field.isBoolean { return .truth }
     switch field.type {
     case .number, .scattered, .decimal, .hexadecimal, .hexadecimalBytes, .bitText, .word: return .number
     case .text, .terminatedText, .prefixedText, .restOfText, .bytes, .plainText: return .text

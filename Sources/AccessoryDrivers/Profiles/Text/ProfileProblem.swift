@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something wrong with the file of a profile or of a protocol's description: where, and what was expected.
+/// An error in the file of a profile or a protocol description.
 public struct ProfileProblem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The file, as its reader called it.
+  /// The file, as its reader named it.
   public var file: String
-  /// The line, from 1; nil when it is about the file as a whole.
+  /// The line, counted from 1; nil when the error concerns the whole file.
   public var line: Int?
-  /// The character in the line, from 1.
+  /// The character in the line, counted from 1.
   public var column: Int?
-  /// What is wrong and what was expected, for people.
+  /// What is wrong, and what was expected.
   public var message: String
+
+  package init(file: String, line: Int?, column: Int?, message: String) {
+    (self.file, self.line, self.column, self.message) = (file, line, column, message)
+  }
 
   /// `file:line:column: message`.
   public var description: String {
@@ -18,8 +22,10 @@ public struct ProfileProblem: Error, Sendable, Hashable, CustomStringConvertible
   }
 }
 
-/// All that is wrong with one file, at least one thing.
+/// The errors in one file; at least one.
 public struct ProfileProblems: Error, Sendable, Hashable {
-  /// In the order of the file.
+  /// The errors, in the order of their positions.
   public var problems: [ProfileProblem]
+
+  package init(problems: [ProfileProblem]) { self.problems = problems }
 }

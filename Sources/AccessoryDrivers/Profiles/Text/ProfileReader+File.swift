@@ -4,8 +4,8 @@ import AccessoryCore
 import AccessoryIO
 
 extension ProfileReader {
-  /// Reads the profile in a file that the user names, whoever else could have written it. Throws as `read` does, and when
-  /// the file can't be read. Blocks: for a `SetupQueue`.
+  /// Reads the profile in a file that the user names. Doesn't check who else could have written the file. Throws what
+  /// `read` throws, and when the file can't be read. Blocks: call it on a `SetupQueue`.
   public static func read(
     path: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
   ) throws(ProfileProblems) -> Profile {

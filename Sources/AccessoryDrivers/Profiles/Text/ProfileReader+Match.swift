@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProfileReader {
-  /// One rule, or a list of them.
+  /// Reads one rule, or a list of rules.
   mutating func rules(_ node: YAMLNode) -> [DeviceRule] {
     guard case .sequence = node.content else { return [rule(node)].compactMap { $0 } }
     return (list(node, "rules", limit: Self.ruleLimit) ?? []).compactMap { rule($0) }
@@ -19,8 +19,8 @@ extension ProfileReader {
     rule.serialNumber = fields["serial"].flatMap { pattern($0) }
     rule.byID = fields["by_id"].flatMap { byID($0) }
     rule.path = fields["path"].flatMap { path($0) }
-    // What couldn't be read may be what makes the rule narrow enough.
-    if problems.count == before, let strangers = rule.strangers { report(node.mark, strangers) }
+    // Checked only without other errors, because a part that couldn't be read might make the rule specific enough.
+    if problems.count == before, let overreach = rule.overreachProblem { report(node.mark, overreach) }
     return rule
   }
 
@@ -31,7 +31,7 @@ extension ProfileReader {
     rule.interfaceClass = fields["interface_class"].flatMap { hexadecimal($0, "an interface class") }
     if let product = fields["product"], fields["vendor"] == nil {
       report(
-        product.mark, "a product's number is its vendor's: say vendor too (the product string is name, beside usb)")
+        product.mark, "a product number needs a vendor number: add vendor (the product string is name, outside usb)")
     }
   }
 
@@ -42,7 +42,7 @@ extension ProfileReader {
   private mutating func byID(_ node: YAMLNode) -> TextPattern? {
     guard let pattern = pattern(node) else { return nil }
     guard !pattern.text.contains("/") else {
-      report(node.mark, "by_id is a name in /dev/serial/by-id without the directory, like usb-Acme_Gadget_*-if00")
+      report(node.mark, "by_id must be a name in /dev/serial/by-id without the directory, like usb-Acme_Gadget_*-if00")
       return nil
     }
     return pattern
@@ -51,7 +51,7 @@ extension ProfileReader {
   private mutating func path(_ node: YAMLNode) -> String? {
     guard let path = text(node, "a path", limit: 256) else { return nil }
     guard path.hasPrefix("/dev/"), !path.contains("*") else {
-      report(node.mark, "path is a whole one, like /dev/ttyS0 or /dev/serial/by-path/NAME, without *")
+      report(node.mark, "path must be an absolute path, like /dev/ttyS0 or /dev/serial/by-path/NAME, without *")
       return nil
     }
     return path

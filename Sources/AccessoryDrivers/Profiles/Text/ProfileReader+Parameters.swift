@@ -2,12 +2,12 @@
 
 import AccessoryProtocols
 
-// Numbers that the accessory doesn't tell.
+// Reads the values of a described protocol's parameters: numbers that the accessory doesn't report.
 extension ProfileReader {
   mutating func parameters(_ node: YAMLNode, of profile: Profile) -> [String: Double] {
-    // What is wrong with the protocol was said where it stands.
+    // Errors in the protocol were reported at its own place.
     guard let name = profile.driver else {
-      if problems.isEmpty { report(node.mark, "parameters are those of a described protocol, and protocol is missing") }
+      if problems.isEmpty { report(node.mark, "parameters need a described protocol, and protocol is missing") }
       return [:]
     }
     guard let described = profile.described ?? protocols.described(name), !described.description.parameters.isEmpty
@@ -29,7 +29,7 @@ extension ProfileReader {
     return numbers
   }
 
-  /// A number, and behind it its unit or nothing.
+  /// Reads a number, with or without its unit.
   private mutating func number(_ node: YAMLNode, _ parameter: ProtocolDescription.Parameter) -> Double? {
     if case .scalar(let whole) = node.content {
       var text = whole
@@ -45,14 +45,15 @@ extension ProfileReader {
     let (least, most) = (parameter.range.lowerBound, parameter.range.upperBound)
     report(
       node.mark,
-      "\(parameter.name) is a number from \(NumberText.text(least)) to \(NumberText.text(most))\(unit), not \(kind(node))"
+      "\(parameter.name) must be a number from \(NumberText.text(least)) to \(NumberText.text(most))\(unit), not "
+        + "\(kind(node))"
     )
     return nil
   }
 }
 
-/// Numbers as texts have them.
+/// Writes numbers in error messages and profiles.
 enum NumberText {
-  /// With as many digits behind the point as it needs: 21, 2.05.
+  /// The number without needless decimals: 21, 2.05.
   static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 }

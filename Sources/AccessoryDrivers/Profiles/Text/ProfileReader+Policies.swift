@@ -27,7 +27,7 @@ extension ProfileReader {
     set(
       &policy.longestInterval, fields["longest"].flatMap { time($0, "longest", .milliseconds(10) ... .seconds(86_400)) }
     )
-    // A long interval alone is no contradiction.
+    // An interval that is longer than the default of `longest` is valid, so `longest` is raised to it.
     if fields["longest"] == nil { policy.longestInterval = max(policy.longestInterval, policy.interval) }
     if let node = fields["longest"], policy.longestInterval < policy.interval {
       report(node.mark, "longest is shorter than interval, which is \(TimeText.text(policy.interval))")
@@ -35,7 +35,7 @@ extension ProfileReader {
     return policy
   }
 
-  /// A factor from 1 to 10 with up to three decimals, in thousandths.
+  /// Reads a factor from 1 to 10 with up to three decimals, in thousandths.
   private mutating func factor(_ node: YAMLNode) -> Int? {
     if case .scalar(let text) = node.content {
       let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -48,7 +48,7 @@ extension ProfileReader {
         if (1_000...10_000).contains(thousandths) { return thousandths }
       }
     }
-    report(node.mark, "backoff is a factor from 1 to 10, like 2 or 1.5, not \(kind(node))")
+    report(node.mark, "backoff must be a factor from 1 to 10, like 2 or 1.5, not \(kind(node))")
     return nil
   }
 

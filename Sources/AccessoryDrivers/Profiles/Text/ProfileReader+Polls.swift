@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What accessories are asked by themselves, and what may be written to them.
+// Reads how often accessories are polled, and whether they may be written to.
 extension ProfileReader {
-  /// `known` are the polls of the profile's driver; nil where there is none.
+  /// Reads the polls. `known` are the polls of the profile's driver; nil when there is no driver.
   mutating func polls(_ node: YAMLNode, _ known: [AccessoryPoll]?) -> PollPolicy {
     var policy = PollPolicy()
     guard node.content != .scalar("standard") else { return policy }
     guard let known, !known.isEmpty else {
       let reason = known == nil ? "the profile names no driver" : "the profile's driver can ask nothing"
-      report(node.mark, "poll says how often is asked what the driver can ask, and \(reason)")
+      report(node.mark, "poll needs a driver that can be polled, and \(reason)")
       return policy
     }
     guard case .mapping = node.content else {

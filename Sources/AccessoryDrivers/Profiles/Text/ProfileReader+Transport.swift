@@ -5,12 +5,12 @@ import AccessoryDiscovery
 import AccessoryIO
 
 extension ProfileReader {
-  /// How it is opened; what the text doesn't say stays as it is in `settings`.
+  /// Reads the transport's settings. What the text leaves out stays as it is in `settings`.
   mutating func transport(_ node: YAMLNode, from settings: TransportSettings) -> TransportSettings {
     var settings = settings
     guard let fields = fields(node, "transport", KnownKeys.transport) else { return settings }
     settings.preferredTransport = fields["prefer"]
-      // What is on the network has no other way.
+      // Only these two are choices: a device on the network has a single transport.
       .flatMap { word($0, "prefer", among: [TransportKind.terminal, .usb].map(\.rawValue)) }.flatMap(TransportKind.init)
     if let node = fields["tty"] { settings.terminal = terminal(node, "tty", from: settings.terminal) }
     if let node = fields["usb"] { settings.usb = usb(node) }
@@ -35,7 +35,7 @@ extension ProfileReader {
       return address
     }
     let bounds = "0x\(HexNumber.text(range.lowerBound)) to 0x\(HexNumber.text(range.upperBound))"
-    report(node.mark, "\(what) is an endpoint's address, \(bounds) in hexadecimal, not \(kind(node))")
+    report(node.mark, "\(what) must be an endpoint's address, \(bounds) in hexadecimal, not \(kind(node))")
     return nil
   }
 }

@@ -2,19 +2,19 @@
 
 import AccessoryProtocols
 
-// Which accessories are on a line.
+// Reads the units on a line with several accessories.
 extension ProfileReader {
-  /// Units that a profile may name.
+  /// The most units in a profile.
   private static let unitLimit = 256
 
-  /// `[1, 2, 5]`, `1..16`, both, one number, or `scan`.
+  /// Reads `[1, 2, 5]`, `1..16`, a list of both, a single number, or `scan`.
   mutating func units(_ node: YAMLNode, of profile: Profile) -> UnitChoice? {
     guard let driver = profile.driver else {
-      report(node.mark, "units are numbers in what the driver sends, and the profile names no driver")
+      report(node.mark, "units need a driver that sends them, and the profile names no driver")
       return nil
     }
     guard let range = unitRange(of: profile, driver) else {
-      report(node.mark, "\(driver) accessories are alone on their line: leave units away")
+      report(node.mark, "\(driver) has no units: leave out units")
       return nil
     }
     if node.content == .scalar("scan") { return .scan }
@@ -30,14 +30,14 @@ extension ProfileReader {
       guard let numbers = numbers(element, range) else { return nil }
       for unit in numbers {
         guard !units.contains(unit) else {
-          report(element.mark, "unit \(unit) is there twice")
+          report(element.mark, "unit \(unit) is given twice")
           return nil
         }
         units.append(unit)
       }
     }
     guard units.count <= Self.unitLimit else {
-      report(node.mark, "units are 1 to \(Self.unitLimit), not \(units.count)")
+      report(node.mark, "a line must have 1 to \(Self.unitLimit) units, not \(units.count)")
       return nil
     }
     return .list(units.sorted())
@@ -55,11 +55,11 @@ extension ProfileReader {
       }
     }
     let bounds = "\(range.lowerBound) to \(range.upperBound)"
-    report(node.mark, "units are [1, 2, 5], FIRST..LAST or scan, with numbers from \(bounds), not \(kind(node))")
+    report(node.mark, "units must be [1, 2, 5], FIRST..LAST or scan, with numbers from \(bounds), not \(kind(node))")
     return nil
   }
 
-  /// The units that the profile's driver knows; nil where its accessories are alone.
+  /// The units of the profile's driver; nil when its accessories are alone on their line.
   private func unitRange(of profile: Profile, _ driver: String) -> ClosedRange<Int>? {
     if let described = profile.described { return described.description.units?.range }
     if let known = drivers.driver(named: driver) { return known.units?.range }

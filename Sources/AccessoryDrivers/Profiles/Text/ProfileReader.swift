@@ -3,11 +3,11 @@
 import AccessoryDiscovery
 import AccessoryLink
 
-/// Makes a profile of its text, and says everything that is wrong with it.
+/// Reads the text of a profile, and reports all errors in it.
 public struct ProfileReader: ValueReader {
-  /// Bytes that a profile's text may have.
+  /// The size of the largest text, in bytes.
   public static var sizeLimit: Int { YAMLReader.sizeLimit }
-  /// Rules that a profile may have.
+  /// The most rules in a profile.
   public static let ruleLimit = 64
 
   let file: String
@@ -22,9 +22,8 @@ public struct ProfileReader: ValueReader {
     self.protocols = protocols
   }
 
-  /// Reads the profile in a YAML text of up to 64 KiB, which is called `file` in what is wrong with it. The driver
-  /// that it names must be one of `drivers`, or the name of one of the described `protocols`. Throws up to 20 things at a
-  /// time.
+  /// Reads a profile in YAML, of up to 64 KiB. Errors name the file `file`. The profile's driver must be one of
+  /// `drivers` or the name of one of the described `protocols`. Throws up to 20 errors at once.
   public static func read(
     _ bytes: [UInt8], file: String, drivers: DriverLibrary = .builtIn, protocols: DescriptionLibrary = .builtIn
   ) throws(ProfileProblems) -> Profile {
@@ -38,14 +37,14 @@ public struct ProfileReader: ValueReader {
     throw ProfileProblems(problems: reader.sortedProblems)
   }
 
-  // MARK: - The profile
+  // MARK: - Parts of a profile
 
   private mutating func profile(_ node: YAMLNode) -> Profile? {
     guard let fields = fields(node, "a profile", KnownKeys.profile) else { return nil }
     if fields["name"] == nil { report(node.mark, "a name is missing: name: my-gadget") }
     let name = fields["name"].flatMap { plainName($0, "a name") }
     if fields["match"] == nil {
-      report(node.mark, "match is missing: what must a device be, for example match: {serial: A123}")
+      report(node.mark, "match is missing: the devices of this profile, for example match: {serial: A123}")
     }
     var profile = Profile(name: name ?? "", rules: fields["match"].map { rules($0) } ?? [])
     profile.description = fields["description"].flatMap { text($0, "a description", limit: 200) }
@@ -62,27 +61,28 @@ public struct ProfileReader: ValueReader {
     set(&profile.polls.letsSleep, fields["sleep"].flatMap { flag($0, "sleep") })
     if let node = fields["units"] { profile.units = units(node, of: profile) }
     if let node = fields["writes"] { profile.allowsWrites = writes(node) }
+    if let node = fields["share"] { profile.sharing = sharing(node, allowsWrites: profile.allowsWrites) }
     return name == nil ? nil : profile
   }
 
-  /// What the profile's driver can ask by itself; nil where it has none.
+  /// The polls of the profile's driver; nil when it has no driver.
   private func driverPolls(of profile: Profile) -> [AccessoryPoll]? {
     guard let name = profile.driver else { return nil }
     return profile.described?.description.accessoryPolls ?? drivers.driver(named: name)?.polls
       ?? protocols.described(name)?.description.accessoryPolls
   }
 
-  /// What speaks the profile's protocol; returns the settings of its line, where its description has any.
+  /// Reads the driver or the protocol. Returns the line settings of the protocol's description, if it has any.
   private mutating func driver(_ fields: [String: YAMLNode], _ profile: inout Profile) -> TerminalSettings? {
     profile.driver = fields["driver"].flatMap { driverName($0) }
     guard let node = fields["protocol"] else { return profile.driver.flatMap { protocols.described($0)?.line } }
-    if fields["driver"] != nil { report(node.mark, "protocol says what speaks it: leave driver away") }
+    if fields["driver"] != nil { report(node.mark, "protocol already names the driver: leave out driver") }
     guard case .mapping = node.content else {
       let name = word(node, "a described protocol (or its description)", among: protocols.names)
       profile.driver = name
       return name.flatMap { protocols.described($0)?.line }
     }
-    // It is called as its profile, so no other protocol may be called so.
+    // The protocol has the profile's name, so no other protocol may have it.
     if DescriptionReader.builtInDrivers.contains(profile.name) || protocols.names.contains(profile.name) {
       report(
         node.mark, "there is another protocol with the profile's name, \(profile.name): call the profile something else"
@@ -98,7 +98,7 @@ public struct ProfileReader: ValueReader {
     return described.line
   }
 
-  /// Drivers are known here by name, so that a wrong one is found before a device comes.
+  /// Reads a driver's name. It must be a known driver, so that a wrong name is reported before a device is plugged in.
   private mutating func driverName(_ node: YAMLNode) -> String? {
     let names = drivers.drivers.map(\.name)
     return word(node, "a driver", among: names + protocols.names.filter { !names.contains($0) })
@@ -110,10 +110,10 @@ public struct ProfileReader: ValueReader {
     for element in elements {
       guard let string = text(element, "a protocol string", limit: 255) else { continue }
       guard string.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-        report(element.mark, "a protocol string is of printable ASCII without spaces, like com.example.gadget")
+        report(element.mark, "a protocol string must be printable ASCII without spaces, like com.example.gadget")
         continue
       }
-      if strings.contains(string) { report(element.mark, "the protocol string \(Quoted.text(string)) is there twice") }
+      if strings.contains(string) { report(element.mark, "the protocol string \(Quoted.text(string)) is given twice") }
       strings.append(string)
     }
     return strings
@@ -125,7 +125,7 @@ public struct ProfileReader: ValueReader {
     }
     guard let fields = fields(node, "pacing", KnownKeys.pacing) else { return nil }
     guard fields.count == 1 else {
-      report(node.mark, "pacing is reply, {gap: 20ms} or {window: 4}")
+      report(node.mark, "pacing must be reply, {gap: 20ms} or {window: 4}")
       return nil
     }
     if let node = fields["gap"] { return time(node, "a gap", .zero ... .seconds(60)).map { .gap($0) } }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes a profile as its text, with every setting that has a value, also by default. Reading it gives the same
-/// profile.
+/// Writes a profile as text, with all settings, including defaults. Reading the text gives the same profile.
 public enum ProfileText {
-  /// The YAML text, with a line end at its end.
+  /// The YAML text. It ends with a line feed.
   public static func text(_ profile: Profile) -> String {
     var lines = ["name: \(profile.name)"]
     if let description = profile.description { lines.append("description: \(Quoted.whole(description))") }
@@ -30,6 +29,7 @@ public enum ProfileText {
     lines.append("sleep: \(profile.polls.letsSleep)")
     if let units = profile.units { lines.append("units: \(text(units))") }
     lines.append("writes: \(profile.allowsWrites ? "allowed" : "refused")")
+    if let sharing = profile.sharing { lines.append("share: \(text(sharing))") }
     lines.append("policies:")
     lines += attempts("reconnect", profile.policies.reconnect) + attempts("retry", profile.policies.retry)
     lines.append("  max_attached: \(profile.policies.maximumAttached.map(String.init) ?? "any")")
@@ -74,7 +74,7 @@ public enum ProfileText {
     return lines + ["    low_latency: \(settings.lowLatency)", "    settle: \(TimeText.text(settings.settle))"]
   }
 
-  /// What is found from the descriptors is left out.
+  /// Writes the settings for USB. Those that are found from the descriptors are left out.
   private static func usb(_ settings: USBSettings) -> [String] {
     var lines: [String] = []
     if let interface = settings.interface { lines.append("    interface: \(interface)") }
@@ -101,6 +101,13 @@ public enum ProfileText {
     if policy.named.isEmpty { return policy.all.map(text) ?? "standard" }
     let named = policy.named.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }
     return "{\(named.joined(separator: ", "))}"
+  }
+
+  private static func text(_ sharing: ProfileSharing) -> String {
+    var entries = [sharing.terminal.map { "pty: \($0)" }, sharing.socket.map { "unix: \($0)" }].compactMap { $0 }
+    entries += ["writers: \(sharing.writers.rawValue)", "unplug: \(sharing.unplug.rawValue)"]
+    if sharing.asksToWrite { entries.append("write: true") }
+    return "{\(entries.joined(separator: ", "))}"
   }
 
   private static func text(_ units: UnitChoice) -> String {

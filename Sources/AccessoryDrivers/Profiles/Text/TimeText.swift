@@ -2,21 +2,21 @@
 
 import AccessoryCore
 
-/// Times as profiles write them: a number with its unit, like "500ms", "2s", "1.5s", "10m" or "1h".
+/// Times in profiles: a number with its unit, such as "500ms", "2s", "1.5s", "10m" or "1h".
 enum TimeText {
   private static let units: [(suffix: String, microseconds: Int64)] = [
     ("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000), ("h", 3_600_000_000),
   ]
 
-  /// No time is longer: a thousand hours, in microseconds.
+  /// The longest time: a thousand hours, in microseconds.
   private static let longest: Int64 = 3_600_000_000_000
 
-  /// Reads a time of up to a thousand hours, to the microsecond; nil when it is none.
+  /// Parses a time of at most a thousand hours, in whole microseconds; nil when the text isn't one.
   static func read(_ text: String) -> Duration? {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     guard let unit = units.first(where: { $0.suffix == text.dropFirst(number.count) }) else { return nil }
     let parts = number.split(separator: ".", omittingEmptySubsequences: false)
-    // With this limit nothing below can overflow.
+    // Because of this limit the calculations below can't overflow.
     guard (1...2).contains(parts.count), let whole = Int64(parts[0]), whole <= longest / unit.microseconds else {
       return nil
     }
@@ -25,14 +25,14 @@ enum TimeText {
       guard (1...6).contains(parts[1].count), let fraction = Int64(parts[1]) else { return nil }
       var divisor: Int64 = 1
       for _ in parts[1] { divisor *= 10 }
-      // What is smaller than a microsecond is no mistake worth passing over.
+      // Fractions of a microsecond are an error: they aren't rounded.
       guard (fraction * unit.microseconds).isMultiple(of: divisor) else { return nil }
       microseconds += fraction * unit.microseconds / divisor
     }
     return microseconds <= longest ? .microseconds(microseconds) : nil
   }
 
-  /// The time in the largest unit in which it is a whole number.
+  /// Writes a time in the largest unit in which it is a whole number.
   static func text(_ time: Duration) -> String {
     let microseconds = time.inNanoseconds / 1_000
     guard microseconds != 0 else { return "0s" }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Names that a text gives, and names that it refers to.
+// Reads names, and references to names.
 extension ValueReader {
-  /// A name as files, topics and command lines can have it.
+  /// Reads a name that is also valid in file names, MQTT topics and command lines.
   mutating func plainName(_ node: YAMLNode, _ what: String) -> String? {
     guard let name = text(node, what, limit: 64) else { return nil }
     guard isPlain(name) else {
       report(
         node.mark,
-        "\(what) is of small letters a to z, digits, and -, _ or . behind the first, not \(Quoted.text(name))")
+        "\(what) must consist of small letters a to z, digits and, after the first character, -, _ or ., not "
+          + "\(Quoted.text(name))"
+      )
       return nil
     }
     return name
   }
 
-  /// A name that is a key.
+  /// Checks a name that is a key.
   mutating func isPlainName(_ entry: YAMLNode.Entry, _ what: String) -> Bool {
     plainName(YAMLNode(content: .scalar(entry.key), mark: entry.mark), what) != nil
   }
@@ -27,7 +29,7 @@ extension ValueReader {
     return areLetters && name.utf8.first.map { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ".") } == true
   }
 
-  /// A name of something that the text has, such as "a message of this file", by its place among `known`.
+  /// Resolves a reference to a name in the text, such as "a message of this file". Returns its index in `known`.
   mutating func reference(_ node: YAMLNode, _ what: String, among known: [String]) -> Int? {
     guard case .scalar(let name) = node.content, !name.isEmpty else {
       report(node.mark, "the name of \(what) was expected, not \(kind(node))")
@@ -36,7 +38,7 @@ extension ValueReader {
     return reference(name, node.mark, what, among: known)
   }
 
-  /// The same, of a name that isn't a value of its own.
+  /// Resolves a reference that isn't a YAML node of its own.
   mutating func reference(_ name: String, _ mark: YAMLMark, _ what: String, among known: [String]) -> Int? {
     if let place = known.firstIndex(of: name) { return place }
     guard problems.count < Self.problemLimit else { return nil }
@@ -45,20 +47,20 @@ extension ValueReader {
     return nil
   }
 
-  /// The entries of a mapping whose keys are the text's own.
+  /// Reads a mapping whose keys are free.
   mutating func entries(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode.Entry]? {
     guard case .mapping(let entries) = node.content else {
-      report(node.mark, "\(what) are names with values, not \(kind(node))")
+      report(node.mark, "\(what) must be names with values, not \(kind(node))")
       return nil
     }
     guard (1...limit).contains(entries.count) else {
-      report(node.mark, "\(what) are 1 to \(limit), not \(entries.count)")
+      report(node.mark, "\(what) must have 1 to \(limit) entries, not \(entries.count)")
       return nil
     }
     return entries
   }
 
-  /// The elements of a list, or the one value that stands in its place.
+  /// Reads a list, or a single value in place of a list.
   mutating func oneOrMore(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode] {
     guard case .sequence = node.content else { return [node] }
     return list(node, what, limit: limit) ?? []

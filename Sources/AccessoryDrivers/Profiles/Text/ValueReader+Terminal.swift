@@ -4,7 +4,7 @@ import AccessoryCore
 import AccessoryIO
 
 extension ValueReader {
-  /// The settings of a serial line; those that it doesn't say stay as they are in `settings`.
+  /// Reads the settings of a serial line. What the text leaves out stays as it is in `settings`.
   mutating func terminal(
     _ node: YAMLNode, _ what: String, from settings: TerminalSettings = TerminalSettings()
   ) -> TerminalSettings {
@@ -40,11 +40,11 @@ extension ValueReader {
     return settings
   }
 
-  /// The kernel takes whole milliseconds.
+  /// Reads a time in whole milliseconds, which is what the kernel accepts.
   private mutating func milliseconds(_ node: YAMLNode, _ what: String) -> Duration? {
     guard let time = time(node, what, .zero ... .seconds(10)) else { return nil }
     guard time.inNanoseconds.isMultiple(of: 1_000_000) else {
-      report(node.mark, "\(what) is a whole number of milliseconds, not \(kind(node))")
+      report(node.mark, "\(what) must be a whole number of milliseconds, not \(kind(node))")
       return nil
     }
     return time

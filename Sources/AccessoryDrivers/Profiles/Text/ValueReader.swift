@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What reads values of a YAML text, for profiles and for descriptions of protocols, and keeps what is wrong with them.
+/// A reader of values in a YAML text, for profiles and protocol descriptions. Collects the errors.
 protocol ValueReader {
-  /// What the text is called in what is wrong with it.
+  /// The file's name in errors.
   var file: String { get }
-  /// What is wrong so far.
+  /// The errors so far.
   var problems: [ProfileProblem] { get set }
-  /// The keys by the mapping they stand in, for who writes one in the wrong place.
+  /// The keys of each mapping, for advice about a misplaced key.
   static var places: [KnownKeys.Place] { get }
 }
 
 extension ValueReader {
-  /// Problems of a text that are kept.
+  /// The most errors that are collected.
   static var problemLimit: Int { 20 }
 
-  /// Keeps what is wrong.
+  /// Adds an error, unless there are too many.
   mutating func report(_ mark: YAMLMark, _ message: String) {
     guard problems.count < Self.problemLimit else { return }
     problems.append(ProfileProblem(file: file, line: mark.line, column: mark.column, message: message))
   }
 
-  /// What is wrong, in the order of the text.
+  /// The errors, in the order of their positions.
   var sortedProblems: [ProfileProblem] {
     problems.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
   }
 
-  /// Sets what was read.
+  /// Sets a variable, if a value was read.
   func set<Value>(_ variable: inout Value, _ value: Value?) {
     if let value { variable = value }
   }
 }
 
-// Values of a kind. Each says what is wrong, and is nil then.
+// Readers of single values. Each reports an invalid value and then returns nil.
 extension ValueReader {
-  /// The values of a mapping by their keys.
+  /// Reads a mapping with known keys. Reports unknown keys.
   mutating func fields(_ node: YAMLNode, _ what: String, _ known: [String]) -> [String: YAMLNode]? {
     guard case .mapping(let entries) = node.content else {
-      report(node.mark, "\(what) is keys with values (\(known[0]): …), not \(kind(node))")
+      report(node.mark, "\(what) must be keys with values (\(known[0]): …), not \(kind(node))")
       return nil
     }
     var fields: [String: YAMLNode] = [:]
@@ -51,20 +51,20 @@ extension ValueReader {
     return fields
   }
 
-  /// The values of a sequence, of which there is at least one.
+  /// Reads a sequence of 1 to `limit` values.
   mutating func list(_ node: YAMLNode, _ what: String, limit: Int) -> [YAMLNode]? {
     guard case .sequence(let elements) = node.content else {
-      report(node.mark, "\(what) are a list ([…], or lines that begin with -), not \(kind(node))")
+      report(node.mark, "\(what) must be a list ([…], or lines that begin with -), not \(kind(node))")
       return nil
     }
     guard (1...limit).contains(elements.count) else {
-      report(node.mark, "\(what) are 1 to \(limit), not \(elements.count)")
+      report(node.mark, "\(what) must have 1 to \(limit) entries, not \(elements.count)")
       return nil
     }
     return elements
   }
 
-  /// Text that isn't empty and has no control characters.
+  /// Reads a text that isn't empty and has no control characters.
   mutating func text(_ node: YAMLNode, _ what: String, limit: Int) -> String? {
     guard case .scalar(let text) = node.content, !text.isEmpty else {
       report(node.mark, "\(what) was expected, not \(kind(node))")
@@ -87,26 +87,26 @@ extension ValueReader {
     return text
   }
 
-  /// One of these words.
+  /// Reads one of these words.
   mutating func word(_ node: YAMLNode, _ what: String, among words: [String]) -> String? {
     if case .scalar(let text) = node.content, words.contains(text) { return text }
-    report(node.mark, "\(what) is \(Self.either(words)), not \(kind(node))")
+    report(node.mark, "\(what) must be \(Self.either(words)), not \(kind(node))")
     return nil
   }
 
-  /// A value of an enumeration, by its name.
+  /// Reads a value of an enumeration by its raw value.
   mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
     _ node: YAMLNode, _ what: String, _: Value.Type = Value.self
   ) -> Value? {
     word(node, what, among: Value.allCases.map(\.rawValue)).flatMap(Value.init(rawValue:))
   }
 
-  /// True or false.
+  /// Reads `true` or `false`.
   mutating func flag(_ node: YAMLNode, _ what: String) -> Bool? {
     word(node, what, among: ["true", "false"]).map { $0 == "true" }
   }
 
-  /// A whole number, in decimal.
+  /// Reads a whole number in decimal.
   mutating func whole<Number: FixedWidthInteger>(
     _ node: YAMLNode, _ what: String, _ range: ClosedRange<Number>
   ) -> Number? {
@@ -115,30 +115,31 @@ extension ValueReader {
     {
       return number
     }
-    report(node.mark, "\(what) is a whole number from \(range.lowerBound) to \(range.upperBound), not \(kind(node))")
+    report(
+      node.mark, "\(what) must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(kind(node))")
     return nil
   }
 
-  /// A number in hexadecimal, with or without 0x.
+  /// Reads a hexadecimal number, with or without 0x.
   mutating func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(
     _ node: YAMLNode, _ what: String, _: Number.Type = Number.self
   ) -> Number? {
     if case .scalar(let text) = node.content, let number: Number = HexNumber.read(text) { return number }
     let digits = Number.bitWidth / 4
     report(
-      node.mark, "\(what) is a number of up to \(digits) hexadecimal digits, as lsusb shows it, not \(kind(node))")
+      node.mark, "\(what) must be a number of up to \(digits) hexadecimal digits, as lsusb shows it, not \(kind(node))")
     return nil
   }
 
-  /// A time with its unit.
+  /// Reads a time with its unit.
   mutating func time(_ node: YAMLNode, _ what: String, _ range: ClosedRange<Duration>) -> Duration? {
     if case .scalar(let text) = node.content, let time = TimeText.read(text), range.contains(time) { return time }
     let bounds = "from \(TimeText.text(range.lowerBound)) to \(TimeText.text(range.upperBound))"
-    report(node.mark, "\(what) is a time with its unit, like 500ms or 2s, \(bounds), not \(kind(node))")
+    report(node.mark, "\(what) must be a time with its unit, like 500ms or 2s, \(bounds), not \(kind(node))")
     return nil
   }
 
-  /// What is there instead, for people.
+  /// The node in an error message.
   func kind(_ node: YAMLNode) -> String {
     switch node.content {
     case .scalar(""): "nothing"
@@ -148,7 +149,7 @@ extension ValueReader {
     }
   }
 
-  /// "a, b or c".
+  /// The words in a sentence: "a, b or c".
   static func either(_ words: [String]) -> String {
     words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
   }

@@ -2,16 +2,16 @@
 
 import AccessoryCore
 
-/// Text in double quotes, as YAML reads it: nothing in it can end the quotes, a line, or act on a terminal.
+/// Writes text in double quotes, as YAML. Everything that could end the quotes or the line, or control a terminal, is escaped.
 enum Quoted {
-  /// The text, cut after `limit` characters.
+  /// The quoted text, cut off after `limit` characters.
   static func text(_ text: String, limit: Int = 60) -> String {
     let scalars = text.unicodeScalars
     let rest = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex) ?? scalars.endIndex
     return whole(String(scalars[..<rest])) + (rest == scalars.endIndex ? "" : "…")
   }
 
-  /// All of the text.
+  /// The whole quoted text.
   static func whole(_ text: String) -> String {
     "\"" + text.unicodeScalars.map(escaped).joined() + "\""
   }

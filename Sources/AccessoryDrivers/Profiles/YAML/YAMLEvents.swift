@@ -2,9 +2,9 @@
 
 import CLibyaml
 
-/// What libyaml says of a text, one piece after the other. All that is unsafe about libyaml is in this file.
+/// The events that libyaml parses from a text. All unsafe use of libyaml is in this file.
 ///
-/// Anchors, aliases and tags are refused here: with aliases, a text of a few lines can mean gigabytes.
+/// Anchors, aliases and tags are errors: with aliases, a few lines of text can expand to gigabytes.
 final class YAMLEvents {
   enum Event: Hashable {
     case streamStart, streamEnd
@@ -14,11 +14,11 @@ final class YAMLEvents {
     case mappingStart, mappingEnd
   }
 
-  /// libyaml keeps pointers into both, so they stay where they are.
+  /// Allocated, because libyaml keeps pointers to both.
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let text: UnsafeMutableBufferPointer<UInt8>
 
-  /// Throws when there is no memory; `initialize` says so by 0.
+  /// Throws when libyaml can't allocate memory, for which `initialize` returns 0.
   init(
     _ bytes: [UInt8], initialize: (UnsafeMutablePointer<yaml_parser_t>) -> CInt = { yaml_parser_initialize($0) }
   ) throws(YAMLError) {
@@ -30,10 +30,10 @@ final class YAMLEvents {
       parser.deallocate()
       throw YAMLError(mark: YAMLMark(line: 1, column: 1), message: "there is no memory to read it")
     }
-    // Otherwise the first two bytes could make it UTF-16.
+    // Sets the encoding, because otherwise the first two bytes could select UTF-16.
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
     yaml_parser_set_input_string(parser, text.baseAddress, text.count)
-    // Last of all: an initializer that throws behind this would run deinit, too, and free twice.
+    // Last, because when an initializer throws after this, `deinit` runs as well and would free both again.
     (self.parser, self.text) = (parser, text)
   }
 
@@ -43,7 +43,7 @@ final class YAMLEvents {
     text.deallocate()
   }
 
-  /// The next event and where it begins. Not to be called again after it threw, or after the stream's end.
+  /// The next event and its position. Don't call this again after it has thrown, or after the end of the stream.
   func next() throws(YAMLError) -> (event: Event, mark: YAMLMark) {
     var event = yaml_event_t()
     guard yaml_parser_parse(parser, &event) != 0 else { throw failure() }
@@ -68,33 +68,33 @@ final class YAMLEvents {
       let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
       return (.scalar(text, YAMLNode.Style(scalar.style)), mark)
     default:
-      throw YAMLError(mark: mark, message: "aliases (*name) are not taken: write the value out")
+      throw YAMLError(mark: mark, message: "aliases (*name) are not supported: write the value")
     }
   }
 
   private func refuse(
     _ anchor: UnsafeMutablePointer<yaml_char_t>?, _ tag: UnsafeMutablePointer<yaml_char_t>?, _ mark: YAMLMark
   ) throws(YAMLError) {
-    if anchor != nil { throw YAMLError(mark: mark, message: "anchors (&name) are not taken: write the value out") }
-    if tag != nil { throw YAMLError(mark: mark, message: "tags (!name) are not taken: leave it out") }
+    if anchor != nil { throw YAMLError(mark: mark, message: "anchors (&name) are not supported: write the value") }
+    if tag != nil { throw YAMLError(mark: mark, message: "tags (!name) are not supported: leave them out") }
   }
 
   private func failure() -> YAMLError {
     let parser = parser.pointee
     let problem = parser.problem.map { String(cString: $0) } ?? "there is no memory to read it"
     if parser.error == YAML_READER_ERROR {
-      // Bytes that are no characters: libyaml counts the bytes, not the lines. Its count may be a little behind.
+      // For bytes that aren't UTF-8 libyaml has no line number, only the offset of a byte, which may be a few bytes too small.
       return YAMLError(mark: mark(atByte: parser.problem_offset), message: "\(problem): it must be UTF-8 text")
     }
     let context = parser.context.map { ", " + String(cString: $0) } ?? ""
-    return YAMLError(mark: YAMLMark(parser.problem_mark), message: "this is no YAML: \(problem)\(context)")
+    return YAMLError(mark: YAMLMark(parser.problem_mark), message: "this is not valid YAML: \(problem)\(context)")
   }
 
   private func mark(atByte offset: Int) -> YAMLMark {
     let before = text.prefix(offset)
     let line = before.count { $0 == UInt8(ascii: "\n") } + 1
     let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    // Bytes that go on with a character don't count.
+    // Continuation bytes of a character don't count.
     return YAMLMark(line: line, column: before[start...].count { $0 & 0xC0 != 0x80 } + 1)
   }
 }
@@ -111,6 +111,6 @@ extension YAMLNode.Style {
 }
 
 extension YAMLMark {
-  /// libyaml begins at 0.
+  /// libyaml counts from 0.
   fileprivate init(_ mark: yaml_mark_t) { self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1) }
 }

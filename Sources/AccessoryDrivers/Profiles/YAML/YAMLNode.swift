@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in a text: lines and columns begin at 1, columns count characters.
+/// A position in a text. Lines and columns are counted from 1; columns count characters.
 struct YAMLMark: Sendable, Hashable {
   var line: Int
   var column: Int
 }
 
-/// What is wrong with a text as YAML, and where.
+/// An error in a YAML text, and its position.
 struct YAMLError: Error, Hashable {
   var mark: YAMLMark
   var message: String
 }
 
-/// A value in a YAML text, and where it begins.
+/// A value in a YAML text, and the position where it begins.
 ///
-/// Scalars are text; what reads the tree knows which of them are numbers.
+/// All scalars are text: the reader of the tree decides which of them are numbers.
 struct YAMLNode: Sendable, Hashable {
-  /// A key and its value. No key is twice in a mapping.
+  /// A key and its value. Keys are unique in a mapping.
   struct Entry: Sendable, Hashable {
     var key: String
     var mark: YAMLMark
@@ -29,13 +29,13 @@ struct YAMLNode: Sendable, Hashable {
     case mapping([Entry])
   }
 
-  /// How a scalar is written.
+  /// The notation of a scalar.
   enum Style: Sendable, Hashable {
-    /// Without quotes; so is what isn't a scalar.
+    /// Without quotes. Also the style of nodes that aren't scalars.
     case plain
     /// In double quotes, where `\r` and the like are escapes.
     case doubleQuoted
-    /// In single quotes, or as a block behind | or >: without escapes.
+    /// In single quotes, or as a block after | or >. There are no escapes.
     case literal
   }
 

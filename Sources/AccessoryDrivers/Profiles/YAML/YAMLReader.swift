@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads YAML texts of one document that people write, within limits.
+/// Parses YAML texts that users write, within limits.
 ///
-/// Of YAML it takes mappings with text as keys, sequences and scalars. Anchors, aliases, tags, merge keys, further
-/// documents, and a key that is twice in one mapping are errors.
+/// Accepts one document of mappings with text as keys, sequences and scalars. Anchors, aliases, tags, merge keys,
+/// further documents and duplicate keys are errors.
 enum YAMLReader {
-  /// Bytes of a text.
+  /// The size of the largest text, in bytes.
   static let sizeLimit = 65_536
-  /// Values in a text.
+  /// The most values in a text.
   static let nodeLimit = 4_096
-  /// Mappings and sequences within each other.
+  /// The deepest nesting of mappings and sequences.
   static let depthLimit = 16
 
-  /// The document in the text.
+  /// Parses the document in a text.
   static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode {
     let start = YAMLMark(line: 1, column: 1)
     guard bytes.count <= sizeLimit else {
       throw YAMLError(mark: start, message: "it is larger than \(sizeLimit / 1024) KiB")
     }
-    // Editors on Windows put a byte order mark first. libyaml would take it for the first key's indentation.
+    // Editors on Windows write a byte order mark first, which libyaml would count as indentation of the first key.
     let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
     var tree = try Tree(YAMLEvents(hasMark ? Array(bytes.dropFirst(3)) : bytes))
     var (event, mark) = try tree.events.next()
@@ -28,7 +28,7 @@ enum YAMLReader {
     _ = try tree.events.next()
     (event, mark) = try tree.events.next()
     guard event == .streamEnd else {
-      throw YAMLError(mark: mark, message: "a second document begins here: one file is one document")
+      throw YAMLError(mark: mark, message: "a second document begins here: a file can have only one")
     }
     return node
   }
@@ -51,7 +51,7 @@ enum YAMLReader {
       guard nodes <= nodeLimit else { throw YAMLError(mark: mark, message: "it has more than \(nodeLimit) values") }
       if case .scalar(let text, let style) = event { return YAMLNode(content: .scalar(text), mark: mark, style: style) }
       guard depth < depthLimit else {
-        throw YAMLError(mark: mark, message: "more than \(depthLimit) values are within each other")
+        throw YAMLError(mark: mark, message: "values are nested more than \(depthLimit) deep")
       }
       return YAMLNode(
         content: event == .mappingStart ? .mapping(try entries(depth)) : .sequence(try elements(depth)), mark: mark)
@@ -75,9 +75,9 @@ enum YAMLReader {
         guard case .scalar(let key, _) = event else {
           throw YAMLError(mark: mark, message: "a key is text, not a mapping or a sequence")
         }
-        if key == "<<" { throw YAMLError(mark: mark, message: "merge keys (<<) are not taken: write the values out") }
+        if key == "<<" { throw YAMLError(mark: mark, message: "merge keys (<<) are not supported: write the values") }
         if let line = lines.updateValue(mark.line, forKey: key) {
-          throw YAMLError(mark: mark, message: "the key \(Quoted.text(key)) was there already, in line \(line)")
+          throw YAMLError(mark: mark, message: "the key \(Quoted.text(key)) is already defined in line \(line)")
         }
         let (valueEvent, valueMark) = try events.next()
         let node = try value(valueEvent, valueMark, depth: depth + 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes a value as YAML, each key and each element in a line of its own. Reading it gives the same value, but for places.
+/// Writes a value as YAML, with a line for each key and each element. Reading it gives the same value, except for the positions.
 enum YAMLText {
-  /// Lines with their ends, each behind so many blanks.
+  /// The lines with their line ends, each indented by this many blanks.
   static func text(_ node: YAMLNode, indentation: Int) -> String {
     lines(node).map { String(repeating: " ", count: indentation) + $0 + "\n" }.joined()
   }
@@ -30,7 +30,7 @@ enum YAMLText {
     }
   }
 
-  /// Whether a key needs no quotes.
+  /// Whether a key can be written without quotes.
   private static func isPlain(_ key: String) -> Bool {
     !key.isEmpty
       && key.utf8.allSatisfy { byte in

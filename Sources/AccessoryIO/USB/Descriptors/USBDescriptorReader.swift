@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the descriptors of a device from their bytes: its device descriptor, then each configuration with all that
-/// belongs to it. So sysfs gives them in the file `descriptors`, and usbfs to whoever reads the device node.
+/// Reads the descriptors of a device from their bytes: the device descriptor, then each configuration with its
+/// interfaces and endpoints. The sysfs file `descriptors` and reading the usbfs device node both give this format.
 ///
-/// The bytes come from the device and may be anything. Invalid parts are left out and described in `damage`; every step
-/// goes forward by at least two bytes, and no length in the data makes anything larger than the data.
+/// The bytes come from the device and may be invalid. Invalid parts are left out and described in `damage`. Every step
+/// advances by at least two bytes, and no length in the data makes the result larger than the data.
 package enum USBDescriptorReader {
-  /// The most bytes that are read: USB has at most 255 configurations, real devices have one of a few hundred bytes,
-  /// and the kernel reads no more than 64 KiB of each.
+  /// The most bytes that are read. USB allows 255 configurations, but real devices have one of a few hundred bytes, and
+  /// the kernel reads at most 64 KiB of each.
   package static let sizeLimit = 65_536
-  /// Interfaces, alternate settings counted, that are kept of a configuration.
+  /// The most interfaces, including alternate settings, that are kept of a configuration.
   static let interfaceLimit = 256
-  /// Endpoints that are kept of an interface: 15 in each direction (USB 2.0, 9.6.6).
+  /// The most endpoints that are kept of an interface: 15 in each direction (USB 2.0, 9.6.6).
   static let endpointLimit = 30
 
   /// Descriptor types (bDescriptorType) of USB 2.0, table 9-5.
@@ -41,7 +41,7 @@ package enum USBDescriptorReader {
       offset += length
     }
     if device.configurations.count != Int(bytes[17]), device.damage == nil {
-      device.damage = "\(bytes[17]) configurations are announced and \(device.configurations.count) are there"
+      device.damage = "the device announces \(bytes[17]) configurations and has \(device.configurations.count)"
     }
     return device
   }
@@ -67,20 +67,22 @@ package enum USBDescriptorReader {
         USBEndpointDescription(
           address: bytes[2], transfer: transfer(bytes[3]), maxPacketSize: Int(word(bytes, 4) & 0x7FF),
           packetsPerInterval: min(3, Int(word(bytes, 4) >> 11 & 3) + 1), interval: bytes[6]), to: &device)
-    default: break  // class-specific ones, associations, companions: not for us
+    default: break  // class-specific and other descriptors aren't needed
     }
     return nil
   }
 
   private static func add(_ interface: USBInterfaceDescription, to device: inout USBDeviceDescription) -> String? {
-    guard let configuration = device.configurations.indices.last else { return "is an interface of no configuration" }
+    guard let configuration = device.configurations.indices.last else {
+      return "is an interface outside a configuration"
+    }
     let present = device.configurations[configuration].interfaces
-    guard present.count < interfaceLimit else { return "is one interface too many" }
+    guard present.count < interfaceLimit else { return "is more than the limit of interfaces" }
     guard
       !present.contains(where: {
         $0.number == interface.number && $0.alternateSetting == interface.alternateSetting
       })
-    else { return "is interface \(interface.number) for the second time" }
+    else { return "repeats interface \(interface.number)" }
     device.configurations[configuration].interfaces.append(interface)
     return nil
   }
@@ -88,16 +90,16 @@ package enum USBDescriptorReader {
   private static func add(_ endpoint: USBEndpointDescription, to device: inout USBDeviceDescription) -> String? {
     guard let configuration = device.configurations.indices.last,
       let interface = device.configurations[configuration].interfaces.indices.last
-    else { return "is an endpoint of no interface" }
+    else { return "is an endpoint outside an interface" }
     let present = device.configurations[configuration].interfaces[interface].endpoints
-    guard endpoint.number != 0 else { return "is endpoint 0, which is no interface's" }
+    guard endpoint.number != 0 else { return "is endpoint 0, which belongs to no interface" }
     guard endpoint.address & 0x70 == 0 else { return "has an endpoint address with reserved bits" }
-    guard present.count < endpointLimit else { return "is one endpoint too many" }
+    guard present.count < endpointLimit else { return "is more than the limit of endpoints" }
     guard !present.contains(where: { $0.address == endpoint.address }) else {
-      return "is endpoint \(endpoint.address) for the second time"
+      return "repeats endpoint \(endpoint.address)"
     }
     device.configurations[configuration].interfaces[interface].endpoints.append(endpoint)
-    return endpoint.maxPacketSize == 0 ? "is an endpoint whose packets hold nothing" : nil
+    return endpoint.maxPacketSize == 0 ? "is an endpoint with a packet size of 0" : nil
   }
 
   private static func transfer(_ attributes: UInt8) -> USBEndpointDescription.Transfer {
@@ -109,7 +111,7 @@ package enum USBDescriptorReader {
     }
   }
 
-  /// Two bytes, the lower first, as everything on USB.
+  /// Reads two bytes as a little-endian integer, as everywhere on USB.
   private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt16 {
     UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8
   }

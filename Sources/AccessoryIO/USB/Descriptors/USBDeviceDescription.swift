@@ -2,34 +2,34 @@
 
 /// The descriptors of a USB device (USB 2.0, chapter 9).
 public struct USBDeviceDescription: Sendable, Hashable {
-  /// The vendor's number (idVendor).
+  /// The vendor id (idVendor).
   public var vendorID: UInt16
-  /// The vendor's number of the product (idProduct).
+  /// The product id, which the vendor assigns (idProduct).
   public var productID: UInt16
   /// The release of the device, in binary-coded decimal: 0x0102 is 1.02 (bcdDevice).
   public var release: UInt16
-  /// The release of USB it follows, in binary-coded decimal (bcdUSB).
+  /// The release of the USB specification that the device follows, in binary-coded decimal (bcdUSB).
   public var usbRelease: UInt16
-  /// What kind of device it is; class 0 leaves that to its interfaces.
+  /// The device's class; class 0 means that each interface has a class of its own.
   public var function: USBClass
-  /// Its configurations, in the order they came in.
+  /// The configurations, in the order of the data.
   public var configurations: [USBConfigurationDescription]
-  /// The invalid parts that were left out, for people; nil when there were none.
+  /// The first invalid part that was left out, for people; nil when all parts were valid.
   public var damage: String?
 
-  /// The configuration of this value (bConfigurationValue).
+  /// The configuration with this value (bConfigurationValue).
   public func configuration(_ value: UInt8) -> USBConfigurationDescription? {
     configurations.first { $0.value == value }
   }
 }
 
-/// One of the ways a device can be set up.
+/// One of the configurations of a device.
 public struct USBConfigurationDescription: Sendable, Hashable {
-  /// What selects it (bConfigurationValue).
+  /// The value that selects the configuration (bConfigurationValue).
   public var value: UInt8
-  /// It has its own power supply.
+  /// Whether the device has its own power supply.
   public var isSelfPowered: Bool
-  /// The most current it draws from the bus, in the descriptor's steps of 2 mA (USB 2) or 8 mA (USB 3).
+  /// The largest current that the device draws from the bus, in steps of 2 mA (USB 2) or 8 mA (USB 3).
   public var maxPowerSteps: UInt8
   /// Every alternate setting of every interface.
   public var interfaces: [USBInterfaceDescription]
@@ -39,14 +39,14 @@ public struct USBConfigurationDescription: Sendable, Hashable {
 public struct USBInterfaceDescription: Sendable, Hashable {
   /// The interface's number (bInterfaceNumber).
   public var number: UInt8
-  /// Which of its settings this is (bAlternateSetting); 0 is in force at first.
+  /// The number of the alternate setting (bAlternateSetting); 0 is the initial one.
   public var alternateSetting: UInt8
-  /// What it is for.
+  /// The interface's class.
   public var function: USBClass
-  /// Its endpoints; endpoint 0 is not among them.
+  /// The endpoints, without endpoint 0.
   public var endpoints: [USBEndpointDescription]
 
-  /// A setting of these parts.
+  /// An alternate setting with these parts.
   package init(number: UInt8, alternateSetting: UInt8, function: USBClass, endpoints: [USBEndpointDescription]) {
     self.number = number
     self.alternateSetting = alternateSetting
@@ -54,20 +54,20 @@ public struct USBInterfaceDescription: Sendable, Hashable {
     self.endpoints = endpoints
   }
 
-  /// The first endpoint in this direction that carries bytes as they come.
+  /// The first bulk or interrupt endpoint in this direction.
   public func endpoint(_ direction: USBEndpointDescription.Direction) -> USBEndpointDescription? {
     endpoints.first {
       $0.direction == direction && ($0.transfer == .bulk || $0.transfer == .interrupt) && $0.maxPacketSize > 0
     }
   }
 
-  /// True when it has an IN and an OUT endpoint that carry bytes as they come.
+  /// True when the interface has a bulk or interrupt endpoint in each direction.
   public var hasPair: Bool { endpoint(.in) != nil && endpoint(.out) != nil }
 }
 
 /// One endpoint.
 public struct USBEndpointDescription: Sendable, Hashable {
-  /// Which way it carries.
+  /// The direction of an endpoint.
   public enum Direction: String, Sendable, Hashable {
     /// To the host.
     case `in`
@@ -75,30 +75,30 @@ public struct USBEndpointDescription: Sendable, Hashable {
     case out
   }
 
-  /// How it carries.
+  /// The transfer type of an endpoint.
   public enum Transfer: String, Sendable, Hashable {
-    /// Setup requests.
+    /// Setup requests and their replies.
     case control
-    /// At a steady rate, unchecked.
+    /// A constant rate, without retransmission.
     case isochronous
-    /// As the bus has time.
+    /// Reliable data, whenever the bus has time.
     case bulk
-    /// Small reports, asked for at an interval.
+    /// Small reports, which the host polls for at an interval.
     case interrupt
   }
 
   /// Number and direction as one byte (bEndpointAddress).
   public var address: UInt8
-  /// How it carries.
+  /// The transfer type.
   public var transfer: Transfer
-  /// Bytes of the largest packet (wMaxPacketSize, bits 0 to 10).
+  /// The size of the largest packet in bytes (wMaxPacketSize, bits 0 to 10).
   public var maxPacketSize: Int
-  /// Packets that an interrupt or isochronous endpoint may carry within 125 µs at high speed: 1 to 3.
+  /// The most packets of an interrupt or isochronous endpoint within 125 µs at high speed: 1 to 3.
   public var packetsPerInterval: Int
-  /// How often it is asked (bInterval), in units that depend on speed and kind.
+  /// The polling interval (bInterval), in units that depend on the speed and the transfer type.
   public var interval: UInt8
 
-  /// An endpoint of these parts.
+  /// An endpoint with these parts.
   package init(address: UInt8, transfer: Transfer, maxPacketSize: Int, packetsPerInterval: Int, interval: UInt8) {
     self.address = address
     self.transfer = transfer
@@ -107,36 +107,36 @@ public struct USBEndpointDescription: Sendable, Hashable {
     self.interval = interval
   }
 
-  /// Which way it carries.
+  /// The direction.
   public var direction: Direction { address & 0x80 != 0 ? .in : .out }
-  /// Its number, 1 to 15.
+  /// The endpoint number, 1 to 15.
   public var number: UInt8 { address & 0x0F }
 }
 
-/// What something on USB is for: class, subclass and protocol, as USB-IF numbers them.
+/// The class, subclass and protocol of a device or an interface, as USB-IF assigns them.
 public struct USBClass: Sendable, Hashable {
-  /// The class.
+  /// The class code.
   public var code: UInt8
-  /// The class's own division.
+  /// The subclass code, whose meaning depends on the class.
   public var subclass: UInt8
-  /// What it speaks.
+  /// The protocol code, whose meaning depends on class and subclass.
   public var `protocol`: UInt8
 
-  /// A class of these numbers.
+  /// A class with these codes.
   public init(code: UInt8, subclass: UInt8 = 0, protocol: UInt8 = 0) {
     self.code = code
     self.subclass = subclass
     self.protocol = `protocol`
   }
 
-  /// Human interface devices.
+  /// The code of human interface devices (HID).
   public static let humanInterface: UInt8 = 0x03
-  /// Hubs.
+  /// The code of hubs.
   public static let hub: UInt8 = 0x09
-  /// What no class of USB-IF covers.
+  /// The code of vendor-specific functions.
   public static let vendorSpecific: UInt8 = 0xFF
 
-  /// The class in a word or two; nil for one that has no common name.
+  /// The name of the class in a few words; nil when it has no common name.
   public var name: String? {
     switch code {
     case 0x00: "per interface"

@@ -2,32 +2,33 @@
 
 import AccessoryCore
 
-/// Runs the examples of a description: whether its requests send what they say, and what is received means what they say.
+/// Runs the examples of a description: checks that requests are encoded as the examples say, and that received bytes
+/// decode to the expected values.
 public struct ExampleCheck: Sendable {
-  /// An example that doesn't hold.
+  /// An example that fails.
   public struct Problem: Sendable, Hashable {
-    /// Its place among the description's examples.
+    /// The index of the example in the description.
     public var example: Int
-    /// The line of the file that it is in, from 1; 0 when it isn't from a file.
+    /// The line of the example in its file, from 1; 0 when it isn't from a file.
     public var line: Int
-    /// What was expected and what came, for people.
+    /// What was expected and what was found, for people.
     public var message: String
   }
 
   private let description: ProtocolDescription
   private let codec: DescribedCodec
   private let decoder: MessageDecoder
-  private let writer: RequestWriter
+  private let writer: RequestEncoder
 
-  /// A check of this description. Throws `FramingParameterError` if there can be no such frames.
+  /// A check of this description. Throws `FramingParameterError` if a framing's parameters don't fit together.
   public init(_ description: ProtocolDescription) throws(FramingParameterError) {
     self.description = description
     codec = try DescribedCodec(description)
     decoder = MessageDecoder(codec)
-    writer = RequestWriter(codec)
+    writer = RequestEncoder(codec)
   }
 
-  /// What doesn't hold, in the order of the examples; up to three things an example.
+  /// All failures, in the order of the examples; at most three for each example.
   public func problems() -> [Problem] {
     description.examples.indices.flatMap { index in
       problems(description.examples[index]).prefix(3).map {
@@ -36,7 +37,8 @@ public struct ExampleCheck: Sendable {
     }
   }
 
-  /// What an example reads, by the names of the values; for simulators, which answer with it.
+  /// The values in an example's received bytes, by name; simulators reply with them. Nil if there is no message in the
+  /// bytes.
   public func values(_ example: Int) -> (message: Int, values: [String: PlainValue], elements: [Int: Int])? {
     var known = description.examples[example].given
     let read = read(description.examples[example], known: &known)
@@ -46,7 +48,7 @@ public struct ExampleCheck: Sendable {
 
   // MARK: - One example
 
-  /// Each example stands by itself: of others it knows what it says is given.
+  /// Examples are independent: an example knows only the earlier values that it lists as `given`.
   private func problems(_ example: ProtocolDescription.Example) -> [String] {
     var known = example.given
     var problems: [String] = []
@@ -64,7 +66,7 @@ public struct ExampleCheck: Sendable {
       }
     }
     let read = read(example, known: &known)
-    let unit = example.unit ?? description.units?.standard
+    let unit = example.unit ?? description.units?.defaultUnit
     let answers = read.frames.filter { frame in
       guard frame.unit == unit || example.request == nil && example.unit == nil else { return false }
       guard let request = example.request else { return true }
@@ -74,24 +76,24 @@ public struct ExampleCheck: Sendable {
     }
     if example.isRefused {
       if let answer = answers.first(where: { !description.messages[$0.message].isRefusal }) {
-        problems.append("it reads as \(description.messages[answer.message].name), and was to be refused")
+        problems.append("it was read as \(description.messages[answer.message].name), but should have been refused")
       }
       return problems
     }
     if answers.isEmpty, !example.received.isEmpty {
       let others = read.frames.map { description.messages[$0.message].name }
-      // A frame that has no meaning here is all that an example without one wants.
+      // An example without a request and without expected values only needs a frame; the frame may have no meaning.
       if read.frameCount > 0, example.request == nil, example.expected.isEmpty { return problems }
       let wanted = example.request.flatMap { description.requests[$0].reply }.map { description.messages[$0].name }
       if read.frameCount == 0 {
         problems.append(
-          "no frame of this protocol is in it: its beginning, its length or its check is not as the framings say")
+          "it has no frame of this protocol: the beginning, the length or the check doesn't match the framings")
       } else if let unit, let other = read.frames.compactMap(\.unit).first(where: { $0 != unit }) {
         problems.append("it comes from unit \(other), not from unit \(unit)")
       } else if others.isEmpty {
-        problems.append("none of the messages fits the frame in it")
+        problems.append("no message matches its frame")
       } else {
-        problems.append("it reads as \(others.joined(separator: ", ")), not as \(wanted ?? "a message")")
+        problems.append("it was read as \(others.joined(separator: ", ")), not as \(wanted ?? "a message")")
       }
       return problems
     }
@@ -102,7 +104,8 @@ public struct ExampleCheck: Sendable {
     for (name, expected) in example.expected.sorted(by: { $0.key < $1.key }) {
       guard let value = values[name] else {
         if expected == "unknown" { continue }
-        problems.append("\(name) is not in it: there is \(values.keys.sorted().prefix(12).joined(separator: ", "))")
+        problems.append(
+          "it has no value \(name): its values are \(values.keys.sorted().prefix(12).joined(separator: ", "))")
         continue
       }
       if !Self.isSame(value, expected) {
@@ -114,14 +117,14 @@ public struct ExampleCheck: Sendable {
 
   private static func isSame(_ value: PlainValue, _ expected: String) -> Bool {
     if value.asExampleText == expected { return true }
-    // 12.30 is 12.3.
+    // 12.30 equals 12.3.
     if let number = value.asNumber, let wanted = Double(expected) { return number == wanted }
     guard case .list(let list) = value, !list.isEmpty else { return false }
     let wanted = expected.split(separator: ", ", omittingEmptySubsequences: false)
     return wanted.count == list.count && zip(list, wanted).allSatisfy { isSame($0, String($1)) }
   }
 
-  /// What a frame means for who has made a request: a refusal, its reply, or anything.
+  /// The message that a frame is for the sender of `request`: a refusal, its reply, or any other message.
   private func message(
     _ header: DescribedHeader, _ content: [UInt8], for request: ProtocolDescription.Request?
   ) -> Int? {
@@ -139,7 +142,7 @@ public struct ExampleCheck: Sendable {
     var elements: [Int: Int]
   }
 
-  /// All that can be read from these bytes; lists of several frames are joined where the message comes in pieces.
+  /// Decodes all frames of an example. Lists of several frames are joined where the message comes in pieces.
   private func read(
     _ example: ProtocolDescription.Example, known: inout [String: Int]
   ) -> (frames: [Frame], frameCount: Int, values: [String: DescribedValue]) {
@@ -151,7 +154,7 @@ public struct ExampleCheck: Sendable {
     codec.decode(example.received.span.bytes, into: &batch)
     codec.idle(into: &batch)
     var (frames, values): ([Frame], [String: DescribedValue]) = ([], [:])
-    // Replies of several frames, by their messages.
+    // Replies that come in pieces, by the index of their message.
     var joined: [Int: DecodedMessage] = [:]
     for index in 0..<batch.count {
       var header = batch.header(at: index)

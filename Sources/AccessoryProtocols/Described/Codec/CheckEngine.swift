@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A described checksum at work, with its tables.
+/// Computes, compares and writes a described checksum. It has the tables.
 struct CheckEngine: Sendable {
   let check: ProtocolDescription.Check
   private let engine: ChecksumEngine?
   private let byteCount: Int
   private let order: ByteOrder
-  /// Whether it is written as its bytes, none of which is changed: then it is compared as a number.
+  /// Whether the check is written as its plain bytes, none of which is changed. It is then compared as a number.
   private let isPlain: Bool
 
   init(_ check: ProtocolDescription.Check) {
     self.check = check
     if case .frame(let checksum) = check.algorithm { engine = ChecksumEngine(checksum) } else { engine = nil }
     (byteCount, order) = (check.algorithm.byteCount, check.order)
-    isPlain = check.notation == .bytes && check.bumped.isEmpty
+    isPlain = check.notation == .bytes && check.incrementedBytes.isEmpty
   }
 
-  /// Bytes that it takes in a frame; 0 for decimal digits, whose number isn't fixed.
+  /// How many bytes the check takes in a frame; 0 for decimal digits, whose count varies.
   var writtenByteCount: Int {
     switch check.notation {
     case .bytes: check.algorithm.byteCount
@@ -38,7 +38,7 @@ struct CheckEngine: Sendable {
     }
   }
 
-  /// Whether the check in `written` is that of `covered`.
+  /// Whether `written` is the check of `covered`.
   func isGood(_ written: RawSpan, over covered: RawSpan) -> Bool {
     let value = value(over: covered)
     if isPlain {
@@ -75,20 +75,20 @@ struct CheckEngine: Sendable {
   private func byte(_ index: Int, of value: UInt32) -> UInt8 {
     let byte = UInt8(
       truncatingIfNeeded: value >> UInt32(check.order.shift(ofByte: index, of: check.algorithm.byteCount)))
-    return check.bumped.contains(byte) ? byte &+ 1 : byte
+    return check.incrementedBytes.contains(byte) ? byte &+ 1 : byte
   }
 }
 
-/// Bytes as two hexadecimal digits.
+/// Converts bytes to two hexadecimal digits and back.
 enum HexDigits {
-  /// The byte that the two digits at `offset` stand for; nil when they are none.
+  /// The byte for the two digits at `offset`; nil if one of them isn't a digit.
   @inline(__always)
   static func byte(_ text: RawSpan, at offset: Int) -> Int? {
     guard let high = value(text.byte(at: offset)), let low = value(text.byte(at: offset + 1)) else { return nil }
     return high << 4 | low
   }
 
-  /// What a digit stands for, whatever its case.
+  /// The value of an upper-case or lower-case digit; nil if it isn't a digit.
   @inline(__always)
   static func value(_ digit: UInt8) -> Int? {
     switch digit {

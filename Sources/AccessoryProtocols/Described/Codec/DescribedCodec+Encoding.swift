@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DescribedCodec {
-  /// Appends one frame to `output`. `payload` is its content as decoding gives it; constants, length and checks in it are
-  /// written anew.
+  /// Appends one frame to `output`. `payload` is the frame's content in the form in which decoding delivers it;
+  /// constants, length and checks in it are computed anew.
   ///
-  /// - Throws: `FrameEncodingError` if the framing has no such frame, and leaves `output` as it was.
+  /// - Throws: `FrameEncodingError` if the framing has no such frame; `output` is unchanged then.
   public func encode(
     _ header: DescribedHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -29,8 +29,8 @@ extension DescribedCodec {
     }
   }
 
-  /// One frame of the framing at place `framing`, with these numbers as its elements, by their places in the layout, and
-  /// this body. Elements without a number are 0.
+  /// Makes one frame of the framing at index `framing`. `numbers` are the values of its elements, by their index in the
+  /// layout; an element without a number is 0.
   ///
   /// - Throws: `FrameEncodingError` if the framing has no such frame: the body is too long, or has a byte that ends the
   ///   frame; a number doesn't fit its element.
@@ -58,7 +58,7 @@ extension DescribedCodec {
     for (index, element) in plan.elements.enumerated() {
       switch element.kind {
       case .constant(let bytes):
-        // In hexadecimal frames those at both ends are not among the digits.
+        // In hexadecimal frames the constants at both ends are not part of the content.
         if plan.places[index].byteCount > 0 { content += bytes }
       case .number(let format):
         guard let bits = format.bits(of: numbers[index] ?? 0) else { throw .unencodableByte(offset: content.count) }
@@ -74,7 +74,7 @@ extension DescribedCodec {
         guard let check = plan.checks.first(where: { $0.place == plan.places[index] }) else { continue }
         let bodyEnd = plan.front + body.byteCount
         let range = plan.coveredStart(check, bodyEnd: bodyEnd)..<plan.coveredEnd(check, bodyEnd: bodyEnd)
-        // A check in front of what it covers would need a second pass; layouts have none.
+        // A check in front of the elements that it covers would need a second pass, which isn't supported.
         guard range.upperBound <= content.count else { throw .unencodableByte(offset: content.count) }
         if plan.hexadecimal?.checksCoverDigits == true {
           digits = plan.digits(of: content)
@@ -90,7 +90,7 @@ extension DescribedCodec {
     let frame = plan.hexadecimal == nil ? content : plan.start + plan.digits(of: content) + plan.end
     guard frame.count <= plan.limit else { throw .payloadTooLong(byteCount: frame.count, limit: plan.limit) }
     guard case .whole(frame.count, _, _) = plan.probe(frame.span.bytes, at: 0) else {
-      // A byte of it ends the frame early, or a digit too many was asked for.
+      // For example, a byte of the body ends the frame early.
       throw .unencodableByte(offset: 0)
     }
     output += frame
@@ -98,7 +98,8 @@ extension DescribedCodec {
 }
 
 extension FramingPlan {
-  /// The number in a length field for a body of so many bytes; nil when there is none.
+  /// The number in the length field for a body of `bodyCount` bytes; nil if there is no length field, or the number
+  /// doesn't fit.
   func lengthBits(bodyCount: Int) -> Int? {
     guard let length else { return nil }
     var number = bodyCount - length.adjust
@@ -112,7 +113,7 @@ extension FramingPlan {
     return number
   }
 
-  /// The upper-case digits of the content.
+  /// The content in upper-case hexadecimal digits.
   func digits(of content: [UInt8]) -> [UInt8] {
     var digits: [UInt8] = []
     digits.reserveCapacity(2 * content.count)

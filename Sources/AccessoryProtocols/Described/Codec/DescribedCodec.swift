@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds and makes the frames of a described protocol, which may be of several framings on one line.
+/// Finds and makes the frames of a described protocol, which may have several framings on one line.
 ///
-/// A frame's payload is its whole content; `DescribedHeader` says where the body is in it. What begins like a frame and is
-/// damaged costs one byte, then the search goes on: a length in a damaged frame is never trusted. A check over the head
-/// alone is looked at before the length behind it is.
+/// A frame's payload is its whole content; `DescribedHeader` says where in it the body is. If bytes begin like a frame
+/// but are damaged, the codec skips one byte and searches on, since the length in a damaged frame can't be trusted. A
+/// check that covers only bytes in front of the body is verified before the length is used.
 ///
-/// Silence behind an unfinished frame shows that its start was noise when a whole checked frame lies behind that start.
-/// The longest frame bounds the memory, beside the bytes of one call. Noise made for it can cost a check of the longest
-/// frame for every byte; frames have at most 4 KiB.
+/// If the line falls silent and a whole frame with a check lies behind the start of an unfinished one, that start was
+/// noise. The longest frame bounds the memory, besides the bytes of one call. Crafted noise can cause a check of the
+/// longest frame for every byte; frames have at most 4 KiB.
 public struct DescribedCodec: FrameCodec {
-  /// What says besides the payload.
+  /// What a frame says besides its payload.
   public typealias Header = DescribedHeader
 
   /// The description.
   public let description: ProtocolDescription
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   public internal(set) var counters = FrameCounters()
 
   enum Kind: Sendable {
@@ -24,36 +24,37 @@ public struct DescribedCodec: FrameCodec {
     case pairs(PairBlock)
   }
 
-  /// Whose frames are looked for first, where both sides' begin alike.
+  /// The side of the line on which the codec is. Where frames of both sides begin alike, it decides which are tried
+  /// first.
   public enum Side: Sendable, Hashable {
-    /// Those of the accessory, as a host does.
+    /// The host: frames of the accessory are tried first.
     case host
-    /// Those of the host, as an accessory does.
+    /// The accessory: frames of the host are tried first.
     case accessory
   }
 
   let kinds: [Kind]
-  /// The framings' places in the order in which they are tried.
+  /// The indices of the framings, in the order in which they are tried.
   private let order: [Int]
-  /// The only first byte that frames have; nil when there are several, or any.
+  /// The byte that all frames begin with; nil if frames begin with several bytes, or with any byte.
   private let firstByte: UInt8?
-  /// Framings that may stand amid blocks of pairs.
+  /// The indices of framings whose frames may interrupt a block of pairs.
   private let interruptions: [Int]
   private let hasPairs: Bool
   private var kept: [UInt8] = []
-  /// How many kept bytes there must be before another look can tell more.
+  /// How many bytes must be kept before another search makes sense.
   private var needed = 0
-  /// Bytes of the unfinished frame at the start of `kept` that were searched for its end, by this framing.
+  /// How many bytes of the unfinished frame at the start of `kept` were searched for its end, and for which framing.
   private var searched = (framing: 0, byteCount: 0)
-  /// A window framing's own codec; it is then the only one.
+  /// The codec of a window framing, which is then the only framing.
   private var window: WindowCodec?
   private var windowBatch = FrameBatch<NoHeader>()
-  /// What finds the frames of a protocol that is Modbus.
+  /// The search for frames if the protocol is Modbus; otherwise nil.
   var modbus: ModbusSearch?
 
-  /// A codec at the start of a stream, for one side of the line. `wire` is how frames travel where they are Modbus.
+  /// A codec at the start of a stream, for one side of the line. `wire` is the form in which Modbus frames travel.
   ///
-  /// - Throws: `FramingParameterError` if there can be no such frames.
+  /// - Throws: `FramingParameterError` if a framing's parameters don't fit together.
   public init(
     _ description: ProtocolDescription, side: Side = .host, wire: ModbusWire = .serial
   ) throws(FramingParameterError) {
@@ -122,8 +123,8 @@ public struct DescribedCodec: FrameCodec {
     if kept.count >= needed { rescan(into: &batch) }
   }
 
-  /// Tells that the line has been silent. A frame that is whole and checked behind an unfinished one is delivered, and
-  /// what is in front of it is noise then.
+  /// Handles silence on the line. If a whole frame with a check lies behind an unfinished one, it is delivered, and the
+  /// bytes in front of it are skipped as noise.
   public mutating func idle(into batch: inout FrameBatch<DescribedHeader>) {
     if window != nil { return }
     if modbus != nil { return search { $0.idle(into: &batch) } }
@@ -164,11 +165,11 @@ public struct DescribedCodec: FrameCodec {
     takeInterruptions(into: &batch)
     let stop: Int
     do {
-      // A local reference, gone before the bytes change.
+      // A local reference, which ends before `kept` changes.
       let bytes = kept
       stop = scan(bytes.span.bytes, into: &batch)
     }
-    // What was learned of the unfinished frame stays true.
+    // `needed` and `searched` count from the start of the unfinished frame, so they stay valid.
     kept.removeFirst(stop)
   }
 
@@ -177,7 +178,7 @@ public struct DescribedCodec: FrameCodec {
     (needed, searched) = (0, (0, 0))
   }
 
-  /// Takes all frames out of `bytes`, and returns the index of the first byte that must be kept.
+  /// Appends all frames in `bytes` to `batch`, and returns the index of the first byte that must be kept.
   private mutating func scan(_ bytes: RawSpan, into batch: inout FrameBatch<DescribedHeader>) -> Int {
     let count = bytes.byteCount
     var index = 0
@@ -206,7 +207,7 @@ public struct DescribedCodec: FrameCodec {
           outcome = .whole
           break framings
         case .broken(let reason):
-          // The first that begins like this says what is wrong; another framing may still fit.
+          // The first framing whose start fits decides which error is counted; another framing may still fit.
           if outcome == nil { outcome = reason }
           if case .pairs(let block) = kinds[framing], reason == .payloadDamaged {
             step = block.damagedByteCount(bytes, at: index)
@@ -261,8 +262,8 @@ public struct DescribedCodec: FrameCodec {
     batch.append(.whole, header, payload: content.span.bytes)
   }
 
-  /// Takes frames that may stand amid blocks of pairs out of the kept bytes, wherever they are but at the place of a
-  /// block's closing byte, which can look like the start of one.
+  /// Removes frames that interrupt blocks of pairs from the kept bytes, and delivers them. It leaves out positions at
+  /// which a block has its closing byte, since that byte can look like the start of such a frame.
   private mutating func takeInterruptions(into batch: inout FrameBatch<DescribedHeader>) {
     guard hasPairs, !interruptions.isEmpty else { return }
     for framing in interruptions {

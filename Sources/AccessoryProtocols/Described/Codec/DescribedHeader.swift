@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which framing a frame has, and where its body is in what the codec delivers as its payload: all of its content.
+/// The framing of a frame, and where the body is in its payload, which is the frame's whole content.
 ///
-/// The content of a plain layout, a window or a block of pairs is the whole frame. That of a hexadecimal layout is the
-/// bytes that its digits stand for, without the constants at both ends.
+/// The content of a plain layout, a window or a block of pairs is the whole frame. The content of a hexadecimal layout
+/// is the bytes for which its digits stand, without the constants at both ends.
 public struct DescribedHeader: Sendable, Hashable {
-  /// The framing's place in the description.
+  /// The index of the framing in the description.
   public var framing: Int
   /// Where the body is in the content.
   public var body: Range<Int>
-  /// The number by which a request and its answer belong together, where their way has one: Modbus TCP.
+  /// The number that a request and its reply have in common, if the way they travel has one: Modbus TCP.
   public var number: UInt16?
-  /// Whether it is known that it answers nothing that is awaited.
+  /// Whether the frame is known not to answer the awaited request.
   public var isStray = false
 
   /// A header of these parts.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription.Framing {
-  /// What a body carries without the bytes and texts that count for nothing; nil when it has none of them, so that it can
-  /// be taken as it is. Time: the body's length times that of the texts.
+  /// A body without the bytes and texts that the framing ignores; nil when it has none of them, so that it needn't be
+  /// copied. Takes a time proportional to the body's length times the length of the texts.
   func withoutIgnored(_ body: RawSpan) -> [UInt8]? {
     var rest = [UInt8](copying: body)
     if !ignoredBytes.isEmpty { rest.removeAll(where: ignoredBytes.contains) }
@@ -12,7 +12,8 @@ extension ProtocolDescription.Framing {
 }
 
 extension FramingPlan {
-  /// A frame without what counts for nothing in its body, and where the body is then; nil when there is nothing of that.
+  /// A frame without the bytes and texts that are ignored in its body, and the body's new range; nil when it has none
+  /// of them.
   func withoutIgnored(_ frame: RawSpan, _ body: Range<Int>) -> (content: [UInt8], body: Range<Int>)? {
     guard let rest = framing.withoutIgnored(frame.extracting(body)) else { return nil }
     let content =

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What may begin at a place of the stream.
+/// The result of looking for a frame at one position of the stream.
 enum FrameProbe {
-  /// No frame of this framing.
+  /// No frame of this framing begins here.
   case none
-  /// Perhaps one: so many bytes from here must be there to tell more.
+  /// A frame may begin here; at least this many bytes from here are needed to decide.
   case needs(Int)
-  /// A frame of so many bytes of the stream, whose body is there in its content.
+  /// A frame begins here and takes `byteCount` bytes of the stream. The positions of its body count from the start of
+  /// its content.
   case whole(byteCount: Int, bodyStart: Int, bodyEnd: Int)
-  /// Something that looks like the start of one, and isn't.
+  /// The bytes look like the start of a frame, but they are no valid frame.
   case broken(FrameOutcome)
 }
 
 extension FramingPlan {
-  /// Looks at what begins at `start` of `bytes`. `searched`: bytes from there in which `end` was not found before.
+  /// Looks for a frame at `origin`. `searched` is the count of bytes from there in which an earlier call didn't find
+  /// `end`.
   func probe(_ bytes: RawSpan, at origin: Int, searched: Int = 0) -> FrameProbe {
     let available = bytes.byteCount - origin
     for offset in 0..<start.count {
@@ -61,9 +63,9 @@ extension FramingPlan {
     return .whole(byteCount: frame.byteCount, bodyStart: front, bodyEnd: bodyEnd)
   }
 
-  // MARK: - Parts
+  // MARK: - Parts of a frame
 
-  /// The body's bytes, as the length says; nil when it can't be.
+  /// The number of bytes of the body, by the length field; nil when the field is invalid.
   private func bodyCount(_ content: RawSpan) -> Int? {
     guard let length, let field = content.number(at: length.offset, length.format) else { return nil }
     var number = field
@@ -73,7 +75,7 @@ extension FramingPlan {
       guard sum & 0xF == 0 else { return nil }
       number &= 0xFFF
     }
-    // More than any frame may have is as wrong as any other number, and can't overflow then.
+    // Rejects numbers far above the length of any frame, so that the arithmetic below can't overflow.
     guard (0...4 * ProtocolDescription.Limit.frame).contains(number) else { return nil }
     if length.countsDigits {
       guard number.isMultiple(of: 2) else { return nil }
@@ -84,7 +86,7 @@ extension FramingPlan {
   }
 
   private func endIndex(_ bytes: RawSpan, at origin: Int, from offset: Int) -> Int? {
-    // What is searched for may have begun before what was searched.
+    // `end` may have begun within the bytes that were searched before.
     var index = origin + max(front, offset - end.count + 1)
     let stop = min(bytes.byteCount, origin + limit)
     while index + end.count <= stop {
@@ -104,7 +106,8 @@ extension FramingPlan {
 
   private func hasConstants(_ content: RawSpan, bodyEnd: Int) -> Bool {
     for constant in constants {
-      // What stands behind decimal digits, or behind a check that isn't there, is at the end.
+      // The position of an end constant behind decimal digits, or behind an absent check, counts from the end of the
+      // content.
       let offset = offset(of: constant.place, bodyEnd: bodyEnd)
       let start =
         constant.bytes == end && constant.place.offset + constant.place.byteCount == back && constant.place.isBehind
@@ -133,17 +136,17 @@ extension FramingPlan {
     return check.engine.isGood(written, over: content.extracting(first..<last))
   }
 
-  /// Where what a check covers begins: at an element, or at the body's start.
+  /// Where the bytes begin that a check covers: at an element, or at the body's start.
   func coveredStart(_ check: Check, bodyEnd: Int) -> Int {
     check.coversFromBody ? front : offset(of: check.first, bodyEnd: bodyEnd)
   }
 
-  /// Where it ends.
+  /// Where the bytes end that a check covers.
   func coveredEnd(_ check: Check, bodyEnd: Int) -> Int {
     check.coversToBody ? bodyEnd : offset(of: check.last, bodyEnd: bodyEnd) + check.last.byteCount
   }
 
-  // MARK: - Digits
+  // MARK: - Hexadecimal digits
 
   private func probeDigits(_ bytes: RawSpan, at origin: Int, searched: Int) -> FrameProbe {
     let available = bytes.byteCount - origin
@@ -173,7 +176,7 @@ extension FramingPlan {
     return .whole(byteCount: index + end.count - origin, bodyStart: front, bodyEnd: bodyEnd)
   }
 
-  /// The bytes that digits stand for; nil when their number doesn't fit.
+  /// The bytes for these digits; nil when the number of digits is wrong.
   func content(ofDigits digits: RawSpan) -> [UInt8]? {
     let isOdd = hexadecimal?.beginsWithOneDigit == true
     guard digits.byteCount.isMultiple(of: 2) != isOdd else { return nil }
@@ -195,7 +198,8 @@ extension FramingPlan {
 }
 
 extension RawSpan {
-  /// The whole number of this form at `offset`; nil when it goes beyond the bytes or beyond 63 bits, or isn't one.
+  /// The whole number of this format at `offset`; nil when it goes beyond the bytes or beyond 63 bits, or isn't a whole
+  /// number.
   func number(at offset: Int, _ format: ProtocolDescription.NumberFormat) -> Int? {
     let count = format.byteCount
     guard offset >= 0, count >= 1, count <= 8, offset <= byteCount - count else { return nil }
@@ -208,7 +212,7 @@ extension RawSpan {
 }
 
 extension ProtocolDescription.NumberFormat {
-  /// What bits mean as a whole number; nil beyond 63 bits, for digits above 9, and for floating point.
+  /// The whole number that these bits stand for; nil beyond 63 bits, for digits above 9, and for floating point.
   func whole(_ raw: UInt64) -> Int? {
     let unused = UInt64(64 - 8 * byteCount)
     switch encoding {
@@ -231,7 +235,7 @@ extension ProtocolDescription.NumberFormat {
     }
   }
 
-  /// The bytes of a whole number; nil when they are not enough for it.
+  /// The bytes of a whole number; nil when it doesn't fit.
   public func bytes(of number: Int) -> [UInt8]? {
     bits(of: number).map { bits in
       var bytes: [UInt8] = []
@@ -240,7 +244,7 @@ extension ProtocolDescription.NumberFormat {
     }
   }
 
-  /// The bits of a whole number; nil when they are not enough for it.
+  /// The bits of a whole number; nil when it doesn't fit.
   func bits(of number: Int) -> UInt64? {
     let width = 8 * byteCount
     switch encoding {
@@ -267,7 +271,7 @@ extension ProtocolDescription.NumberFormat {
 }
 
 extension [UInt8] {
-  /// Appends the lowest bytes of `bits` in the order of `format`.
+  /// Appends the lowest bytes of `bits`, in the byte order of `format`.
   mutating func append(bits: UInt64, _ format: ProtocolDescription.NumberFormat) {
     for index in 0..<format.byteCount {
       append(UInt8(truncatingIfNeeded: bits >> format.shift(ofByte: index)))

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A layout in the form that the codec works with: where everything is.
+/// A layout in the form that the codec works with: where every element is.
 ///
-/// Places count from the content's first byte: the frame's for plain layouts; for hexadecimal ones that of the bytes that
-/// the digits stand for, and then the constants at both ends aren't part of the content.
+/// Offsets count from the first byte of the content. The content of a plain layout is the whole frame; the content of a
+/// hexadecimal layout is the bytes for which the digits stand, without the constants at both ends.
 ///
-/// A class, as are its checks: codecs look at them for every frame, and one reference is passed on faster than a dozen
-/// arrays.
+/// `FramingPlan` and `Check` are classes because codecs use them for every frame: passing one reference is faster than
+/// passing a dozen arrays.
 final class FramingPlan: Sendable {
   /// How a frame's end is found.
   enum Extent: Sendable, Hashable {
-    /// It has so many bytes of content.
+    /// All frames have the same count of bytes.
     case fixed
-    /// By a number in front of the body.
+    /// A length field in front of the body says it.
     case counted
-    /// At the first bytes that are `end`.
+    /// The frame ends at the first occurrence of `end`.
     case terminated
   }
 
-  /// Where an element is.
+  /// Where an element is in the content.
   struct Place: Sendable, Hashable {
-    /// From the content's start, or (`isBehind`) from the body's end.
+    /// Counted from the content's start or, with `isBehind`, from the body's end.
     var offset: Int
     var byteCount: Int
     var isBehind: Bool
@@ -29,7 +29,7 @@ final class FramingPlan: Sendable {
   struct Length: Sendable {
     var offset: Int
     var format: ProtocolDescription.NumberFormat
-    /// The body's bytes are the number and this.
+    /// The body has as many bytes as the field's number plus this.
     var adjust: Int
     var hasNibbleCheck: Bool
     var countsDigits: Bool
@@ -39,13 +39,13 @@ final class FramingPlan: Sendable {
     let engine: CheckEngine
     let isPresentIfEmpty: Bool
     let isDecimal: Bool
-    /// The first and the last of the elements that it covers; not looked at where that is the body.
+    /// The first and the last element that the check covers; unused where that element is the body.
     let first: Place
     let last: Place
     let coversFromBody: Bool
     let coversToBody: Bool
     let place: Place
-    /// Whether it and all that it covers is in front of the body.
+    /// Whether the check and all that it covers are in front of the body.
     let isInFront: Bool
 
     init(_ engine: CheckEngine, first: Place, last: Place, place: Place, at index: Int, body: Int) {
@@ -58,7 +58,7 @@ final class FramingPlan: Sendable {
   }
 
   let framing: ProtocolDescription.Framing
-  /// Whether something in a body counts for nothing.
+  /// Whether the framing ignores some bytes or texts in a body.
   let hasIgnored: Bool
   let elements: [ProtocolDescription.Element]
   let hexadecimal: ProtocolDescription.Hexadecimal?
@@ -66,24 +66,24 @@ final class FramingPlan: Sendable {
   let end: [UInt8]
   let extent: Extent
   let places: [Place]
-  /// The body's place among the elements.
+  /// The index of the body among the elements.
   let body: Int
   /// Bytes of content in front of the body.
   let front: Int
-  /// Bytes of content behind the body, without decimal digits, and with `end` for plain layouts.
+  /// Bytes of content behind the body, without the decimal digits of a check. Includes `end` for plain layouts.
   let back: Int
-  /// What `back` is less when the body is empty.
+  /// How many bytes are missing behind an empty body: a check that is only present behind a body that isn't empty.
   let missingIfEmpty: Int
   let fixedBody: Int
   let length: Length?
   let checks: [Check]
   let hasDecimalCheck: Bool
   let hasChecksInFront: Bool
-  /// Constants that are not at the start; they are compared when all of the frame is there.
+  /// Constants that are not at the start. They are compared when the whole frame has arrived.
   let constants: [(place: Place, bytes: [UInt8])]
   let limit: Int
 
-  /// Throws when there can be no such frames.
+  /// Throws `FramingParameterError` if the framing's parameters don't fit together.
   init(_ framing: ProtocolDescription.Framing) throws(FramingParameterError) {
     let elements: [ProtocolDescription.Element]
     switch framing.form {
@@ -112,7 +112,7 @@ final class FramingPlan: Sendable {
     for (index, element) in elements.enumerated() {
       if index == body { offset = 0 }
       var count = try Self.byteCount(element, engines[index])
-      // The constants at both ends of a hexadecimal frame aren't among its digits.
+      // In hexadecimal frames the constants at both ends are not part of the content.
       if hexadecimal != nil, index == 0 && !start.isEmpty || index == elements.count - 1 && !end.isEmpty { count = 0 }
       places.append(Place(offset: offset, byteCount: index == body ? 0 : count, isBehind: index > body))
       if index != body { offset += count }

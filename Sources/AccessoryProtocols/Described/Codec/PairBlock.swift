@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds blocks of labels and values, as VE.Direct sends them.
+/// Finds and makes blocks of labels and values, as VE.Direct sends them.
 struct PairBlock: Sendable {
   let pairs: ProtocolDescription.Pairs
   let limit: Int
@@ -15,11 +15,11 @@ struct PairBlock: Sendable {
     closing = pairs.begin + pairs.close + [pairs.separator]
   }
 
-  /// Looks at what begins at `origin`.
+  /// Looks for a block at `origin`.
   func probe(_ bytes: RawSpan, at origin: Int) -> FrameProbe {
     let available = bytes.byteCount - origin
     if let missing = mismatch(pairs.begin, bytes, at: origin) { return missing }
-    // A block ends with one byte behind its closing label, whatever that byte is.
+    // A block ends with one byte behind its closing label; that byte may have any value.
     var index = origin
     let stop = min(bytes.byteCount, origin + limit)
     while true {
@@ -37,7 +37,7 @@ struct PairBlock: Sendable {
     return .whole(byteCount: end - origin, bodyStart: 0, bodyEnd: index - origin)
   }
 
-  /// How many bytes a block that is damaged takes: to behind its closing byte, as what is in it may look like a block.
+  /// How many bytes to skip for a damaged block: all up to its closing byte, since a part of it may look like a block.
   func damagedByteCount(_ bytes: RawSpan, at origin: Int) -> Int {
     var index = origin
     while index + closing.count < bytes.byteCount {
@@ -57,7 +57,7 @@ struct PairBlock: Sendable {
     return nil
   }
 
-  /// A block of these lines, with its closing line.
+  /// A block of these lines, with a closing line.
   func closed(_ lines: RawSpan) -> [UInt8] {
     var block = [UInt8](copying: lines) + closing
     var sum: UInt8 = 0

@@ -1,73 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription {
-  /// A value in a message: where its raw number or text comes from, and what that means.
+  /// A value in a message: where its raw number or text is, and what it means.
   public struct Field: Sendable, Hashable {
-    /// What it is called: a word of the common vocabulary (`battery.voltage`), or any other name.
+    /// The name: a word of the common vocabulary (`battery.voltage`), or any other name.
     public var name: String
-    /// What it is read from.
+    /// How the value is encoded in the message.
     public var type: FieldType
-    /// Taken from the raw number before anything else: bits `lowest`…`lowest + count − 1`; nil: all of it.
+    /// The bits `lowest`…`lowest + count − 1` that are taken from the raw number before anything else; nil for all
+    /// bits.
     public var bits: Bits?
     /// Added to the raw number, before it is scaled.
     public var offset: Int = 0
-    /// What the raw number with its offset is multiplied with.
+    /// The factor by which the raw number is multiplied after `offset` was added.
     public var scale = Scale.one
-    /// Raw numbers that mean: not known.
+    /// Raw numbers that mean "unknown".
     public var unknownNumbers: [Int] = []
-    /// Texts that mean: not known.
+    /// Texts that mean "unknown".
     public var unknownTexts: [String] = []
-    /// Whether a text of nothing but dashes and points means it, too: `---.-`.
-    public var areDashesUnknown = false
-    /// Words by raw number: then the value is the word, or `nil` where there is none for the number.
+    /// Whether a text of only dashes and points, such as `---.-`, also means "unknown".
+    public var dashesMeanUnknown = false
+    /// Words by raw number. If there are any, the value is a word; it is unknown for a number without a word.
     public var words: [Int: String] = [:]
-    /// Names by bit, 0 the lowest (or by place in a text of zeros and ones): then the value is the names whose bits are 1.
+    /// Names by bit, 0 the lowest (or by position in a text of zeros and ones). If there are any, the value is the list
+    /// of the names whose bits are 1.
     public var flags: [Int: String] = [:]
-    /// Whether the value is a truth: raw number other than 0.
-    public var isTruth = false
-    /// What it is counted in: "V", "A", "°C", "%"; nil for what is counted in nothing.
+    /// Whether the value is a boolean: true if the raw number is not 0.
+    public var isBoolean = false
+    /// The unit: "V", "A", "°C", "%"; nil if there is none.
     public var unit: String?
-    /// What it measures: "voltage", "current"; nil where the unit says it, or it measures nothing.
+    /// The quantity: "voltage", "current"; nil if the unit implies it, or there is none.
     public var quantity: String?
-    /// Whether it is for the description's own use (a count, a piece's number), and no value for anybody.
+    /// Whether only the description uses the value (a count, a piece's number), so that it isn't shown to anybody.
     public var isHidden = false
-    /// Whether its values are one list; otherwise a later one takes the place of an earlier one.
+    /// Whether values of this name form a list; otherwise a later value replaces an earlier one.
     public var isList = false
-    /// How a number stands in a text that is sent; nil: in as few characters as it needs.
+    /// How a number is written in a text that is sent; nil for as few characters as it needs.
     public var form: TextForm?
-    /// What it is instead, depending on another field's raw number, which may come later in the message; where there is no
-    /// rule for that number, or no such field, what stands here.
+    /// Rules that replace this field's encoding, offset and scale, chosen by the raw number of another field, which may
+    /// come later in the message. Without a rule for that number, or without that field, the ones of this field apply.
     public var variants: Variants?
-    /// What raw numbers above a limit mean instead: 101 for −1 °C.
+    /// A rule for raw numbers above a limit, such as 101 for −1 °C.
     public var above: Above?
 
     /// A field of this type.
     public init(_ name: String, _ type: FieldType) { (self.name, self.type) = (name, type) }
   }
 
-  /// How many digits a number has in a text: "000.0" is three in front of the point, one behind it; "0x0000" four
-  /// hexadecimal ones behind "0x", "0000" the same without that.
+  /// How many digits a number has in a text. "000.0" means three in front of the point and one behind it, "0x0000" four
+  /// hexadecimal digits behind "0x", and "0000" four digits.
   public struct TextForm: Sendable, Hashable {
-    /// At least so many in front of the point.
+    /// The fewest digits in front of the point.
     public var digits: Int
-    /// Exactly so many behind it; 0: there is no point.
+    /// The number of digits behind the point; with 0 there is no point.
     public var decimals: Int
-    /// Whether "0x" stands in front of a hexadecimal number.
+    /// Whether a hexadecimal number begins with "0x".
     public var isPrefixed = false
-    /// So many digits.
+    /// A form with these numbers of digits.
     public init(digits: Int, decimals: Int) { (self.digits, self.decimals) = (digits, decimals) }
   }
 
   /// Rules that depend on another field.
   public struct Variants: Sendable, Hashable {
-    /// The other field.
+    /// The name of the other field.
     public var by: String
-    /// What differs, by that field's raw number.
+    /// The rules by that field's raw number.
     public var rules: [Int: Rule]
-    /// These rules.
+    /// Rules that depend on the field `by`.
     public init(by: String, rules: [Int: Rule]) { (self.by, self.rules) = (by, rules) }
 
-    /// What a rule changes of a field.
+    /// The properties of a field that a rule replaces.
     public struct Rule: Sendable, Hashable {
       /// The number's encoding.
       public var encoding: NumberFormat.Encoding
@@ -84,66 +86,66 @@ extension ProtocolDescription {
 
   /// A rule for a field's raw numbers above a limit.
   public struct Above: Sendable, Hashable {
-    /// The largest raw number that means what the field says.
+    /// The largest raw number for which the field's own offset and scale apply.
     public var limit: Int
-    /// What larger ones mean; its encoding is not looked at.
+    /// The rule for larger raw numbers; its encoding is ignored.
     public var rule: Variants.Rule
-    /// A rule above a limit.
+    /// A rule for raw numbers above `limit`.
     public init(limit: Int, rule: Variants.Rule) { (self.limit, self.rule) = (limit, rule) }
   }
 
-  /// What a field is read from.
+  /// How a field's raw value is encoded.
   public enum FieldType: Sendable, Hashable {
-    /// A number in bytes.
+    /// A number in binary.
     case number(NumberFormat)
-    /// Bits from several bytes, the most significant first; the sign is a bit of its own or nil. All bytes are counted from
-    /// the body's beginning; it takes none of them.
+    /// Bits from several bytes, the most significant first; the sign is a bit of its own or nil. The bytes are counted
+    /// from the body's beginning, and the read position stays where it is.
     case scattered([BitPlace], sign: BitPlace?)
-    /// Text of so many bytes, without what pads it.
+    /// Text of a fixed number of bytes; padding bytes at its end are dropped.
     case text(count: Int, padding: [UInt8])
     /// Text up to a zero byte.
     case terminatedText
-    /// Text behind a byte with its count.
+    /// Text behind a byte with its length in bytes.
     case prefixedText
-    /// Text to the body's end, without what pads it.
+    /// Text to the body's end; padding bytes at its end are dropped.
     case restOfText(padding: [UInt8])
-    /// So many bytes, shown in hexadecimal.
+    /// A fixed number of bytes, shown in hexadecimal.
     case bytes(Int)
     /// Day, month and year in 16 bits: bits 0–4 day, 5–8 month, 9–15 year since 2000.
     case packedDate(ByteOrder)
-    /// A text that is a decimal number, with sign and fraction if so wished; behind it `suffix` is dropped.
+    /// A text that is a decimal number, with an optional sign and fraction; a `suffix` behind the number is dropped.
     case decimal(suffix: String)
     /// A text that is a hexadecimal number, with or without 0x.
     case hexadecimal
-    /// A text that is a number's bytes, two hexadecimal digits each, with or without blanks between them.
+    /// A text that has the bytes of a number, each as two hexadecimal digits, with or without blanks between them.
     case hexadecimalBytes(NumberFormat)
-    /// A text of zeros and ones, of which the first is bit (count − 1) if `firstIsHighest`, else bit 0.
+    /// A text of zeros and ones. The first is bit (count − 1) if `firstIsHighest`, otherwise bit 0.
     case bitText(firstIsHighest: Bool)
-    /// A text that is one of the field's `textWords`.
+    /// A text that is one of these words, with the raw number for each.
     case word([String: Int])
-    /// A text as it is.
+    /// Any text.
     case plainText
   }
 
-  /// One bit or several bits side by side of a byte.
+  /// One or several adjacent bits of a byte.
   public struct BitPlace: Sendable, Hashable {
-    /// Which byte of the body, from 0.
+    /// The index of the byte in the body, from 0.
     public var byte: Int
     /// The lowest bit, 0…7.
     public var lowest: Int
-    /// How many.
+    /// How many bits.
     public var count: Int
-    /// Bits of a byte.
+    /// Adjacent bits of a byte.
     public init(byte: Int, lowest: Int, count: Int = 1) { (self.byte, self.lowest, self.count) = (byte, lowest, count) }
   }
 
   /// Bits of a number.
   public struct Bits: Sendable, Hashable {
-    /// The lowest, 0…63.
+    /// The lowest bit, 0…63.
     public var lowest: Int
-    /// How many.
+    /// How many bits.
     public var count: Int
-    /// Whether the field keeps the cursor where it is, so that other fields take other bits of the same bytes.
+    /// Whether the read position stays where it is, so that other fields can take other bits of the same bytes.
     public var staysHere: Bool
     /// Bits of a number.
     public init(lowest: Int, count: Int, staysHere: Bool = false) {
@@ -151,66 +153,69 @@ extension ProtocolDescription {
     }
   }
 
-  /// A factor as a fraction, so that 0.01 is exactly that.
+  /// A factor as a fraction, so that 0.01 is exact.
   public struct Scale: Sendable, Hashable {
-    /// Above the line; not 0.
+    /// The numerator; not 0.
     public var numerator: Int
-    /// Below the line; above 0.
+    /// The denominator; above 0.
     public var denominator: Int
     /// A fraction.
     public init(_ numerator: Int, over denominator: Int = 1) {
       (self.numerator, self.denominator) = (numerator, denominator)
     }
-    /// 1.
+    /// The factor 1.
     public static let one = Scale(1)
-    /// The nearest number.
+    /// The nearest `Double`.
     public var value: Double { Double(numerator) / Double(denominator) }
   }
 
-  /// A value that follows from others.
+  /// A value that is calculated from others.
   public struct Derivation: Sendable, Hashable {
-    /// What it is called.
+    /// The name.
     public var name: String
-    /// How it follows.
+    /// How the value is calculated.
     public var rule: Rule
-    /// What it is counted in.
+    /// The unit; nil if there is none.
     public var unit: String?
-    /// What it measures.
+    /// The quantity; nil if the unit implies it, or there is none.
     public var quantity: String?
-    /// Whether it is for the description's own use, and no value for anybody.
+    /// Whether only the description uses the value, so that it isn't shown to anybody.
     public var isHidden = false
-    /// A value that follows by this rule.
+    /// A value that is calculated by this rule.
     public init(_ name: String, _ rule: Rule) { (self.name, self.rule) = (name, rule) }
 
-    /// How a value follows from others. It is unknown when one of them is.
+    /// How a value is calculated from others; a and b below are the first and the second of their names. The result is
+    /// unknown when a value that it needs is unknown.
     public enum Rule: Sendable, Hashable {
-      /// The first of these that is known.
+      /// The first of these values that is known.
       case first([String])
       /// a / b · 100.
       case percent(String, of: String)
       /// a − b.
       case difference(String, String)
-      /// The sum of fields, or of the one list.
+      /// The sum of these values; a list counts with all of its elements.
       case sum([String])
       /// The smallest of a list.
       case least(String)
       /// The largest of a list.
       case greatest(String)
-      /// The same with the other sign.
+      /// −a.
       case negated(String)
       /// a · b.
       case product(String, String)
-      /// `charging`, `discharging` or `not_charging` by the sign of a current, with a dead band in the field's unit.
+      /// `charging` for a positive current, `discharging` for a negative one, `not_charging` up to `deadBand`, in the
+      /// field's unit, either way.
       case chargeBySign(String, deadBand: Double)
-      /// Where a lies from `empty` to `full`, in percent: 0 below, 100 above.
+      /// The position of a between `empty` and `full`, in percent: 0 below, 100 above.
       case percentOfRange(String, empty: String, full: String)
-      /// a if this truth is set, or (`isNegated`) if it isn't; else unknown.
+      /// a if the boolean `when` is true (with `isNegated`: false); otherwise unknown.
       case condition(String, when: String, isNegated: Bool)
-      /// a if it is one of these numbers, else unknown.
+      /// a if it is in this range; otherwise unknown.
       case within(String, ClosedRange<Double>)
-      /// This word, if the truth or flag is set.
+      /// This word if `when` is true or, with `contains`, if the flags or the word in `when` contain that; otherwise
+      /// unknown.
       case word(String, when: String, contains: String?)
-      /// Another word for each word of a field; unknown where there is none.
+      /// A word for each word of a field; unknown for other words.
       case words(String, [String: String])
     }
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription {
-  /// How one kind of frame looks.
+  /// The layout of one kind of frame.
   public struct Framing: Sendable, Hashable {
-    /// What the file calls it.
+    /// The name in the description.
     public var name: String
-    /// Its parts.
+    /// The form of the frames, with their parts.
     public var form: Form
-    /// Bytes of the longest frame, with all its parts; at most `Limit.frame`.
+    /// The length of the longest frame in bytes, with all its parts; at most `Limit.frame`.
     public var limit = 512
-    /// Whether such a frame may stand amid a frame of another kind, which goes on behind it as if nothing had been there.
+    /// Whether such a frame may interrupt a frame of another kind, which continues behind it.
     public var interrupts = false
-    /// Bytes that count for nothing in what a frame carries, wherever they are. Only layouts of bytes have any.
+    /// Bytes that are ignored anywhere in a frame's body. Only layouts of bytes have any.
     public var ignoredBytes: [UInt8] = []
-    /// Texts that count for nothing there; dropped behind the bytes.
+    /// Texts that are ignored in a frame's body. They are removed after the ignored bytes.
     public var ignoredTexts: [[UInt8]] = []
 
     /// A framing of these parts.
@@ -24,32 +24,33 @@ extension ProtocolDescription {
   public enum Form: Sendable, Hashable {
     /// Elements one after another, as bytes.
     case layout([Element])
-    /// Constants at the beginning and the end are bytes; all between is written in hexadecimal digits.
+    /// Constants at the beginning and the end, as bytes; everything between them is written in hexadecimal digits.
     case hexadecimal([Element], Hexadecimal)
-    /// Frames of one length, known by bits that are always the same, as many bytes in both.
+    /// Frames of one length, recognised by the bits of `mask`, which are the same as in `pattern`. Both have as many
+    /// bytes as a frame.
     case window(pattern: [UInt8], mask: [UInt8])
-    /// Lines of a label and a value, closed by a label whose value is one byte.
+    /// Lines of a label and a value. The last line has a label of its own, and its value is one byte.
     case pairs(Pairs)
   }
 
-  /// How digits stand for bytes.
+  /// How hexadecimal digits stand for bytes.
   public struct Hexadecimal: Sendable, Hashable {
-    /// Whether the first byte has one digit only.
+    /// Whether the first byte has only one digit.
     public var beginsWithOneDigit = false
-    /// Whether a check is over the digits as they are sent, and not over the bytes that they stand for.
+    /// Whether a check covers the digits as they are sent, and not the bytes for which they stand.
     public var checksCoverDigits = false
-    /// Whether a length counts digits, and not bytes.
+    /// Whether a length counts digits and not bytes.
     public var lengthCountsDigits = false
-    /// Plain hexadecimal.
+    /// Plain hexadecimal: two digits for each byte.
     public init() {}
   }
 
-  /// A block of labels and values: `begin label separator value` again and again. The value behind the label `close` is
-  /// one byte, with which the block ends, and which makes the sum of all its bytes 0 modulo 256.
+  /// A block of labels and values: `begin label separator value`, repeated. The last label is `close`. Its value is the
+  /// last byte of the block, and makes the sum of all bytes of the block 0 modulo 256.
   public struct Pairs: Sendable, Hashable {
-    /// What stands in front of every label, such as CR LF.
+    /// The bytes in front of every label, such as CR LF.
     public var begin: [UInt8]
-    /// What stands between label and value, such as TAB.
+    /// The byte between label and value, such as TAB.
     public var separator: UInt8
     /// The label of the closing byte.
     public var close: [UInt8]
@@ -61,45 +62,46 @@ extension ProtocolDescription {
 
   /// A part of a frame.
   public struct Element: Sendable, Hashable {
-    /// By what checks, conditions and requests refer to it; "" for constants that nobody refers to.
+    /// The name by which checks, conditions and requests refer to the element; "" for constants to which nothing
+    /// refers.
     public var name: String
-    /// What it is.
+    /// The kind of the element.
     public var kind: Kind
     /// An element of this kind.
     public init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
 
-    /// Kinds of elements.
+    /// The kinds of elements.
     public enum Kind: Sendable, Hashable {
       /// Bytes that are always the same.
       case constant([UInt8])
       /// A number, such as a register, a status, an address.
       case number(NumberFormat)
-      /// How long another part is: the number plus `adjust` is the count of bytes of the elements from … through, which
-      /// contain the body. With `nibbleCheck` the highest digit of a 16-bit number makes the sum of its four hexadecimal
-      /// digits 0 modulo 16, and isn't part of the count.
+      /// A length: the number plus `adjust` is the count of bytes of the elements `of`, which include the body. With
+      /// `nibbleCheck` the highest digit of a 16-bit number makes the sum of its four hexadecimal digits 0 modulo 16,
+      /// and isn't part of the count.
       case length(NumberFormat, of: ClosedRange<Int>, adjust: Int, nibbleCheck: Bool)
-      /// What the frame carries: of a fixed count of bytes, or (nil) as many as a length says or as there are up to what
-      /// stands behind it.
+      /// The body: of a fixed count of bytes or, with nil, of as many bytes as a length field says or as there are up
+      /// to the frame's end.
       case body(Int?)
-      /// What protects the frame.
+      /// A check of other elements.
       case check(Check)
     }
   }
 
   /// A checksum.
   public struct Check: Sendable, Hashable {
-    /// How it is worked out.
+    /// How the check is calculated.
     public var algorithm: Algorithm
-    /// The first and last of the elements that it covers, by their places in the layout.
+    /// The first and last of the elements that the check covers, by their index in the layout.
     public var covers: ClosedRange<Int>
     /// The order of its bytes.
     public var order: ByteOrder
-    /// How it is written.
+    /// How the check is written.
     public var notation = Notation.bytes
-    /// Whether it is there even if the body is empty.
+    /// Whether the check is present even if the body is empty.
     public var isPresentIfEmpty = true
-    /// Bytes of the written check that are sent as one more, so that none of them is among these.
-    public var bumped: [UInt8] = []
+    /// Values that no byte of the written check may have; each is sent as the next higher value.
+    public var incrementedBytes: [UInt8] = []
     /// A check of these parts.
     public init(_ algorithm: Algorithm, covers: ClosedRange<Int>, order: ByteOrder = .bigEndian) {
       (self.algorithm, self.covers, self.order) = (algorithm, covers, order)
@@ -109,25 +111,25 @@ extension ProtocolDescription {
     public enum Notation: Sendable, Hashable {
       /// As its bytes.
       case bytes
-      /// In so many upper-case hexadecimal digits as its bytes need.
+      /// In upper-case hexadecimal digits, two for each byte.
       case hexadecimal
-      /// In decimal, of 1 to 3 digits; for checks of one byte, as the last element in front of the end.
+      /// In 1 to 3 decimal digits. Only for checks of one byte, as the last element in front of the end.
       case decimal
     }
 
-    /// Checksums by the names that descriptions use.
+    /// The checksums that descriptions can name.
     public enum Algorithm: Sendable, Hashable {
-      /// What framings in Swift can have, too.
+      /// A checksum that framings in Swift can have, too.
       case frame(FrameChecksum)
-      /// What makes the plain sum of all and itself 0x55 modulo 256.
+      /// One byte, which makes the sum of all bytes and itself 0x55 modulo 256.
       case sumTo55
-      /// The plain sum in 2 bytes.
+      /// The sum of all bytes, in 2 bytes.
       case sum16
-      /// The plain sum in 4 bytes.
+      /// The sum of all bytes, in 4 bytes.
       case sum32
-      /// 65,536 less the plain sum, modulo 65,536, in 2 bytes.
+      /// The negated sum of all bytes, modulo 65,536, in 2 bytes.
       case negatedSum16
-      /// Bytes that it takes, before any notation.
+      /// How many bytes the checksum has, before any notation.
       public var byteCount: Int {
         switch self {
         case .frame(let checksum): checksum.byteCount
@@ -139,38 +141,39 @@ extension ProtocolDescription {
     }
   }
 
-  /// How a number stands in bytes.
+  /// How a number is encoded in bytes.
   public struct NumberFormat: Sendable, Hashable {
-    /// Its count of bytes, 1…8.
+    /// The number of bytes, 1…8.
     public var byteCount: Int
-    /// Which byte comes first.
+    /// The order of the bytes.
     public var order: ByteOrder
     /// What the bits mean.
     public var encoding: Encoding
-    /// Whether the words, of two bytes each, are sent the other way round than `order` says, as some registers are.
+    /// Whether the words, of two bytes each, are sent in the opposite order of the bytes within them, as in some
+    /// registers.
     public var hasWordsSwapped = false
-    /// A number of this form.
+    /// A number format with these properties.
     public init(byteCount: Int, order: ByteOrder = .bigEndian, encoding: Encoding = .unsigned) {
       (self.byteCount, self.order, self.encoding) = (byteCount, order, encoding)
     }
 
-    /// By how many bits byte `index` is shifted.
+    /// By how many bits byte `index` is shifted in the number.
     @inline(__always)
     func shift(ofByte index: Int) -> UInt64 {
-      // Word by word from the end; both bytes of a word stay as they are.
+      // Reverses the order of the words, and keeps the order of the two bytes in each word.
       let index = hasWordsSwapped ? byteCount - 2 - (index & ~1) + (index & 1) : index
       return UInt64(order.shift(ofByte: index, of: byteCount))
     }
 
     /// What a number's bits mean.
     public enum Encoding: Sendable, Hashable {
-      /// A number from 0 on.
+      /// An unsigned number.
       case unsigned
       /// Two's complement.
       case signed
-      /// The highest bit is the sign, the others the amount.
+      /// The highest bit is the sign, the others are the absolute value.
       case signMagnitude
-      /// A decimal digit in every half of a byte.
+      /// Binary-coded decimal: one decimal digit in each half of a byte.
       case bcd
       /// IEEE 754, of 4 or 8 bytes.
       case float

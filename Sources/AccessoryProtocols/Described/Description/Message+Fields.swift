@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription.Message {
-  /// Whether its frames may have this framing. Allocates nothing.
+  /// Whether the message's frames may have this framing. Allocates nothing.
   public func hasFraming(_ framing: Int) -> Bool { self.framing == framing || otherFramings.contains(framing) }
 
-  /// All framings that its frames may have, by their places.
+  /// The indices of all framings that the message's frames may have.
   public var framings: [Int] { [framing] + otherFramings }
 
-  /// All fields that its body can have, in their order.
+  /// All fields that the message's body can have, in their order.
   public var fields: [ProtocolDescription.Field] {
     switch body {
     case .nothing: []

@@ -1,80 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription {
-  /// What a kind of frame means.
+  /// A message: which frames it has, and what their body means.
   public struct Message: Sendable, Hashable {
-    /// What the file calls it.
+    /// The name in the description.
     public var name: String
-    /// The framing of its frames, by its place.
+    /// The index of the framing of its frames.
     public var framing: Int
-    /// Other framings that its frames may have. Elements that conditions, echoes and refusals name are at the same places
-    /// there.
+    /// The indices of other framings that its frames may have. Elements that conditions, echoes and refusals refer to
+    /// have the same index there.
     public var otherFramings: [Int] = []
-    /// What a frame's elements must be, so that it is this message.
+    /// What the elements of a frame must be for the frame to be this message.
     public var conditions: [Condition] = []
-    /// What its body says.
+    /// The layout of the body.
     public var body = Body.nothing
-    /// How several frames make one reply; nil where one frame does.
+    /// How several frames make one reply; nil where one frame is the reply.
     public var pieces: Pieces?
-    /// Whether the accessory sends it by itself.
+    /// Whether the accessory sends it unasked.
     public var isPushed = false
-    /// Whether it says that a request was refused; then the refusal's words by the number of `refusalReason`.
+    /// Whether it refuses a request. `refusalReason` and `refusalWords` then say why.
     public var isRefusal = false
-    /// The element whose number says why, by its place in the layout; nil where nothing does.
+    /// The index of the element whose number is the reason; nil where there is none.
     public var refusalReason: Int?
-    /// What the reasons mean, by their numbers.
+    /// The reasons in words, by their numbers.
     public var refusalWords: [Int: String] = [:]
 
-    /// A message of these frames.
+    /// A message in frames of this framing.
     public init(name: String, framing: Int) { (self.name, self.framing) = (name, framing) }
   }
 
-  /// What an element of a frame must be.
+  /// A condition for an element of a frame.
   public struct Condition: Sendable, Hashable {
-    /// The element's place in its layout.
+    /// The index of the element in its layout.
     public var element: Int
-    /// Numbers of which it must be one, or must not.
+    /// The allowed numbers or, with `isNegated`, the forbidden ones.
     public var values: [Int]
-    /// Whether it must be none of them.
+    /// Whether the element must be none of `values`.
     public var isNegated = false
-    /// It is one of these.
+    /// The element must be one of these numbers.
     public init(_ element: Int, _ values: [Int]) { (self.element, self.values) = (element, values) }
   }
 
-  /// One reply in several frames, told apart by a number in each.
+  /// A reply in several frames. A number in each frame says which piece it is.
   public struct Pieces: Sendable, Hashable {
     /// The field whose value is the piece's number.
     public var index: String
     /// The number of the first piece.
     public var first = 0
-    /// A field that has been read before, or is in the same message, and tells how many there are: as many pieces as are
-    /// needed for its value, `each` to a piece. Nil: pieces come until the line has been silent for `silence`.
+    /// The field that says how many things the pieces carry together. It was read before, or is in the same message.
+    /// There are as many pieces as are needed for that number, with `each` things in a piece. Nil: pieces come until
+    /// the line has been silent for `silence`.
     public var count: String?
-    /// Things that one piece carries.
+    /// How many things one piece carries.
     public var each = 1
-    /// In nanoseconds; how long a pause ends the reply where no count does.
+    /// Without a count, a pause of this many nanoseconds ends the reply.
     public var silence: Int64 = 100_000_000
-    /// Pieces numbered by this field.
+    /// Pieces that are numbered by this field.
     public init(index: String) { self.index = index }
   }
 
-  /// What a message's body says.
+  /// The layout of a message's body.
   public enum Body: Sendable, Hashable {
-    /// Nothing that is looked at.
+    /// Nothing is read from the body.
     case nothing
     /// Fields one after another, as bytes.
     case fields([Step])
-    /// A tag of one byte, then its value, again and again. Behind a tag that isn't known nothing can be read.
+    /// A tag of one byte and its value, repeated. Nothing can be read behind an unknown tag.
     case tags([UInt8: [Step]])
     /// Lines of a label and a value, or the labels of a `pairs` framing.
     case pairs(PairsBody)
     /// Text in columns.
     case columns(Columns)
-    /// Text in columns whose heads say where they are.
+    /// Text in columns below a line of heads, which says where the columns are.
     case table(Table)
-    /// A text with values at places: literals and placeholders.
+    /// A text that consists of literals and placeholders for values.
     case pattern(TextPattern)
-    /// Registers of a protocol that is Modbus.
+    /// Registers of a Modbus protocol.
     case registers(RegisterBlock)
   }
 
@@ -82,37 +83,37 @@ extension ProtocolDescription {
   public indirect enum Step: Sendable, Hashable {
     /// A value.
     case field(Field)
-    /// Bytes that mean nothing here; sent as zeros.
+    /// Bytes that are skipped; sent as zeros.
     case skip(Int)
-    /// The same steps, so many times.
+    /// Steps that are repeated.
     case group([Step], Times)
-    /// These steps, if bytes are left for the first of them; nothing follows behind them.
+    /// Steps that are present only if bytes are left for the first of them. Nothing follows behind them.
     case tail([Step])
-    /// These steps, if a field's number that was read before is at least so much.
+    /// Steps that are present only if the number of an earlier field is at least this.
     case when(field: String, atLeast: Int, [Step])
   }
 
-  /// How many times a group or a field is there.
+  /// How often a group is repeated.
   public enum Times: Sendable, Hashable {
-    /// So many times, 1…255.
+    /// This often, 1…255.
     case fixed(Int)
-    /// As often as a field of this message that was read before says.
+    /// As often as an earlier field of this message says.
     case field(String)
     /// To the end of the body.
     case toEnd
-    /// As a number of one byte in front of it says, which counts bytes.
+    /// For as many bytes as a number of one byte in front of the group says.
     case prefixedBytes
   }
 
-  /// Labels and what their values mean.
+  /// Labels with the meaning of their values.
   public struct PairsBody: Sendable, Hashable {
-    /// What ends a line; nil where the framing has cut the lines.
+    /// The bytes that end a line; nil where the framing has divided the lines.
     public var lineEnd: [UInt8]?
-    /// What stands between a label and its value; blanks around either are dropped.
+    /// The bytes between a label and its value. Blanks around either are dropped.
     public var separator: [UInt8]
-    /// The values by their labels. Labels that aren't here are passed over.
+    /// The values by their labels. Other labels are ignored.
     public var fields: [String: Field]
-    /// Labels of these.
+    /// A body with these labels.
     public init(lineEnd: [UInt8]?, separator: [UInt8], fields: [String: Field]) {
       (self.lineEnd, self.separator, self.fields) = (lineEnd, separator, fields)
     }
@@ -120,18 +121,18 @@ extension ProtocolDescription {
 
   /// Text in columns.
   public struct Columns: Sendable, Hashable {
-    /// How columns are told apart.
+    /// How columns are separated.
     public enum Separation: Sendable, Hashable {
       /// By one blank or more.
       case blanks
       /// By this byte.
       case byte(UInt8)
-      /// By their places, from 0.
+      /// By their character positions, from 0.
       case places
     }
-    /// How columns are told apart.
+    /// How columns are separated.
     public var separation: Separation
-    /// Columns in their order (by number from 0, or by place and count of characters).
+    /// The columns, in their order.
     public var columns: [Column]
     /// Text in these columns.
     public init(_ separation: Separation, _ columns: [Column]) {
@@ -141,13 +142,14 @@ extension ProtocolDescription {
 
   /// A column of text.
   public struct Column: Sendable, Hashable {
-    /// Its number from 0; or its first character's place, from 0.
+    /// The number of the column, from 0. Where columns are separated by positions: the position of its first character,
+    /// from 0.
     public var place: Int
-    /// Its characters, where places tell columns apart; otherwise not looked at.
+    /// The number of its characters, where columns are separated by positions; otherwise unused.
     public var count: Int
-    /// Whether the message may end before it.
+    /// Whether the text may end before the column.
     public var isOptional: Bool
-    /// What it says.
+    /// What the column means.
     public var field: Field
     /// A column of these parts.
     public init(_ place: Int, count: Int = 0, isOptional: Bool = false, _ field: Field) {
@@ -155,18 +157,19 @@ extension ProtocolDescription {
     }
   }
 
-  /// A text with values in it: `{number}V`. It is compared from left to right without going back.
+  /// A text with values in it, such as `{number}V`. Texts are compared with it from left to right, without
+  /// backtracking.
   public struct TextPattern: Sendable, Hashable {
-    /// Parts of a pattern. No two placeholders stand side by side.
+    /// A part of a pattern. Two placeholders are never adjacent.
     public enum Part: Sendable, Hashable {
       /// This text.
       case literal([UInt8])
-      /// A value: as many characters as its type can have, up to the next literal's first.
+      /// A value: all characters up to the next literal.
       case field(Field)
     }
-    /// In their order.
+    /// The parts, in their order.
     public let parts: [Part]
-    /// The same without blanks and line ends at both ends, which don't count when texts are compared with the pattern.
+    /// The parts without blanks and line ends at both ends, which are ignored when a text is compared with the pattern.
     let core: [Part]
 
     /// A pattern of these parts.

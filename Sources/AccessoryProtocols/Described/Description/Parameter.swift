@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription {
-  /// A number that the accessory doesn't tell and its user knows: how many cells its battery has, at which voltage that is
-  /// empty. Values that are derived follow from it.
+  /// A number that the accessory doesn't report and its user knows, such as how many cells a battery has or at which
+  /// voltage it is empty. Derived values are calculated from it.
   public struct Parameter: Sendable, Hashable {
-    /// What it is called.
+    /// The name.
     public var name: String
-    /// What it is, in a sentence without its period.
+    /// A sentence about it, without the period.
     public var summary = ""
-    /// What it is counted in; nil for what is counted in nothing.
+    /// The unit; nil if there is none.
     public var unit: String?
-    /// What it may be.
+    /// The allowed numbers.
     public var range: ClosedRange<Double>
-    /// What it is unless the user says something else; nil: not known then.
-    public var standard: Double?
-    /// What the user says.
+    /// The number if the user gives none; nil if it is unknown then.
+    public var defaultValue: Double?
+    /// The number that the user gave; nil if there is none.
     public var value: Double?
 
-    /// A number within these bounds, of which nothing is known.
+    /// A parameter within this range, whose number is unknown.
     public init(_ name: String, _ range: ClosedRange<Double>) { (self.name, self.range) = (name, range) }
 
-    /// What it is, as far as that is known.
-    public var number: Double? { value ?? standard }
+    /// The user's number, or else the default one; nil if neither is known.
+    public var number: Double? { value ?? defaultValue }
   }
 
-  /// The description with these numbers as its parameters, by their names. Those that it doesn't have, or that can't be, count
-  /// for nothing; parameters that aren't named stay as they are.
+  /// The description with these numbers for its parameters, by name. Unknown names and numbers outside of a parameter's
+  /// range are ignored; parameters that aren't named stay as they are.
   public func setting(_ numbers: [String: Double]) -> ProtocolDescription {
     guard !numbers.isEmpty else { return self }
     var description = self
@@ -36,7 +36,7 @@ extension ProtocolDescription {
     return description
   }
 
-  /// The parameters, as they are set, between which there is no room: what is empty isn't less than what is full.
+  /// Pairs of parameters that contradict each other as they are set: "empty" isn't less than "full".
   public var contradictions: [(empty: String, full: String)] {
     derived.compactMap { derivation in
       guard case .percentOfRange(_, let empty, let full) = derivation.rule,
@@ -46,6 +46,6 @@ extension ProtocolDescription {
     }
   }
 
-  /// The parameter of this name.
+  /// The parameter with this name; nil if there is none.
   public func parameter(_ name: String) -> Parameter? { parameters.first { $0.name == name } }
 }

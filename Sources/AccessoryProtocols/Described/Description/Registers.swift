@@ -1,55 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription {
-  /// What a protocol that is Modbus says of the line. Its framings, messages and requests follow from its registers.
+  /// The rules of a Modbus protocol, besides its registers. Its framings, messages and requests are made from the
+  /// registers.
   public struct ModbusRules: Sendable, Hashable {
-    /// Whether frames travel through a network as on a serial line, behind a gateway that doesn't translate them.
+    /// Whether frames travel over a network in the same form as on a serial line, as behind a gateway that doesn't
+    /// translate them.
     public var isSerialOverNetwork = false
-    /// The usual rules.
+    /// The default rules.
     public init() {}
   }
 
-  /// Registers side by side, or coils or discrete inputs, that one request reads, and the values in them.
+  /// Adjacent registers, or coils or discrete inputs, that one request reads, and the values in them.
   public struct RegisterBlock: Sendable, Hashable {
-    /// The function that reads them, 1…4.
+    /// The Modbus function that reads them, 1…4.
     public var function: Int
-    /// The first one's address.
+    /// The address of the first one.
     public var start: Int
-    /// How many they are.
+    /// How many there are.
     public var count: Int
-    /// The values, by their places.
+    /// The values, with their positions in the block.
     public var values: [PlacedField] = []
 
-    /// These registers, of which nothing is known yet.
+    /// A block without values.
     public init(function: Int, start: Int, count: Int) {
       (self.function, self.start, self.count) = (function, start, count)
     }
 
-    /// Bytes of them in a reply.
+    /// The size of the registers in a reply, in bytes.
     public var byteCount: Int { Modbus.byteCount(of: count, function: function) }
   }
 
-  /// A value at a place of a block.
+  /// A value at a position of a block.
   public struct PlacedField: Sendable, Hashable {
-    /// The first of its bytes, from the block's beginning.
+    /// The position of its first byte, from the block's beginning.
     public var offset: Int
-    /// What it is.
+    /// What the value means.
     public var field: Field
-    /// A value at this place.
+    /// A value at this position.
     public init(_ offset: Int, _ field: Field) { (self.offset, self.field) = (offset, field) }
   }
 
   /// A value with the register in which it begins.
   public struct Register: Sendable, Hashable {
-    /// Its address: of a register, or of a coil or discrete input.
+    /// The address of the register, coil or discrete input.
     public var address: Int
     /// How many registers (or bits) each value takes.
     public var count: Int
     /// Which byte of the register it begins with, 0 or 1.
     public var byte: Int
-    /// How many values of its kind there are side by side; they are a list where the field is.
+    /// How many values of this kind are adjacent. They are a list where the field is one.
     public var repetitions: Int
-    /// What it is.
+    /// What the value means.
     public var field: Field
 
     /// A value at an address.
@@ -58,19 +60,19 @@ extension ProtocolDescription {
       (self.repetitions, self.field) = (repetitions, field)
     }
 
-    /// The address behind it.
+    /// The address behind the last value.
     var end: Int { address + count * repetitions }
   }
 }
 
 extension ProtocolDescription.RegisterBlock {
-  /// The requests that read these values: neighbours together, as long as a request has at most `longest` registers, and
-  /// no more than `hole` lie between two of them that nobody asked for.
+  /// The blocks that read these registers. Neighbours share a block, as long as it has at most `longest` registers and
+  /// at most `hole` unused registers lie between two of them.
   public static func blocks(
     of registers: [ProtocolDescription.Register], function: Int, longest: Int, hole: Int
   ) -> [Self] {
     var blocks: [Self] = []
-    // By address; at one address in the order of the file.
+    // In the order of addresses; registers with one address in the order of the file.
     let sorted = registers.enumerated().sorted { ($0.element.address, $0.offset) < ($1.element.address, $1.offset) }
     for (_, register) in sorted {
       if let last = blocks.last {
@@ -95,7 +97,7 @@ extension ProtocolDescription.RegisterBlock {
         values.append(.init(2 * place + register.byte, register.field))
         continue
       }
-      // The lowest bit of a byte is the first.
+      // The first coil or input is the lowest bit of a byte.
       var field = register.field
       field.bits = .init(lowest: place % 8, count: 1)
       values.append(.init(place / 8, field))

@@ -1,72 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription {
-  /// What can be asked of an accessory.
+  /// A request to an accessory.
   public struct Request: Sendable, Hashable {
-    /// What it is called: small letters, digits, `-`, `_`.
+    /// The name: lower-case letters, digits, `-`, `_`.
     public var name: String
-    /// What it does, in a sentence without its period.
+    /// A sentence about what it does, without the period.
     public var summary = ""
-    /// What is sent.
-    public var sends: Sends
-    /// Its arguments, for people; at most 16.
+    /// What it sends.
+    public var sends: Contents
+    /// Its arguments, which a person gives; at most 16.
     public var arguments: [Argument] = []
-    /// The message that answers it, by its place; nil: nothing does.
+    /// The index of the message that answers it; nil if nothing does.
     public var reply: Int?
-    /// Whether a reply's elements must be those of the request, by their places in either layout: an address, a register.
+    /// Elements that must be the same in the reply as in the request: an address, a register.
     public var echoes: [Echo] = []
-    /// Messages that refuse it, by their places.
+    /// The indices of the messages that refuse it; if empty, any refusal does.
     public var refusals: [Int] = []
     /// Whether it changes something in the accessory.
     public var isWrite = false
-    /// Whether the accessory sends the request's bytes back in front of the reply, which are dropped.
+    /// Whether the accessory echoes the request's bytes in front of the reply. The echo is dropped.
     public var isEchoed = false
-    /// Whether not every accessory knows it: one that has never answered it and keeps silent refuses it.
+    /// Whether some accessories don't know it. The silence of an accessory that has never answered it counts as a
+    /// refusal.
     public var isOptional = false
-    /// How long an answer may take, in nanoseconds; nil: as the plan says.
+    /// How long a reply may take, in nanoseconds; nil: as long as the plan says.
     public var timeout: Int64?
 
     /// A request of these parts.
-    public init(name: String, sends: Sends) { (self.name, self.sends) = (name, sends) }
+    public init(name: String, sends: Contents) { (self.name, self.sends) = (name, sends) }
   }
 
   /// What a request sends.
-  public enum Sends: Sendable, Hashable {
-    /// A frame: the framing's place, the numbers of its elements by their places, and its body.
+  public enum Contents: Sendable, Hashable {
+    /// A frame: the index of its framing, the numbers of its elements by their indices, and its body.
     case frame(framing: Int, elements: [Int: Int], body: [BodyPart])
     /// Bytes without a framing.
     case bytes([BodyPart])
   }
 
-  /// A part of what a request carries.
+  /// A part of the body of a request.
   public enum BodyPart: Sendable, Hashable {
     /// These bytes.
     case bytes([UInt8])
-    /// The argument of this name.
+    /// The argument with this name.
     case argument(String)
-    /// The argument that is an element's number: that element's place in the framing's layout.
+    /// Adds no bytes: the argument is the number of the element with this index in the framing's layout.
     case element(Int, argument: String)
-    /// The number of the unit that is asked, as it is sent.
+    /// The number of the addressed unit, as it is sent.
     case unit(NumberFormat)
   }
 
   /// An argument of a request.
   public struct Argument: Sendable, Hashable {
-    /// What stands in front of the equals sign.
+    /// The name, which is typed in front of the equals sign.
     public var name: String
-    /// What may stand behind it, in steps of the raw number.
+    /// The allowed raw numbers.
     public var range: ClosedRange<Int>
-    /// How it is written into the request: as a number, or (nil) as decimal text.
+    /// How the argument is encoded in the request; nil for decimal text.
     public var format: NumberFormat?
-    /// Text before the number is written: added, then multiplied. A person types (raw + offset) · scale.
+    /// What is added to the raw number before scaling. A person types (raw + offset) · scale.
     public var offset = 0
-    /// See `offset`.
+    /// The factor by which the sum of raw number and `offset` is multiplied.
     public var scale = Scale.one
-    /// In what it is counted.
+    /// The unit; nil if there is none.
     public var unit: String?
-    /// Its value when it is left out, as a raw number; nil when it must not be.
-    public var standard: Int?
-    /// Words for raw numbers, of which one is typed; empty: a number is typed.
+    /// The raw number when the argument is left out; nil if it must not be left out.
+    public var defaultValue: Int?
+    /// Words that a person may type, with their raw numbers; if empty, a person types a number.
     public var words: [String: Int] = [:]
 
     /// An argument of these parts.
@@ -75,104 +76,105 @@ extension ProtocolDescription {
     }
   }
 
-  /// An element of the reply that must be as in the request.
+  /// An element of the reply that must be the same as in the request.
   public struct Echo: Sendable, Hashable {
-    /// The element's place in the request's framing.
+    /// The element's index in the request's framing.
     public var request: Int
-    /// The element's place in the reply's framing.
+    /// The element's index in the reply's framing.
     public var reply: Int
-    /// These two.
+    /// Two elements that must be the same.
     public init(request: Int, reply: Int) { (self.request, self.reply) = (request, reply) }
   }
 
-  /// What is asked when.
+  /// Which requests are made, and when.
   public struct Plan: Sendable, Hashable {
-    /// What tells whether the accessory speaks this protocol, by its place among the requests.
+    /// The index of the request whose reply shows whether the accessory speaks this protocol; nil if there is none.
     public var identify: Int?
-    /// Requests that tell it, too: the next one is made where nobody answers the one before it, or it is refused.
+    /// The indices of more requests that show it. Each is made if the one before it gets no reply, or is refused.
     public var identifyOtherwise: [Int] = []
-    /// What the answer must say: a field's name and its value as text; empty: any answer will do.
+    /// What the reply must contain: values as texts, by field name; empty if any reply will do.
     public var expected: [String: String] = [:]
-    /// What is asked for a reading, in this order, and how often while the accessory is held.
+    /// The requests for a reading, in this order, and how often they are repeated while the accessory is open.
     public var polls: [Poll] = []
-    /// Nanoseconds without a byte between a reply and the next request.
+    /// The silence between a reply and the next request, in nanoseconds.
     public var gap: Int64 = 0
-    /// Nanoseconds that an answer may take, without the time on the wire.
+    /// How long a reply may take, in nanoseconds, without the time on the wire.
     public var timeout: Int64 = 500_000_000
-    /// How often a request is sent before it has failed; at least 1.
+    /// How often a request is sent in all before it fails; at least 1.
     public var tries = 3
-    /// Nanoseconds between two tries.
+    /// The time between two tries, in nanoseconds.
     public var retryGap: Int64 = 0
-    /// Whether the first request after opening is made again when it is refused, as half a command may have been in the
-    /// accessory's buffer.
+    /// Whether the first request after opening is sent again if it is refused. The accessory's buffer may have
+    /// contained a part of an earlier command.
     public var retriesRefused = false
-    /// Bytes to send before the first request, and nanoseconds to wait behind them; nil: none.
+    /// Bytes to send before the first request, and the time to wait after them; nil: none.
     public var wake: Wake?
-    /// What is done once after opening, before all else.
+    /// Steps that are carried out once after opening, before anything else.
     public var start: [StartStep] = []
-    /// Nanoseconds after which what the accessory sends by itself is no longer true; nil: three times its usual period,
-    /// and at least 10 s.
+    /// How long values that the accessory sends unasked stay valid, in nanoseconds; nil: three times their usual
+    /// period, and at least 10 s.
     public var expiry: Int64?
-    /// A plan that asks nothing.
+    /// A plan without requests.
     public init() {}
   }
 
-  /// A step of what is done once after opening.
+  /// A step that is carried out once after opening.
   public enum StartStep: Sendable, Hashable {
-    /// A request, by its place, and what its answer must say: a field's name and its value as text; empty: any answer.
+    /// A request, by its index, and what its reply must contain: values as texts, by field name; empty if any reply
+    /// will do.
     case request(Int, expected: [String: String])
-    /// From now on the line has so many bits a second, when what was sent has left it.
+    /// Sets the line's bit rate, in bits a second, when all bytes have been sent.
     case baud(UInt32)
-    /// Nothing for so many nanoseconds.
+    /// Waits this many nanoseconds.
     case wait(Int64)
   }
 
   /// Requests that are made together.
   public struct Poll: Sendable, Hashable {
-    /// By their places.
+    /// The indices of the requests.
     public var requests: [Int]
-    /// Nanoseconds from one time to the next; nil: only when somebody asks.
+    /// Nanoseconds from one time to the next; nil: only on demand.
     public var interval: Int64?
-    /// These requests so often.
+    /// These requests, repeated at this interval.
     public init(_ requests: [Int], every interval: Int64?) { (self.requests, self.interval) = (requests, interval) }
   }
 
-  /// What wakes an accessory that sleeps.
+  /// How an accessory that sleeps is woken.
   public struct Wake: Sendable, Hashable {
-    /// Sent as they are.
+    /// The bytes to send, without a framing.
     public var bytes: [UInt8]
-    /// Nanoseconds to wait then.
+    /// How long to wait after the bytes, in nanoseconds.
     public var pause: Int64
-    /// These bytes and this pause.
+    /// A wake-up with these bytes and this pause.
     public init(_ bytes: [UInt8], pause: Int64) { (self.bytes, self.pause) = (bytes, pause) }
   }
 
-  /// A frame or an exchange with what it means.
+  /// A frame or an exchange with its meaning, with which the description is checked.
   public struct Example: Sendable, Hashable {
-    /// The request, by its place, with its arguments as raw numbers; nil: what is received is pushed.
+    /// The index of the request; nil if the accessory sends the received bytes unasked.
     public var request: Int?
-    /// See `request`.
+    /// The arguments of the request, as raw numbers by name.
     public var arguments: [String: Int] = [:]
-    /// The unit that is asked; nil: the standard one. Where there are no units it is nil.
+    /// The unit that is addressed; nil: the default one. Where there are no units it is nil.
     public var unit: Int?
-    /// The request's bytes, which it must send; nil: not looked at.
+    /// The bytes that the request must send; nil: not checked.
     public var sent: [UInt8]?
-    /// What the accessory sends; empty: not looked at.
+    /// The bytes that the accessory sends; empty: not checked.
     public var received: [UInt8]
-    /// Numbers that were read before, from other messages: counts of pieces.
+    /// Raw numbers of fields that were read before from other messages, such as counts of pieces.
     public var given: [String: Int] = [:]
-    /// What must be read from it, by field: values as texts, lists with a comma and a blank between their values, a truth
-    /// as "true" or "false", "unknown" where nothing must be known of it.
+    /// The values that must be read, as texts by field name: the elements of a list with a comma and a blank between
+    /// them, a boolean as "true" or "false", and "unknown" for a value that must be unknown.
     public var expected: [String: String] = [:]
-    /// What the user says of the parameters; of others nothing is known but their standards.
+    /// The user's numbers for parameters; other parameters have their default numbers.
     public var parameters: [String: Double] = [:]
-    /// Whether nothing must be read from it, as it is damaged or refuses.
+    /// Whether no reply must be read from the bytes, because they are damaged or refuse the request.
     public var isRefused = false
-    /// Whether what is sent changes something, so that nobody may send it without permission.
+    /// Whether the request changes something in the accessory, so that sending it needs a permission.
     public var isWrite = false
-    /// The line of the file, from 1, for what is said about it.
+    /// The line of the example in the file, from 1, for error messages.
     public var line = 0
-    /// What is received means what is expected.
+    /// An example with these received bytes.
     public init(received: [UInt8]) { self.received = received }
   }
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ProtocolDescription {
-  /// Lines of text below a line of heads, which says where the columns are. Each line below gives every list one value.
+  /// Lines of text below a line of heads, which says where the columns are. Each line adds one value to the list of
+  /// every column.
   public struct Table: Sendable, Hashable {
-    /// What ends a line.
+    /// The bytes that end a line.
     public var lineEnd: [UInt8]
-    /// Columns, in the order in which they are sent.
+    /// The columns, in the order in which they are sent.
     public var columns: [Column]
-    /// A table of these columns.
+    /// A table with these columns.
     public init(lineEnd: [UInt8], columns: [Column]) { (self.lineEnd, self.columns) = (lineEnd, columns) }
 
     /// A column.
     public struct Column: Sendable, Hashable {
-      /// The word above it.
+      /// The word above the column.
       public var head: String
-      /// Whether there are tables without it.
+      /// Whether some tables don't have the column.
       public var isOptional: Bool
-      /// What it says; a list.
+      /// What the column means; a list.
       public var field: Field
       /// A column below this head.
       public init(_ head: String, isOptional: Bool = false, _ field: Field) {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks for the checksum of frames, by trying all that descriptions can name.
+/// Finds the checksum of frames, by trying all checksums that descriptions can name.
 struct CheckSearch {
-  /// What was found: the check, and the bytes behind it, which are always the same.
+  /// A check that was found, and the bytes behind it, which are the same in all frames.
   struct Found {
     var check: FramingProposal.FoundCheck
     var end: [UInt8]
   }
 
-  /// Bytes at the beginning that a check may leave out.
+  /// How many bytes at the beginning a check may leave out.
   private static let leftOut = 6
 
   private let frames: [[UInt8]]
   private let shortest: Int
 
-  /// A search in frames that differ.
+  /// A search in different frames.
   init(_ frames: [[UInt8]]) {
     self.frames = frames
     shortest = frames.map(\.count).min() ?? 0
   }
 
-  /// The check that all frames have but one in five, which may be damaged; the largest cover first. Nil when none fits, or
-  /// when the frames are too few or too alike to tell. A single frame is enough for one of several bytes that covers all,
-  /// or all but the first byte: that is a guess.
+  /// The check that is right in at least four of five frames, as some may be damaged. Of several checks, one that
+  /// covers more bytes comes first. Nil if none fits, or if the frames are too few or too similar to decide. For a
+  /// single frame only checks of several bytes are tried that cover all bytes, or all but the first: that is a guess.
   var found: Found? {
-    // In bytes that hardly differ every sum turns up.
+    // If the frame has few different bytes, some sum fits by accident.
     guard frames.count > 1 || Set(frames.first ?? []).count > 5 else { return nil }
     for endCount in 0...2 where endCount == 0 || hasCommonEnd(endCount) {
       for (_, algorithm) in Self.algorithms {
@@ -43,7 +43,7 @@ struct CheckSearch {
     return nil
   }
 
-  /// The longer first: the low byte of a sum in two bytes can look like a sum in one.
+  /// Longer checks come first: the low byte of a sum in two bytes can look like a sum in one.
   private static let algorithms = ProtocolDescription.Check.Algorithm.named.sorted {
     $0.algorithm.byteCount > $1.algorithm.byteCount
   }
@@ -56,7 +56,7 @@ struct CheckSearch {
   private func order(of engine: CheckEngine, from: Int, endCount: Int) -> ByteOrder? {
     let count = engine.check.algorithm.byteCount
     let orders: [ByteOrder] = count == 1 ? [.bigEndian] : [.bigEndian, .littleEndian]
-    // Two different checks of several bytes that agree are no accident, nor are three of one byte.
+    // It is no accident if two different checks of several bytes are right, or three of one byte.
     let needed = count == 1 ? 3 : min(2, frames.count)
     for order in orders {
       var failures = 0

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks for frames in bytes by trying what they can begin with and how their length can be known.
+/// Finds frames in bytes, by trying with which byte they begin and how their length is determined.
 ///
-/// The work is bounded: at most 12 starts, some 500 ways to know the length, and one pass over the bytes for each, which is
-/// given up when half of them are in no frame; checksums are tried for the best 40 only.
+/// The work is bounded: at most 12 starts, some 500 rules for the length, and one pass over the bytes for each
+/// combination. A pass ends early when half of the bytes are outside of frames. Checksums are tried for the best 40
+/// passes only.
 struct FrameSearch {
-  /// Frames that differ, by which a checksum is tried.
+  /// With how many different frames a checksum is tried.
   static let sampleLimit = 32
   private static let frameLimit = 512
   private static let smallest = 3
@@ -13,7 +14,7 @@ struct FrameSearch {
   private let bytes: [UInt8]
   private let starts: [UInt8]
 
-  /// A search in `bytes`; `begins` are the first bytes of what came together.
+  /// A search in `bytes`. `begins` are the first bytes of the pieces in which they arrived.
   init(_ bytes: [UInt8], _ begins: [UInt8]) {
     self.bytes = bytes
     var starts = bytes.first.map { [$0] } ?? []
@@ -29,7 +30,7 @@ struct FrameSearch {
     return (0..<256).filter { counts[$0] > 1 }.sorted { (counts[$1], $0) < (counts[$0], $1) }.map { UInt8($0) }
   }
 
-  /// A way to cut the bytes, and what comes of it.
+  /// A way to divide the bytes into frames, with its result.
   private struct Walk {
     var start: UInt8
     var extent: FramingProposal.Extent
@@ -38,7 +39,7 @@ struct FrameSearch {
     var missed = 0
   }
 
-  /// What fits best; nil when nothing fits at least 60 of 100 bytes.
+  /// The best proposal; nil if none puts at least 60 of 100 bytes into frames.
   var best: FramingProposal? {
     guard bytes.count >= 2 * Self.smallest else { return nil }
     var walks: [Walk] = []
@@ -48,11 +49,11 @@ struct FrameSearch {
         if walk.frames.count >= 2, walk.covered * 10 >= bytes.count * 6 { walks.append(walk) }
       }
     }
-    // The order in which they were tried decides between equals, as sorting keeps it.
+    // Sorting is stable: of equal walks, the one that was tried first stays first.
     walks.sort { ($0.covered, $0.frames.count) > ($1.covered, $1.frames.count) }
     var best: (rank: Rank, proposal: FramingProposal)?
-    // A device that says the same again and again proves no check: other ways to cut such bytes make frames that differ,
-    // and that are much alike, so that checks seem to fit.
+    // If a device repeats one frame, no check can be proven. Other ways to divide such bytes give frames that differ a
+    // little, so that checks seem to fit; they are left out then.
     let isSame = walks.prefix(40).contains { isRepetition($0) && $0.covered * 10 >= bytes.count * 8 }
     for walk in walks.prefix(40) where !isSame || isRepetition(walk) {
       guard let next = judged(walk) else { continue }
@@ -115,9 +116,9 @@ struct FrameSearch {
     }
   }
 
-  // MARK: - Which is the best
+  // MARK: - Ranking
 
-  /// A check tells most; then how many bytes are in frames, then in how many frames, then how usual the length is.
+  /// A check counts most, then the number of bytes in frames, then the number of frames, then how usual the length is.
   private struct Rank: Comparable {
     var hasCheck: Bool
     var covered: Int
@@ -146,11 +147,11 @@ struct FrameSearch {
     case .fixed, .line: usualness = 20
     case .length(let place, let format, let added):
       let behind = place + format.byteCount
-      // Elements are whole: a check doesn't begin amid a length.
+      // A check can't begin in the middle of the length field.
       if let from = found?.check.from, from > place, from < behind { return nil }
       let isUsual = [0, behind, behind + checkCount, behind + end.count, behind + checkCount + end.count].contains(
         added)
-      // Any byte that is always the same could be the length of frames that are all of one size.
+      // If all frames have the same size, any byte that never changes could be taken for the length.
       if hasOneSize, !isUsual { return nil }
       usualness = (isUsual ? 30 : 10) - format.byteCount
     }
@@ -162,8 +163,8 @@ struct FrameSearch {
     return (rank, proposal)
   }
 
-  /// The first byte, and the second where it is always the same: but for small numbers, which rather are a command, an
-  /// address or a length.
+  /// The first byte, and the second if it is always the same. Small numbers are left out: they are probably a command,
+  /// an address or a length.
   private static func start(
     _ walk: Walk, _ samples: [[UInt8]], _ check: FramingProposal.FoundCheck?
   ) -> [UInt8] {
@@ -176,7 +177,7 @@ struct FrameSearch {
     return [walk.start, second]
   }
 
-  /// The last byte where it is always the same, and the last two where they are a line's end.
+  /// The last two bytes if they are CR LF, or the last byte if it is always the same.
   private static func commonEnd(_ samples: [[UInt8]]) -> [UInt8] {
     guard samples.count > 2, let first = samples.first else { return [] }
     if samples.allSatisfy({ $0.suffix(2) == [13, 10] }) { return [13, 10] }

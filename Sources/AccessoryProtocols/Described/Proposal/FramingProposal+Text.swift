@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The proposal as the beginning of a description.
+// Writes a proposal as the beginning of a description.
 extension FramingProposal {
-  /// A description's file with this framing, and with what it rests on as remarks. It can be read as it is; `name` is the
-  /// protocol's.
+  /// The text of a description's file with this framing. Comments in it say what the proposal is based on. The file is
+  /// valid as it is. `name` is the name of the protocol.
   public func text(name: String) -> String {
     var lines = samples.isEmpty ? [] : ([evidence] + remarks).map { "# \($0)" }
     lines += [
@@ -16,7 +16,7 @@ extension FramingProposal {
       "  \(frameName):", "    fields:", "      - \(content)", "    pushed: true  # not if it must be asked",
     ]
     if !samples.isEmpty { lines += ["", "examples:"] }
-    // Those that differ most come first: by their lengths.
+    // Frames of different lengths come first.
     var sizes: Set<Int> = []
     let good = samples.filter { frame in check.map { isGood(frame, $0) } ?? true }
     let fresh = good.filter { sizes.insert($0.count).inserted }
@@ -37,7 +37,7 @@ extension FramingProposal {
       + "\(samples.count) of them different."
   }
 
-  /// What somebody should know before it is taken for true.
+  /// What a person should know before trusting the proposal.
   private var remarks: [String] {
     guard extent != .line else { return [] }
     var remarks: [String] = []
@@ -48,12 +48,12 @@ extension FramingProposal {
         "The check \(check.algorithm.name ?? "") is right in \(count) of \(samples.count) different frames.")
     } else {
       remarks.append(
-        "No check that descriptions know fits: there is none, or it covers other bytes, or the frames are too few.")
+        "No known check matches: there is none, or it covers other bytes, or the frames are too few.")
     }
     if case .length(let place, let format, _) = extent, format.byteCount == 1, place > 1,
       samples.allSatisfy({ $0[place - 1] == 0 })
     {
-      remarks.append("The byte in front of length is always 00: it may belong to the length.")
+      remarks.append("The byte before length is always 00: it may belong to the length.")
     }
     return remarks
   }
@@ -79,7 +79,7 @@ extension FramingProposal {
     return "{name: content, type: u8, repeat: end}"
   }
 
-  /// Bytes as a description has them: a text in quotes for lines, else in hexadecimal.
+  /// Bytes in the notation of descriptions: a quoted text for lines, otherwise hexadecimal digits.
   private func bytes(_ bytes: [UInt8]) -> String {
     let digits = bytes.map(Self.digits)
     guard extent == .line, bytes.allSatisfy({ $0 < 0x80 }) else { return digits.joined(separator: " ") }
@@ -101,7 +101,8 @@ extension FramingProposal {
 
   // MARK: - Frames
 
-  /// Bytes in front of the body: those that a check leaves out, and those in front of a length, have names of their own.
+  /// How many bytes are in front of the body. Bytes that a check leaves out, and bytes in front of a length, are
+  /// elements of their own.
   private var headSize: Int {
     var size = max(start.count, check?.from ?? 0)
     if case .length(let place, let format, _) = extent { size = max(size, place + format.byteCount) }
@@ -110,7 +111,7 @@ extension FramingProposal {
 
   private var tailSize: Int { end.count + (check?.algorithm.byteCount ?? 0) }
 
-  /// How many bytes the body has in frames of one size.
+  /// How many bytes the body has, if all frames have the same size.
   private var bodySize: Int? {
     if case .fixed(let size) = extent { max(0, size - headSize - tailSize) } else { nil }
   }
@@ -144,7 +145,7 @@ extension FramingProposal {
     let type = "type: u\(8 * format.byteCount)\(format.order == .littleEndian && format.byteCount > 1 ? "le" : "")"
     let behind = place + format.byteCount
     let first = headSize > behind ? "byte_\(behind)" : "data"
-    // So many bytes more than the number are in the elements from the first behind the length to the body's end.
+    // How many bytes more than the number the elements have, from the first behind the length to the body's end.
     let adjust = added - behind - tailSize
     let last = end.isEmpty ? "check" : "end"
     if adjust == 0 { return "\(type), of: \(first == "data" ? first : "\(first)..data")" }
@@ -154,7 +155,7 @@ extension FramingProposal {
     return "\(type), of: \(first == "data" ? first : "\(first)..data"), adjust: \(adjust)"
   }
 
-  /// What is seen at a place, for who names it.
+  /// Which values a byte has in the samples, as a hint for the person who names the element.
   private func seen(at place: Int) -> String {
     guard !samples.isEmpty else { return "what is it?" }
     let values = Set(samples.compactMap { $0.indices.contains(place) ? $0[place] : nil }).sorted()

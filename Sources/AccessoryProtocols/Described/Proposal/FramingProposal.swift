@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the frames in recorded bytes seem to look: what a person begins with who has no data sheet.
+/// A proposal for the layout of the frames in recorded bytes: a beginning for a person without a data sheet.
 ///
-/// It is found by trying: starts, lengths and sizes that the bytes can be cut by, then the checksums that descriptions can
-/// name. It is a guess, from what was recorded; who reads it is told on what it rests.
+/// It is found by trying starts, lengths and sizes that divide the bytes into frames, and then the checksums that
+/// descriptions can name. It is a guess from the recording; the counts below say how much of the recording supports it.
 public struct FramingProposal: Sendable, Hashable {
-  /// What tells how long a frame is.
+  /// How the length of a frame is determined.
   public enum Extent: Sendable, Hashable {
-    /// All frames have so many bytes.
+    /// All frames have this many bytes.
     case fixed(Int)
-    /// The number at this place plus `added` is the count of the frame's bytes.
+    /// The number at the offset `place` plus `added` is the length of the frame in bytes.
     case length(place: Int, NumberFormat, added: Int)
-    /// Lines of text, up to these bytes.
+    /// Lines of text, which end with the bytes in `end`.
     case line
   }
 
-  /// A checksum in front of `end`, over all from the byte at `from` to itself.
+  /// A checksum in front of `end`. It covers all bytes from offset `from` up to itself.
   public struct FoundCheck: Sendable, Hashable {
-    /// How it is worked out.
+    /// How the checksum is calculated.
     public var algorithm: ProtocolDescription.Check.Algorithm
     /// The order of its bytes.
     public var order: ByteOrder
-    /// The first byte that it covers.
+    /// The offset of the first byte that it covers.
     public var from: Int
     /// A check of these parts.
     public init(algorithm: ProtocolDescription.Check.Algorithm, order: ByteOrder, from: Int) {
@@ -29,32 +29,33 @@ public struct FramingProposal: Sendable, Hashable {
     }
   }
 
-  /// How numbers stand in bytes.
+  /// How a number is encoded in bytes.
   public typealias NumberFormat = ProtocolDescription.NumberFormat
 
-  /// With what each frame begins; nothing for lines.
+  /// The bytes that every frame begins with; empty for lines.
   public var start: [UInt8]
-  /// What tells how long a frame is.
+  /// How the length of a frame is determined.
   public var extent: Extent
-  /// What protects it; nil when nothing of the catalogue fits.
+  /// The checksum; nil if none of the known ones fits.
   public var check: FoundCheck?
-  /// With what each frame ends; may be nothing.
+  /// The bytes that every frame ends with; may be empty.
   public var end: [UInt8]
-  /// Frames that differ, as they came; at most 32.
+  /// Different frames, as they were received; at most 32.
   public var samples: [[UInt8]]
-  /// How many frames there are in the bytes that were looked at.
+  /// How many frames there are in the examined bytes.
   public var frameCount: Int
-  /// How many of these bytes are in frames.
+  /// How many of the examined bytes are in frames.
   public var framedByteCount: Int
-  /// How many bytes were looked at.
+  /// How many bytes were examined.
   public var byteCount: Int
 
-  /// Bytes of a recording that are looked at; those behind it are not.
+  /// How many bytes of a recording are examined; the rest is ignored.
   public static let byteLimit = 4_096
 
-  /// What fits these bytes best; nil when nothing fits most of them.
+  /// The proposal that fits these bytes best; nil if none fits most of them.
   ///
-  /// - Parameter pieces: What came together, in its order: bytes of one direction. Where a piece begins a frame may begin.
+  /// - Parameter pieces: The bytes of one direction, in the pieces in which they arrived. A frame may begin where a
+  ///   piece begins.
   public init?(pieces: [[UInt8]]) {
     var bytes: [UInt8] = []
     var begins: [UInt8] = []
@@ -67,7 +68,7 @@ public struct FramingProposal: Sendable, Hashable {
     self = found
   }
 
-  /// What somebody says of frames, of which none were recorded.
+  /// A proposal that a person makes, without recorded frames.
   public init(start: [UInt8] = [], extent: Extent, check: FoundCheck? = nil, end: [UInt8]) {
     self.init(
       start: start, extent: extent, check: check, end: end, samples: [], frameCount: 0, framedByteCount: 0, byteCount: 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells whether bytes are lines of text, and how the lines end.
+/// Finds out whether bytes are lines of text, and how the lines end.
 enum LineSearch {
-  /// The lines that the bytes are; nil when fewer than 95 of 100 bytes are text, or there are no two lines.
+  /// A proposal for lines; nil if fewer than 95 of 100 bytes are text, or if there are fewer than two lines.
   static func proposal(of bytes: [UInt8]) -> FramingProposal? {
     let textCount = bytes.count(where: isText)
     guard textCount * 100 >= bytes.count * 95 else { return nil }
@@ -27,7 +27,7 @@ enum LineSearch {
     }
   }
 
-  /// The lines with their ends; what comes behind the last end is not among them.
+  /// The lines with their ends. Bytes behind the last end are left out.
   private static func split(_ bytes: [UInt8], at end: [UInt8]) -> [[UInt8]] {
     guard let last = end.last else { return [] }
     var lines: [[UInt8]] = []

@@ -3,7 +3,8 @@
 import AccessoryCore
 
 extension Decoding {
-  /// Reads the lines below the first line that has all heads, up to one in which a column is empty that can't be.
+  /// Reads the lines below the first line that has all required heads. Stops at a line in which a required column is
+  /// empty.
   mutating func readTable(_ table: ProtocolDescription.Table, of text: [UInt8]) {
     let lines = text.pieces(between: table.lineEnd)
     var columns: [(place: Int, column: ProtocolDescription.Table.Column)] = []
@@ -25,7 +26,7 @@ extension Decoding {
         if let cell = cells[place] {
           addText(column.field, line[cell])
         } else {
-          // Nobody says anything there; the lists stay as long as each other.
+          // An empty cell is unknown; it is added so that all lists have the same length.
           add(column.field, .nothing, raw: nil)
         }
       }
@@ -34,7 +35,7 @@ extension Decoding {
 }
 
 extension [UInt8] {
-  /// The words of a line, between blanks.
+  /// The words of a line, which blanks separate.
   fileprivate func words() -> [Range<Int>] {
     var words: [Range<Int>] = []
     var start: Int?
@@ -50,8 +51,8 @@ extension [UInt8] {
     return words
   }
 
-  /// What stands below each head. A word belongs to the head with which it has most places in common, or else to the last one
-  /// that begins in front of it: a time below `Time` has two words.
+  /// The cell below each head. A word belongs to the head with which it has most character positions in common, or else
+  /// to the last head that begins in front of it. So a cell may have several words, such as a time below `Time`.
   fileprivate func cells(below heads: [Range<Int>]) -> [Int: Range<Int>] {
     var cells: [Int: Range<Int>] = [:]
     for word in words() {

@@ -5,13 +5,13 @@ import AccessoryCore
 extension Decoding {
   mutating func addText(_ field: ProtocolDescription.Field, _ text: some Collection<UInt8>) {
     guard let (value, raw) = field.meaning(ofText: text) else { return addProblem(field) }
-    if let raw, field.isNonsense(field.taken(from: raw), value) { result.problems += 1 }
+    if let raw, field.isNonsense(field.taken(from: raw), value) { result.problemCount += 1 }
     add(field, value, raw: raw)
   }
 
   // MARK: - Labels and values
 
-  /// Reads the values of the labels that are known; other labels are passed over.
+  /// Reads the values of known labels; other labels are ignored.
   mutating func readPairs(
     _ body: ProtocolDescription.PairsBody, of content: RawSpan, framing: ProtocolDescription.Framing
   ) {
@@ -47,7 +47,7 @@ extension Decoding {
         if end <= text.count {
           addText(column.field, text[column.place..<end])
         } else if column.place < text.count, column.field.type == .plainText {
-          // Of a number that is cut nobody knows which digits are missing; a text is only shorter.
+          // A text that is cut is only shorter, but the missing digits of a number are unknown.
           addText(column.field, text[column.place...])
         } else if !column.isOptional {
           addProblem(column.field)
@@ -83,12 +83,12 @@ extension Decoding {
         rest = rest[end...]
       }
     }
-    if isLost { result.problems += 1 }
+    if isLost { result.problemCount += 1 }
   }
 }
 
 extension [UInt8] {
-  /// Where these bytes first are.
+  /// The index at which these bytes first occur; nil if they don't.
   func firstPlace(of wanted: [UInt8]) -> Int? {
     guard !wanted.isEmpty, count >= wanted.count else { return nil }
     return (0...(count - wanted.count)).first { start in
@@ -96,7 +96,7 @@ extension [UInt8] {
     }
   }
 
-  /// What lies between these bytes, without empty pieces.
+  /// The pieces between separators, without empty ones.
   func pieces(between separator: [UInt8]) -> [[UInt8]] {
     var pieces: [[UInt8]] = []
     var start = 0
@@ -116,8 +116,8 @@ extension [UInt8] {
 }
 
 extension ProtocolDescription.TextPattern {
-  /// Whether a text has all literals of the pattern in their order, and nothing behind the last part. Blanks and line ends
-  /// at both ends of the text don't count.
+  /// Whether a text has all literals of the pattern in their order, and nothing behind the last part. Blanks and line
+  /// ends at both ends of the text are ignored.
   func fits(_ text: RawSpan) -> Bool {
     var (start, end) = (0, text.byteCount)
     while start < end, text.byte(uncheckedAt: start).isBlank { start += 1 }

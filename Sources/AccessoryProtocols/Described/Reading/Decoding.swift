@@ -2,16 +2,16 @@
 
 import AccessoryCore
 
-/// A message that is being read: what was found, and where the reading is.
+/// The state while a message is decoded: the result so far, and the read position.
 struct Decoding {
   var result: DecodedMessage
   private let known: [String: Int]
   private var places: [String: Int] = [:]
   private var valueCount = 0
-  /// Numbers whose meaning depends on another field: by the place of their value, and its place in the list.
+  /// Numbers whose meaning depends on another field, with the index of their value and the index in its list.
   private var undecided: [(place: Int, element: Int?, field: ProtocolDescription.Field, bits: UInt64)] = []
   private var offset = 0
-  /// Whether something is left behind a tag that isn't known.
+  /// Whether an unknown tag has ended the reading.
   private var isCut = false
 
   init(_ message: Int, _ known: [String: Int]) {
@@ -21,17 +21,17 @@ struct Decoding {
 
   // MARK: - Values
 
-  /// Adds a value, to the list of its name if it is one of several.
+  /// Adds a value, or appends it to the list of its name.
   mutating func add(_ field: ProtocolDescription.Field, _ value: PlainValue, raw: Int?, isElement: Bool = false) {
-    guard valueCount < ProtocolDescription.Limit.values else { return result.problems += 1 }
+    guard valueCount < ProtocolDescription.Limit.values else { return result.problemCount += 1 }
     valueCount += 1
     let isList = isElement || field.isList
     if let place = places[field.name] {
       if isList, case .list(let list) = result.values[place].value {
-        // Taken out first, so that appending doesn't copy the list.
+        // The list is taken out first, so that appending doesn't copy it.
         var list = list
         result.values[place].value = .nothing
-        // The names of a field's flags are values of the list, too.
+        // The names of a field's flags are elements of the list, too.
         if case .list(let names) = value { list += names } else { list.append(value) }
         result.values[place].value = .list(list)
       } else {
@@ -47,27 +47,28 @@ struct Decoding {
     }
   }
 
-  /// Adds what a number means, and counts one that should mean something and doesn't.
+  /// Adds the meaning of a raw number. Counts a problem if the number has none, unless the description says that it
+  /// means "unknown".
   private mutating func add(_ raw: Int, _ field: ProtocolDescription.Field, _ isElement: Bool) {
     let value = field.meaning(of: raw)
-    if field.isNonsense(raw, value) { result.problems += 1 }
+    if field.isNonsense(raw, value) { result.problemCount += 1 }
     add(field, value, raw: raw, isElement: isElement)
   }
 
   /// Adds a field that could not be read.
   mutating func addProblem(_ field: ProtocolDescription.Field, isElement: Bool = false) {
-    result.problems += 1
+    result.problemCount += 1
     add(field, .nothing, raw: nil, isElement: isElement)
   }
 
   private func raw(of name: String) -> Int? { places[name].flatMap { result.values[$0].raw } ?? known[name] }
 
-  /// Gives numbers whose meaning depends on another field that meaning.
+  /// Sets the values of numbers whose meaning depends on another field.
   mutating func settleVariants() {
     for item in undecided {
       guard let variants = item.field.variants, case .number(var format) = item.field.type else { continue }
       guard let number = raw(of: variants.by) else {
-        // What tells how it is meant may be in what couldn't be read.
+        // The other field may be in the part that couldn't be read.
         if isCut { set(item.place, item.element, to: .nothing) }
         continue
       }
@@ -75,7 +76,7 @@ struct Decoding {
       format.encoding = rule.encoding
       let whole = format.whole(item.bits)
       let value = whole.map { item.field.meaning(of: $0, rule: rule) } ?? .nothing
-      if whole.map({ item.field.isNonsense($0, value) }) ?? true { result.problems += 1 }
+      if whole.map({ item.field.isNonsense($0, value) }) ?? true { result.problemCount += 1 }
       set(item.place, item.element, to: value)
     }
   }
@@ -89,12 +90,12 @@ struct Decoding {
 
   // MARK: - Bytes
 
-  /// Reads fields one after another.
+  /// Reads all steps from the body.
   mutating func readAll(_ steps: [ProtocolDescription.Step], of body: RawSpan) {
     _ = read(steps, of: body, depth: 0, end: body.byteCount)
   }
 
-  /// False when the body ended before the steps did.
+  /// Reads steps; returns false if the body ends before them.
   private mutating func read(
     _ steps: [ProtocolDescription.Step], of body: RawSpan, depth: Int, end: Int
   ) -> Bool {
@@ -102,7 +103,7 @@ struct Decoding {
       switch step {
       case .skip(let count):
         guard offset + count <= end else {
-          result.problems += 1
+          result.problemCount += 1
           return false
         }
         offset += count
@@ -136,21 +137,21 @@ struct Decoding {
     case .fixed(let number): count = min(count, number)
     case .field(let name):
       guard let number = raw(of: name), (0...count).contains(number) else {
-        result.problems += 1
+        result.problemCount += 1
         return false
       }
       count = number
     case .toEnd: isToEnd = true
     case .prefixedBytes:
       guard offset < end, offset + 1 + Int(body.byte(at: offset)) <= end else {
-        result.problems += 1
+        result.problemCount += 1
         return false
       }
       stop = offset + 1 + Int(body.byte(at: offset))
       offset += 1
       isToEnd = true
     }
-    // An empty list is known to be empty.
+    // A list without elements is empty, not unknown.
     if case .field(let field)? = steps.first, places[field.name] == nil, count == 0 || isToEnd && offset >= stop {
       places[field.name] = result.values.count
       result.values.append(
@@ -165,7 +166,7 @@ struct Decoding {
     return true
   }
 
-  /// False when there are not enough bytes for it.
+  /// Reads a field; returns false if there are too few bytes for it.
   private mutating func read(
     _ field: ProtocolDescription.Field, of body: RawSpan, isElement: Bool, end: Int
   ) -> Bool {
@@ -179,7 +180,7 @@ struct Decoding {
       let raw = Int(body.integer(at: offset, byteCount: 2, order))
       offset += 2
       let date = field.unknownNumbers.contains(raw) ? .nothing : Self.date(raw)
-      if field.isNonsense(raw, date) { result.problems += 1 }
+      if field.isNonsense(raw, date) { result.problemCount += 1 }
       add(field, date, raw: raw, isElement: isElement)
     case .bytes(let count):
       guard offset + count <= end else { return false }
@@ -222,7 +223,7 @@ struct Decoding {
     if format.encoding == .float {
       let number = count == 4 ? Self.single(UInt32(truncatingIfNeeded: bits)) : Double(bitPattern: bits)
       let value = field.meaning(of: number)
-      if value == .nothing, !number.isFinite || field.unknownNumbers.isEmpty { result.problems += 1 }
+      if value == .nothing, !number.isFinite || field.unknownNumbers.isEmpty { result.problemCount += 1 }
       add(field, value, raw: nil, isElement: isElement)
       return true
     }
@@ -240,7 +241,7 @@ struct Decoding {
     return true
   }
 
-  /// The number with the fewest digits that is sent like this: 230.2, and not 230.1999969.
+  /// The shortest decimal number with this encoding: 230.2, and not 230.1999969.
   private static func single(_ bits: UInt32) -> Double {
     let number = Float(bitPattern: bits)
     return Double(number.description) ?? Double(number)
@@ -256,7 +257,7 @@ struct Decoding {
     add(field, isKnown ? .text(string) : .nothing, raw: nil, isElement: isElement)
   }
 
-  /// `2022-03-28`; nothing for a day that can't be.
+  /// A date such as `2022-03-28`; nothing if the day or the month is impossible.
   static func date(_ raw: Int) -> PlainValue {
     let (day, month, year) = (raw & 0x1F, raw >> 5 & 0xF, 2000 + raw >> 9)
     guard (1...31).contains(day), (1...12).contains(month) else { return .nothing }
@@ -264,7 +265,7 @@ struct Decoding {
     return .text("\(year)-\(two(month))-\(two(day))")
   }
 
-  /// Reads values at their places.
+  /// Reads the values of a block at their positions.
   mutating func readBlock(_ block: ProtocolDescription.RegisterBlock, of body: RawSpan) {
     for value in block.values {
       offset = value.offset
@@ -274,12 +275,12 @@ struct Decoding {
 
   // MARK: - Tags
 
-  /// Reads values behind their tags. What follows a tag that isn't known can't be read, as its length isn't known.
+  /// Reads tags with their values. Stops at an unknown tag, since the length of its value isn't known.
   mutating func readTags(_ tags: [UInt8: [ProtocolDescription.Step]], of body: RawSpan) {
     while offset < body.byteCount {
       guard let steps = tags[body.byte(at: offset)] else {
         isCut = true
-        return result.problems += 1
+        return result.problemCount += 1
       }
       offset += 1
       guard read(steps, of: body, depth: 0, end: body.byteCount) else { return }
@@ -288,7 +289,7 @@ struct Decoding {
 }
 
 extension RawSpan {
-  /// The number in these bits, the most significant first; nil when there are not so many bytes.
+  /// The number in these bits, the most significant first; nil if one of their bytes is missing.
   func scattered(_ places: [ProtocolDescription.BitPlace], sign: ProtocolDescription.BitPlace?) -> Int? {
     var value = 0
     for place in places {

@@ -3,13 +3,13 @@
 import AccessoryCore
 
 extension ProtocolDescription {
-  /// The values that follow from others, in their order. `value` gives what is known by its name; values that were
-  /// derived before are known, too.
+  /// The values that are calculated from others, in the order of their calculation. `value` returns the value with a
+  /// name; earlier results of this function are used, too.
   public func derivedValues(from value: (String) -> PlainValue?) -> [DescribedValue] {
     var results: [DescribedValue] = []
     for derivation in derived {
       func read(_ name: String) -> PlainValue? { results.last { $0.name == name }?.value ?? value(name) }
-      // A value that can't be worked out from anything that was read isn't there at all.
+      // A value is left out if none of the values from which it is calculated was read.
       guard derivation.rule.sources.contains(where: { read($0) != nil }) else { continue }
       let result =
         derivation.rule.value { name in
@@ -24,7 +24,7 @@ extension ProtocolDescription {
 }
 
 extension ProtocolDescription.Derivation.Rule {
-  /// The names of the values from which it follows.
+  /// The names of the values from which the value is calculated.
   public var sources: [String] {
     switch self {
     case .first(let names), .sum(let names): names
@@ -36,7 +36,7 @@ extension ProtocolDescription.Derivation.Rule {
     }
   }
 
-  /// The value; nil when it is unknown.
+  /// The calculated value; nil if it is unknown. `known` returns the value with a name.
   func value(_ known: (String) -> PlainValue?) -> PlainValue? {
     func number(_ name: String) -> Double? { known(name)?.asNumber }
     switch self {
@@ -104,7 +104,7 @@ extension ProtocolDescription.Derivation.Rule {
     return list.compactMap(\.asNumber)
   }
 
-  /// A number to nine digits behind the point, as sums of decimal fractions have errors far behind those.
+  /// The number rounded to nine decimals, which removes the rounding errors of sums of decimal fractions.
   private static func finite(_ number: Double) -> PlainValue? {
     guard number.isFinite else { return nil }
     guard abs(number) < 1e6 else { return .number(number) }
@@ -113,10 +113,10 @@ extension ProtocolDescription.Derivation.Rule {
 }
 
 extension PlainValue {
-  /// Whether it is a list.
+  /// Whether the value is a list.
   var isList: Bool { if case .list = self { true } else { false } }
 
-  /// The number that it is; nil for anything else.
+  /// The number; nil for values of other kinds.
   public var asNumber: Double? {
     switch self {
     case .whole(let number): Double(number)
@@ -125,7 +125,7 @@ extension PlainValue {
     }
   }
 
-  /// The value as descriptions write it where they say what is expected.
+  /// The value in the notation for expected values in descriptions.
   public var asExampleText: String {
     switch self {
     case .whole(let number): "\(number)"

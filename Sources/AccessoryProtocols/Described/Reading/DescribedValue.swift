@@ -2,20 +2,20 @@
 
 import AccessoryCore
 
-/// A value that was read from an accessory by a description.
+/// A value that was read from an accessory with a description.
 public struct DescribedValue: Sendable, Hashable {
-  /// What it is called.
+  /// The name.
   public var name: String
-  /// What it is: a number in its unit, a text, a truth, a list; `nothing` when the accessory doesn't know it, or sent what
-  /// can't be.
+  /// The value: a number in its unit, a text, a boolean, a list; `nothing` when the accessory doesn't know it, or sent
+  /// something impossible.
   public var value: PlainValue
-  /// What it is counted in.
+  /// The unit; nil if there is none.
   public var unit: String?
-  /// What it measures.
+  /// The quantity; nil if the unit implies it, or there is none.
   public var quantity: String?
-  /// Whether it is for the description's own use.
+  /// Whether only the description uses the value, so that it isn't shown to anybody.
   public var isHidden: Bool
-  /// The number that was sent, before offset and scale; nil for texts. Of lists the last one's.
+  /// The raw number, before offset and scale; nil for texts. For a list, the raw number of its last element.
   public var raw: Int?
 
   /// A value of these parts.
@@ -28,27 +28,27 @@ public struct DescribedValue: Sendable, Hashable {
   }
 }
 
-/// What a message says.
+/// The contents of a message.
 public struct DecodedMessage: Sendable, Hashable {
-  /// The message, by its place in the description.
+  /// The index of the message in the description.
   public var message: Int
   /// The unit that sent it; nil where its protocol has none.
   public var unit: Int?
-  /// Its values in their order; no name is there twice.
+  /// The values in their order; each name occurs once.
   public var values: [DescribedValue] = []
-  /// Fields that could not be read: the message ended before them, or what was sent can't be, or has no
-  /// meaning in the description. They are unknown.
-  public var problems = 0
+  /// How many fields could not be read: the message ended before them, or their bytes are impossible or have no meaning
+  /// in the description. The values of these fields are unknown.
+  public var problemCount = 0
 
-  /// A message that says nothing yet.
+  /// A message without values.
   public init(message: Int) { self.message = message }
 
-  /// The value of this name.
+  /// The value with this name; nil if there is none.
   public subscript(name: String) -> DescribedValue? { values.first { $0.name == name } }
 
-  /// Adds what the next frame of the same reply says: lists go on, of all else the last counts.
+  /// Adds the contents of the next frame of the same reply. Lists are continued; other values are replaced.
   public mutating func join(_ piece: DecodedMessage) {
-    problems += piece.problems
+    problemCount += piece.problemCount
     for value in piece.values {
       guard let place = values.firstIndex(where: { $0.name == value.name }) else {
         values.append(value)
@@ -62,7 +62,7 @@ public struct DecodedMessage: Sendable, Hashable {
     }
   }
 
-  /// Cuts lists to `count` values, as the last frame of a reply may be filled up. A negative count cuts nothing.
+  /// Shortens lists to `count` elements, as the last frame of a reply may be padded. A negative count changes nothing.
   public mutating func cutLists(to count: Int) {
     guard count >= 0 else { return }
     for place in values.indices {

@@ -3,7 +3,7 @@
 import AccessoryCore
 
 extension ProtocolDescription.Field {
-  /// What a number that was sent means; `nothing` when that it isn't known, or when it is too large for any meaning.
+  /// The meaning of a raw number; `nothing` if it means "unknown", has no meaning, or overflows when it is scaled.
   func meaning(of raw: Int, rule: ProtocolDescription.Variants.Rule? = nil) -> PlainValue {
     if unknownNumbers.contains(raw) { return .nothing }
     if !flags.isEmpty {
@@ -11,7 +11,7 @@ extension ProtocolDescription.Field {
         flags.keys.sorted().filter { $0 < 63 && raw >> $0 & 1 == 1 }.compactMap { flags[$0].map { .text($0) } })
     }
     if !words.isEmpty { return words[raw].map { .text($0) } ?? .nothing }
-    if isTruth { return .flag(raw != 0) }
+    if isBoolean { return .flag(raw != 0) }
     let rule = above.flatMap { raw > $0.limit ? $0.rule : nil } ?? rule
     let scale = rule?.scale ?? scale
     let (sum, overflows) = raw.addingReportingOverflow(rule?.offset ?? offset)
@@ -19,14 +19,14 @@ extension ProtocolDescription.Field {
     let (product, isTooLarge) = sum.multipliedReportingOverflow(by: scale.numerator)
     guard !isTooLarge else { return .nothing }
     if scale.denominator == 1 { return .whole(product) }
-    // The nearest number to the quotient, as both are exact below 2⁵³.
+    // Both numbers are exact below 2⁵³, so this is the `Double` nearest to the quotient.
     return .number(Double(product) / Double(scale.denominator))
   }
 
-  /// Whether a number that means nothing should mean something: the description doesn't say that it isn't known.
+  /// Whether a raw number without a meaning is an error: the description doesn't say that it means "unknown".
   func isNonsense(_ raw: Int, _ value: PlainValue) -> Bool { value == .nothing && !unknownNumbers.contains(raw) }
 
-  /// The same of a number with a fraction.
+  /// The meaning of a floating-point number.
   func meaning(of number: Double) -> PlainValue {
     guard number.isFinite else { return .nothing }
     if let whole = Int(exactly: number), unknownNumbers.contains(whole) { return .nothing }
@@ -34,7 +34,7 @@ extension ProtocolDescription.Field {
     return .number((number + Double(offset)) * Double(scale.numerator) / Double(scale.denominator))
   }
 
-  /// Takes the field's bits out of a raw number.
+  /// Extracts the field's bits from a raw number.
   func taken(from raw: Int) -> Int {
     guard let bits, bits.lowest < 64 else { return raw }
     let shifted = UInt64(bitPattern: Int64(raw)) >> UInt64(bits.lowest)
@@ -43,11 +43,11 @@ extension ProtocolDescription.Field {
 
   // MARK: - Texts
 
-  /// What a text that was sent means, and its raw number if it is one; nil when it is no text of the field's type.
+  /// The meaning of a text, and its raw number if it has one; nil if it is no text of the field's type.
   func meaning(ofText text: some Collection<UInt8>) -> (value: PlainValue, raw: Int?)? {
     let trimmed = text.trimmed
     let string = String(decoding: trimmed.prefix(ProtocolDescription.Limit.text), as: UTF8.self)
-    if unknownTexts.contains(string) || areDashesUnknown && trimmed.areDashes { return (.nothing, nil) }
+    if unknownTexts.contains(string) || dashesMeanUnknown && trimmed.areDashes { return (.nothing, nil) }
     switch type {
     case .decimal(let suffix):
       guard let number = DecimalNumber(trimmed.dropping(suffix: suffix)) else { return nil }
@@ -66,7 +66,7 @@ extension ProtocolDescription.Field {
       }
       return (meaning(of: taken(from: raw)), raw)
     case .word(let numbers):
-      // The case of letters varies from firmware to firmware.
+      // Upper and lower case differ between versions of firmware.
       guard let raw = numbers.first(where: { $0.key.lowercased() == string.lowercased() })?.value else { return nil }
       return (hasMeaningOfNumbers ? meaning(of: raw) : .text(string), raw)
     case .plainText: return (string.isEmpty ? .nothing : .text(string), nil)
@@ -74,7 +74,7 @@ extension ProtocolDescription.Field {
     }
   }
 
-  private var hasMeaningOfNumbers: Bool { isTruth || !words.isEmpty || !flags.isEmpty || !unknownNumbers.isEmpty }
+  private var hasMeaningOfNumbers: Bool { isBoolean || !words.isEmpty || !flags.isEmpty || !unknownNumbers.isEmpty }
 
   private func meaning(of number: DecimalNumber) -> PlainValue {
     if number.decimals == 0 { return meaning(of: number.mantissa) }
@@ -87,7 +87,7 @@ extension ProtocolDescription.Field {
     return .number(Double(mantissa) / Double(divisor))
   }
 
-  /// The number whose bytes these digits are; nil for another count of bytes, or another text.
+  /// The number whose bytes these hexadecimal digits are; nil for a wrong number of bytes, and for any other text.
   private static func hexadecimal(_ text: [UInt8], _ format: ProtocolDescription.NumberFormat) -> Int? {
     let digits = text.filter { !$0.isBlank }
     guard digits.count == 2 * format.byteCount else { return nil }
@@ -111,14 +111,15 @@ extension ProtocolDescription.Field {
   }
 }
 
-/// A decimal number as a text has it, without rounding.
+/// A decimal number from a text, without rounding.
 struct DecimalNumber {
-  /// All digits with the sign.
+  /// All digits, without the point, with the sign.
   var mantissa: Int
-  /// How many of them are behind the point, 0…9.
+  /// How many of the digits are behind the point, 0…9.
   var decimals: Int
 
-  /// Reads an optional sign, digits, and an optional point with digits; nil for anything else, and beyond 15 digits.
+  /// Reads an optional sign, digits, and an optional point with digits; nil for any other text and for more than 15
+  /// digits.
   init?(_ text: some Collection<UInt8>) {
     var rest = text[...]
     let isNegative = rest.first == UInt8(ascii: "-")
@@ -140,7 +141,7 @@ struct DecimalNumber {
 
   /// 10 to the power of `decimals`.
   var divisor: Int { (0..<decimals).reduce(1) { power, _ in power * 10 } }
-  /// The number.
+  /// The nearest `Double`.
   var value: Double { Double(mantissa) / Double(divisor) }
 }
 
@@ -150,19 +151,19 @@ extension UInt8 {
 }
 
 extension Collection<UInt8> {
-  /// Without blanks, tabs, line ends and zeros at both ends.
+  /// The bytes without blanks, tabs, line ends and zeros at both ends.
   var trimmed: [UInt8] {
     var bytes = Array(drop(while: \.isBlank))
     while let last = bytes.last, last.isBlank { bytes.removeLast() }
     return bytes
   }
 
-  /// Whether it is dashes, perhaps with points among them.
+  /// Whether it consists of dashes, with or without points among them.
   var areDashes: Bool {
     contains(UInt8(ascii: "-")) && allSatisfy { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
   }
 
-  /// Without this text at its end, and blanks in front of that.
+  /// The bytes without this suffix and the blanks in front of it.
   func dropping(suffix: String) -> [UInt8] {
     let bytes = Array(self)
     guard !suffix.isEmpty, bytes.count >= suffix.utf8.count, bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)

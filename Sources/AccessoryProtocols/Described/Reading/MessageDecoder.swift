@@ -2,17 +2,17 @@
 
 import AccessoryCore
 
-/// Tells which message a frame is, and what it says.
+/// Finds out which message a frame is, and reads its values.
 public struct MessageDecoder: Sendable {
   /// The description.
   public let description: ProtocolDescription
   private let plans: [FramingPlan?]
-  /// The messages of each framing, by their places.
+  /// The indices of the messages of each framing.
   private let candidates: [[Int]]
-  /// The element that has the unit's number, of each framing.
+  /// For each framing, the index of the element that has the unit's number.
   private let unitElements: [Int?]
 
-  /// A decoder of the frames of `codec`.
+  /// A decoder for the frames of `codec`.
   public init(_ codec: DescribedCodec) {
     let description = codec.description
     self.description = description
@@ -23,7 +23,7 @@ public struct MessageDecoder: Sendable {
     }
   }
 
-  /// The number of an element of a frame, by its place in the layout; nil where it has none.
+  /// The number of a frame's element, by its index in the layout; nil where the element has no number.
   public func number(_ element: Int, _ header: DescribedHeader, _ content: RawSpan) -> Int? {
     guard plans.indices.contains(header.framing), let plan = plans[header.framing],
       plan.elements.indices.contains(element)
@@ -35,18 +35,18 @@ public struct MessageDecoder: Sendable {
     }
   }
 
-  /// The unit that a frame comes from; nil where its protocol has no units. It may be none that there can be: an echo of what
-  /// was sent. Allocates nothing.
+  /// The unit that a frame comes from; nil where its protocol has no units. The number may be outside of the protocol's
+  /// range, as in an echo of a request. Allocates nothing.
   public func unit(_ header: DescribedHeader, _ content: RawSpan) -> Int? {
     guard let units = description.units, unitElements.indices.contains(header.framing),
       let element = unitElements[header.framing]
     else { return nil }
-    return number(element, header, content).map { $0 &- units.received }
+    return number(element, header, content).map { $0 &- units.receivedOffset }
   }
 
-  /// The message that a frame is, by its place; nil where the description has none for it. Several messages may fit a
-  /// frame: then it is `expected` if that is one of them, as who has asked knows what is answered, or else the first.
-  /// Allocates nothing.
+  /// The index of the message that a frame is; nil if the description has none for it. If several messages fit the
+  /// frame, it is `expected` if that is among them, since the sender of a request knows what answers it; otherwise it
+  /// is the first. Allocates nothing.
   public func message(_ header: DescribedHeader, _ content: RawSpan, expected: Int? = nil) -> Int? {
     guard candidates.indices.contains(header.framing) else { return nil }
     if let expected, fits(expected, header, content) { return expected }
@@ -54,8 +54,8 @@ public struct MessageDecoder: Sendable {
     return nil
   }
 
-  /// Whether a frame can be this message: it is of its framing, from a unit that there can be, its elements are as the message wants them, and so is the
-  /// text where the message is a pattern. Allocates nothing.
+  /// Whether a frame can be this message: it has the message's framing, its unit is possible, its elements fulfil the
+  /// message's conditions, and its text fits the message's pattern. Allocates nothing.
   public func fits(_ message: Int, _ header: DescribedHeader, _ content: RawSpan) -> Bool {
     let described = description.messages[message]
     guard described.hasFraming(header.framing) else { return false }
@@ -73,7 +73,7 @@ public struct MessageDecoder: Sendable {
     return true
   }
 
-  /// What a message says. `known` are raw numbers of fields that were read before, in other messages.
+  /// Reads the values of a message. `known` are raw numbers of fields that were read before from other messages.
   public func decode(
     _ message: Int, _ header: DescribedHeader, _ content: RawSpan, known: [String: Int] = [:]
   ) -> DecodedMessage {

@@ -2,17 +2,18 @@
 
 import AccessoryCore
 
-/// The body of a message that is being written.
+/// The state while the body of a message is written.
 struct BodyWriting {
   var body: [UInt8] = []
   private let values: [String: PlainValue]
-  /// Fields whose number is the count of others, and that count.
+  /// Numbers that are calculated, by field: the counts of groups, and numbers that say that an optional part is
+  /// present.
   private var counts: [String: Int] = [:]
   /// How many values of each list have been written.
   private var cursors: [String: Int] = [:]
   /// The number that was written last for each field.
   private var written: [String: Int] = [:]
-  /// What was written of numbers of which several fields have bits.
+  /// The bits so far of a number that several fields share.
   private var pending: UInt64 = 0
 
   init(values: [String: PlainValue], steps: [ProtocolDescription.Step]) {
@@ -20,7 +21,7 @@ struct BodyWriting {
     count(steps)
   }
 
-  /// Zeros up to this count of bytes.
+  /// Appends zeros up to a length of `count` bytes.
   mutating func pad(to count: Int) {
     if body.count < count { body += [UInt8](repeating: 0, count: count - body.count) }
   }
@@ -35,7 +36,8 @@ struct BodyWriting {
     }
   }
 
-  /// How many times a group is written: as its longest list has values. Lists of groups within it have those of all times.
+  /// How many times a group is written: as often as its longest list has values. Lists in nested groups don't count, as
+  /// they have the values of all repetitions.
   private func length(of steps: [ProtocolDescription.Step]) -> Int {
     var length = 0
     for step in steps {
@@ -49,12 +51,12 @@ struct BodyWriting {
     return min(length, ProtocolDescription.Limit.repetitions)
   }
 
-  /// Works out the numbers that follow from others: how many there are of a list, and that something optional is there.
+  /// Calculates the numbers that depend on other values: the counts of groups, and whether optional parts are present.
   private mutating func count(_ steps: [ProtocolDescription.Step]) {
     for step in steps {
       switch step {
       case .group(let steps, .field(let name)):
-        // Without a list it is as many as the number says.
+        // Without a list, the field's own value says how often the group is repeated.
         let length = length(of: steps)
         if length > 0 { counts[name] = max(counts[name] ?? 0, length) }
       case .tail(let steps): count(steps)
@@ -66,7 +68,7 @@ struct BodyWriting {
     }
   }
 
-  /// What is written for a field: of a list the next value.
+  /// The value to write for a field; for a list, its next element.
   private mutating func value(_ field: ProtocolDescription.Field, isElement: Bool) -> PlainValue? {
     guard isElement, case .list(let list)? = values[field.name], field.flags.isEmpty else {
       return counts[field.name].map { .whole($0) } ?? values[field.name]
@@ -76,7 +78,7 @@ struct BodyWriting {
     return list.indices.contains(place) ? list[place] : nil
   }
 
-  /// Writes steps one after another; `isElement`: they are in a group.
+  /// Writes the steps in their order. `isElement`: they are in a group.
   mutating func write(_ steps: [ProtocolDescription.Step], isElement: Bool = false) {
     for step in steps {
       switch step {
@@ -101,7 +103,7 @@ struct BodyWriting {
     }
   }
 
-  /// Writes values at their places. Of a register several values may have bits.
+  /// Writes the values of a block at their positions. Several values may have bits of the same register.
   mutating func write(_ block: ProtocolDescription.RegisterBlock) {
     var image = [UInt8](repeating: 0, count: block.byteCount)
     for placed in block.values {
@@ -121,7 +123,7 @@ struct BodyWriting {
     }
   }
 
-  /// The number that was written last for a field, or would be.
+  /// The number that was last written for a field, or that would be written.
   private func number(_ name: String) -> Int {
     written[name] ?? counts[name] ?? values[name]?.asNumber.flatMap { Int(exactly: $0) } ?? 0
   }
@@ -165,7 +167,7 @@ struct BodyWriting {
     let raw = field.raw(for: value, rule: rule) ?? 0
     written[field.name] = raw
     guard let part = field.bits else {
-      // What doesn't fit is sent as the nearest that does.
+      // A number that doesn't fit is sent as the nearest number that does.
       return body.append(bits: format.bits(of: raw) ?? format.bits(of: format.nearest(to: raw)) ?? 0, format)
     }
     let mask: UInt64 = part.count >= 64 ? .max : 1 << UInt64(part.count) - 1
@@ -203,7 +205,7 @@ struct BodyWriting {
 }
 
 extension ProtocolDescription.NumberFormat {
-  /// The number of this form that is nearest to `number`.
+  /// The number nearest to `number` that this format can encode.
   func nearest(to number: Int) -> Int {
     let width = min(8 * byteCount, 63)
     switch encoding {

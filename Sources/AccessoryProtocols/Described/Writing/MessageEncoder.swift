@@ -2,26 +2,26 @@
 
 import AccessoryCore
 
-/// Makes the frames of messages, as an accessory sends them: the way back of `MessageDecoder`, by the same fields. Lengths,
-/// counts and checks follow from the values.
+/// Makes the frames of messages, as an accessory sends them: the inverse of `MessageDecoder`, with the same fields.
+/// Lengths, counts and checks are calculated.
 public struct MessageEncoder: Sendable {
   /// The description.
   public var description: ProtocolDescription { codec.description }
   private let codec: DescribedCodec
 
-  /// An encoder of frames of `codec`.
+  /// An encoder for frames of `codec`.
   public init(_ codec: DescribedCodec) { self.codec = codec }
 
   /// One frame of a message.
   ///
   /// - Parameters:
-  ///   - message: The message's place in the description.
-  ///   - values: Values by their fields' names, as decoding gives them. A field without a value is sent as unknown where
-  ///     it has a number or text for that, else as 0 or as an empty text.
-  ///   - elements: Numbers of the frame's elements by their places; those that the message's conditions name come from
-  ///     these.
-  ///   - surplus: Bytes that the frame carries behind what the description knows.
-  /// - Throws: `FrameEncodingError` if there is no such frame.
+  ///   - message: The index of the message in the description.
+  ///   - values: Values by field name, as decoding returns them. A field without a value is sent as the number or text
+  ///     that means "unknown", if it has one; otherwise as 0 or as an empty text.
+  ///   - elements: The numbers of the frame's elements, by index. If a number doesn't fulfil a condition of the
+  ///     message, the first number of the condition is sent.
+  ///   - surplus: Bytes to append to the body that the description defines.
+  /// - Throws: `FrameEncodingError` if no framing of the message has such a frame.
   public func frame(
     _ message: Int, _ values: [String: PlainValue], elements: [Int: Int] = [:], surplus: [UInt8] = []
   ) throws(FrameEncodingError) -> [UInt8] {
@@ -33,13 +33,13 @@ public struct MessageEncoder: Sendable {
     }
     let body = body(message, values) + surplus
     for framing in described.framings.dropLast() {
-      // Another one may be for longer frames.
+      // Another framing may allow longer frames.
       if let frame = try? codec.frame(framing, numbers, body: body) { return frame }
     }
     return try codec.frame(described.framings.last ?? described.framing, numbers, body: body)
   }
 
-  /// What a frame of the message carries.
+  /// The body of a frame of the message.
   public func body(_ message: Int, _ values: [String: PlainValue]) -> [UInt8] {
     let described = description.messages[message]
     switch described.body {
@@ -50,7 +50,7 @@ public struct MessageEncoder: Sendable {
       var writing = BodyWriting(values: values, steps: steps)
       writing.write(steps)
       if case .layout(let plan) = codec.kinds[described.framing], plan.extent == .fixed {
-        // What the fields leave of a body of a fixed size is zeros.
+        // The rest of a body of a fixed size is zeros.
         writing.pad(to: plan.fixedBody)
       } else if case .window(let window) = codec.kinds[described.framing] {
         writing.pad(to: window.pattern.count)
@@ -100,7 +100,7 @@ public struct MessageEncoder: Sendable {
 }
 
 extension ProtocolDescription.Field {
-  /// The number that is sent for a value; nil when there is none, as the value is no number, or none that the field knows.
+  /// The raw number for a value; nil if there is none: the value is no number, or the field has no number for it.
   func raw(for value: PlainValue?, rule: ProtocolDescription.Variants.Rule? = nil) -> Int? {
     switch value {
     case nil, .nothing?: return unknownNumbers.first
@@ -123,7 +123,7 @@ extension ProtocolDescription.Field {
 
   private func raw(for number: Double, _ rule: ProtocolDescription.Variants.Rule?) -> Int? {
     guard let above else { return unscaled(number, rule) }
-    // What the field's own rule can't say is said by the other one.
+    // If the field's own rule can't express the number, the rule for numbers above the limit does.
     if let raw = unscaled(number, rule), raw <= above.limit, raw >= 0 { return raw }
     return unscaled(number, above.rule)
   }

@@ -3,7 +3,7 @@
 import AccessoryCore
 
 extension TextWriting {
-  /// A table with as many lines as its longest list has values; each column as wide as it must be.
+  /// A table with as many lines as its longest list has values. Each column is as wide as its longest cell.
   static func table(_ table: ProtocolDescription.Table, _ values: [String: PlainValue]) -> [UInt8] {
     let columns = table.columns.filter { !$0.isOptional || values[$0.field.name] != nil }
     let lists = columns.map { column -> [PlainValue] in
@@ -16,7 +16,7 @@ extension TextWriting {
       lines.append(
         columns.indices.map { place in
           let cell = text(columns[place].field, row < lists[place].count ? lists[place][row] : nil)
-          // A line has something in each of its columns.
+          // Every line needs text in each of its columns: an empty cell would end the table.
           return cell.isEmpty ? [UInt8(ascii: "-")] : cell
         })
     }

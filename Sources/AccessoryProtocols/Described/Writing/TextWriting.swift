@@ -4,12 +4,12 @@ import AccessoryCore
 
 /// Writes values as text.
 enum TextWriting {
-  /// A value as the field's text.
+  /// The text that the field has for a value.
   static func text(_ field: ProtocolDescription.Field, _ value: PlainValue?) -> [UInt8] {
     switch value {
     case nil, .nothing?:
       if let unknown = field.unknownTexts.first { return Array(unknown.utf8) }
-      if field.areDashesUnknown { return field.type == .plainText ? [] : dashes(field.form) }
+      if field.dashesMeanUnknown { return field.type == .plainText ? [] : dashes(field.form) }
       if field.unknownNumbers.isEmpty, case .plainText = field.type { return [] }
     default: break
     }
@@ -33,7 +33,8 @@ enum TextWriting {
     case .word(let words):
       if case .text(let word)? = value, words[word] != nil { return Array(word.utf8) }
       let raw = field.raw(for: value)
-      // Of several words for one number the first by the alphabet, so that it is always the same.
+      // If several words have the number, the first in alphabetical order is used, so that the result is always the
+      // same.
       return Array((words.filter { $0.value == raw }.keys.sorted().first ?? "").utf8)
     default:
       if case .text(let text)? = value { return Array(text.utf8.prefix(ProtocolDescription.Limit.text)) }
@@ -41,7 +42,7 @@ enum TextWriting {
     }
   }
 
-  /// A dash in the place of each digit.
+  /// A dash in place of each digit.
   private static func dashes(_ form: ProtocolDescription.TextForm?) -> [UInt8] {
     guard let form else { return Array("---".utf8) }
     let dashes = [UInt8](repeating: UInt8(ascii: "-"), count: form.digits)
@@ -49,7 +50,7 @@ enum TextWriting {
     return behind.isEmpty ? dashes : dashes + [UInt8(ascii: ".")] + behind
   }
 
-  /// A number with its digits, as exact as the field says, or as the value is.
+  /// A decimal number: with the digits of the field's form, or without a form as exact as the value.
   private static func decimal(_ field: ProtocolDescription.Field, _ value: PlainValue?) -> String {
     guard let form = field.form else {
       if let raw = field.raw(for: value), isWhole(field, value, raw) { return String(raw) }
@@ -72,7 +73,7 @@ enum TextWriting {
     return field.meaning(of: raw).asNumber == number
   }
 
-  /// The ones of both, where several fields have bits of one column.
+  /// Combines the bits of several fields in one column: a bit is 1 if it is 1 in either text.
   private static func joined(_ first: [UInt8], _ second: [UInt8], _ firstIsHighest: Bool) -> [UInt8] {
     let count = max(first.count, second.count)
     func filled(_ bits: [UInt8]) -> [UInt8] {
@@ -82,12 +83,13 @@ enum TextWriting {
     return zip(filled(first), filled(second)).map { max($0, $1) }
   }
 
-  /// As many characters as a column has: numbers behind zeros, all else in front of blanks.
+  /// The text in exactly as many characters as a column has: numbers with leading zeros, other texts with blanks behind
+  /// them.
   private static func filled(_ piece: [UInt8], _ column: ProtocolDescription.Column) -> [UInt8] {
     let missing = max(0, column.count - piece.count)
     switch column.field.type {
     case .decimal, .hexadecimal, .hexadecimalBytes, .bitText:
-      // A sign stays in front, and dashes are no number.
+      // The sign stays in front of the zeros. Dashes, which mean "unknown", are padded with dashes.
       let sign = piece.first == UInt8(ascii: "-") && !piece.areDashes ? piece.prefix(1) : []
       let padding = [UInt8](repeating: piece.areDashes ? UInt8(ascii: "-") : 0x30, count: missing)
       return Array((sign + padding + piece.dropFirst(sign.count)).suffix(column.count))
@@ -95,7 +97,7 @@ enum TextWriting {
     }
   }
 
-  /// Columns side by side. Columns that nobody describes are 0.
+  /// Columns side by side. A column that isn't described is sent as 0.
   static func columns(_ columns: ProtocolDescription.Columns, _ values: [String: PlainValue]) -> [UInt8] {
     var text: [UInt8] = []
     var pieces: [Int: [UInt8]] = [:]

@@ -2,8 +2,8 @@
 
 /// The bytes of a header as they are on the wire, from the first sync byte on.
 ///
-/// There is always room for `capacity` bytes; those behind the header are zero. On encoding, the sync bytes, the length
-/// and the checksums are filled in, so only what a protocol has besides needs to be set.
+/// There is always room for `capacity` bytes; those behind the header are zero. Encoding fills in the sync bytes, the
+/// length and the checksums, so only the other fields of a protocol need to be set.
 public struct HeaderBytes: Sendable, Hashable {
   /// The longest header, in bytes.
   public static let capacity = 32
@@ -15,17 +15,17 @@ public struct HeaderBytes: Sendable, Hashable {
 
   /// A header that begins with `bytes`.
   ///
-  /// - Precondition: There are at most `capacity`.
+  /// - Precondition: There are at most `capacity` bytes.
   public init(_ bytes: [UInt8]) {
     precondition(bytes.count <= Self.capacity, "a header has at most 32 bytes")
     for (index, byte) in bytes.enumerated() { storage[index] = byte }
   }
 
-  /// A header of zeros but for one byte, 0..<`capacity` bytes from its start: for a protocol that has no more than a
-  /// command besides what encoding fills in.
+  /// A header of zeros except for one byte, 0..<`capacity` bytes from its start. It suits protocols whose header has
+  /// only a command besides the fields that encoding fills in.
   public init(_ byte: UInt8, at offset: Int) { storage[offset] = byte }
 
-  /// The first `count` bytes at `offset` of `bytes`.
+  /// A header with the `count` bytes at `offset` of `bytes`.
   init(copying bytes: RawSpan, at offset: Int, count: Int) {
     for index in 0..<count { storage[index] = bytes.byte(at: offset + index) }
   }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The framing of any `HeaderFormat`: finds frames in a stream of bytes, and finds them again after damage.
+/// The framing of any `HeaderFormat`: finds frames in a stream of bytes, and finds the next frame after damage.
 ///
-/// Where the header has a checksum of its own, its length is believed once that is good, and only then: a damaged header
-/// costs one byte. If the payload of such a frame is damaged, frames wholly inside it are not delivered, as they may be
-/// payload. One changed or lost byte then costs the frame it is in and no other.
+/// If the header has a checksum of its own, the codec trusts a length only if that checksum is right: a damaged header
+/// costs one byte. If the payload of a frame is damaged, frames wholly inside it are not delivered, as they may be
+/// payload. A changed or lost byte then costs only the frame that it is in.
 ///
-/// Where it has none, any sync bytes with a length within the limit must be waited for, so a damaged length can hold
-/// back up to `maximumPayload` bytes: `idle` delivers what is finished behind it, `expire` gives it up. If the frame's
-/// checksum fails, the length itself may be wrong, so the frames inside are delivered. Without any checksum a frame
-/// can be damaged unnoticed.
+/// Without a header checksum, the codec must wait for the rest of a frame whenever sync bytes and a length within the
+/// limit come. A damaged length can then delay up to `maximumPayload` bytes: `idle` delivers finished frames behind it,
+/// and `expire` gives it up. If the frame's checksum is wrong, the length itself may be wrong, so frames inside are
+/// delivered. Without any checksum, damage to a frame may go unnoticed.
 ///
-/// Whatever was wrong, the search goes on one byte behind the start of what was given up. Its cost per byte does not
-/// depend on the lengths that false headers announce. Only the bytes of an unfinished frame are kept.
+/// After any error the search continues one byte behind the start of the frame that was given up. Its time for each
+/// byte does not depend on the lengths that false headers announce. Only the bytes of an unfinished frame are kept.
 public struct HeaderCodec: FrameCodec {
-  /// The form of the frames.
+  /// The format of the frames.
   public var format: HeaderFormat { scanner.layout.format }
-  /// The longest payload that is taken or sent, in bytes.
+  /// The longest payload that is accepted or encoded, in bytes.
   public var maximumPayload: Int { scanner.layout.maximumPayload }
 
   private var scanner: HeaderScanner
-  /// Kept bytes are those from `keptStart` on; they begin with an unfinished frame.
+  /// The kept bytes start at index `keptStart`. They begin with an unfinished frame.
   private var kept: [UInt8] = []
   private var keptStart = 0
-  /// How many kept bytes there must be before another scan can tell more.
+  /// How many bytes must be kept before another scan makes sense.
   private var needed = 0
   /// The position in the stream of the first kept byte, or of the next byte of input if there is none.
   private var position = 0
@@ -31,24 +31,24 @@ public struct HeaderCodec: FrameCodec {
   /// A codec at the start of a stream.
   ///
   /// - Parameters:
-  ///   - format: The form of the frames.
-  ///   - maximumPayload: The longest payload that is taken or sent, in bytes. A longer frame is reported as
+  ///   - format: The format of the frames.
+  ///   - maximumPayload: The longest payload that is accepted or encoded, in bytes. A longer frame is reported as
   ///     `FrameOutcome.tooLong`. It bounds the memory.
-  ///   - silence: Which frames are delivered from behind an unfinished one.
-  /// - Throws: `FramingParameterError` if there can be no such frames.
+  ///   - silence: Which frames behind an unfinished one are delivered when the line falls silent.
+  /// - Throws: `FramingParameterError` if the parameters of the format don't fit together.
   public init(
     _ format: HeaderFormat, maximumPayload: Int, silence: SilenceRule = .everyFinished
   ) throws(FramingParameterError) {
     scanner = HeaderScanner(try HeaderLayout(format, maximumPayload: maximumPayload), silence: silence)
   }
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   public var counters: FrameCounters { scanner.counters }
 
-  /// Whether bytes are kept that may begin a frame, be it a single sync byte.
+  /// Whether bytes are kept that may begin a frame, even if only a single sync byte.
   public var hasUnfinishedFrame: Bool { keptCount > 0 }
 
-  /// How many bytes are kept, fewer than the longest frame has.
+  /// How many bytes are kept: fewer than the longest frame has.
   public var unfinishedByteCount: Int { keptCount }
 
   /// The room for kept bytes, for tests.
@@ -64,11 +64,12 @@ public struct HeaderCodec: FrameCodec {
       let taken = min(needed - keptCount, bytes.byteCount - offset)
       keep(bytes.extracting(offset..<(offset + taken)))
       offset += taken
-      // Within a header every byte can tell more; behind it, only the frame's last one can.
+      // Within a header every further byte may rule the frame out, so scan again. Behind the header wait for the whole
+      // frame.
       if keptCount < needed, needed > headerByteCount || taken == 0 { return }
       rescan(from: 0, into: &batch)
       if keptCount <= offset {
-        // What is left came with this call: go on in the input itself.
+        // The remaining bytes came with this call: continue in the input itself.
         offset -= keptCount
         dropKept()
       } else if keptCount < needed, offset == bytes.byteCount {
@@ -81,9 +82,10 @@ public struct HeaderCodec: FrameCodec {
     keep(bytes.extracting(stop.index..<bytes.byteCount))
   }
 
-  /// Tells that the line has been silent: whole frames behind the unfinished one are delivered, each only once.
+  /// Handles silence on the line: delivers whole frames behind the unfinished one, each only once.
   ///
-  /// The unfinished frame is kept. All else is reported only once it is finished or given up.
+  /// The unfinished frame is kept. Everything else is reported later, when the unfinished frame is finished or given
+  /// up.
   public mutating func idle(into batch: inout FrameBatch<HeaderBytes>) {
     guard keptCount > scanner.layout.format.headerByteCount else { return }
     let kept = kept
@@ -92,8 +94,8 @@ public struct HeaderCodec: FrameCodec {
 
   /// Gives up the unfinished frame, and looks for others in the bytes behind its start.
   ///
-  /// What follows it may be unfinished as well; that is kept. The frame given up is not reported, its bytes count as
-  /// skipped.
+  /// A frame that is found there may be unfinished as well; it is kept. The frame that is given up is not reported, but
+  /// its bytes count as skipped.
   public mutating func expire(into batch: inout FrameBatch<HeaderBytes>) {
     guard keptCount > 0 else { return }
     if scanner.silence == .onlyLast { idle(into: &batch) }
@@ -102,7 +104,7 @@ public struct HeaderCodec: FrameCodec {
     if keptCount == 0 { dropKept() }
   }
 
-  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  /// Forgets everything but the counters. The kept bytes are not counted as skipped.
   public mutating func reset() {
     scanner.reset()
     dropKept()
@@ -112,7 +114,7 @@ public struct HeaderCodec: FrameCodec {
   /// Appends one frame to `output`. Sync bytes, length and checksums of `header` are filled in.
   ///
   /// - Throws: `FrameEncodingError` if the payload is longer than `maximumPayload`, or shorter than the length field
-  ///   can say.
+  ///   can express.
   public func encode(
     _ header: HeaderBytes, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -127,11 +129,11 @@ public struct HeaderCodec: FrameCodec {
     scanner.layout.complete(&output, at: start, payload: payload)
   }
 
-  /// Scans the kept bytes and drops those that are done with.
+  /// Scans the kept bytes and drops those that are no longer needed.
   private mutating func rescan(from index: Int, into batch: inout FrameBatch<HeaderBytes>) {
-    // A local reference, not a copy: a span of the stored property would forbid to change the scanner.
+    // A local reference, not a copy: a span of the stored property would not allow changes of the scanner.
     let kept = kept
-    // Bytes jumped over belong to a frame given up.
+    // The bytes in front of `index` belong to a frame that was given up.
     scanner.counters.skippedBytes += UInt64(index)
     let bytes = kept.span.bytes.extracting(keptStart..<kept.count)
     let stop = scanner.scan(bytes, from: index, base: position, into: &batch)
@@ -150,7 +152,8 @@ public struct HeaderCodec: FrameCodec {
       keptStart = 0
     }
     if count > kept.capacity {
-      // Room for the frame at once, or twice as much as before; an array left to grow by itself would exceed the limit.
+      // Reserves room for the whole frame, or twice as much as before. An array that grows by itself would exceed the
+      // limit.
       kept.reserveCapacity(min(limit, max(needed, 2 * kept.capacity)))
     }
     kept.append(contentsOf: bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of a frame that begins with sync bytes and a header with a length, as most binary protocols have it:
-/// sync, header, payload, and checksums over either. All offsets count bytes from the first sync byte.
+/// The format of frames that begin with sync bytes and a header with a length, as in most binary protocols: sync bytes,
+/// header, payload, and checksums of either. All offsets count bytes from the first sync byte.
 ///
 /// UBX, for instance, is
 ///
@@ -9,21 +9,21 @@
 ///       sync: [0xB5, 0x62], headerByteCount: 6, length: .init(offset: 4),
 ///       payloadChecksum: .init(.fletcher8, coveredHeader: 2..<6))
 public struct HeaderFormat: Sendable, Hashable {
-  /// The bytes with which every frame begins, 1…4.
+  /// The bytes that every frame begins with, 1…4.
   public var sync: [UInt8]
-  /// How long the header is, from the first sync byte to the last byte before the payload; at most 32 bytes.
+  /// The length of the header in bytes, from the first sync byte to the last byte before the payload; at most 32.
   public var headerByteCount: Int
-  /// Where the length is and what it counts.
+  /// The length field.
   public var length: LengthField
-  /// What protects the header. It must cover the length.
+  /// The checksum of the header; nil if there is none. It must cover the length.
   public var headerChecksum: HeaderChecksum?
-  /// What protects the payload.
+  /// The checksum of the payload; nil if there is none.
   public var payloadChecksum: PayloadChecksum?
-  /// Bits that must have one value. A frame whose header checksum is good but which has others is reported as
-  /// `FrameOutcome.otherVersion`; without a header checksum its start counts as noise.
+  /// Bits that must have a fixed value; nil if there are none. A frame with other bits and a right header checksum is
+  /// reported as `FrameOutcome.otherVersion`; without a header checksum its start counts as noise.
   public var version: VersionField?
 
-  /// A form. Nothing is checked before a codec is made of it.
+  /// A format. The parameters are only checked when a codec is made.
   public init(
     sync: [UInt8], headerByteCount: Int, length: LengthField, headerChecksum: HeaderChecksum? = nil,
     payloadChecksum: PayloadChecksum? = nil, version: VersionField? = nil
@@ -40,7 +40,7 @@ public struct HeaderFormat: Sendable, Hashable {
 extension HeaderFormat {
   /// The length field of a header.
   public struct LengthField: Sendable, Hashable {
-    /// What a length counts, in bytes.
+    /// Which bytes a length counts.
     public enum Counts: UInt8, Sendable, Hashable {
       /// The payload alone.
       case payload
@@ -50,15 +50,16 @@ extension HeaderFormat {
       case frame
     }
 
-    /// Where it begins.
+    /// The offset of its first byte.
     public var offset: Int
     /// Its width in bytes, 1…4.
     public var byteCount: Int
     /// Its byte order.
     public var byteOrder: ByteOrder
-    /// What it counts.
+    /// Which bytes it counts.
     public var counts: Counts
-    /// What is added to the field's value to give the number of bytes, −65536…65536: 1 where the field has one less.
+    /// What is added to the field's value to get the number of bytes, −65536…65536: 1 if the field is one less than the
+    /// length.
     public var bias: Int
 
     /// A length field.
@@ -73,18 +74,18 @@ extension HeaderFormat {
     }
   }
 
-  /// A checksum in the header over bytes of the header.
+  /// A checksum in the header, which covers bytes of the header.
   public struct HeaderChecksum: Sendable, Hashable {
     /// The algorithm.
     public var checksum: FrameChecksum
-    /// Where it begins.
+    /// The offset of its first byte.
     public var offset: Int
     /// Its byte order.
     public var byteOrder: ByteOrder
-    /// The bytes it covers; itself not among them.
+    /// The bytes that it covers, which don't include itself.
     public var covers: Range<Int>
 
-    /// A checksum over the header.
+    /// A checksum of the header.
     public init(_ checksum: FrameChecksum, offset: Int, byteOrder: ByteOrder = .littleEndian, covers: Range<Int>) {
       self.checksum = checksum
       self.offset = offset
@@ -93,9 +94,9 @@ extension HeaderFormat {
     }
   }
 
-  /// A checksum over the payload, and over bytes of the header if so wished.
+  /// A checksum of the payload, which may also cover bytes of the header.
   public struct PayloadChecksum: Sendable, Hashable {
-    /// Where a checksum over the payload is.
+    /// Where a checksum of the payload is.
     public enum Position: Sendable, Hashable {
       /// Right behind the payload.
       case behindPayload
@@ -105,18 +106,18 @@ extension HeaderFormat {
 
     /// The algorithm.
     public var checksum: FrameChecksum
-    /// Where it is.
+    /// Where the checksum is.
     public var position: Position
     /// Its byte order.
     public var byteOrder: ByteOrder
-    /// The bytes of the header that it takes in before the payload; often none.
+    /// The bytes of the header that it covers before the payload; often none.
     public var coveredHeader: Range<Int>
-    /// Whether it is there even if the payload is empty.
+    /// Whether the checksum is present even if the payload is empty.
     ///
-    /// If not, a field in the header is still there, but is sent as zero and not looked at.
+    /// If not, a checksum in the header is sent as zero for an empty payload, and ignored by the receiver.
     public var isPresentIfEmpty: Bool
 
-    /// A checksum over the payload.
+    /// A checksum of the payload.
     public init(
       _ checksum: FrameChecksum, position: Position = .behindPayload, byteOrder: ByteOrder = .littleEndian,
       coveredHeader: Range<Int> = 0..<0, isPresentIfEmpty: Bool = true
@@ -129,16 +130,16 @@ extension HeaderFormat {
     }
   }
 
-  /// Bits of one header byte that must have one value.
+  /// Bits of one header byte that must have a fixed value.
   public struct VersionField: Sendable, Hashable {
-    /// Which byte.
+    /// The offset of the byte.
     public var offset: Int
-    /// Which of its bits.
+    /// The bits that are compared.
     public var mask: UInt8
-    /// What these bits must be; the others are ignored.
+    /// The value of these bits; other bits are ignored.
     public var value: UInt8
 
-    /// Bits that must be as in `value`.
+    /// Bits that must be the same as in `value`.
     public init(offset: Int, mask: UInt8 = 0xFF, value: UInt8) {
       self.offset = offset
       self.mask = mask

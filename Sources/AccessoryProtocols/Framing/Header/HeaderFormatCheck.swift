@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HeaderFormat {
-  /// Checks that frames can have this form, with payloads of up to `maximumPayload` bytes.
+  /// Checks that frames can have this format, with payloads of up to `maximumPayload` bytes.
   ///
-  /// - Throws: The first thing that cannot be, its parameter named as a path such as `length.byteCount`.
+  /// - Throws: An error for the first parameter that is wrong, which is named as a path such as `length.byteCount`.
   public func validate(maximumPayload: Int) throws(FramingParameterError) {
     try FramingLimits.check(maximumPayload: maximumPayload)
     guard (1...4).contains(sync.count) else { throw FramingParameterError("sync", "must be 1 to 4 bytes") }
@@ -33,7 +33,7 @@ extension HeaderFormat {
         own = try field("payloadChecksum.position", offset, payloadChecksum.checksum.byteCount)
         try distinct("payloadChecksum.position", own, from: lengthRange)
         try distinct("payloadChecksum.position", own, from: headerCheckRange)
-        // Neither could be computed before the other.
+        // If each of the two checksums covered the other, neither could be computed first.
         try distinct("payloadChecksum.coveredHeader", payloadChecksum.coveredHeader, from: headerCheckRange)
       }
       try covered("payloadChecksum.coveredHeader", payloadChecksum.coveredHeader, without: own)
@@ -43,7 +43,7 @@ extension HeaderFormat {
     }
   }
 
-  /// The range of a field, which must lie within the header and behind the sync bytes.
+  /// The range of a field, which must be within the header and behind the sync bytes.
   private func field(_ name: String, _ offset: Int, _ byteCount: Int) throws(FramingParameterError) -> Range<Int> {
     guard offset >= sync.count, offset <= headerByteCount - byteCount else {
       throw FramingParameterError(name, "must lie behind the sync bytes and within the header")
@@ -68,14 +68,14 @@ extension HeaderFormat {
 }
 
 extension HeaderFormat {
-  /// Bytes behind a payload of this length.
+  /// How many bytes follow a payload of this length.
   @inline(__always)
   func trailerByteCount(payload: Int) -> Int {
     guard let payloadChecksum, payloadChecksum.position == .behindPayload else { return 0 }
     return payload > 0 || payloadChecksum.isPresentIfEmpty ? payloadChecksum.checksum.byteCount : 0
   }
 
-  /// What the length field says of a payload of this length, or `nil` if that is negative.
+  /// The value of the length field for a payload of this length; `nil` if it would be negative.
   func lengthValue(payload: Int) -> Int? {
     let counted =
       switch length.counts {
@@ -86,7 +86,7 @@ extension HeaderFormat {
     return counted < length.bias ? nil : counted - length.bias
   }
 
-  /// How long the payload is if the length field says `value`, or `nil` if no frame says that.
+  /// The length of the payload for this value of the length field; `nil` if no frame can have that value.
   func payloadByteCount(lengthValue value: Int) -> Int? {
     var counted = value + length.bias
     if length.counts == .frame { counted -= headerByteCount }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A `HeaderFormat` that was checked, with all that reading it needs.
+/// A `HeaderFormat` whose parameters were checked, with everything that is needed to read and write its headers.
 struct HeaderLayout: Sendable {
   let format: HeaderFormat
   let maximumPayload: Int
@@ -19,23 +19,24 @@ struct HeaderLayout: Sendable {
     payloadEngine = format.payloadChecksum.map { ChecksumEngine($0.checksum) }
   }
 
-  /// Whether a header has a checksum of its own, so that a good one can be believed what length it announces.
-  var isVouchedFor: Bool { headerEngine != nil }
+  /// Whether headers have a checksum of their own, so that the length in a header with the right checksum can be
+  /// trusted.
+  var hasHeaderChecksum: Bool { headerEngine != nil }
 
-  /// What the header at some place says.
+  /// The result of reading a header.
   enum Reading {
-    /// It is none.
+    /// There is no header.
     case noHeader
-    /// It is one that announces a payload of this length, in bytes.
+    /// A header that announces a payload of this length, in bytes.
     case header(payload: Int)
-    /// It is of another version; the length is in bytes, too.
+    /// A header of another version, which announces a payload of this length, in bytes.
     case otherVersion(payload: Int)
-    /// It announces a length that cannot be.
+    /// A header that announces an impossible length.
     case impossibleLength
   }
 
-  /// The first index from `start` on where the sync bytes are, or as many of them as there are bytes left; else the
-  /// span's count.
+  /// The first index from `start` on at which the sync bytes are, or as many of them as there are bytes left; otherwise
+  /// the span's count.
   func firstSync(in bytes: RawSpan, from start: Int) -> Int {
     let sync = format.sync
     var index = start
@@ -52,7 +53,7 @@ struct HeaderLayout: Sendable {
     }
   }
 
-  /// Reads the header at `index`, all bytes of which are in `bytes`, behind good sync bytes.
+  /// Reads the header at `index`. The sync bytes are right, and the whole header is in `bytes`.
   func read(_ bytes: RawSpan, at index: Int) -> Reading {
     if let headerEngine, let field = format.headerChecksum {
       let covered = bytes.extracting((index + field.covers.lowerBound)..<(index + field.covers.upperBound))
@@ -63,10 +64,10 @@ struct HeaderLayout: Sendable {
     let length = format.length
     let value = bytes.integer(at: index + length.offset, byteCount: length.byteCount, length.byteOrder)
     guard let payload = format.payloadByteCount(lengthValue: Int(value)) else {
-      return isVouchedFor ? .impossibleLength : .noHeader
+      return hasHeaderChecksum ? .impossibleLength : .noHeader
     }
     if let version = format.version, (bytes.byte(at: index + version.offset) ^ version.value) & version.mask != 0 {
-      return isVouchedFor ? .otherVersion(payload: payload) : .noHeader
+      return hasHeaderChecksum ? .otherVersion(payload: payload) : .noHeader
     }
     return .header(payload: payload)
   }
@@ -77,9 +78,10 @@ struct HeaderLayout: Sendable {
     format.headerByteCount + payload + format.trailerByteCount(payload: payload)
   }
 
-  /// Whether the payload of the frame at `index`, all of which is in `bytes`, matches its checksum.
+  /// Whether the payload of the frame at `index`, which is wholly in `bytes`, has the right checksum.
   ///
-  /// With `checkpoints`, bytes that were read before are not read again; `base` is the position of the first byte.
+  /// If `usesCheckpoints`, bytes that were read before are not read again. `base` is the position of the first byte of
+  /// `bytes`.
   func isIntact(
     _ bytes: RawSpan, at index: Int, payload: Int, base: Int, checkpoints: inout ChecksumCheckpoints,
     usesCheckpoints: Bool
@@ -108,16 +110,17 @@ struct HeaderLayout: Sendable {
       == bytes.integer(at: offset, byteCount: payloadEngine.byteCount, field.byteOrder)
   }
 
-  /// Fills in what the header of the frame at `start` of `output` needs, and appends payload and checksum.
+  /// Fills in the computed fields of the header at `start` of `output`, and appends the payload and its checksum.
   ///
-  /// The header's bytes are already there. The payload's length was checked.
+  /// The header's bytes must be in `output`, and the payload's length must have been checked.
   func complete(_ output: inout [UInt8], at start: Int, payload: RawSpan) {
     for (index, byte) in format.sync.enumerated() { output[start + index] = byte }
     let length = format.length
     let value = format.lengthValue(payload: payload.byteCount) ?? 0
     output.set(
       UInt32(truncatingIfNeeded: value), at: start + length.offset, byteCount: length.byteCount, length.byteOrder)
-    // One in the header may be covered by the header's checksum, one behind the payload may cover that.
+    // The payload's checksum comes first if it is in the header, as the header's checksum may cover it. It comes last
+    // if it is behind the payload, as it may cover the header's checksum.
     if case .inHeader(let offset) = format.payloadChecksum?.position, let field = format.payloadChecksum {
       output.set(
         payloadChecksum(output.span.bytes, at: start, payload), at: start + offset,
@@ -137,7 +140,7 @@ struct HeaderLayout: Sendable {
     }
   }
 
-  /// What the payload's checksum is, with the header at `start` of `bytes`.
+  /// The checksum of the payload, for the header at `start` of `bytes`.
   private func payloadChecksum(_ bytes: RawSpan, at start: Int, _ payload: RawSpan) -> UInt32 {
     guard let payloadEngine, let field = format.payloadChecksum else { return 0 }
     if payload.isEmpty, !field.isPresentIfEmpty { return 0 }

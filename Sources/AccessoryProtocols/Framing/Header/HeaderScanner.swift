@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds frames of a `HeaderFormat` in a run of bytes, and keeps what the rules need to know from one run to the next.
+/// Finds frames of a `HeaderFormat` in a run of bytes, and keeps the state that is needed from one run to the next.
 ///
-/// It holds no bytes itself: `HeaderCodec` calls it on its input, or on the bytes it has kept. Positions count bytes
+/// It stores no bytes: `HeaderCodec` calls it with its input, or with the bytes that it has kept. Positions count bytes
 /// from the start of the stream.
 struct HeaderScanner: Sendable {
   let layout: HeaderLayout
   let silence: SilenceRule
   var counters = FrameCounters()
 
-  /// The end of the failed extent: a frame that ends at or before it may be part of a damaged frame's payload.
+  /// Where the last damaged frame ends, by its header. A frame that ends at or before this position may be part of a
+  /// damaged frame's payload.
   private var suspectEnd = 0
-  /// Starts of frames that were delivered on silence, from behind an unfinished frame, in rising order.
+  /// The positions of frames that were delivered on silence, from behind an unfinished frame; in rising order.
   private var delivered: [Int] = []
-  /// The end of all extents whose payload was read and found damaged.
-  private var checkedEnd = 0
+  /// Where the last payload ends whose checksum was computed and is wrong.
+  private var damagedPayloadEnd = 0
   private var checkpoints: ChecksumCheckpoints
 
   init(_ layout: HeaderLayout, silence: SilenceRule) {
@@ -31,15 +32,15 @@ struct HeaderScanner: Sendable {
     var needed: Int
   }
 
-  /// Forgets what belongs to the stream, and keeps the counters.
+  /// Forgets the state of the stream, and keeps the counters.
   mutating func reset() {
     suspectEnd = 0
     delivered.removeAll()
-    checkedEnd = 0
+    damagedPayloadEnd = 0
     checkpoints.reset()
   }
 
-  /// Takes all frames out of `bytes` from `start` on, up to one that is unfinished.
+  /// Appends all frames in `bytes` from `start` on to `batch`, up to the first unfinished one.
   ///
   /// `base` is the position of the first byte of `bytes`.
   mutating func scan(
@@ -47,7 +48,7 @@ struct HeaderScanner: Sendable {
   ) -> Stop {
     let headerByteCount = layout.format.headerByteCount
     var index = start
-    // Bytes before this index are accounted for, as delivered or as skipped.
+    // Bytes before this index have been delivered or counted as skipped.
     var accounted = start
     let stop: Stop
 
@@ -104,9 +105,9 @@ struct HeaderScanner: Sendable {
         accounted = index
       } else {
         report(.payloadDamaged, bytes, at: index, into: &batch)
-        // A suspect may be payload itself, so its failure says nothing about the frames behind it. Nor does the length
-        // for which nothing vouches: it may be what was damaged.
-        if !isSuspect, layout.isVouchedFor { suspectEnd = position + byteCount }
+        // A suspect frame may be part of a payload, so its failure says nothing about the frames behind it. Without a
+        // header checksum the length itself may be damaged.
+        if !isSuspect, layout.hasHeaderChecksum { suspectEnd = position + byteCount }
         index += 1
       }
     }
@@ -114,18 +115,18 @@ struct HeaderScanner: Sendable {
     return stop
   }
 
-  /// Delivers frames that are whole in `bytes`, which begin with an unfinished frame, and remembers them.
+  /// Delivers the whole frames in `bytes`, which begin with an unfinished frame, and remembers their positions.
   ///
-  /// Whatever else there is to report is left for `scan`.
+  /// Everything else is left for `scan` to report.
   mutating func lookPast(_ bytes: RawSpan, base: Int, into batch: inout FrameBatch<HeaderBytes>) {
     var suspectEnd = suspectEnd
     var index = 1
     // Whole frames that follow one another without a gap, and where the last of them ends.
     var chain: [(index: Int, payload: Int)] = []
     var chainEnd = 0
-    // What is found damaged here is found again by `scan`.
-    let checkedBefore = checkedEnd
-    defer { checkedEnd = checkedBefore }
+    // `scan` will find and count the same damage again.
+    let damagedBefore = damagedPayloadEnd
+    defer { damagedPayloadEnd = damagedBefore }
     while true {
       index = layout.firstSync(in: bytes, from: index)
       if bytes.byteCount - index < layout.format.headerByteCount { break }
@@ -147,7 +148,7 @@ struct HeaderScanner: Sendable {
         index += byteCount
         chainEnd = index
       } else {
-        if position >= suspectEnd, layout.isVouchedFor { suspectEnd = position + byteCount }
+        if position >= suspectEnd, layout.hasHeaderChecksum { suspectEnd = position + byteCount }
         index += 1
       }
     }
@@ -160,18 +161,18 @@ struct HeaderScanner: Sendable {
     }
   }
 
-  /// Prepares for the unfinished frame being given up, of which all bytes to `end` may be part.
+  /// Prepares for giving up the unfinished frame. All bytes up to `end` may be part of it.
   mutating func giveUp(to end: Int) {
     if silence == .onlyLast { suspectEnd = max(suspectEnd, end) }
   }
 
   private mutating func isIntact(_ bytes: RawSpan, at index: Int, payload: Int, base: Int) -> Bool {
     let start = index + layout.format.headerByteCount
-    // Bytes that were read once must not be read again for every header among them.
+    // Bytes that were read once are not read again for every header among them.
     let isIntact = layout.isIntact(
       bytes, at: index, payload: payload, base: base, checkpoints: &checkpoints,
-      usesCheckpoints: base + start < checkedEnd)
-    if !isIntact { checkedEnd = max(checkedEnd, base + start + payload) }
+      usesCheckpoints: base + start < damagedPayloadEnd)
+    if !isIntact { damagedPayloadEnd = max(damagedPayloadEnd, base + start + payload) }
     return isIntact
   }
 
@@ -192,13 +193,13 @@ struct HeaderScanner: Sendable {
     batch.append(outcome, HeaderBytes(copying: bytes, at: index, count: layout.format.headerByteCount))
   }
 
-  /// Whether the frame at `position` was delivered already; forgets those before it.
+  /// Whether the frame at `position` was delivered already. Forgets the frames before it.
   private mutating func wasDelivered(_ position: Int) -> Bool {
     delivered.removeFirst(deliveredIndex(from: position))
     return delivered.first == position
   }
 
-  /// The index of the first delivered frame at `position` or behind it.
+  /// The index in `delivered` of the first frame at or behind `position`.
   private func deliveredIndex(from position: Int) -> Int {
     var low = 0
     var high = delivered.count

@@ -3,36 +3,36 @@
 /// COBS, consistent overhead byte stuffing (Cheshire and Baker, IEEE/ACM Transactions on Networking 7, 1999): packets
 /// without zeros inside, and a zero behind each.
 ///
-/// A packet is made of blocks. A block begins with a code n, 1…255, followed by n − 1 bytes; if n is not 255 and another
-/// block follows, it stands for these bytes and a zero. Codes are invalid only if fewer bytes follow before the zero that
-/// ends the packet: that is reported. So is a packet longer than the limit, once; it is skipped to the next zero. Zeros
-/// with nothing in between are passed over. There is no checksum: see `CheckedCodec`.
+/// A packet consists of blocks. A block begins with a code n, 1…255, and n − 1 bytes follow. It stands for these bytes
+/// and, if n is not 255 and another block follows, for a zero. The only possible error is that fewer bytes follow
+/// before the zero that ends the packet; it is reported. A packet longer than the limit is reported once, and skipped
+/// to the next zero. Zeros with nothing in between are ignored. There is no checksum: see `CheckedCodec`.
 ///
-/// A codec that begins in the middle of a packet can deliver its end as if it were one. Silence changes nothing; what has
-/// expired is forgotten, and the next byte begins a packet.
+/// A codec that begins in the middle of a packet may deliver the rest of it as a packet. Silence changes nothing.
+/// `expire` drops an unfinished packet, and the next byte begins a packet.
 public struct COBSCodec: FrameCodec {
-  /// The longest packet that is taken or sent, in bytes, before stuffing.
+  /// The longest packet that is accepted or encoded, in bytes, before stuffing.
   public let maximumPayload: Int
 
   private var record: RecordBuffer
-  /// How many bytes are left of the block.
+  /// How many bytes of the block are still to come.
   private var remaining = 0
-  /// Whether a zero comes before the next block, if there is one.
+  /// Whether a zero is to be added if another block follows.
   private var isZeroDue = false
 
-  /// The longest run of a block, in bytes.
+  /// The most bytes that a block has behind its code.
   private static let longestRun = 254
 
   /// A codec at the start of a packet.
   ///
-  /// - Parameter maximumPayload: The longest packet that is taken or sent, in bytes. It bounds the memory.
+  /// - Parameter maximumPayload: The longest packet that is accepted or encoded, in bytes. It bounds the memory.
   /// - Throws: `FramingParameterError` if the limit is out of bounds.
   public init(maximumPayload: Int) throws(FramingParameterError) {
     self.maximumPayload = maximumPayload
     record = try RecordBuffer(maximumPayload: maximumPayload)
   }
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   public var counters: FrameCounters { record.counters }
 
   /// Whether a packet has begun that has not ended.
@@ -88,7 +88,7 @@ public struct COBSCodec: FrameCodec {
     forgetBlock()
   }
 
-  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  /// Forgets everything but the counters. The kept bytes are not counted as skipped.
   public mutating func reset() {
     record.forget()
     forgetBlock()
@@ -96,7 +96,7 @@ public struct COBSCodec: FrameCodec {
 
   /// Appends one packet to `output`.
   ///
-  /// - Throws: `FrameEncodingError.payloadTooLong` if it is longer than `maximumPayload`.
+  /// - Throws: `FrameEncodingError.payloadTooLong` if the packet is longer than `maximumPayload`.
   public func encode(
     _ header: NoHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -111,7 +111,7 @@ public struct COBSCodec: FrameCodec {
       output.append(contentsOf: block.extracting(0..<length))
       offset += length
       if length < block.byteCount {
-        // The zero itself. A packet that ends with it has another block, of no bytes.
+        // Skips the zero, for which the block stands. If it is the last byte, an empty block follows.
         offset += 1
       } else if offset == payload.byteCount {
         break

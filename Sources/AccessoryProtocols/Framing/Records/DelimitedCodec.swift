@@ -2,29 +2,30 @@
 
 /// The framing of any `DelimitedFormat`: lines, or other records that end with a delimiter.
 ///
-/// A record longer than the limit is reported once, as soon as that is certain, and skipped to its delimiter. Where the
-/// escape has a mask, a delimiter right behind an escape still ends the record, which is then `malformed`: in HDLC that
-/// is how a sender aborts.
+/// A record longer than the limit is reported once, as soon as that is certain, and skipped to its delimiter. If the
+/// escape has a mask, a delimiter right behind an escape still ends the record, which is then `malformed`: an HDLC
+/// sender aborts a frame in this way.
 ///
-/// Damage costs the record it is in, and the next one if a delimiter was lost. A codec that begins in the middle of a
-/// record delivers its end as if it were one. Silence changes nothing; what has expired is forgotten, and the next byte
-/// begins a record.
+/// Damage costs the record that it is in, and the next one if a delimiter was lost. A codec that begins in the middle
+/// of a record delivers the rest of it as a record. Silence changes nothing. `expire` drops an unfinished record, and
+/// the next byte begins a record.
 public struct DelimitedCodec: FrameCodec {
-  /// The form of the records.
+  /// The format of the records.
   public let format: DelimitedFormat
-  /// The longest record that is taken or sent, in bytes, without delimiter and before escaping.
+  /// The longest record that is accepted or encoded, in bytes, without delimiter and before escaping.
   public let maximumPayload: Int
 
   private var record: RecordBuffer
-  /// What ends or changes a run of plain bytes.
+  /// The bytes that may end a run of plain bytes.
   private let specials: ByteSearch.Needles
-  /// Bytes of which each has to be escaped.
+  /// The bytes that must be escaped within a record.
   private let delimiterBytes: [UInt8]
-  /// The delimiter if it is a sequence, else empty.
+  /// The delimiter if it is a sequence, otherwise empty.
   private let sequence: [UInt8]
-  /// For each length of a part of the sequence, the length of its longest proper end with which the sequence begins.
+  /// For each number of matched bytes of the sequence: how many of the last of these bytes are also the beginning of
+  /// the sequence.
   private let fallbacks: [Int]
-  /// How many bytes of the sequence have just been seen.
+  /// How many bytes of the sequence were the last bytes of the input.
   private var matched = 0
   /// Whether the last byte was an escape.
   private var isEscaped = false
@@ -32,9 +33,9 @@ public struct DelimitedCodec: FrameCodec {
   /// A codec at the start of a record.
   ///
   /// - Parameters:
-  ///   - format: The form of the records.
-  ///   - maximumPayload: The longest record that is taken or sent, in bytes. It bounds the memory.
-  /// - Throws: `FramingParameterError` if there can be no such records.
+  ///   - format: The format of the records.
+  ///   - maximumPayload: The longest record that is accepted or encoded, in bytes. It bounds the memory.
+  /// - Throws: `FramingParameterError` if the parameters of the format don't fit together.
   public init(_ format: DelimitedFormat, maximumPayload: Int) throws(FramingParameterError) {
     try format.validate()
     self.format = format
@@ -56,7 +57,7 @@ public struct DelimitedCodec: FrameCodec {
     fallbacks = Self.fallbacks(of: sequence)
   }
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   public var counters: FrameCounters { record.counters }
 
   /// Whether a record has begun that has not ended.
@@ -114,7 +115,7 @@ public struct DelimitedCodec: FrameCodec {
     forgetState()
   }
 
-  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  /// Forgets everything but the counters. The kept bytes are not counted as skipped.
   public mutating func reset() {
     record.forget()
     forgetState()
@@ -122,9 +123,9 @@ public struct DelimitedCodec: FrameCodec {
 
   /// Appends one record and its delimiter to `output`.
   ///
-  /// - Throws: `FrameEncodingError` if the record is longer than `maximumPayload`, empty where empty ones are not
-  ///   kept, or contains the delimiter and there is no escape; also if it ends with the delimiter's beginning, so that
-  ///   it would end too soon.
+  /// - Throws: `FrameEncodingError` if the record is longer than `maximumPayload`, or empty although the format drops
+  ///   empty records. Also if there is no escape and the record contains the delimiter, or ends with a part of it so
+  ///   that the receiver would find the delimiter too early.
   public func encode(
     _ header: NoHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -147,12 +148,12 @@ public struct DelimitedCodec: FrameCodec {
     }
   }
 
-  /// Takes one byte that is special, or that follows a part of the delimiter.
+  /// Processes a byte that is special, or that follows a part of the delimiter.
   private mutating func take(_ byte: UInt8, into batch: inout FrameBatch<NoHeader>) {
     if sequence.isEmpty {
       if delimiterBytes.contains(byte) { return end(into: &batch) }
     } else {
-      // As long as the byte does not continue the delimiter, its first bytes were part of the record.
+      // If the byte doesn't continue the delimiter, the first of the matched bytes were part of the record.
       while matched > 0, sequence[matched] != byte {
         let kept = fallbacks[matched]
         record.consume(matched - kept)
@@ -189,7 +190,7 @@ public struct DelimitedCodec: FrameCodec {
     isEscaped = false
   }
 
-  /// How long the delimiter at `index` is, or `nil` if there is none or not all of it.
+  /// The length of the delimiter at `index`; `nil` if there is none, or only a part of it.
   private func delimiter(in bytes: RawSpan, at index: Int) -> Int? {
     guard index < bytes.byteCount else { return nil }
     if sequence.isEmpty { return delimiterBytes.contains(bytes.byte(at: index)) ? 1 : nil }
@@ -198,7 +199,7 @@ public struct DelimitedCodec: FrameCodec {
     return sequence.count
   }
 
-  /// Checks that no delimiter is found in `payload`, nor across its end.
+  /// Checks that the receiver finds no delimiter within `payload`, nor across its end.
   private func checkPlain(_ payload: RawSpan) throws(FrameEncodingError) {
     if sequence.isEmpty {
       for offset in 0..<payload.byteCount where delimiterBytes.contains(payload.byte(at: offset)) {

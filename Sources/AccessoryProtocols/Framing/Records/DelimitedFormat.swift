@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of records that end with a delimiter, such as lines of text.
+/// The format of records that end with a delimiter, such as lines of text.
 public struct DelimitedFormat: Sendable, Hashable {
-  /// What ends a record.
+  /// The bytes that end a record.
   public enum Delimiter: Sendable, Hashable {
-    /// These bytes one after another, 1…4; they are sent as well.
+    /// This sequence of 1…4 bytes.
     case sequence([UInt8])
-    /// Any one of these bytes, 1…3. `sent`, one or more of them, is what is sent.
+    /// Any one of these bytes, 1…3. `sent`, which consists of one or more of them, is sent.
     case anyOf([UInt8], sent: [UInt8])
   }
 
-  /// A byte that changes the meaning of the one behind it, so that any byte can be in a record.
+  /// A byte that changes the meaning of the next byte, so that a record can contain any byte.
   public struct Escape: Sendable, Hashable {
     /// The escape byte.
     public var byte: UInt8
-    /// What the byte behind it is combined with, by exclusive or: 20 in HDLC; 0 where it stands for itself.
+    /// The value that is combined with the next byte by exclusive or: 20 in HDLC; 0 if the next byte stands for itself.
     public var mask: UInt8
 
     /// An escape.
@@ -24,14 +24,14 @@ public struct DelimitedFormat: Sendable, Hashable {
     }
   }
 
-  /// What ends a record.
+  /// The bytes that end a record.
   public var delimiter: Delimiter
-  /// How the delimiter can be part of a record. Without, a record that contains it cannot be sent.
+  /// The escape with which a record can contain the delimiter. Without it, such a record can't be sent.
   public var escape: Escape?
-  /// Whether two delimiters in a row are an empty record, or nothing.
+  /// Whether two delimiters in a row make an empty record. If not, the second is ignored.
   public var keepsEmpty: Bool
 
-  /// A form. Nothing is checked before a codec is made of it.
+  /// A format. The parameters are only checked when a codec is made.
   public init(_ delimiter: Delimiter, escape: Escape? = nil, keepsEmpty: Bool = false) {
     self.delimiter = delimiter
     self.escape = escape
@@ -44,17 +44,17 @@ public struct DelimitedFormat: Sendable, Hashable {
   public static let carriageReturn = DelimitedFormat(.sequence([0x0D]))
   /// Lines that end with a carriage return and a line feed; either alone is part of the line.
   public static let carriageReturnLineFeed = DelimitedFormat(.sequence([0x0D, 0x0A]))
-  /// Lines that end in any of these ways; sent with both.
+  /// Lines that end with a carriage return or a line feed or both; sent with both.
   public static let anyLineEnd = DelimitedFormat(.anyOf([0x0D, 0x0A], sent: [0x0D, 0x0A]))
-  /// The octet-stuffed framing of RFC 1662: flag 7E, escape 7D, exclusive or with 20. Its checksum is left to
+  /// The octet-stuffed framing of RFC 1662: flag 7E, escape 7D, exclusive or with 20. For its checksum, use
   /// `CheckedCodec` with CRC-16/IBM-SDLC.
   public static let hdlc = DelimitedFormat(.sequence([0x7E]), escape: Escape(0x7D, mask: 0x20))
 }
 
 extension DelimitedFormat {
-  /// Checks that records can have this form.
+  /// Checks that records can have this format.
   ///
-  /// - Throws: The first thing that cannot be.
+  /// - Throws: An error for the first parameter that is wrong.
   public func validate() throws(FramingParameterError) {
     let bytes: [UInt8]
     switch delimiter {
@@ -68,7 +68,7 @@ extension DelimitedFormat {
       guard !sent.isEmpty, sent.allSatisfy(set.contains) else {
         throw FramingParameterError("delimiter.sent", "must be made of delimiters")
       }
-      // What is sent would end one record and add empty ones.
+      // The first of these bytes would end a record, and the others would add empty records.
       guard sent.count == 1 || !keepsEmpty else {
         throw FramingParameterError("delimiter.sent", "must be one byte if empty records are kept")
       }

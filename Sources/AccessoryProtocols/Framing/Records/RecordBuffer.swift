@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The record that a delimiter-based codec is in: its bytes so far, and what became of it.
+/// The current record of a delimiter-based codec: its bytes so far, and whether it was reported as faulty.
 ///
-/// A record that is over-long or breaks the rules is reported at once and only once; its rest is passed over.
+/// A record that is too long or breaks the rules is reported at once and only once; the rest of it is skipped.
 struct RecordBuffer: Sendable {
   /// The longest record, in bytes.
   let limit: Int
   var counters = FrameCounters()
 
   private var bytes: [UInt8] = []
-  /// Bytes on the wire since the record began, delimiters not counted.
+  /// Bytes on the wire since the record began, without delimiters.
   private var wireByteCount = 0
-  /// Whether the record was reported already.
+  /// Whether the record was reported as faulty.
   private(set) var isSpoiled = false
 
   init(maximumPayload: Int) throws(FramingParameterError) {
@@ -33,17 +33,17 @@ struct RecordBuffer: Sendable {
     if isSpoiled { counters.skippedBytes += UInt64(count) } else { wireByteCount += count }
   }
 
-  /// Appends decoded bytes, unless the record is spoiled or spoils by that.
+  /// Appends decoded bytes, unless the record was reported. Reports it if it becomes too long.
   mutating func append(_ run: RawSpan, into batch: inout FrameBatch<NoHeader>) {
     if isSpoiled || run.isEmpty { return }
     let count = bytes.count + run.byteCount
     if count > limit { return spoil(.tooLong, into: &batch) }
-    // An array left to grow by itself would exceed the limit.
+    // An array that grows by itself would exceed the limit.
     if count > bytes.capacity { bytes.reserveCapacity(min(limit, max(count, 2 * bytes.capacity))) }
     bytes.append(contentsOf: run)
   }
 
-  /// Appends one decoded byte.
+  /// Appends one decoded byte, unless the record was reported. Reports it if it becomes too long.
   mutating func append(_ byte: UInt8, into batch: inout FrameBatch<NoHeader>) {
     if isSpoiled { return }
     if bytes.count == limit { return spoil(.tooLong, into: &batch) }
@@ -51,7 +51,7 @@ struct RecordBuffer: Sendable {
     bytes.append(byte)
   }
 
-  /// Reports the record as over-long or malformed.
+  /// Reports the record as too long or malformed.
   mutating func spoil(_ outcome: FrameOutcome, into batch: inout FrameBatch<NoHeader>) {
     if isSpoiled { return }
     counters.count(outcome)
@@ -61,7 +61,7 @@ struct RecordBuffer: Sendable {
     isSpoiled = true
   }
 
-  /// Ends the record; it is delivered unless it is spoiled, or empty and not wanted.
+  /// Ends the record. Delivers it, unless it was reported, or is empty and `keepsEmpty` is false.
   mutating func end(keepsEmpty: Bool, into batch: inout FrameBatch<NoHeader>) {
     if isAtStart, !keepsEmpty { return }
     if !isSpoiled, keepsEmpty || !bytes.isEmpty {
@@ -72,19 +72,19 @@ struct RecordBuffer: Sendable {
     isSpoiled = false
   }
 
-  /// Delivers a record that was not kept.
+  /// Delivers a record that is wholly in the input, so that none of its bytes were kept.
   mutating func deliver(_ record: RawSpan, into batch: inout FrameBatch<NoHeader>) {
     counters.frames += 1
     batch.append(.whole, NoHeader(), payload: record)
   }
 
-  /// Gives the record up; its bytes count as skipped.
+  /// Gives up the record; its bytes count as skipped.
   mutating func giveUp() {
     counters.skippedBytes += UInt64(wireByteCount)
     forget()
   }
 
-  /// Forgets the record.
+  /// Forgets the record without counting its bytes.
   mutating func forget() {
     clear()
     isSpoiled = false

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SLIP, the framing of RFC 1055: END (C0) ends a packet; within one, C0 is sent as DB DC and DB as DB DD.
+/// SLIP, the framing of RFC 1055: END (C0) ends a packet; within a packet, C0 is sent as DB DC and DB as DB DD.
 ///
-/// Packets of no bytes are passed over, as the END with which many senders begin would make them. A packet with another
-/// byte behind DB, or longer than the limit, is reported once and skipped to its END; RFC 1055 leaves such a byte in,
-/// which would deliver a damaged packet as a good one. There is no checksum: see `CheckedCodec`.
+/// Empty packets are ignored, since many senders begin with an END. A packet with another byte behind DB, or longer
+/// than the limit, is reported once and skipped to its END. RFC 1055 keeps such a byte, but that would deliver a
+/// damaged packet as a good one. There is no checksum: see `CheckedCodec`.
 ///
-/// A codec that begins in the middle of a packet delivers its end as if it were one. Silence changes nothing; what has
-/// expired is forgotten, and the next byte begins a packet.
+/// A codec that begins in the middle of a packet delivers the rest of it as a packet. Silence changes nothing. `expire`
+/// drops an unfinished packet, and the next byte begins a packet.
 public struct SLIPCodec: FrameCodec {
-  /// The longest packet that is taken or sent, in bytes, before escaping.
+  /// The longest packet that is accepted or encoded, in bytes, before escaping.
   public let maximumPayload: Int
-  /// Whether packets are sent with an END in front as well, which makes the receiver drop noise before them.
+  /// Whether an END is also sent in front of a packet, so that the receiver drops noise before it.
   public let sendsLeadingEnd: Bool
 
   private var record: RecordBuffer
@@ -27,8 +27,8 @@ public struct SLIPCodec: FrameCodec {
   /// A codec at the start of a packet.
   ///
   /// - Parameters:
-  ///   - maximumPayload: The longest packet that is taken or sent, in bytes. It bounds the memory.
-  ///   - sendsLeadingEnd: Whether packets are sent with an END in front as well.
+  ///   - maximumPayload: The longest packet that is accepted or encoded, in bytes. It bounds the memory.
+  ///   - sendsLeadingEnd: Whether an END is also sent in front of a packet.
   /// - Throws: `FramingParameterError` if the limit is out of bounds.
   public init(maximumPayload: Int, sendsLeadingEnd: Bool = true) throws(FramingParameterError) {
     self.maximumPayload = maximumPayload
@@ -36,7 +36,7 @@ public struct SLIPCodec: FrameCodec {
     record = try RecordBuffer(maximumPayload: maximumPayload)
   }
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   public var counters: FrameCounters { record.counters }
 
   /// Whether a packet has begun that has not ended.
@@ -60,7 +60,7 @@ public struct SLIPCodec: FrameCodec {
         case Self.escapedEnd: record.append(Self.end, into: &batch)
         case Self.escapedEscape: record.append(Self.escape, into: &batch)
         case Self.end:
-          // It ends the packet all the same.
+          // The END still ends the packet, so it is processed again.
           record.spoil(.malformed, into: &batch)
           continue
         default: record.spoil(.malformed, into: &batch)
@@ -100,7 +100,7 @@ public struct SLIPCodec: FrameCodec {
     isEscaped = false
   }
 
-  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  /// Forgets everything but the counters. The kept bytes are not counted as skipped.
   public mutating func reset() {
     record.forget()
     isEscaped = false
@@ -108,7 +108,7 @@ public struct SLIPCodec: FrameCodec {
 
   /// Appends one packet to `output`.
   ///
-  /// - Throws: `FrameEncodingError` if it is longer than `maximumPayload`, or empty, which is no packet.
+  /// - Throws: `FrameEncodingError` if the packet is longer than `maximumPayload`, or empty.
   public func encode(
     _ header: NoHeader, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Replies with nothing behind them, such as those of the HM-10: one ends where a known pattern ends, or by silence.
+/// The framing of replies without a terminator, such as those of the HM-10: a reply ends where a known pattern ends, or
+/// when the line falls silent.
 ///
-/// Patterns are held against a reply from its first byte on, the longest match first. `OK+CONN` is also the beginning of
-/// `OK+CONNA`, so a reply that matches waits while another pattern could go on: the next byte decides, or silence. If
-/// that byte goes on with one, the shorter match is off for good; else the reply is delivered and the byte begins the
-/// next one. Bytes that go with no pattern are collected, with all that follows, until silence.
+/// Patterns are compared with a reply from its first byte on, and the longest match wins. `OK+CONN` is also the
+/// beginning of `OK+CONNA`, so a reply that matches is kept while another pattern could continue; the next byte or
+/// silence decides. If that byte continues another pattern, the shorter match is dropped for good. Otherwise the reply
+/// is delivered, and the byte begins the next reply. If the bytes match no pattern, they are collected until the line
+/// falls silent.
 ///
-/// So every `idle` matters here, and must come when the line has really been silent; how the bytes in between are cut
-/// does not. A reply longer than the limit is reported once and skipped until silence.
+/// So `idle` must be called whenever the line has really been silent. How the bytes between two silences are divided
+/// doesn't matter. A reply longer than the limit is reported once, and skipped until silence.
 public struct ReplyCodec: FrameCodec {
-  /// What replies are known. Of two that match the same bytes, the first in the list is named.
+  /// The known replies. If two patterns match the same bytes, the first in the list is reported.
   public let patterns: [ReplyPattern]
-  /// The longest reply that is taken, and the longest command that is sent, in bytes.
+  /// The longest reply that is accepted, and the longest command that is encoded, in bytes.
   public let maximumPayload: Int
 
-  /// What has been seen since the codec was made.
+  /// What has been counted since the codec was made.
   public private(set) var counters = FrameCounters()
 
   private var kept: [UInt8] = []
-  /// The patterns that the kept bytes may still become, in rising order.
+  /// The indices of the patterns that the kept bytes may still match, in rising order.
   private var candidates: [Int] = []
-  /// The pattern that the kept bytes are, if they are one.
+  /// The index of the pattern that the kept bytes match; nil if they match none.
   private var match: Int?
   /// Whether the reply was reported as too long.
   private var isSkipping = false
@@ -29,9 +31,9 @@ public struct ReplyCodec: FrameCodec {
   /// A codec at the start of a reply.
   ///
   /// - Parameters:
-  ///   - patterns: What replies are known; at most 1024, and 128 elements each.
-  ///   - maximumPayload: The longest reply that is taken, in bytes. It bounds the memory.
-  /// - Throws: `FramingParameterError` if there can be no such replies.
+  ///   - patterns: The known replies; at most 1024 patterns of at most 128 elements each.
+  ///   - maximumPayload: The longest reply that is accepted, in bytes. It bounds the memory.
+  /// - Throws: `FramingParameterError` if a pattern or the limit is out of bounds.
   public init(patterns: [ReplyPattern], maximumPayload: Int) throws(FramingParameterError) {
     try FramingLimits.check(maximumPayload: maximumPayload)
     guard patterns.count <= 1024 else { throw FramingParameterError("patterns", "must be at most 1024") }
@@ -48,10 +50,10 @@ public struct ReplyCodec: FrameCodec {
     candidates.reserveCapacity(patterns.count)
   }
 
-  /// Whether a reply has begun that has not ended, be it one that is skipped.
+  /// Whether a reply has begun that has not ended, even if it is being skipped.
   public var hasUnfinishedFrame: Bool { !kept.isEmpty || isSkipping }
 
-  /// Whether what is kept, or skipped, goes with no pattern, so that only silence ends it.
+  /// Whether the reply matches no pattern, or is being skipped, so that only silence ends it.
   var isCollecting: Bool { isSkipping || !kept.isEmpty && candidates.isEmpty }
 
   /// How many bytes are kept, at most `maximumPayload`.
@@ -60,7 +62,7 @@ public struct ReplyCodec: FrameCodec {
   /// The room for kept bytes, for tests.
   var keptCapacity: Int { kept.capacity }
 
-  /// Takes the next bytes of the stream and appends to `batch` every reply of which they show the end.
+  /// Takes the next bytes of the stream and appends to `batch` every reply that is known to have ended.
   public mutating func decode(_ bytes: RawSpan, into batch: inout FrameBatch<ReplyEnd>) {
     var offset = 0
     while offset < bytes.byteCount {
@@ -73,27 +75,27 @@ public struct ReplyCodec: FrameCodec {
     }
   }
 
-  /// Silence ends the reply, known or not, and the skipping of one that was too long.
+  /// Handles silence on the line: it ends the reply, known or not, and the skipping of a reply that was too long.
   public mutating func idle(into batch: inout FrameBatch<ReplyEnd>) {
     if !kept.isEmpty { deliver(into: &batch) }
     reset()
   }
 
-  /// Gives up what is kept; its bytes count as skipped. The next byte begins a reply.
+  /// Gives up the unfinished reply; its bytes count as skipped. The next byte begins a reply.
   public mutating func expire(into batch: inout FrameBatch<ReplyEnd>) {
     counters.skippedBytes += UInt64(kept.count)
     reset()
   }
 
-  /// Forgets everything but the counters, in which forgotten bytes do not appear.
+  /// Forgets everything but the counters. The kept bytes are not counted as skipped.
   public mutating func reset() {
     restart()
     isSkipping = false
   }
 
-  /// Appends a command to `output`, just as it is.
+  /// Appends a command to `output`, unchanged.
   ///
-  /// - Throws: `FrameEncodingError` if it is empty or longer than `maximumPayload`.
+  /// - Throws: `FrameEncodingError` if the command is empty or longer than `maximumPayload`.
   public func encode(
     _ header: ReplyEnd, payload: RawSpan, into output: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -104,7 +106,7 @@ public struct ReplyCodec: FrameCodec {
     output.append(contentsOf: payload)
   }
 
-  /// Takes one byte of a reply that a pattern can end.
+  /// Processes one byte of a reply that may still match a pattern.
   private mutating func take(_ byte: UInt8, into batch: inout FrameBatch<ReplyEnd>) {
     if kept.isEmpty { candidates.append(contentsOf: patterns.indices) }
     narrow(by: byte)
@@ -117,12 +119,12 @@ public struct ReplyCodec: FrameCodec {
     kept.append(byte)
     match = candidates.first { isComplete(patterns[$0]) }
     if match != nil, candidates.allSatisfy({ isComplete(patterns[$0]) }) {
-      // None can go on.
+      // No candidate can continue.
       deliver(into: &batch)
     }
   }
 
-  /// Drops the candidates with which `byte`, behind the kept ones, does not go.
+  /// Drops the candidates that `byte` doesn't continue.
   private mutating func narrow(by byte: UInt8) {
     var count = 0
     for index in candidates.indices {
@@ -139,19 +141,19 @@ public struct ReplyCodec: FrameCodec {
     candidates.removeLast(candidates.count - count)
   }
 
-  /// Whether the kept bytes, which go with `pattern`, are all of it.
+  /// Whether the kept bytes, which agree with `pattern` so far, match all of it.
   private func isComplete(_ pattern: ReplyPattern) -> Bool {
     if pattern.terminator.isEmpty { return kept.count == pattern.elements.count }
     return kept.count >= pattern.minimumByteCount && kept.suffix(pattern.terminator.count) == pattern.terminator[...]
   }
 
-  /// Collects bytes that go with no pattern.
+  /// Collects bytes of a reply that matches no pattern.
   private mutating func collect(_ bytes: RawSpan, into batch: inout FrameBatch<ReplyEnd>) {
     if isSkipping {
       counters.skippedBytes += UInt64(bytes.byteCount)
     } else if bytes.byteCount > maximumPayload - kept.count {
       skip(into: &batch)
-      // The first byte too many is counted there.
+      // `skip` has counted the first byte beyond the limit.
       counters.skippedBytes += UInt64(bytes.byteCount - 1)
     } else {
       reserve(kept.count + bytes.byteCount)
@@ -159,7 +161,7 @@ public struct ReplyCodec: FrameCodec {
     }
   }
 
-  /// Reports the reply as too long because of one byte more.
+  /// Reports the reply as too long, because of one more byte.
   private mutating func skip(into batch: inout FrameBatch<ReplyEnd>) {
     counters.tooLong += 1
     counters.skippedBytes += UInt64(kept.count + 1)
@@ -175,7 +177,7 @@ public struct ReplyCodec: FrameCodec {
     restart()
   }
 
-  /// Makes room for `count` bytes; an array left to grow by itself would exceed the limit.
+  /// Makes room for `count` bytes. An array that grows by itself would exceed the limit.
   private mutating func reserve(_ count: Int) {
     if count > kept.capacity { kept.reserveCapacity(min(maximumPayload, max(count, 2 * kept.capacity))) }
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How one kind of reply looks, for devices that put nothing behind their replies.
+/// The form of one kind of reply, for devices whose replies have no terminator.
 ///
-/// A pattern is a run of elements, one for each byte, and optionally a terminator: then any bytes may follow, up to and
-/// including the terminator. `ReplyPattern("OK+ADDR:", .hexDigit, count: 12)` is an HM-10's answer with its address,
-/// `ReplyPattern("OK+NAME:", terminator: [0x0D, 0x0A])` one with a name.
+/// A pattern is a list of elements, one for each byte, and optionally a terminator. With a terminator, any bytes may
+/// follow the elements, up to and including the terminator. `ReplyPattern("OK+ADDR:", .hexDigit, count: 12)` is an
+/// HM-10's reply with its address, `ReplyPattern("OK+NAME:", terminator: [0x0D, 0x0A])` one with a name.
 public struct ReplyPattern: Sendable, Hashable {
-  /// What one byte of a reply can be.
+  /// The bytes that are allowed at one position of a reply.
   public enum Element: Sendable, Hashable {
     /// This byte.
     case byte(UInt8)
@@ -34,9 +34,9 @@ public struct ReplyPattern: Sendable, Hashable {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
   }
 
-  /// The bytes with which the reply begins, or all of them.
+  /// The first bytes of the reply; without a terminator, all of its bytes.
   public var elements: [Element]
-  /// What ends the reply behind the elements and any other bytes; if empty, the elements are all.
+  /// The bytes that end the reply, behind the elements and any other bytes; if empty, the elements are the whole reply.
   public var terminator: [UInt8]
 
   /// A pattern of these elements.
@@ -45,12 +45,12 @@ public struct ReplyPattern: Sendable, Hashable {
     self.terminator = terminator
   }
 
-  /// The bytes of `text`, in UTF-8, then `count` times `element`.
+  /// A pattern of the bytes of `text`, in UTF-8, and `count` times `element`.
   public init(_ text: String, _ element: Element, count: Int = 1) {
     self.init(elements: text.utf8.map { .byte($0) } + Array(repeating: element, count: count))
   }
 
-  /// The bytes of `text`, in UTF-8, and all up to `terminator` if there is one.
+  /// A pattern of the bytes of `text`, in UTF-8. If there is a `terminator`, any bytes up to it follow.
   public init(_ text: String, terminator: [UInt8] = []) {
     self.init(elements: text.utf8.map { .byte($0) }, terminator: terminator)
   }
@@ -59,11 +59,11 @@ public struct ReplyPattern: Sendable, Hashable {
   var minimumByteCount: Int { elements.count + terminator.count }
 }
 
-/// What ended a reply.
+/// How a reply ended.
 public struct ReplyEnd: Sendable, Hashable {
-  /// The index of the pattern in the codec's list, or `nil` if it was silence.
+  /// The index of the matching pattern in the codec's list; `nil` if silence ended the reply.
   public var pattern: Int?
 
-  /// An end. Ignored on encoding.
+  /// The end of a reply. Ignored on encoding.
   @inlinable public init(pattern: Int? = nil) { self.pattern = pattern }
 }

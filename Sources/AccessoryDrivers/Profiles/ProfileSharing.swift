@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The endpoints at which the service shares a profile's accessory with other programs of this machine, and the rules of sharing.
+public struct ProfileSharing: Sendable, Hashable {
+  /// Which programs' bytes are sent to the accessory.
+  public enum Writers: String, Sendable, Hashable, CaseIterable {
+    /// No program's bytes. Programs only read, and the service goes on sending its own requests.
+    case none
+    /// Only the bytes of the program that writes first, until it leaves.
+    case one
+    /// The bytes of all programs.
+    case many
+  }
+
+  /// What happens to the programs when the accessory is unplugged.
+  public enum Unplug: String, Sendable, Hashable, CaseIterable {
+    /// They are disconnected.
+    case hangUp = "hang-up"
+    /// They stay connected, and continue when the accessory is back.
+    case keep
+  }
+
+  /// The name of a pseudo-terminal in the service's folder of endpoints; nil for none.
+  public var terminal: String?
+  /// The name of a Unix socket in the same folder; nil for none.
+  public var socket: String?
+  /// Which programs' bytes are sent to the accessory. The default is `many`.
+  public var writers = Writers.many
+  /// What happens to the programs when the accessory is unplugged. The default is `hangUp`.
+  public var unplug = Unplug.hangUp
+  /// Whether programs ask for the permission to write, which is needed where bytes may change something in the accessory. The profile
+  /// must allow writes, too. The default is `false`.
+  public var asksToWrite = false
+
+  /// The default rules, without an endpoint.
+  public init() {}
+}

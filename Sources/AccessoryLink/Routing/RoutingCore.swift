@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessoryProtocols
+import DequeModule
+
+/// Routes frames in any protocol: queues the clients' requests, and sends each reply to the client that made the request.
+///
+/// Clients take turns with one request each, however many requests a client has queued. Requests are sent by the rules of the protocol
+/// (`Exchange`), so the accessory sees one host.
+struct RoutingCore<Family: RoutedProtocol>: Routing {
+  typealias Rules = Family.Rules
+  typealias Request = RoutedRequest<Rules.Request>
+  typealias Batch = FrameBatch<Rules.Codec.Header>
+
+  struct Client: Sendable {
+    var codec: Rules.Codec
+    var memory: Family.Memory
+    /// Requests that wait for their turn.
+    var queue: Deque<Request> = []
+    /// Bytes that are not decoded yet, because too many requests are queued.
+    var held: [UInt8] = []
+    /// How many bytes outside frames were counted in the statistics.
+    var skipped: UInt64 = 0
+    /// Whether `noFrame` was reported since the client's last whole frame.
+    var isNoisy = false
+  }
+
+  enum Contact {
+    case none
+    case making(RequestID)
+    case made
+  }
+
+  var family: Family
+  var clients: [Int: Client] = [:]
+  /// Clients with queued requests, in the order of their turns.
+  var turns: Deque<Int> = []
+  /// The number of queued requests of all clients.
+  var queued = 0
+  /// Clients whose bytes aren't read, because too many requests are queued.
+  var paused: [Int] = []
+  /// Requests that were sent to the accessory and not answered yet.
+  var flights: [RequestID: Request] = [:]
+  private var lastID: UInt64 = 0
+  private var contact: Contact
+  var batch = Batch()
+  /// When the line has been silent for long enough to look for a frame after the accessory's unfinished one.
+  var silence: MonotonicTime?
+  /// For clients with an unfinished frame: when to look for a frame after it (`idle`), and when to drop it (`expire`).
+  var unfinished: [Int: (idle: MonotonicTime?, expire: MonotonicTime?)] = [:]
+  var timing = LineTiming.instant
+  var statistics = RoutingStatistics()
+
+  init(_ family: Family) {
+    self.family = family
+    contact = family.needsContact ? .none : .made
+  }
+
+  var deadline: MonotonicTime? {
+    var next = family.rules.deadline
+    for time in [silence] + unfinished.values.flatMap({ [$0.idle, $0.expire] }) {
+      if let time { next = min(next ?? time, time) }
+    }
+    return next
+  }
+
+  mutating func setTiming(_ timing: LineTiming) {
+    self.timing = timing
+    family.rules.setTiming(timing)
+  }
+
+  // MARK: - Turns
+
+  /// Sends the requests that may be sent now, and decodes more of the clients' bytes, until neither makes progress.
+  mutating func goOn(now: MonotonicTime, effects: inout RoutingEffects) {
+    repeat { askNext(now: now, effects: &effects) } while readOn(now: now, effects: &effects)
+  }
+
+  private mutating func askNext(now: MonotonicTime, effects: inout RoutingEffects) {
+    while !effects.isBlocked, let turn = turns.first {
+      guard let next = clients[turn]?.queue.first else {
+        turns.removeFirst()
+        continue
+      }
+      guard case .made = contact else { return makeContact(now: now, effects: &effects) }
+      if next.kind == .ask, flights.count >= family.window(for: next.request) { return }
+      turns.removeFirst()
+      clients[turn]?.queue.removeFirst()
+      queued -= 1
+      if clients[turn]?.queue.isEmpty == false { turns.append(turn) }
+      perform(next, of: turn, now: now, effects: &effects)
+    }
+  }
+
+  private mutating func perform(
+    _ next: Request, of client: Int, now: MonotonicTime, effects: inout RoutingEffects
+  ) {
+    switch next.kind {
+    case .ask:
+      let id = newID()
+      flights[id] = next
+      statistics.requests += 1
+      drive(now: now, &effects) { $0.submit(id, next.request, now: now, effects: &$1) }
+    case .tell:
+      statistics.requests += 1
+      effects.messages.append(family.message(next.request))
+    case .open:
+      guard var memory = clients[client]?.memory else { return }
+      let (answer, isNew) = family.opening(next, &memory)
+      clients[client]?.memory = memory
+      // Replies to requests of the client's previous conversation are dropped.
+      if isNew { forget(client) }
+      statistics.replies += 1
+      effects.deliveries.append((client, answer))
+    }
+  }
+
+  private mutating func makeContact(now: MonotonicTime, effects: inout RoutingEffects) {
+    guard case .none = contact else { return }
+    let id = newID()
+    contact = .making(id)
+    drive(now: now, &effects) { $0.begin(id, now: now, effects: &$1) }
+    // Making contact may need no reply, and then is complete already.
+    if case .made = contact { askNext(now: now, effects: &effects) }
+  }
+
+  private mutating func newID() -> RequestID {
+    lastID += 1
+    return RequestID(rawValue: lastID)
+  }
+
+  /// Drops the replies to this client's unanswered requests.
+  mutating func forget(_ client: Int) {
+    for (id, flight) in flights where flight.client == client { flights[id]?.client = nil }
+  }
+
+  // MARK: - Calling the protocol's rules
+
+  /// Calls `body` with the protocol's rules, and carries out the effects. Returns whether the rules found an event, which is a frame
+  /// that the accessory sent unasked.
+  @discardableResult
+  mutating func drive(
+    now: MonotonicTime, frame: (batch: Batch, index: Int)? = nil, _ effects: inout RoutingEffects,
+    _ body: (inout Rules, inout Effects<Rules.Reply, Rules.Event>) -> Void
+  ) -> Bool {
+    var own = Effects<Rules.Reply, Rules.Event>(isBlocked: effects.isBlocked)
+    body(&family.rules, &own)
+    effects.messages += own.takeMessages()
+    for (id, result) in own.completions { complete(id, result, frame, now: now, effects: &effects) }
+    return !own.events.isEmpty
+  }
+
+  private mutating func complete(
+    _ id: RequestID, _ result: Result<Rules.Reply, AccessoryError>, _ frame: (batch: Batch, index: Int)?,
+    now: MonotonicTime, effects: inout RoutingEffects
+  ) {
+    if case .making(id) = contact { return contacted(result, effects: &effects) }
+    guard var flight = flights.removeValue(forKey: id) else { return }
+    let reply = family.reply(to: flight, result, frame: frame)
+    let isAnswered = if case .success = result { true } else { reply != nil }
+    guard let client = flight.client, clients[client] != nil else {
+      if isAnswered { statistics.orphans += 1 }
+      return
+    }
+    if isAnswered { statistics.replies += 1 } else { statistics.unanswered += 1 }
+    if !isAnswered, flight.isRepeated, family.asksAgain {
+      flight.isRepeated = false
+      if clients[client]?.queue.isEmpty == true { turns.prepend(client) }
+      clients[client]?.queue.prepend(flight)
+      queued += 1
+      return
+    }
+    if var memory = clients[client]?.memory {
+      family.remember(reply, to: flight, &memory, now: now)
+      clients[client]?.memory = memory
+    }
+    if let reply { effects.deliveries.append((client, reply)) }
+  }
+
+  private mutating func contacted(
+    _ result: Result<Rules.Reply, AccessoryError>, effects: inout RoutingEffects
+  ) {
+    guard case .failure(let error) = result else { return contact = .made }
+    contact = .none
+    effects.news.append(.noContact(error.message))
+    // All queued requests get no reply. The next request tries to make contact again.
+    statistics.unanswered += UInt64(queued)
+    for client in turns { clients[client]?.queue.removeAll() }
+    turns.removeAll()
+    queued = 0
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes the bytes of described requests.
+public struct RequestEncoder: Sendable {
+  private let codec: DescribedCodec
+  private let description: ProtocolDescription
+
+  /// A writer for the requests of the codec's description.
+  public init(_ codec: DescribedCodec) { (self.codec, description) = (codec, codec.description) }
+
+  /// The bytes of a request, and the numbers of its frame's elements by index.
+  ///
+  /// - Parameters:
+  ///   - request: The index of the request in the description.
+  ///   - arguments: Raw numbers by argument name. A missing argument has its default number, or 0.
+  ///   - unit: The unit that is addressed; nil: the default one.
+  /// - Throws: `FrameEncodingError` if the framing has no such frame.
+  public func bytes(
+    _ request: Int, _ arguments: [String: Int] = [:], unit: Int? = nil
+  ) throws(FrameEncodingError) -> (bytes: [UInt8], elements: [Int: Int]) {
+    let described = description.requests[request]
+    var arguments = arguments
+    for argument in described.arguments where arguments[argument.name] == nil {
+      arguments[argument.name] = argument.defaultValue ?? 0
+    }
+    let address = description.units.map { (unit ?? $0.defaultUnit) &+ $0.sentOffset }
+    switch described.sends {
+    case .bytes(let parts):
+      var numbers: [Int: Int] = [:]
+      return (Self.write(parts, described, arguments, address, into: &numbers), [:])
+    case .frame(let framing, let elements, let parts):
+      var numbers = elements
+      if let element = description.unitElement(of: framing) { numbers[element] = address }
+      let body = Self.write(parts, described, arguments, address, into: &numbers)
+      return (try codec.frame(framing, numbers, body: body), numbers)
+    }
+  }
+
+  private static func write(
+    _ parts: [ProtocolDescription.BodyPart], _ request: ProtocolDescription.Request, _ arguments: [String: Int],
+    _ address: Int?, into numbers: inout [Int: Int]
+  ) -> [UInt8] {
+    var body: [UInt8] = []
+    for part in parts {
+      switch part {
+      case .bytes(let bytes): body += bytes
+      case .element(let place, let name): numbers[place] = arguments[name]
+      case .unit(let format): body += address.flatMap(format.bytes) ?? [UInt8](repeating: 0, count: format.byteCount)
+      case .argument(let name):
+        guard let raw = arguments[name], let argument = request.arguments.first(where: { $0.name == name }) else {
+          continue
+        }
+        if let format = argument.format {
+          body.append(bits: format.bits(of: raw) ?? 0, format)
+        } else {
+          body += Array(String(raw).utf8)
+        }
+      }
+    }
+    return body
+  }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A number of things, in words: "1 byte", "3 bytes".
+package enum Amount {
+  /// `count` of what `noun` names in the singular.
+  package static func of(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+  /// The same as a subject with its verb: "1 byte is", "3 bytes are".
+  package static func of(_ count: Int, _ noun: String, is verb: (one: String, many: String)) -> String {
+    "\(of(count, noun)) \(count == 1 ? verb.one : verb.many)"
+  }
+}

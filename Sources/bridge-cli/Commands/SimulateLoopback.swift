@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import AccessorySharing
+import AccessorySimulator
+import ArgumentParser
+import CommandOutput
+
+struct SimulateLoopback: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "loopback",
+    abstract: "Pretends to be a plug that sends everything back.",
+    discussion: """
+      On a pseudo-terminal every byte comes back; the kernel has no modem lines there.
+
+      With --tcp or --rfc2217 the plug is at a port of the network instead, for one client or several. By RFC 2217 it has a \
+      line, too: it takes all settings, RTS is wired to CTS, DTR to DSR and CD, and each change of them and each break is told \
+      with the time since the change before. Ends with Ctrl-C.
+
+      PLACE is HOST:PORT at this machine, or a port alone, which listens at 127.0.0.1; port 0 takes any that is free.
+
+      EXAMPLES
+        bridge-cli simulate loopback --link ./plug
+        bridge-cli simulate loopback --rfc2217 7001
+        bridge-cli simulate loopback --rfc2217 7001 --reset esp
+      """)
+
+  @Option(
+    help: ArgumentHelp("Listen here; may be said several times.", valueName: "place"), transform: ListeningPlace.read)
+  var tcp: [ListeningPlace] = []
+  @Option(
+    help: ArgumentHelp("Listen here for clients of RFC 2217; may be said several times.", valueName: "place"),
+    transform: ListeningPlace.read)
+  var rfc2217: [ListeningPlace] = []
+  @Option(
+    help: ArgumentHelp(
+      "Reset it with exact times when a client begins to: esp, arduino, or a file that says how.", valueName: "board"),
+    completion: CompletionWords.resets)
+  var reset: ResetArgument?
+  @Option(help: ArgumentHelp("Serial number; the first free of LOOP0001, … unless given.", valueName: "text"))
+  var serial: String?
+  @OptionGroup var options: SimulatorOptions
+  var output: OutputOptions { options.output }
+
+  func validate() throws {
+    if !tcp.isEmpty || !rfc2217.isEmpty, options.link != nil {
+      throw ValidationError("--link is for the pseudo-terminal, which is not there with --tcp or --rfc2217")
+    }
+    if reset != nil, rfc2217.isEmpty {
+      throw ValidationError("--reset is for clients of RFC 2217, which set DTR and RTS: say --rfc2217, too")
+    }
+    for place in tcp + rfc2217 where !place.isLoopback {
+      throw ValidationError("\(place.text) is not at this machine: a plug listens at 127.0.0.1 or ::1")
+    }
+    if let serial, !(1...64).contains(serial.utf8.count) { throw ValidationError("--serial has 1 to 64 bytes") }
+  }
+
+  func run() async throws {
+    let name = if let serial { serial } else { try await SimulatedSerial.next("LOOP", digits: 4) }
+    let seed = options.seed ?? .random(in: 0 ... .max)
+    guard tcp.isEmpty, rfc2217.isEmpty else { return try await listen(name, seed) }
+    try await options.run(LoopbackDevice(serialNumber: name), serial: name, seed: seed) { SimulatorNews("news", $0) }
+  }
+
+  private func listen(_ name: String, _ seed: UInt64) async throws {
+    var rules = SharingRules()
+    if let reset { rules.resets = try await reset.resets() }
+    let hub = SharingHub(rules)
+    let device = LoopbackPlug(label: name)
+    var endpoints: [any SharingEndpoint] = []
+    await hub.attach(device) { _ in }
+    for place in rfc2217 {
+      endpoints.append(try await RFC2217Endpoint.listen(at: place.host, port: place.port, for: hub))
+    }
+    for place in tcp { endpoints.append(try await NetworkEndpoint.listen(at: place.host, port: place.port, for: hub)) }
+    for endpoint in endpoints {
+      show(
+        "plugged_in", "\(SafeText.escape(name)) is plugged in at \(endpoint.label)", name, seed, path: endpoint.label)
+    }
+    await withTaskCancellationHandler {
+      var last: MonotonicTime?
+      for await edge in device.loop.edges {
+        let time = last.map { edge.time - $0 } ?? .zero
+        last = edge.time
+        let lines = edge.outputs.description + (edge.isBreaking ? ", break" : "")
+        let microseconds = Int(time.inNanoseconds / 1_000)
+        show("lines", "\(lines) after \(microseconds) µs", name, seed, text: lines, number: microseconds)
+      }
+    } onCancel: {
+      device.beginClose()
+    }
+    for endpoint in endpoints { await endpoint.close() }
+    await hub.close()
+  }
+
+  private func show(
+    _ event: String, _ line: String, _ name: String, _ seed: UInt64, path: String? = nil, text: String? = nil,
+    number: Int? = nil
+  ) {
+    guard output.json else { return Output.line(line) }
+    Output.json(SimulatorDocument(event, serial: name, seed: seed, path: path, text: text, number: number))
+  }
+}

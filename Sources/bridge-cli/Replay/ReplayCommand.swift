@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryIO
+import AccessoryLink
+import AccessorySimulator
+import ArgumentParser
+import CommandOutput
+
+struct ReplayCommand: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay",
+    abstract: "Plays the accessory of a recording, and checks what the host sends.",
+    discussion: """
+      Pretends to be the accessory that was recorded in FILE, with 'trace --record' or 'bridge --record'. What the accessory \
+      sent goes out when the host has sent all that it had sent before, and as long after that as in the recording; a host that \
+      is faster than the recorded one is answered at once. Where the accessory was unplugged, it is unplugged again.
+
+      What the host sends must be what was recorded, and nothing more. At the first byte that isn't, the command shows both and \
+      ends with exit status 65. Of AF1 and EV3 each host counts its messages in its own way: their numbers may differ, and the replies get \
+      those of the host.
+
+      While nobody has the terminal open, or is connected, what the accessory would send waits. When all was replayed, the \
+      command ends with exit status 0 as soon as the host has left, or after a second; Ctrl-C ends it before that, with 130.
+
+      EXAMPLES
+        bridge-cli replay session.trace --link ./acc
+        bridge-cli replay session.trace --tcp 127.0.0.1:5555 --speed 10
+        bridge-cli replay session.trace --speed max --patience 5s --json
+        sudo bridge-cli replay session.trace --usb --tty
+      """)
+
+  @Argument(help: ArgumentHelp("The recording.", valueName: "file"), completion: .file())
+  var file: String
+  @Option(help: ArgumentHelp("Keep a link to the terminal at this path.", valueName: "path"), completion: .file())
+  var link: String?
+  @Option(
+    help: ArgumentHelp(
+      "On the network: listen here, for one client at a time; port 0 takes any that is free.", valueName: "host:port"),
+    transform: PlaceArgument.read)
+  var tcp: PlaceArgument?
+  @OptionGroup var usb: USBOptions
+  @Option(
+    help: ArgumentHelp("So many times as fast as it was recorded; max leaves all pauses out.", valueName: "factor"),
+    transform: SpeedArgument.read)
+  var speed = SpeedArgument(speed: .times(1))
+  @Flag(help: "The host may send more when all was replayed, as one does that asks again and again.")
+  var openEnd = false
+  @Option(
+    help: ArgumentHelp(
+      "End with exit status 75 when the host is silent for so long and it is its turn.", valueName: "time"),
+    transform: TimeArgument.read)
+  var patience: TimeArgument?
+  @Option(
+    help: ArgumentHelp(
+      "Whose messages these are, if not of the driver that the recording names; a file may describe them.",
+      valueName: "name|file"), completion: CompletionWords.drivers)
+  var driver: String?
+  @Option(
+    help: ArgumentHelp("Serial number; the first free of REPLAY1, REPLAY2, … unless given.", valueName: "text"))
+  var serial: String?
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard [link != nil, tcp != nil, usb.usb].count(where: { $0 }) <= 1 else {
+      throw ValidationError("--link, --tcp and --usb exclude each other")
+    }
+    if let link, link.isEmpty { throw ValidationError("--link wants a path, for example ./acc") }
+    guard (1...64).contains(serial?.utf8.count ?? 1) else { throw ValidationError("--serial has 1 to 64 bytes") }
+  }
+
+  func run() async throws {
+    let named = try await driver.asyncMap { TraceFraming(driver: try await KnownDrivers.name(of: $0)) }
+    let recorded = try await SetupQueue(label: "replay").run { [file] () throws(AccessoryError) in
+      try RecordedScript.read(file)
+    }
+    let framing = named ?? recorded.framing
+    if recorded.framing == framing { framing.noteIfUnknown(in: file) }
+    let configuration = try await configuration(recorded.script, framing)
+    let view = ReplayView(
+      json: output.json, link: link, serial: configuration.announcement?.serial, framing: framing, file: file)
+    let replay = ReplaySimulator(configuration)
+    do {
+      try await replay.plugIn()
+      try await follow(replay, view)
+    } catch {
+      await replay.stop()
+      throw error
+    }
+    await replay.stop()
+  }
+
+  private func follow(_ replay: ReplaySimulator, _ view: ReplayView) async throws {
+    // The sequence of events ends when the task is cancelled, which Ctrl-C does.
+    for await event in replay.events {
+      let progress = await replay.progress
+      view.show(event, progress)
+      switch event {
+      case .finished: return
+      case .failed(let error): throw error
+      case .differed(let difference): throw view.error(difference)
+      case .pluggedIn, .unplugged, .lost: break
+      }
+    }
+    view.showInterrupted(await replay.progress)
+    // An error, unlike Ctrl-C in commands that run without an end: the rest of the recording wasn't checked.
+    throw AccessoryError(.cancelled, "the replay was interrupted")
+  }
+
+  private func configuration(
+    _ script: ReplayScript, _ framing: TraceFraming
+  ) async throws -> ReplaySimulator.Configuration {
+    var configuration = ReplaySimulator.Configuration(script)
+    configuration.link = link
+    configuration.speed = speed.speed
+    configuration.hostMayGoOn = openEnd
+    configuration.patience = patience?.duration
+    var driver: String?
+    if case .driver(let name) = framing { driver = name }
+    configuration.numbering = ReplayNumbering(driver: driver)
+    let serial = if let serial { serial } else { try await SimulatedSerial.next("REPLAY", digits: 1) }
+    if let tcp { configuration.connection = .network(host: tcp.host, port: tcp.port) }
+    if var identity = usb.identity {
+      identity.product = "Replayed accessory"
+      identity.serialNumber = serial
+      configuration.connection = .usb(identity)
+    }
+    // Without a driver, commands can't send the accessory any requests, so it isn't announced. Hosts open it by its path.
+    configuration.announcement = driver.map {
+      Announcement(
+        path: "", driver: $0, name: "Replayed accessory", manufacturer: "Accessory Bridge", model: "replay",
+        serial: serial)
+    }
+    return configuration
+  }
+}
+
+extension Optional {
+  /// Like `map`, with an asynchronous body.
+  fileprivate func asyncMap<Result>(_ body: (Wrapped) async throws -> Result) async rethrows -> Result? {
+    if let self { try await body(self) } else { nil }
+  }
+}
+
+/// A speed on the command line: "1", "0.5", "10", "max".
+struct SpeedArgument: FormArgument {
+  static let form = "a factor from 0.001 to 1000000, like 10, or max,"
+  let speed: ReplaySpeed
+
+  init(speed: ReplaySpeed) { self.speed = speed }
+
+  init?(argument: String) {
+    if argument == "max" {
+      speed = .atOnce
+    } else {
+      guard let factor = Double(argument), (0.001...1_000_000).contains(factor) else { return nil }
+      speed = .times(factor)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryDrivers
+import AccessoryIO
+import ArgumentParser
+import BridgeService
+import Glibc
+import Logging
+
+/// Options that name the devices which a service opens. With them, the service opens no other devices.
+struct ListedDevices: ParsableArguments {
+  @Option(
+    name: .customLong("device"),
+    help: ArgumentHelp(
+      "Hold the device at this address, such as tcp:10.0.0.7:5000 or rfc2217:10.0.0.7:7001, and look for no others; may be said "
+        + "several times. With =NAME behind it, by the profile of this name.", valueName: "address"),
+    transform: ListedAddress.read)
+  var addresses: [ListedAddress] = []
+  @Option(
+    help: ArgumentHelp("Hold the devices that this file names, and look for no others.", valueName: "file"),
+    completion: .file(extensions: ["yaml", "yml"]))
+  var devices: String?
+
+  /// Whether the options name any devices.
+  var areGiven: Bool { !addresses.isEmpty || devices != nil }
+
+  /// All named devices. Throws `misconfigured` when the file has mistakes or a profile doesn't exist.
+  func entries() async throws(AccessoryError) -> [DeviceList.Entry] {
+    let store = await KnownProfiles.store
+    var entries: [DeviceList.Entry] = []
+    if let devices {
+      let names = store.profiles.map(\.name)
+      do throws(ProfileProblems) {
+        entries = try await SetupQueue(label: "devices").run { () throws(ProfileProblems) in
+          try DeviceList.read(path: devices, profiles: names)
+        }
+      } catch {
+        throw AccessoryError(error)
+      }
+    }
+    for one in addresses where !entries.contains(where: { $0.address == one.entry.address }) {
+      if let name = one.entry.profile, store.profile(named: name) == nil {
+        throw AccessoryError(
+          .misconfigured, "there is no profile \(SafeText.escape(name)): bridge-cli profile list shows those there are")
+      }
+      entries.append(one.entry)
+    }
+    return entries
+  }
+
+  /// Makes the service open these devices and keep them open. The service waits for devices that aren't there yet.
+  static func hold(_ entries: [DeviceList.Entry], by service: BridgeService, log: Logger) async {
+    let store = await KnownProfiles.store
+    for entry in entries {
+      let device = Device(entry.address, source: .named)
+      let profile = entry.profile.flatMap { store.profile(named: $0) }
+      Task {
+        do throws(AccessoryError) {
+          try await service.hold(device, profile)
+        } catch {
+          log.error("\(entry.address) is not held: \(SafeText.escape(error.message, limit: 300))")
+        }
+      }
+    }
+  }
+}
+
+/// A device on the network on the command line: "tcp:10.0.0.7:5000", "tcp:10.0.0.7:5000=jbd".
+struct ListedAddress: FormArgument {
+  static let form = "tcp:HOST:PORT, rfc2217:HOST:PORT or unix:PATH, and =PROFILE behind it where that is to be said,"
+  let entry: DeviceList.Entry
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let address = DeviceAddress(String(parts[0]), in: Self.currentFolder),
+      [.tcp, .rfc2217, .unix].contains(address.transport)
+    else {
+      return nil
+    }
+    if parts.count == 2, parts[1].isEmpty { return nil }
+    entry = DeviceList.Entry(address, profile: parts.count == 2 ? String(parts[1]) : nil)
+  }
+
+  private static var currentFolder: String? {
+    guard let path = getcwd(nil, 0) else { return nil }
+    defer { free(path) }
+    return String(cString: path)
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryIO
+import AccessoryProtocols
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AccessorySimulator
+
+extension Plain {
+  /// `bridge` beside the kernel: a pair of USB endpoints has no terminal, and gets one.
+  @Suite struct BridgeTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func start(_ words: [String]) throws -> Program {
+      try Program(
+        words, environment: ["XDG_RUNTIME_DIR": directory.path, "PATH": "/usr/bin:/bin"], directory: directory.path)
+    }
+
+    /// picocom, which knows terminals only, at a USB device with bulk endpoints: what is typed goes to the accessory, and its reply
+    /// comes out. An unplug is a hang-up.
+    @Test(arguments: ["bytes", "frames"]) func picocomAtBulkEndpoints(unit: String) async throws {
+      let plugged = try await PluggedIn(.bulk) { $0.device.identity.serialNumber = "BULK7" }
+      let tests = linkTarget("/proc/self/exe") ?? ""
+      let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
+      let bridge = try start([
+        command, "bridge", "BULK7", "--driver", "framed", "--by", unit, "--pty", "./tty",
+      ])
+      try await bridge.transcript.wait { $0.errorText.contains(" is open") || $0.status != nil }
+      // Open for both, what is typed never ends.
+      let picocom = try start([
+        "sh", "-c", "mkfifo typed && exec picocom --quiet --no-escape --baud 115200 ./tty <>typed",
+      ])
+      try await eventually("picocom's fifo", within: .seconds(60)) { access("\(directory.path)/typed", F_OK) == 0 }
+      let codec = AF1Codec(maximumPayload: 300)
+      let (header, echoed) = (AF1Header.request(.echo, number: 7), [UInt8](0...255))
+      var (request, expected): ([UInt8], [UInt8]) = ([], [])
+      try codec.encode(header, payload: echoed, into: &request)
+      try codec.encode(.reply(to: header), payload: echoed, into: &expected)
+      // By frames it waits for the hub's own HELLO; by bytes there is nothing in front of it.
+      let typed = open("\(directory.path)/typed", O_WRONLY | O_CLOEXEC)
+      #expect(write(typed, request, request.count) == request.count)
+      close(typed)
+      try await picocom.transcript.wait { [expected] in $0.output == expected || $0.status != nil }
+      await plugged.simulator.unplug()
+      let end = try await picocom.end()
+      #expect(end.output == expected, "\(end.errorText)\(bridge.transcript.value.errorText)")
+      #expect(end.status == 1, "the terminal hung up")
+      bridge.signal(SIGINT)
+      #expect(try await bridge.end().status == 0)
+      try await plugged.stop()
+    }
+  }
+}
