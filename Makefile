@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
-BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev
-TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq valgrind binutils mandoc
+BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev libmosquitto-dev
+TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq valgrind binutils mandoc mosquitto mosquitto-clients openssl
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat ser2net
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.

@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "AccessorySharing", targets: ["AccessorySharing"]),
     .library(name: "AccessorySimulator", targets: ["AccessorySimulator"]),
     .executable(name: "bridge-cli", targets: ["bridge-cli"]),
+    .executable(name: "bridge-fleet", targets: ["bridge-fleet"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
@@ -29,6 +30,7 @@ let package = Package(
     .systemLibrary(name: "CLibusb", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .systemLibrary(name: "CLibudev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(name: "CLibmosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
     .target(name: "AccessoryCore"),
     .target(name: "AccessoryProtocols", dependencies: ["AccessoryCore", "CChecksums"]),
     .target(
@@ -102,7 +104,7 @@ let package = Package(
       name: "CommandOutput",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "Console",
-        .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .executableTarget(
       name: "bridge-cli",
@@ -114,6 +116,19 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
+      name: "AccessoryFleet",
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "CLibmosquitto",
+        .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .executableTarget(
+      name: "bridge-fleet",
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "CommandOutput", "Console",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "AccessoryLinkTests",

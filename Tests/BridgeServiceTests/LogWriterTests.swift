@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import BridgeService
+@testable import AccessoryIO
 
 /// A log that never makes the service wait.
 @Suite(.timeLimit(.minutes(5))) struct LogWriterTests {

@@ -97,7 +97,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   /// Holds the device in this process, as a service for it alone.
   private func hold(_ device: Device, _ socket: ControlSocket) async throws {
     let chosen = try await chosen()
-    let log = ServiceLog.logger(options.logLevel, json: output.json)
+    let log = ServiceLog.logger(BridgeCLI.name, options.logLevel, json: output.json)
     defer { ServiceLog.finish() }
     let service = RunningService(
       configuration: options.serviceConfiguration, log: log,

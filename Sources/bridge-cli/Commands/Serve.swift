@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand, JSONCommand {
   }
 
   func run() async throws {
-    let log = ServiceLog.logger(options.logLevel, json: output.json)
+    let log = ServiceLog.logger(BridgeCLI.name, options.logLevel, json: output.json)
     defer { ServiceLog.finish() }
     let sources = listed.areGiven ? [] : try KnownDevices.sources()
     let entries = try await listed.entries()

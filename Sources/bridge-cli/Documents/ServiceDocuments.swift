@@ -17,11 +17,3 @@ struct ServingDocument: Encodable {
   /// The service's process ID; null where the system doesn't report it.
   let process: OrNull<Int32>
 }
-
-/// A message of the service's log.
-struct LogDocument: Encodable {
-  let schema = DocumentSchema.name
-  let event = "log"
-  let time = WallClock.seconds
-  let level, message: String
-}

@@ -6,6 +6,8 @@ import ArgumentParser
 import BridgeService
 import Logging
 
+extension Logger.Level: @retroactive ExpressibleByArgument {}
+
 /// Options of a service.
 struct ServiceOptions: ParsableArguments {
   @Option(

@@ -2,19 +2,19 @@
 
 import AccessoryCore
 import AccessoryIO
-import CommandOutput
 import Glibc
 import Synchronization
 
 /// Interruption by SIGINT, SIGTERM or SIGHUP: the first signal cancels the command, which then closes what it has open;
 /// the second ends the process at once.
-enum Interruption {
-  static let signals = [SIGINT, SIGTERM, SIGHUP]
+package enum Interruption {
+  /// The signals that interrupt a command.
+  package static let signals = [SIGINT, SIGTERM, SIGHUP]
 
   private static let received = Atomic<CInt>(0)
 
   /// The signal that was received, if one was.
-  static var signal: CInt? {
+  package static var signal: CInt? {
     let signal = received.load(ordering: .relaxed)
     return signal == 0 ? nil : signal
   }
@@ -24,7 +24,7 @@ enum Interruption {
 
   /// From now on the command ends as with Ctrl-C when the reader of its standard output is gone, as in `bridge-cli
   /// watch | head -1`. For commands that run until they are interrupted.
-  static func endWithOutput() {
+  package static func endWithOutput() {
     guard outputEnd.withLock({ $0 == nil }) else { return }
     let end = OutputEnd {
       if received.compareExchange(expected: 0, desired: SIGPIPE, ordering: .relaxed).exchanged {
@@ -37,17 +37,19 @@ enum Interruption {
   private static let hangUp = Locked<(@Sendable () -> Void)?>(nil)
 
   /// A handler of SIGHUP that keeps the command running, until `end`.
-  struct HangUp: Sendable {
-    func end() { hangUp.withLock { $0 = nil } }
+  package struct HangUp: Sendable {
+    /// From now on SIGHUP interrupts the command again.
+    package func end() { hangUp.withLock { $0 = nil } }
   }
 
   /// From now on SIGHUP calls `body` on the I/O thread, and doesn't end the command.
-  static func onHangUp(_ body: @escaping @Sendable () -> Void) -> HangUp {
+  package static func onHangUp(_ body: @escaping @Sendable () -> Void) -> HangUp {
     hangUp.withLock { $0 = body }
     return HangUp()
   }
 
-  static func cancel(_ work: Task<CInt, Never>) {
+  /// From now on the signals cancel `work`.
+  package static func cancel(_ work: Task<CInt, Never>) {
     Self.work.withLock { $0 = work }
     // Without a signalfd the blocked signals would leave only SIGKILL to end the process, so they are unblocked below.
     let handler = try? Signals(signals) { signal in

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryCore
-import ArgumentParser
-import BridgeService
-import CommandOutput
+import AccessoryIO
 import Glibc
 import Logging
 
-extension Logger.Level: @retroactive ExpressibleByArgument {}
-
 /// The log of a service, one line per message: on standard error with the time for people, or with the level for the
 /// journal (sd-daemon(3)); on standard output as JSON. Writing never blocks.
-struct ServiceLog: LogHandler {
+package struct ServiceLog: LogHandler {
   enum Form: Sendable {
     case people, journal, documents
   }
 
-  var logLevel: Logger.Level
-  var metadata: Logger.Metadata = [:]
+  /// The least important level that is logged.
+  package var logLevel: Logger.Level
+  /// The logger's metadata, which isn't printed.
+  package var metadata: Logger.Metadata = [:]
   private let form: Form
 
   private static let errors = LogWriter(STDERR_FILENO) { count in
@@ -35,19 +33,19 @@ struct ServiceLog: LogHandler {
   private static let flushTimeout = Duration.seconds(1)
 
   /// Waits up to a second until the last lines are read; for the end of the service.
-  static func finish() {
+  package static func finish() {
     errors.finish(within: flushTimeout)
     output.finish(within: flushTimeout)
   }
 
-  /// A logger; it writes JSON to standard output if `json`.
-  static func logger(_ level: Logger.Level, json: Bool) -> Logger {
+  /// A logger; it writes JSON to standard output if `json`. `label` is the program's name.
+  package static func logger(_ label: String, _ level: Logger.Level, json: Bool) -> Logger {
     let form: Form = json ? .documents : isJournal() ? .journal : .people
-    return Logger(label: "bridge-cli") { _ in ServiceLog(logLevel: level, form: form) }
+    return Logger(label: label) { _ in ServiceLog(logLevel: level, form: form) }
   }
 
   /// Writes a document between the log's documents.
-  static func tell(_ document: some Encodable) {
+  package static func tell(_ document: some Encodable) {
     if let line = DocumentText.line(document) { output.write(line) }
   }
 
@@ -56,12 +54,14 @@ struct ServiceLog: LogHandler {
     self.form = form
   }
 
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+  /// One entry of the metadata.
+  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
-  func log(event: LogEvent) {
+  /// Writes a message.
+  package func log(event: LogEvent) {
     // Texts of devices are escaped where a message is composed. This escapes the rest.
     let text = SafeText.escape("\(event.message)", limit: 2_000)
     (form == .documents ? Self.output : Self.errors).write(Self.line(event.level, text, form))
@@ -99,4 +99,12 @@ struct ServiceLog: LogHandler {
     guard fstat(STDERR_FILENO, &file) == 0 else { return false }
     return String(cString: stream) == "\(file.st_dev):\(file.st_ino)"
   }
+}
+
+/// A message of the service's log.
+struct LogDocument: Encodable {
+  let schema = DocumentSchema.name
+  let event = "log"
+  let time = WallClock.seconds
+  let level, message: String
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import ArgumentParser
+import CommandOutput
+import Glibc
+
+/// How the result is printed.
+struct OutputOptions: ParsableArguments {
+  @Flag(help: "Print JSON, one document on each line, also for errors.")
+  var json = false
+}
+
+/// A command that can print JSON.
+protocol JSONCommand {
+  var output: OutputOptions { get }
+}
+
+/// Prints errors, and maps them to exit statuses.
+enum Failure {
+  /// Prints the error, as JSON if the command has `--json`, and returns the exit status. An interrupted command prints
+  /// no error.
+  static func report(_ error: any Error, of command: any ParsableCommand) -> CInt {
+    // Ends commands that run until they are interrupted; that is no failure.
+    if error is CancellationError { return EXIT_SUCCESS }
+    if let signal = Interruption.signal { return ExitStatus.of(signal: signal) }
+    guard let report = report(of: error) else { return Self.report(parsing: error) }
+    report.tell(asJSON: (command as? any JSONCommand)?.output.json == true, program: BridgeFleet.name)
+    return report.exitStatus
+  }
+
+  /// Prints an error that was found before the command line was parsed; returns the exit status.
+  static func report(early error: any Error) -> CInt {
+    guard let report = report(of: error) else { return report(parsing: error) }
+    report.tell(asJSON: wantsJSON, program: BridgeFleet.name)
+    return report.exitStatus
+  }
+
+  private static func report(of error: any Error) -> ErrorReport? {
+    switch error {
+    case let error as AccessoryError: ErrorReport(error)
+    case let error as UsageError: ErrorReport(error)
+    default: nil
+    }
+  }
+
+  /// Whether the command line asks for JSON, where no parsed command is available.
+  private static var wantsJSON: Bool { CommandLine.arguments.prefix { $0 != "--" }.contains("--json") }
+
+  /// Prints ArgumentParser's own errors, or the help that was asked for; returns the exit status.
+  static func report(parsing error: any Error) -> CInt {
+    let status = BridgeFleet.exitCode(for: error).rawValue
+    let text = BridgeFleet.fullMessage(for: error)
+    guard status != EXIT_SUCCESS else {
+      if !text.isEmpty { Output.line(text) }
+      return status
+    }
+    if status == ExitStatus.usage, wantsJSON {
+      ErrorReport(UsageError(BridgeFleet.message(for: error))).tell(asJSON: true, program: BridgeFleet.name)
+    } else if !text.isEmpty {
+      let isMarked = text.hasPrefix(mark)
+      let begin = isMarked ? Style.standardError.red("\(BridgeFleet.name):") + " " : ""
+      Output.note(begin + text.dropFirst(isMarked ? mark.count : 0))
+    }
+    return status
+  }
+
+  /// ArgumentParser's prefix of error messages. It is replaced by the command's name, as in all our errors.
+  private static let mark = "Error: "
+}
