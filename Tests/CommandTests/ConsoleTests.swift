@@ -348,6 +348,28 @@ import Testing
     }
   }
 
+  /// A line that an unplug cuts off isn't sent a second time; the next one is sent when the accessory is back.
+  @Test func cutOffFromAPipe() async throws {
+    try await Sandbox.with { box in
+      let link = box.directory.path + "/acc"
+      let accessory = try openPseudoTerminal(raw: true)
+      try #require(symlink(accessory.path, link) == 0)
+      let line = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 19)
+      try box.directory.write(line + Array("\nsecond\n".utf8), to: "lines")
+      let console = try box.start(
+        ["console", "./acc", "--reconnect", "--linger", "60s"], prefix: ["/bin/sh", "-c", #"exec "$0" "$@" < lines"#])
+      #expect(try await accessory.read(1_000) == Array(line.prefix(1_000)))
+      accessory.unplug()
+      try await console.transcript.wait { $0.status != nil || $0.errorText.contains("while bytes were sent") }
+      let again = try openPseudoTerminal(raw: true)
+      unlink(link)
+      try #require(symlink(again.path, link) == 0)
+      #expect(try await text(again, 7) == "second\n")
+      console.signal(SIGTERM)
+      _ = try await console.end()
+    }
+  }
+
   @Test func wrongUse() async throws {
     try await Sandbox.with { box in
       for arguments in [

@@ -110,8 +110,8 @@ import Testing
     ("device: A1\ntcp: 7000\non_unplug: stay\n", "3:12: on_unplug must be hang-up or keep or end"),
     ("device: A1\ntcp: 7000\nwrite: yes\n", "3:8: write must be true or false"),
     ("device: A1\ntcp: 7000\nmax_clients: 0\n", "3:14: max_clients must be a number from 1 on"),
-    ("device: A1\ntcp: 0.0.0.0:7000\n", "1:1: other machines can connect to 0.0.0.0:7000: say which may"),
-    ("device: A1\n", "1:1: say where others are to find it"), ("device: [A1]\n", "1:9: "),
+    ("device: A1\ntcp: 0.0.0.0:7000\n", "1:1: other machines can connect to 0.0.0.0:7000: name their network"),
+    ("device: A1\n", "1:1: name at least one endpoint"), ("device: [A1]\n", "1:9: "),
     ("device: A1\ntcp:\n\t7000", "3:"),
   ])
   func mistakesAreToldWithTheirPlace(_ text: String, _ message: String) async throws {
@@ -131,7 +131,7 @@ import Testing
     try await Sandbox.with { box in
       for more in [["A1"], ["--tcp", "0"], ["--stdio"]] {
         let ended = try await box.run(["bridge", "--config", "lamp.yaml"] + more)
-        #expect(ended.status == EX_USAGE && ended.errorText.contains("takes all from the file"), "\(ended.errorText)")
+        #expect(ended.status == EX_USAGE && ended.errorText.contains("takes everything from the file"), "\(ended.errorText)")
       }
       let missing = try await box.run("bridge", "--config", "lamp.yaml")
       #expect(missing.status == EX_CONFIG && missing.errorText.contains("lamp.yaml: it can't be read"))

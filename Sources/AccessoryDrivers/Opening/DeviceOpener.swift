@@ -82,7 +82,9 @@ public struct DeviceOpener: Sendable {
     let transport: any Transport
     switch device.address {
     case .terminal(let path):
-      transport = try await DescriptorTransport.open(terminal(path).configuration(path: path, label: label), io: io)
+      var configuration = terminal(path).configuration(path: path, label: label)
+      configuration.link = device.link
+      transport = try await DescriptorTransport.open(configuration, io: io)
     case .usb(let path):
       transport = try await USBTransport.open(settings.usb.configuration(path: path, label: label), io: io)
     case .tcp(let place):

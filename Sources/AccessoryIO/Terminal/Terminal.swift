@@ -32,6 +32,7 @@ struct Terminal: Sendable {
   /// some only the mode.
   init(_ configuration: TerminalConfiguration) throws(AccessoryError) {
     let label = configuration.label
+    try LinkedTerminals.check(configuration)
     do throws(Errno) {
       descriptor = try SystemCall.open(configuration.path, O_RDWR | O_NOCTTY | O_NONBLOCK)
     } catch {
@@ -57,6 +58,7 @@ struct Terminal: Sendable {
     guard let original, let token else { throw AccessoryError(.ioFailure, "reading the settings of \(label)") }
     token.update(original)
     (self.original, self.token) = (original, token)
+    LinkedTerminals.add(configuration, descriptor)
     // Discards bytes from before the open: they may answer another program's request, or be half a message.
     discardInput()
   }

@@ -38,6 +38,8 @@ public struct TerminalConfiguration: Sendable, Hashable {
 
   /// The device node, or a link to it.
   public var path: String
+  /// The link that led to `path`; nil when the device was named by its node. See `LinkedTerminals`.
+  package var link: String?
   /// The device's name in error messages; the path by default.
   public var label: String
   /// Bits per second; any integer above 0 that the hardware supports.

@@ -12,25 +12,26 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
     commandName: "bridge",
     abstract: "Lets other programs use an accessory's line.",
     discussion: """
-      Opens DEVICE once, and shares it among all programs that come by any of the endpoints, of which there may be several \
-      at once. Ends with Ctrl-C.
+      Opens DEVICE once and shares it among all programs that connect to the endpoints. Several endpoints can be open at the same \
+      time. Ends with Ctrl-C.
 
-      Where its protocol is known (framed, ev3, described ones), it is shared by frames: a program's requests reach the \
-      accessory whole, one after another, and each reply goes to the program that asked. What is no frame is dropped. Otherwise, \
-      or with --by bytes, all bytes pass as they are, and all programs get all that the accessory sends.
+      If the accessory's protocol is known (framed, ev3, or described by a file), the line is shared by frames: each request \
+      reaches the accessory as a whole, requests are sent one after another, and each reply goes to the program that sent the \
+      request. Bytes that are not part of a frame are dropped. Otherwise, or with --by bytes, all bytes pass unchanged, and every \
+      program receives everything that the accessory sends.
 
-      A pseudo-terminal looks like the accessory's serial port to programs that know nothing else, also where the accessory is \
-      a USB device without one, or on the network. DTR, RTS and a break don't pass it: the kernel keeps none for it.
+      A pseudo-terminal (--pty) looks like a serial port to other programs, even if the accessory is on the network or is a USB \
+      device without a serial port. DTR, RTS and break are not passed on, because the kernel has none for a pseudo-terminal.
 
-      PLACE is HOST:PORT, or a port alone, which listens at 127.0.0.1; port 0 takes any that is free. Every user of this \
-      machine can connect there. Nobody else can, unless --allow says which networks may; nothing is encrypted, and nobody is \
-      asked who they are. A connection that begins as a web browser's does is closed.
+      PLACE is HOST:PORT, or a port alone, which listens on 127.0.0.1; port 0 takes any free port. Every user of this machine can \
+      connect. Other machines can connect only if --allow names their network. Connections are not encrypted, and clients are not \
+      authenticated. A connection that begins with an HTTP request is closed.
 
-      Where the accessory's protocol has commands that change something in it, such frames need --write and a profile that \
-      says writes: allowed; and so do bytes, unless --writers none shares it read-only.
+      If the accessory's protocol has commands that change the accessory, clients can send them only with --write and a profile \
+      with `writes: allowed`. The same applies to sharing by bytes, unless --writers none shares the line read-only.
 
-      With --config all that is said by a file: `device: SIM0001`, and options without their dashes, `tcp: 7000`, \
-      `on_unplug: keep`; bridge-cli share check FILE says what is wrong in it.
+      --config takes the device and the options from a file: `device: SIM0001`, and options without their dashes, such as \
+      `tcp: 7000` and `on_unplug: keep`. Check such a file with: bridge-cli share check FILE
 
       EXAMPLES
         bridge-cli bridge /dev/ttyUSB0 --tcp 7000
@@ -44,50 +45,53 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
 
   @OptionGroup var device: DeviceArgument
   @Option(
-    help: ArgumentHelp("Listen here; may be said several times.", valueName: "place"), transform: ListeningPlace.read)
+    help: ArgumentHelp("Listen at this address. May be repeated.", valueName: "place"), transform: ListeningPlace.read)
   var tcp: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp(
-      "Listen here for clients of RFC 2217, which set the line's speed and modem lines, too; may be said several times.",
+      "Listen here for clients of RFC 2217, which can also set the line's speed and modem lines. May be repeated.",
       valueName: "place"), transform: ListeningPlace.read)
   var rfc2217: [ListeningPlace] = []
   @Option(
-    help: ArgumentHelp("Listen at a socket with this path; may be said several times.", valueName: "path"),
+    help: ArgumentHelp("Listen at a Unix socket with this path. May be repeated.", valueName: "path"),
     completion: .file())
   var unix: [String] = []
   @Option(
-    help: ArgumentHelp("Make a pseudo-terminal, linked from this path; may be said several times.", valueName: "path"),
+    help: ArgumentHelp("Make a pseudo-terminal with a link at this path. May be repeated.", valueName: "path"),
     completion: .file())
   var pty: [String] = []
-  @Flag(help: "Share it with standard input and output; what there is to say goes to standard error.")
+  @Flag(help: "Share the line with standard input and output; messages go to standard error.")
   var stdio = false
 
   @Option(
     help: ArgumentHelp(
-      "Keep what passes in this file, for trace and replay; appended to if it exists.", valueName: "file"),
+      "Record the traffic in this file, for trace and replay. An existing file is appended to.", valueName: "file"),
     completion: .file())
   var record: String?
   @Option(
     help: ArgumentHelp(
-      "Let machines with these addresses connect, like 192.168.1.0/24; may be said several times.", valueName: "net"),
+      "Let machines of this network connect, like 192.168.1.0/24. May be repeated.", valueName: "net"),
     transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
-  @Option(help: "Whose bytes reach the accessory: none, one (who writes first, until it leaves), or many.")
+  @Option(
+    help:
+      "Which clients' bytes reach the accessory: of none, of one (the first that writes, until it leaves), or of many.")
   var writers = SharingRules.Writers.many
   @Option(
     help: """
-      Share frames (each reply goes to who asked) or bytes (all get everything); frames where the protocol is known and \
-      clients may write.
+      Share frames (each reply goes to the client that asked) or bytes (every client receives everything); default: frames \
+      if the protocol is known and clients may write, otherwise bytes.
       """)
   var by: SharedUnit?
   @Option(
     help: """
-      What becomes of a client that doesn't take what comes: close (unless it is the only one: then the accessory waits), \
-      skip (it misses some), or wait (all wait for it).
+      What happens to a client that reads too slowly: close (if it is the only client, the accessory waits instead), \
+      skip (it misses bytes), or wait (all clients wait for it).
       """)
   var slowReader = SharingRules.SlowReader.close
   @Option(
-    help: ArgumentHelp("Bytes that wait for a slow client: 4K to 64M.", valueName: "size"), transform: SizeArgument.read
+    help: ArgumentHelp("How many bytes are kept for a slow client, 4K to 64M.", valueName: "size"),
+    transform: SizeArgument.read
   )
   var buffer = SizeArgument(bytes: 1 << 20)
   @Option(
@@ -96,30 +100,31 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
       status 69).
       """)
   var onUnplug = UnplugArgument.hangUp
-  @Option(help: ArgumentHelp("Take in so many clients at each place.", valueName: "number"))
+  @Option(help: ArgumentHelp("The greatest number of clients at each endpoint.", valueName: "number"))
   var maxClients = 512
-  @Flag(help: "Take in one client at each place: who comes takes the place of who is there.")
+  @Flag(help: "Allow one client at each endpoint: a new client replaces the one that is connected.")
   var newestWins = false
   @Option(
-    help: ArgumentHelp("The mode of sockets and terminals; 0600 and the system's unless given.", valueName: "mode"),
+    help: ArgumentHelp(
+      "The file mode of sockets (default: 0600) and pseudo-terminals (default: the system's).", valueName: "mode"),
     transform: ModeArgument.read)
   var mode: ModeArgument?
   @Option(
     help: ArgumentHelp(
-      "A client that says it sends no more is kept until the accessory was silent for so long; 500ms unless given.",
+      "Keep a client that has closed its sending side until the accessory has been silent for this long; default: 500ms.",
       valueName: "time"), transform: TimeArgument.read)
   var linger: TimeArgument?
   @Option(
     help: ArgumentHelp(
       """
-      Reset the board with exact times when a client of --rfc2217 begins to do so by DTR and RTS: esp (ESP32, ESP8266), \
-      arduino, or a file that says how (./board.yaml).
+      When a client of --rfc2217 begins to reset the board by DTR and RTS, run the reset here with exact times: esp (ESP32, \
+      ESP8266), arduino, or a file that describes it (./board.yaml).
       """, valueName: "board"), completion: CompletionWords.resets)
   var reset: ResetArgument?
-  @Flag(help: "Let clients change something in the accessory, if its profile allows that, too.")
+  @Flag(help: "Let clients send commands that change the accessory, if its profile allows them.")
   var write = false
   @Option(
-    help: ArgumentHelp("Take all that from this file, and say nothing else.", valueName: "file"),
+    help: ArgumentHelp("Take the device and all options from this file.", valueName: "file"),
     completion: .file(extensions: ["yaml", "yml"]))
   var config: String?
   @OptionGroup(title: TransportOptions.title) var transport: TransportOptions
@@ -130,29 +135,30 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
     if config != nil {
       let isMore = device.text != nil || stdio || ![tcp, rfc2217].allSatisfy(\.isEmpty) || !(unix + pty).isEmpty
       guard !isMore else {
-        throw ValidationError("--config takes all from the file: name no device and no place beside it")
+        throw ValidationError("--config takes everything from the file: leave out the device and the endpoints")
       }
       return
     }
     guard !tcp.isEmpty || !rfc2217.isEmpty || !unix.isEmpty || !pty.isEmpty || stdio else {
       throw ValidationError(
-        "say where others are to find it: --pty ./tty, --tcp 7000, --rfc2217 7001, --unix ./line.sock or --stdio")
+        "name at least one endpoint: --pty ./tty, --tcp 7000, --rfc2217 7001, --unix ./line.sock or --stdio")
     }
     for path in unix + pty where path.isEmpty { throw ValidationError("--unix and --pty want a path, like ./line") }
     for place in tcp + rfc2217 where !place.isLoopback && allow.isEmpty {
       throw ValidationError(
-        "other machines can connect to \(place.text): say which may, like --allow 192.168.1.0/24, or leave the host out"
+        "other machines can connect to \(place.text): name their network, like --allow 192.168.1.0/24, or leave the host out"
       )
     }
     guard maxClients >= 1 else { throw ValidationError("--max-clients is at least 1") }
     guard (4_096...(64 << 20)).contains(buffer.bytes) else { throw ValidationError("--buffer is 4K to 64M") }
     if by == .frames, writers == .none {
-      throw ValidationError("--by frames is for clients that ask: with --writers none nobody does, so leave it out")
+      throw ValidationError(
+        "--by frames needs clients that send requests, and --writers none forbids that: leave one of them out")
     }
     if reset != nil, rfc2217.isEmpty {
-      throw ValidationError("--reset is for clients of RFC 2217, which set DTR and RTS: say --rfc2217, too")
+      throw ValidationError("--reset needs clients that can set DTR and RTS: add --rfc2217")
     }
-    if stdio, output.json { throw ValidationError("--stdio and --json exclude each other: both want standard output") }
+    if stdio, output.json { throw ValidationError("--stdio and --json exclude each other: both use standard output") }
   }
 
   func run() async throws {

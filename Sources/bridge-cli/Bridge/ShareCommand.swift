@@ -10,9 +10,9 @@ import Glibc
 struct ShareCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "share",
-    abstract: "Checks files that say how an accessory is shared.",
+    abstract: "Checks configuration files of shared accessories.",
     discussion: """
-      bridge-cli bridge --config FILE shares an accessory as a file says; accessory-bridge-share@NAME.service does so with \
+      'bridge-cli bridge --config FILE' reads such a file. accessory-bridge-share@NAME.service uses \
       /etc/accessory-bridge/shares/NAME.yaml.
 
       EXAMPLES
@@ -24,9 +24,9 @@ struct ShareCommand: AsyncParsableCommand {
 struct ShareCheck: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Says what is wrong in files of shares, and where.",
+    abstract: "Prints the errors in share files, with line and column.",
     discussion: """
-      The exit status is 78 when something is wrong in any of them.
+      The exit status is 78 if any file has an error.
 
       EXAMPLES
         bridge-cli share check lamp.yaml

@@ -13,16 +13,16 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
     commandName: "replay",
     abstract: "Plays the accessory of a recording, and checks what the host sends.",
     discussion: """
-      Pretends to be the accessory that was recorded in FILE, with 'trace --record' or 'bridge --record'. What the accessory \
-      sent goes out when the host has sent all that it had sent before, and as long after that as in the recording; a host that \
-      is faster than the recorded one is answered at once. Where the accessory was unplugged, it is unplugged again.
+      Simulates the accessory of a recording that 'trace --record' or 'bridge --record' made. The accessory's bytes are sent once \
+      the host has sent everything that it had sent before them in the recording, after the same pause; a host that is faster than \
+      the recorded one is answered at once. Where the accessory was unplugged in the recording, it is unplugged again.
 
-      What the host sends must be what was recorded, and nothing more. At the first byte that isn't, the command shows both and \
-      ends with exit status 65. Of AF1 and EV3 each host counts its messages in its own way: their numbers may differ, and the replies get \
-      those of the host.
+      The host must send exactly what was recorded. At the first difference the command shows the recorded byte and the received \
+      one, and ends with exit status 65. Hosts number their AF1 and EV3 messages differently, so these numbers may differ from the \
+      recording; replies get the numbers of the host.
 
-      While nobody has the terminal open, or is connected, what the accessory would send waits. When all was replayed, the \
-      command ends with exit status 0 as soon as the host has left, or after a second; Ctrl-C ends it before that, with 130.
+      The replay pauses while no host has the terminal open or is connected. When everything was replayed, the command ends with \
+      exit status 0 as soon as the host has left, at the latest after a second. Ctrl-C ends it earlier, with exit status 130.
 
       EXAMPLES
         bridge-cli replay session.trace --link ./acc
@@ -37,28 +37,28 @@ struct ReplayCommand: AsyncParsableCommand, JSONCommand {
   var link: String?
   @Option(
     help: ArgumentHelp(
-      "On the network: listen here, for one client at a time; port 0 takes any that is free.", valueName: "host:port"),
+      "Listen for one TCP client at a time; port 0 takes any free port.", valueName: "host:port"),
     transform: PlaceArgument.read)
   var tcp: PlaceArgument?
   @OptionGroup var usb: USBOptions
   @Option(
-    help: ArgumentHelp("So many times as fast as it was recorded; max leaves all pauses out.", valueName: "factor"),
+    help: ArgumentHelp("How many times as fast as the recording; max leaves out all pauses.", valueName: "factor"),
     transform: SpeedArgument.read)
   var speed = SpeedArgument(speed: .times(1))
-  @Flag(help: "The host may send more when all was replayed, as one does that asks again and again.")
+  @Flag(help: "Let the host send more after the end of the recording, for hosts that ask again and again.")
   var openEnd = false
   @Option(
     help: ArgumentHelp(
-      "End with exit status 75 when the host is silent for so long and it is its turn.", valueName: "time"),
+      "End with exit status 75 when it is the host's turn and it stays silent for this long.", valueName: "time"),
     transform: TimeArgument.read)
   var patience: TimeArgument?
   @Option(
     help: ArgumentHelp(
-      "Whose messages these are, if not of the driver that the recording names; a file may describe them.",
+      "The driver of the recorded protocol, or the file of a protocol description; default: the one that the recording names.",
       valueName: "name|file"), completion: CompletionWords.drivers)
   var driver: String?
   @Option(
-    help: ArgumentHelp("Serial number; the first free of REPLAY1, REPLAY2, … unless given.", valueName: "text"))
+    help: ArgumentHelp("Serial number; default: the first free one of REPLAY1, REPLAY2, …", valueName: "text"))
   var serial: String?
   @OptionGroup var output: OutputOptions
 
