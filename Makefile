@@ -78,13 +78,13 @@ lab: static ## The tests against a stock kernel's USB, udev and systemd, in gues
 # includes the wait for the others.
 define run-tests
 	swift build --build-tests $(1)
-	swift test --skip-build $(1) $(2) --experimental-maximum-parallelization-width 8 --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
+	Tests/run-suite 8 --skip-build $(1) $(2) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
 		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)' \
 		--skip '^BridgeServiceTests' --skip '^AccessoryBridgeTests' --skip '^CommandTests' --skip '^LabTests'
-	Tests/run-suite CommandTests --skip-build $(1) $(2)
-	swift test --skip-build $(1) --filter '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)'
-	swift test --skip-build $(1) --filter '^BridgeServiceTests'
-	Tests/run-suite AccessoryBridgeTests --skip-build $(1)
+	Tests/run-suite 3 --skip-build $(1) $(2) --filter '^CommandTests'
+	Tests/run-suite 8 --skip-build $(1) --filter '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)'
+	Tests/run-suite 8 --skip-build $(1) --filter '^BridgeServiceTests'
+	Tests/run-suite 3 --skip-build $(1) --filter '^AccessoryBridgeTests'
 	swift test --skip-build $(1) --filter '^AccessoryIOTests.ProcessWide'
 	swift test --skip-build $(1) --filter '^USBTests'
 	swift test --skip-build $(1) --no-parallel --filter '^ExternalAccessoryTests'
