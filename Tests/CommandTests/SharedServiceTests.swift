@@ -131,7 +131,8 @@ import Testing
     try await Sandbox.with { box in
       for more in [["A1"], ["--tcp", "0"], ["--stdio"]] {
         let ended = try await box.run(["bridge", "--config", "lamp.yaml"] + more)
-        #expect(ended.status == EX_USAGE && ended.errorText.contains("takes everything from the file"), "\(ended.errorText)")
+        #expect(
+          ended.status == EX_USAGE && ended.errorText.contains("takes everything from the file"), "\(ended.errorText)")
       }
       let missing = try await box.run("bridge", "--config", "lamp.yaml")
       #expect(missing.status == EX_CONFIG && missing.errorText.contains("lamp.yaml: it can't be read"))
