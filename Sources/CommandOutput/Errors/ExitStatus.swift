@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import AccessoryCore
 import Glibc
 
@@ -12,16 +13,5 @@ package enum ExitStatus {
   package static func of(signal: CInt) -> CInt { 128 + signal }
 
   /// For an error of this kind.
-  package static func of(_ kind: AccessoryError.Kind) -> CInt {
-    switch kind {
-    case .disconnected, .busy, .cancelled, .unsupported: EX_UNAVAILABLE
-    case .permissionDenied: EX_NOPERM
-    case .notFound: EX_NOINPUT
-    case .timedOut: EX_TEMPFAIL
-    case .refused: EX_PROTOCOL
-    case .badData: EX_DATAERR
-    case .misconfigured: EX_CONFIG
-    case .ioFailure: EX_IOERR
-    }
-  }
+  package static func of(_ kind: AccessoryError.Kind) -> CInt { kind.exitStatus }
 }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// The entities of commands: what they send are messages that `FleetCall` reads.
+enum CommandEntities {
+  static func all(_ facts: DiscoveryFacts, topics: FleetTopics, of accessory: TopicLevel) -> [Entity] {
+    facts.commands.compactMap { command in
+      let level = TopicLevel(naming: command.name)
+      return entity(command, "command_" + level.text)?.with("command_topic", topics.set(level, of: accessory))
+    }
+  }
+
+  /// Nil for a command that Home Assistant can't ask for: one with several arguments that must be given.
+  private static func entity(_ command: Bridge.Command, _ key: String) -> Entity? {
+    let name = HomeAssistantText.title(command.name)
+    let required = command.arguments.filter { $0.standard == nil }
+    guard required.count <= 1 else { return nil }
+    // A command with one argument is set to a value, also where that has a default.
+    guard let argument = required.first ?? (command.arguments.count == 1 ? command.arguments[0] : nil) else {
+      let button = Entity(.button, key, name: name).with("payload_press", "{}")
+      return command.name == "identify" ? button.with("device_class", "identify") : button
+    }
+    switch argument.kind {
+    case .whole:
+      guard let minimum = argument.minimum, let maximum = argument.maximum, minimum < maximum else { return nil }
+      // Home Assistant sends whole numbers without a point. Beyond this it can't tell all whole numbers apart.
+      guard (-(1 << 53)...(1 << 53)).contains(minimum), (-(1 << 53)...(1 << 53)).contains(maximum) else { return nil }
+      return Entity(.number, key, name: name).with("min", .int(minimum)).with("max", .int(maximum)).with(
+        "step", .int(1)
+      )
+      .with("mode", "box").with("unit_of_measurement", argument.unit.map(HomeAssistantText.name))
+    case .choice:
+      return select(key, name, argument.words ?? [])
+    case .flag:
+      return select(key, name, ["yes", "no"])
+    case .text:
+      return Entity(.text, key, name: name).with("max", .int(max(1, min(argument.limit ?? longestText, longestText))))
+    case .choices, .bytes: return nil
+    }
+  }
+
+  /// Home Assistant's longest text.
+  private static let longestText = 255
+
+  private static func select(_ key: String, _ name: String, _ words: [String]) -> Entity? {
+    guard !words.isEmpty else { return nil }
+    return Entity(.select, key, name: name).with("options", .array(words.map { .string($0) }))
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// A message of Home Assistant's MQTT discovery, by which it shows a device with its entities (Home Assistant 2024.11 or later). It is
+/// retained; an empty message on the same topic removes the device.
+package struct DiscoveryMessage: Sendable, Hashable {
+  /// The topic.
+  package let topic: String
+  /// The entities: the component's key with its platform. The publisher keeps them, to remove those that the next message doesn't
+  /// have.
+  package let components: [String: String]
+  private let fields: [String: JSON]
+
+  /// Home Assistant's own prefix of the topics of discovery, unless its user changes it.
+  package static let standardPrefix = "homeassistant"
+
+  /// The topic on which Home Assistant tells `online` and `offline`.
+  package static func birthTopic(prefix: String = standardPrefix) -> String { "\(prefix)/status" }
+
+  /// The message of an accessory. `version` is that of this program.
+  package init(
+    _ facts: DiscoveryFacts, _ accessory: TopicLevel, of topics: FleetTopics, version: String,
+    prefix: String = standardPrefix
+  ) {
+    let id = Self.identifier(topics.gateway) + "_" + accessory.text
+    let identity = facts.identity?.reading ?? AccessoryIdentity()
+    func text(_ own: String, _ other: String? = nil) -> JSON? {
+      let text = own.isEmpty ? other ?? "" : own
+      return text.isEmpty ? nil : .string(HomeAssistantText.name(text))
+    }
+    var device: [String: JSON] = [
+      "identifiers": .array([.string(id)]), "name": .string(HomeAssistantText.name(facts.name)),
+      "via_device": .string(Self.identifier(topics.gateway)),
+    ]
+    device["manufacturer"] = text(identity.manufacturer, facts.device.manufacturer)
+    device["model"] = text(identity.model, facts.device.model)
+    device["serial_number"] = text(identity.serialNumber, facts.device.serial)
+    device["sw_version"] = text(identity.firmwareRevision)
+    device["hw_version"] = text(identity.hardwareRevision)
+    let connected = Entity(.binarySensor, "connected", name: "Connected").with("device_class", "connectivity")
+      .with("state_topic", topics.availability(of: accessory)).with("payload_on", FleetTopics.online)
+      .with("payload_off", FleetTopics.offline)
+      // The accessory's own availability isn't among these: the entity would be unavailable when it has something to say.
+      .with("availability", Self.availability([topics.availability])).diagnostic
+    let entities =
+      ReadingEntities.all(facts) + [connected] + ValueEntities.all(facts, topic: topics.values(of: accessory))
+      + CommandEntities.all(facts, topics: topics, of: accessory)
+    self.init(
+      topic: "\(prefix)/device/\(topics.gateway)/\(accessory)/config", id: id, device, entities, version: version,
+      availability: [topics.availability, topics.availability(of: accessory)], state: topics.state(of: accessory))
+  }
+
+  /// The message of a gateway, which its accessories are connected by.
+  package init(gateway info: GatewayInfo, prefix: String = standardPrefix) {
+    let topics = FleetTopics(info.gateway)
+    let id = Self.identifier(info.gateway)
+    let host = info.host.isEmpty ? info.gateway.text : info.host
+    let connected = Entity(.binarySensor, "connected", name: "Connected").with("device_class", "connectivity")
+      .with("payload_on", FleetTopics.online).with("payload_off", FleetTopics.offline).diagnostic
+    self.init(
+      topic: "\(prefix)/device/\(info.gateway)/config", id: id,
+      [
+        "identifiers": .array([.string(id)]), "name": .string(HomeAssistantText.name("Accessory Bridge on \(host)")),
+        "model": .string("Gateway"), "sw_version": .string(HomeAssistantText.name(info.version)),
+      ], [connected], version: info.version, availability: [], state: topics.availability)
+  }
+
+  private init(
+    topic: String, id: String, _ device: [String: JSON], _ entities: [Entity], version: String,
+    availability topics: [String], state: String
+  ) {
+    self.topic = topic
+    components = Dictionary(entities.map { ($0.key, $0.platform.rawValue) }) { first, _ in first }
+    var fields: [String: JSON] = [
+      "device": .object(device), "state_topic": .string(state), "qos": .int(1),
+      "origin": .object(["name": .string("Accessory Bridge"), "sw_version": .string(version)]),
+      "components": .object(Dictionary(entities.map { ($0.key, $0.component(of: id)) }) { first, _ in first }),
+    ]
+    if !topics.isEmpty {
+      fields["availability"] = Self.availability(topics)
+      fields["availability_mode"] = .string("all")
+    }
+    self.fields = fields
+  }
+
+  private static func availability(_ topics: [String]) -> JSON {
+    .array(topics.map { .object(["topic": .string($0)]) })
+  }
+
+  private static func identifier(_ gateway: TopicLevel) -> String { "accessory-bridge_" + gateway.text }
+
+  /// The message. `old` are the components of the message before it, if that has others: they are removed.
+  package func bytes(replacing old: [String: String] = [:]) -> [UInt8] {
+    var fields = fields
+    if case .object(var all)? = fields["components"] {
+      for (key, platform) in old where all[key] == nil { all[key] = .object(["platform": .string(platform)]) }
+      fields["components"] = .object(all)
+    }
+    return JSON.object(fields).bytes
+  }
+}

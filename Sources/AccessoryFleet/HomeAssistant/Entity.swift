@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// An entity of Home Assistant: a component of a device's discovery message.
+struct Entity: Sendable, Hashable {
+  /// The kinds of entities that we make, by their names in messages.
+  enum Platform: String, Sendable, Hashable {
+    case sensor, button, number, select, text
+    case binarySensor = "binary_sensor"
+  }
+
+  let platform: Platform
+  /// The key among the components of the device; also the end of the unique id, which must never change.
+  let key: String
+  /// The options, by their names in messages.
+  private(set) var fields: [String: JSON]
+
+  init(_ platform: Platform, _ key: String, name: String) {
+    (self.platform, self.key) = (platform, key)
+    fields = ["name": .string(HomeAssistantText.name(name))]
+  }
+
+  /// The same entity with another option; without it where `value` is nil.
+  func with(_ option: String, _ value: JSON?) -> Entity {
+    var entity = self
+    entity.fields[option] = value
+    return entity
+  }
+
+  func with(_ option: String, _ text: String?) -> Entity { with(option, text.map { JSON.string($0) }) }
+
+  // MARK: - Kinds of entities
+
+  /// A number that is measured.
+  static func measurement(
+    _ key: String, name: String, deviceClass: String? = nil, unit: String?, _ template: String,
+    stateClass: String = "measurement"
+  ) -> Entity {
+    Entity(.sensor, key, name: name).with("device_class", deviceClass).with("unit_of_measurement", unit)
+      .with("state_class", stateClass).with("value_template", template)
+  }
+
+  /// One of several words, which are all known.
+  static func choice(_ key: String, name: String, _ words: [String], _ template: String) -> Entity {
+    Entity(.sensor, key, name: name).with("device_class", "enum").with("options", .array(words.map { .string($0) }))
+      .with("value_template", template)
+  }
+
+  /// Text of any kind. Home Assistant takes no state of more than 255 characters, so the template cuts it.
+  static func text(_ key: String, name: String, _ template: String) -> Entity {
+    Entity(.sensor, key, name: name).with("value_template", template)
+  }
+
+  /// Yes or no: the template gives `ON`, `OFF` or `None`.
+  static func truth(_ key: String, name: String, deviceClass: String? = nil, _ template: String) -> Entity {
+    Entity(.binarySensor, key, name: name).with("device_class", deviceClass).with("value_template", template)
+  }
+
+  /// Shown below the readings that matter most.
+  var diagnostic: Entity { with("entity_category", "diagnostic") }
+
+  /// The component of a message: the options, with what every entity has.
+  func component(of device: String) -> JSON {
+    var fields = fields
+    fields["platform"] = .string(platform.rawValue)
+    fields["unique_id"] = .string(device + "_" + key)
+    return .object(fields)
+  }
+}
+
+/// Texts for Home Assistant.
+enum HomeAssistantText {
+  /// The longest name of a device or an entity, in Unicode scalars.
+  private static let nameScalars = 64
+
+  /// A name for people. Names may be a device's own words: control characters in them are made visible, and they are cut.
+  static func name(_ text: String) -> String { SafeText.escape(text, limit: nameScalars) }
+
+  /// A name of the kind `port_4` for people: "Port 4".
+  static func title(_ name: String) -> String {
+    let words = name.split { $0 == "_" || $0 == "-" || $0 == " " }.joined(separator: " ")
+    guard let first = words.first else { return name.isEmpty ? "Value" : name }
+    return first.uppercased() + words.dropFirst()
+  }
+
+  /// A text as a literal in a template. Every character that isn't a plain one is written as an escape, so that no text, and
+  /// no device's own words, can end the literal and be read as a template.
+  static func literal(_ text: String) -> String {
+    var literal = "'"
+    for unit in text.utf16 {
+      let isPlain = unit < 0x80 && TopicLevel.isAllowed(UInt8(unit))
+      literal += isPlain ? String(Unicode.Scalar(UInt8(unit))) : "\\u" + Hexadecimal.string(unit)
+    }
+    return literal + "'"
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// A command for an accessory, as it arrives on its topic `set`. There are three forms:
+///
+/// - nothing, for a command without arguments, or whose arguments all have defaults;
+/// - a JSON object: `{"arguments": {"speed": 50}, "id": "7f3a"}`. The answer has the same `id`, by which whoever asked knows it.
+///   Both fields may be left out;
+/// - any other text, for a command with one argument: the argument, as it is typed. `50` is `{"arguments": {"speed": 50}}`.
+package struct FleetCall: Sendable, Hashable {
+  /// The arguments as texts, as they would be typed.
+  package var arguments: [String: String]
+  /// What the answer is to repeat; nil where nobody needs that.
+  package var id: String?
+
+  /// The longest `id`, in bytes.
+  package static let idBytes = 64
+
+  /// A call with these arguments.
+  package init(_ arguments: [String: String] = [:], id: String? = nil) {
+    (self.arguments, self.id) = (arguments, id)
+  }
+
+  /// The document: a JSON object.
+  package var bytes: [UInt8] {
+    var fields: [String: JSON] = ["arguments": .object(arguments.mapValues { .string($0) })]
+    fields["id"] = id.map { .string($0) }
+    return JSON.object(fields).bytes
+  }
+
+  /// Reads a message for `command`. Throws `misconfigured` when it has another form, or an argument that the command doesn't take.
+  package init(_ bytes: [UInt8], for command: Bridge.Command) throws(AccessoryError) {
+    do throws(FleetDocumentError) {
+      try self.init(reading: bytes, command)
+    } catch {
+      throw AccessoryError(.misconfigured, "\(SafeText.escape(command.name)): \(error)")
+    }
+    try Self.check(arguments, of: command)
+  }
+
+  /// The `id` of a message; nil where it has none. For the answer to a message that isn't a valid call.
+  package static func id(of bytes: [UInt8]) -> String? {
+    guard let fields = try? FleetFields(bytes, limit: FleetLimits.callBytes) else { return nil }
+    return try? fields.text("id", limit: idBytes)
+  }
+
+  private init(reading bytes: [UInt8], _ command: Bridge.Command) throws(FleetDocumentError) {
+    guard bytes.count <= FleetLimits.callBytes else {
+      throw FleetDocumentError("the message has more than \(FleetLimits.callBytes) bytes")
+    }
+    let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    guard let first else {
+      self.init()
+      return
+    }
+    guard first != UInt8(ascii: "{") else {
+      let fields = try FleetFields(bytes, limit: FleetLimits.callBytes)
+      if let unknown = fields.names.first(where: { $0 != "arguments" && $0 != "id" }) {
+        throw FleetDocumentError(
+          "the message has a field \(SafeText.escape(unknown)): it has arguments and id, and nothing else")
+      }
+      self.init(try Self.arguments(fields), id: try fields.text("id", limit: Self.idBytes))
+      return
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw FleetDocumentError("the message is not UTF-8")
+    }
+    let required = command.arguments.filter { $0.standard == nil }
+    guard let argument = required.count == 1 ? required[0] : command.arguments.count == 1 ? command.arguments[0] : nil
+    else {
+      throw FleetDocumentError(
+        command.arguments.isEmpty
+          ? "it takes no argument: send an empty message" : "it has several arguments: send {\"arguments\": {…}}")
+    }
+    self.init([argument.name: text])
+  }
+
+  /// Numbers and truth values become the texts that a person would type.
+  private static func arguments(_ fields: FleetFields) throws(FleetDocumentError) -> [String: String] {
+    guard let json = fields["arguments"] else { return [:] }
+    guard let given = json.fields, given.count <= FleetLimits.arguments else {
+      throw FleetDocumentError("arguments is not an object with at most \(FleetLimits.arguments) fields")
+    }
+    var arguments: [String: String] = [:]
+    for (name, value) in given {
+      switch value {
+      case .string(let text): arguments[name] = text
+      case .number(let digits): arguments[name] = wholeText(digits)
+      case .bool(let flag): arguments[name] = flag ? "yes" : "no"
+      default: throw FleetDocumentError("\(SafeText.escape(name)) is not a text, a number, or true or false")
+      }
+    }
+    return arguments
+  }
+
+  /// A number as it is typed. Programs that have only one kind of number send 50.0 for 50.
+  private static func wholeText(_ digits: String) -> String {
+    guard let number = Double(digits), let whole = Int(exactly: number) else { return digits }
+    return "\(whole)"
+  }
+
+  // MARK: - Checks
+
+  /// Throws `misconfigured` for arguments that the command doesn't take. The service checks them again; here the publisher
+  /// can refuse them without asking it.
+  private static func check(_ arguments: [String: String], of command: Bridge.Command) throws(AccessoryError) {
+    let name = SafeText.escape(command.name)
+    func wrong(_ problem: String) -> AccessoryError { AccessoryError(.misconfigured, "\(name): \(problem)") }
+    for argument in arguments.keys.sorted() where !command.arguments.contains(where: { $0.name == argument }) {
+      throw wrong("there is no argument \(SafeText.escape(argument))")
+    }
+    for argument in command.arguments {
+      guard let text = arguments[argument.name] else {
+        if argument.standard == nil { throw wrong("the argument \(SafeText.escape(argument.name)) is missing") }
+        continue
+      }
+      guard argument.takes(text) else {
+        throw wrong("\(SafeText.escape(argument.name)) can't be \(SafeText.escape(text)): it is \(argument.form)")
+      }
+    }
+  }
+}
+
+extension Bridge.CommandArgument {
+  /// Whether the argument may have this text.
+  func takes(_ text: String) -> Bool {
+    func isWord(_ text: some StringProtocol) -> Bool {
+      (words ?? []).contains { $0.lowercased() == text.lowercased() }
+    }
+    switch kind {
+    case .whole:
+      guard let number = Int(text) else { return false }
+      return (minimum.map { number >= $0 } ?? true) && (maximum.map { number <= $0 } ?? true)
+    case .choice: return isWord(text)
+    case .choices: return text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { isWord($0) }
+    case .text: return text.utf8.count <= limit ?? .max
+    case .bytes: return Hexadecimal.bytes(text).map { $0.count <= limit ?? .max } ?? false
+    case .flag: return text == "yes" || text == "no"
+    }
+  }
+
+  /// What the argument may be, for people.
+  fileprivate var form: String {
+    switch kind {
+    case .whole: "a whole number from \(minimum.map { "\($0)" } ?? "…") to \(maximum.map { "\($0)" } ?? "…")"
+    case .choice: "one of \(list)"
+    case .choices: "some of \(list), separated by commas"
+    case .text: "a text of at most \(limit ?? 0) bytes"
+    case .bytes: "at most \(limit ?? 0) bytes, in hexadecimal digits"
+    case .flag: "yes or no"
+    }
+  }
+
+  private var list: String {
+    (words ?? []).prefix(FleetLimits.arguments).map { SafeText.escape($0) }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// An accessory's device and its state with the gateway's service: the field `device` of documents, with `service` in it.
+enum FleetDevice {
+  /// The device without what only matters on its own machine: who may open it, and its USB interfaces.
+  static func json(_ accessory: Bridge.Accessory?, _ device: Bridge.Device) -> JSON {
+    var device = device
+    device.access = nil
+    device.usb?.interfaces = []
+    guard case .object(var fields) = JSON.of(device) else { return .null }
+    if let accessory {
+      fields["service"] = .object([
+        "state": .string(accessory.state.rawValue), "profile": .text(accessory.profile),
+        "driver": .text(accessory.driver), "tries": .int(accessory.tries),
+        "tries_limit": .whole(accessory.tries_limit), "next_try_ms": .whole(accessory.next_try_ms),
+        "holder": .text(accessory.holder), "problem": accessory.problem.map { FleetProblem($0).json } ?? .null,
+        "writes": .text(accessory.writes?.rawValue), "stale": .bool(accessory.stale ?? false),
+        "readings_age_ms": .whole(accessory.readings_age_ms),
+      ])
+    }
+    return .object(fields)
+  }
+
+  /// Reads a device and, where there is one, the service's record of it.
+  static func read(_ json: JSON) throws(FleetDocumentError) -> (Bridge.Device, Bridge.Accessory?) {
+    let device = try FleetFields.value(json, "device", as: Bridge.Device.self)
+    let texts = [
+      device.id, device.path, device.source, device.link, device.driver, device.name, device.manufacturer,
+      device.model, device.serial, device.terminal, device.usb?.node, device.usb?.port, device.usb?.damage,
+    ]
+    let lists = device.links + device.ways
+    guard texts.allSatisfy({ ($0?.utf8.count ?? 0) <= FleetLimits.textBytes }), lists.count <= FleetLimits.arguments,
+      lists.allSatisfy({ $0.utf8.count <= FleetLimits.textBytes })
+    else { throw FleetDocumentError("a text of the device is too long") }
+    guard let fields = try FleetFields(json).object("service") else { return (device, nil) }
+    guard let state = try fields.text("state").flatMap({ Bridge.AttachmentState(rawValue: $0) }) else {
+      throw FleetDocumentError("service.state is not known")
+    }
+    let counts = ReplyLimits.count
+    var accessory = Bridge.Accessory(
+      device: device, state: state, tries: try fields.whole("tries", counts) ?? 0, holder: try fields.text("holder"),
+      profile: try fields.text("profile"), driver: try fields.text("driver"))
+    accessory.tries_limit = try fields.whole("tries_limit", counts)
+    accessory.next_try_ms = try fields.whole("next_try_ms", counts)
+    accessory.readings_age_ms = try fields.whole("readings_age_ms", counts)
+    accessory.stale = try fields.flag("stale")
+    accessory.writes = try fields.text("writes").flatMap { Bridge.Writes(rawValue: $0) }
+    accessory.problem = try fields["problem"].map { json throws(FleetDocumentError) in
+      Bridge.Problem(try FleetProblem(json).error)
+    }
+    return (device, accessory)
+  }
+}
+
+/// An error in a document: of a device, or as a command's answer. The fields are those of the errors that commands print with
+/// `--json`.
+package struct FleetProblem: Sendable, Hashable {
+  /// The error.
+  package var error: AccessoryError
+
+  /// An error.
+  package init(_ error: AccessoryError) { self.error = error }
+
+  init(_ problem: Bridge.Problem) { error = problem.error(or: .ioFailure) }
+
+  var json: JSON {
+    var (errno, libusb, refusal): (CInt?, CInt?, UInt8?)
+    switch error.code {
+    case .errno(let number): errno = number
+    case .refusal(let reason): refusal = reason
+    case .libusb(let number): libusb = number
+    case nil: break
+    }
+    return .object([
+      "kind": .string(error.kind.rawValue), "message": .string(error.message), "errno": .whole(errno),
+      "libusb": .whole(libusb), "refusal": .whole(refusal), "exit_status": .int(error.kind.exitStatus),
+    ])
+  }
+
+  init(_ json: JSON) throws(FleetDocumentError) {
+    let fields = try FleetFields(json)
+    guard let message = try fields.text("message", limit: FleetLimits.messageBytes) else {
+      throw FleetDocumentError("the error has no message")
+    }
+    let kind = try fields.text("kind").flatMap { AccessoryError.Kind(rawValue: $0) } ?? .ioFailure
+    var code: AccessoryError.Code?
+    if let number = try fields.whole("errno", 0...Int(CInt.max)) { code = .errno(CInt(number)) }
+    if let number = try fields.whole("libusb", Int(CInt.min)...0) { code = .libusb(CInt(number)) }
+    if let number = try fields.whole("refusal", 0...Int(UInt8.max)) { code = .refusal(UInt8(number)) }
+    error = AccessoryError(kind, code: code, message)
+  }
+}

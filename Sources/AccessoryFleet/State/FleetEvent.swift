@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// Something that has happened to an accessory, not retained: an event of the service's `Subscribe`.
+///
+/// ```json
+/// {"schema": "accessory-bridge/2", "event": "battery", "time": 1790000000.5, "device": {…}, "battery": {…},
+///  "status": null, "values": null, "problem": null}
+/// ```
+package struct FleetEvent: Sendable, Hashable {
+  /// The event, with its device.
+  package var event: Bridge.Event
+
+  /// An event; nil for one that is about no device.
+  package init?(_ event: Bridge.Event) {
+    guard event.device != nil else { return nil }
+    self.event = event
+  }
+
+  /// The document.
+  package var bytes: [UInt8] {
+    JSON.document([
+      "event": .string(event.event.rawValue), "time": .number(event.time),
+      "device": event.device.map { FleetDevice.json(nil, $0) } ?? .null,
+      "battery": .of(event.battery.map(WithNulls.init)),
+      "status": .of(event.status.map(WithNulls.init)),
+      "values": event.values.map { .array($0.map(\.fleetJSON)) } ?? .null,
+      "problem": event.problem.map { FleetProblem($0).json } ?? .null,
+    ])
+  }
+
+  /// Reads a document.
+  package init(_ bytes: [UInt8]) throws(FleetDocumentError) {
+    let fields = try FleetFields(bytes, limit: FleetLimits.valuesBytes)
+    guard let name = try fields.text("event").flatMap({ Bridge.EventName(rawValue: $0) }),
+      let time = try fields.time("time"), let device = fields["device"]
+    else { throw FleetDocumentError("event, time or device is missing") }
+    event = Bridge.Event(
+      name, time: time, device: try FleetDevice.read(device).0, battery: try fields.value("battery"),
+      status: try fields.value("status"))
+    event.values = try fields.list("values", limit: ReadingLimits.values).map { list throws(FleetDocumentError) in
+      try Bridge.MeasuredValue.read(list)
+    }
+    event.problem = try fields["problem"].map { json throws(FleetDocumentError) in
+      Bridge.Problem(try FleetProblem(json).error)
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// The answer to a command, on its topic `result`, not retained. It has either `replies`, with the fields of what
+/// `bridge-cli request --json` prints, or `error`, with those of the errors that commands print with `--json`:
+///
+/// ```json
+/// {"schema": "accessory-bridge/2", "time": 1790000000.5, "id": "7f3a",
+///  "replies": [{"command": "tacho", "values": [{"name": "tacho", "unit": "°", "value": 90}]}]}
+/// {"schema": "accessory-bridge/2", "time": 1790000000.5, "id": "7f3a",
+///  "error": {"kind": "timed_out", "message": "…", "errno": null, "libusb": null, "refusal": null, "exit_status": 75}}
+/// ```
+package struct FleetResult: Sendable, Hashable {
+  /// A value that a command was answered.
+  package struct Value: Sendable, Hashable {
+    package var name: String
+    package var unit: String?
+    package var value: PlainValue
+
+    package init(_ name: String, unit: String? = nil, _ value: PlainValue) {
+      (self.name, self.unit, self.value) = (name, unit, value)
+    }
+  }
+
+  /// The answer to one command.
+  package struct Reply: Sendable, Hashable {
+    package var command: String
+    package var values: [Value]
+
+    package init(_ command: String, _ values: [Value]) { (self.command, self.values) = (command, values) }
+  }
+
+  /// When this was published, in seconds since 1970.
+  package var time: Double
+  /// The `id` of the call; nil where it had none.
+  package var id: String?
+  /// The answers, or the error.
+  package var outcome: Result<[Reply], AccessoryError>
+
+  /// An answer.
+  package init(_ outcome: Result<[Reply], AccessoryError>, id: String?, at time: Double) {
+    (self.outcome, self.id, self.time) = (outcome, id, time)
+  }
+
+  /// The answer to a command that the service has carried out.
+  package init(_ reply: Bridge.Perform.Reply, to command: Bridge.Command, id: String?, at time: Double) {
+    let replies = reply.replies.map { reply in
+      Reply(
+        reply.command, zip(command.results, reply.values).map { Value($0.name, unit: $0.unit, PlainValue(told: $1)) })
+    }
+    self.init(.success(replies), id: id, at: time)
+  }
+
+  /// The document.
+  package var bytes: [UInt8] {
+    var fields: [String: JSON] = ["time": .number(time), "id": .text(id)]
+    switch outcome {
+    case .success(let replies):
+      fields["replies"] = .array(
+        replies.map { reply in
+          .object([
+            "command": .string(reply.command),
+            "values": .array(
+              reply.values.map { value in
+                .object(["name": .string(value.name), "unit": .text(value.unit), "value": value.value.json])
+              }),
+          ])
+        })
+    case .failure(let error): fields["error"] = FleetProblem(error).json
+    }
+    return JSON.document(fields)
+  }
+
+  /// Reads a document.
+  package init(_ bytes: [UInt8]) throws(FleetDocumentError) {
+    let fields = try FleetFields(bytes, limit: FleetLimits.valuesBytes)
+    guard let time = try fields.time("time") else { throw FleetDocumentError("time is missing") }
+    let id = try fields.text("id", limit: FleetCall.idBytes)
+    if let error = fields["error"] {
+      self.init(.failure(try FleetProblem(error).error), id: id, at: time)
+      return
+    }
+    guard let replies = try fields.list("replies", limit: FleetLimits.arguments) else {
+      throw FleetDocumentError("replies and error are missing")
+    }
+    var read: [Reply] = []
+    for reply in replies {
+      let fields = try FleetFields(reply)
+      guard let command = try fields.text("command"),
+        let values = try fields.list("values", limit: ReadingLimits.values)
+      else { throw FleetDocumentError("command or values is missing") }
+      read.append(Reply(command, try values.map { json throws(FleetDocumentError) in try Value(json) }))
+    }
+    self.init(.success(read), id: id, at: time)
+  }
+}
+
+extension FleetResult.Value {
+  init(_ json: JSON) throws(FleetDocumentError) {
+    let fields = try FleetFields(json)
+    guard let name = try fields.text("name") else { throw FleetDocumentError("a value has no name") }
+    self.init(
+      name, unit: try fields.text("unit"),
+      try fields["value"].map { json throws(FleetDocumentError) in
+        try PlainValue(json)
+      } ?? .nothing)
+  }
+}
+
+extension PlainValue {
+  /// The value that a service has told. One of an unknown form is nothing.
+  init(told value: Bridge.Value) {
+    switch value.kind {
+    case .whole: self = value.whole.map { .whole($0) } ?? .nothing
+    case .number: self = value.number.map { .number($0) } ?? .nothing
+    case .text: self = value.text.map { .text($0) } ?? .nothing
+    case .list: self = .list((value.list ?? []).map { PlainValue(told: $0) })
+    case .bytes: self = value.bytes_hex.flatMap { Hexadecimal.bytes($0) }.map { .bytes($0) } ?? .nothing
+    case .flag: self = value.flag.map { .flag($0) } ?? .nothing
+    case .nothing: self = .nothing
+    }
+  }
+
+  /// The whole numbers that every JSON parser reads exactly; others are texts.
+  private static let exact = -(1 << 53)...(1 << 53)
+
+  var json: JSON {
+    switch self {
+    case .whole(let number): Self.exact.contains(number) ? .int(number) : .string("\(number)")
+    case .number(let number): .number(number)
+    case .text(let text): .string(text)
+    case .list(let values): .array(values.map(\.json))
+    case .bytes(let bytes): .object(["hex": .string(Hexadecimal.string(bytes))])
+    case .flag(let flag): .bool(flag)
+    case .nothing: .null
+    }
+  }
+
+  /// Reads a value. The depth of lists is bounded by that of JSON, and their length by that of the document.
+  init(_ json: JSON) throws(FleetDocumentError) {
+    switch json {
+    case .null: self = .nothing
+    case .bool(let flag): self = .flag(flag)
+    case .number(let digits):
+      if let whole = Int(digits) {
+        self = .whole(whole)
+      } else if let number = Double(digits), number.isFinite {
+        self = .number(number)
+      } else {
+        throw FleetDocumentError("a number is out of range")
+      }
+    case .string(let text): self = .text(text)
+    case .array(let values): self = .list(try values.map { json throws(FleetDocumentError) in try PlainValue(json) })
+    case .object(let fields):
+      guard let bytes = fields["hex"]?.text.flatMap({ Hexadecimal.bytes($0) }) else {
+        throw FleetDocumentError("a value has another form")
+      }
+      self = .bytes(bytes)
+    }
+  }
+}

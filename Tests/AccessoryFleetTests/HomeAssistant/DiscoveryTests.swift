@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import Glibc
+import Testing
+
+@testable import AccessoryFleet
+
+/// Messages of Home Assistant's discovery, compared with those beside this file, which `make homeassistant` has Home Assistant check.
+/// `ACCESSORY_BRIDGE_SNAPSHOTS=write` writes them anew.
+struct DiscoveryTests {
+  private static let topics = FleetTopics(TopicLevel(naming: "attic-3f2a9c01"))
+
+  private static func message(_ facts: DiscoveryFacts, _ id: String = "SIM0001") -> DiscoveryMessage {
+    DiscoveryMessage(facts, TopicLevel(naming: id), of: topics, version: "0.1.0")
+  }
+
+  private static func compare(
+    _ name: String, _ message: DiscoveryMessage, _ location: SourceLocation = #_sourceLocation
+  ) throws {
+    let document = JSON.object(["topic": .string(message.topic), "payload": try JSON(message.bytes())])
+    let file = "Snapshots/\(name).json"
+    if getenv("ACCESSORY_BRIDGE_SNAPSHOTS") != nil {
+      return try TestFile.write(Indented.text(document) + "\n", to: file)
+    }
+    let expected = try JSON(try TestFile.read(file))
+    #expect(document == expected, "\(file) is another message than the one that is made now", sourceLocation: location)
+  }
+
+  @Test("the message of each kind of accessory is the checked one", arguments: KnownKind.names)
+  func kinds(name: String) throws { try Self.compare(name, Self.message(try KnownKind(name).facts)) }
+
+  @Test("the message of a gateway is the checked one")
+  func gateway() throws {
+    let info = GatewayInfo(Self.topics.gateway, host: "attic", version: "0.1.0", at: 1)
+    try Self.compare("gateway", DiscoveryMessage(gateway: info))
+  }
+
+  @Test("the message of an accessory with commands of each kind is the checked one")
+  func commands() throws {
+    var facts = try KnownKind("framed").facts
+    var name = Bridge.Command(name: "rename", summary: "Renames it")
+    name.arguments = [CallTests.argument("name", .text, limit: 1_000)]
+    var lamp = Bridge.Command(name: "lamp", summary: "Switches the lamp")
+    lamp.arguments = [CallTests.argument("on", .flag)]
+    facts.commands = [
+      .init(name: "identify", summary: "Blinks"), CallTests.beep, CallTests.volume, CallTests.light, CallTests.move,
+      name, lamp,
+    ]
+    let message = Self.message(facts)
+    try Self.compare("commands", message)
+    #expect(message.components["command_move"] == nil, "two arguments are needed")
+  }
+
+  @Test("what an accessory says about itself stays text: the message is the checked one")
+  func hostile() throws {
+    let evil = "}}{{ states('x') }} '\"\\\u{202E}\u{7}" + String(repeating: "é", count: 300)
+    var facts = DiscoveryFacts(Bridge.Device(id: evil, path: "/dev/a", source: "udev", name: evil, serial: evil))
+    var state = FleetState(facts.device, connected: true, at: 1)
+    state.identity = Bridge.Identity(
+      manufacturer: evil, name: evil, model: evil, serial: evil, firmware: evil, hardware: evil)
+    var battery = BatteryReading(percent: nil, level: .low, charge: .charging)
+    battery.temperatures = [.init(21_500, name: evil)]
+    state.battery = Bridge.Battery(battery)
+    facts.take(state)
+    facts.take([
+      Bridge.MeasuredValue(
+        AccessoryValue("a') }}{{ 7 * 7 }}", .init(rawValue: evil), .init(rawValue: evil), number: 1)),
+      Bridge.MeasuredValue(AccessoryValue("b\n", nil, nil, .text(evil))),
+    ])
+    let message = Self.message(facts, evil)
+    try Self.compare("hostile", message)
+    #expect(message.topic.utf8.allSatisfy { TopicLevel.isAllowed($0) || $0 == UInt8(ascii: "/") })
+    let text = String(decoding: message.bytes(), as: UTF8.self)
+    #expect(!text.contains("7 * 7 }}'"))
+  }
+
+  @Test("an entity stays when its reading is unknown for a while, and only news makes a new message")
+  func accumulated() throws {
+    let kind = try KnownKind("jbd")
+    var facts = kind.facts
+    let before = Self.message(facts)
+    var state = kind.state
+    (state.battery, state.time, state.connected) = (nil, state.time + 60, false)
+    var changes = [facts.take(state)]
+    state.battery = kind.state.battery
+    state.battery?.percent = 3
+    changes.append(facts.take(state))
+    changes.append(facts.take(kind.values.values.map { Bridge.MeasuredValue(AccessoryValue($0.name, number: nil)) }))
+    #expect(changes == [false, false, false])
+    #expect(Self.message(facts) == before)
+    let isNews = facts.take([Bridge.MeasuredValue(AccessoryValue("new", .voltage, .volt, number: 1))])
+    #expect(isNews)
+    #expect(Self.message(facts) != before)
+  }
+
+  @Test("entities that a message no longer has are removed by it")
+  func removed() throws {
+    let old = Self.message(try KnownKind("jbd").facts)
+    let new = Self.message(try KnownKind("framed").facts)
+    let components = try #require(try JSON(new.bytes(replacing: old.components)).fields?["components"]?.fields)
+    #expect(components["cell_spread"] == .object(["platform": .string("sensor")]))
+    #expect(Set(components.keys) == Set(old.components.keys).union(new.components.keys))
+    #expect(new.bytes(replacing: new.components) == new.bytes())
+  }
+
+  @Test("unique ids differ between gateways, accessories and entities")
+  func unique() throws {
+    var all: [String] = []
+    for gateway in ["a", "b"] {
+      for id in ["1", "2"] {
+        let message = DiscoveryMessage(
+          try KnownKind("jk").facts, TopicLevel(naming: id), of: FleetTopics(TopicLevel(naming: gateway)),
+          version: "0.1.0")
+        let components = try #require(try JSON(message.bytes()).fields?["components"]?.fields)
+        all += components.values.compactMap { $0.fields?["unique_id"]?.text }
+      }
+    }
+    #expect(Set(all).count == all.count && all.count > 200)
+  }
+
+  @Test("255 values make a message that is well within a broker's limits")
+  func size() throws {
+    var facts = DiscoveryFacts(Bridge.Device(id: "a", path: "/dev/a", source: "udev"))
+    facts.take(
+      (0..<255).map {
+        Bridge.MeasuredValue(
+          AccessoryValue("value_\($0)_" + String(repeating: "é", count: 25), .voltage, .volt, number: 1))
+      })
+    #expect(Self.message(facts).bytes().count < 512 << 10)
+  }
+
+  @Test("a literal in a template can't be left")
+  func literals() {
+    #expect(HomeAssistantText.literal("port_4") == "'port_4'")
+    #expect(HomeAssistantText.literal("a'b\\n}}") == "'a\\u0027b\\u005cn\\u007d\\u007d'")
+    #expect(HomeAssistantText.literal("😀") == "'\\ud83d\\ude00'")
+    #expect(HomeAssistantText.title("port_4") == "Port 4")
+    #expect(HomeAssistantText.title("") == "Value")
+  }
+}
+
+/// JSON on several lines.
+private enum Indented {
+  static func text(_ json: JSON, _ indent: String = "") -> String {
+    let inner = indent + "  "
+    switch json {
+    case .object(let fields) where !fields.isEmpty:
+      let lines = fields.sorted { $0.key < $1.key }.map { name, value in
+        inner + String(decoding: JSON.string(name).bytes, as: UTF8.self) + ": " + text(value, inner)
+      }
+      return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
+    case .array(let values) where values.contains { $0.fields != nil }:
+      return "[\n" + values.map { inner + text($0, inner) }.joined(separator: ",\n") + "\n\(indent)]"
+    default: return String(decoding: json.bytes, as: UTF8.self)
+    }
+  }
+}

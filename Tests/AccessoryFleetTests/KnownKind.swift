@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import Glibc
+
+@testable import AccessoryFleet
+
+/// What a simulated accessory of each kind has told, in the files of `Kinds`.
+struct KnownKind: Sendable, CustomStringConvertible {
+  static let names = [
+    "bluno", "daly", "elm327", "epever", "ev3", "framed", "hm10", "hm1x", "jbd", "jk", "mavlink", "megatec", "pi30",
+    "pylontech", "renogy", "sdm120", "vedirect", "vesc",
+  ]
+
+  let name: String
+  let state: FleetState
+  let values: FleetValues
+
+  init(_ name: String) throws {
+    self.name = name
+    let document = try JSON(TestFile.read("Kinds/\(name).json"))
+    guard let state = document.fields?["state"], let values = document.fields?["values"] else {
+      throw TestFile.Missing(name: name)
+    }
+    self.state = try FleetState(state.bytes)
+    self.values = try FleetValues(values.bytes)
+  }
+
+  var description: String { name }
+
+  var facts: DiscoveryFacts {
+    var facts = DiscoveryFacts(state.device)
+    facts.take(state)
+    facts.take(values.values)
+    return facts
+  }
+}
+
+/// Files beside the tests' sources.
+enum TestFile {
+  struct Missing: Error { let name: String }
+
+  static func path(_ name: String) -> String {
+    let here = "\(#filePath)".split(separator: "/").dropLast(1).joined(separator: "/")
+    return "/\(here)/\(name)"
+  }
+
+  static func read(_ name: String) throws -> [UInt8] {
+    guard let file = fopen(path(name), "r") else { throw Missing(name: name) }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = fread(&buffer, 1, buffer.count, file)
+      guard count > 0 else { return bytes }
+      bytes += buffer.prefix(count)
+    }
+  }
+
+  static func write(_ text: String, to name: String) throws {
+    guard let file = fopen(path(name), "w") else { throw Missing(name: name) }
+    defer { fclose(file) }
+    fputs(text, file)
+  }
+}

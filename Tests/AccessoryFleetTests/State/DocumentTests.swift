@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import Testing
+
+@testable import AccessoryFleet
+
+/// The documents on the topics of a fleet.
+struct DocumentTests {
+  private static func device() -> Bridge.Device {
+    Bridge.Device(id: "SIM0001", path: "/dev/ttyUSB0", source: "udev", name: "Lamp", serial: "SIM0001")
+  }
+
+  private static func state() -> FleetState {
+    var held = Bridge.Accessory(device: device(), state: .waiting, tries: 2, profile: "framed", driver: "framed")
+    held.tries_limit = 3
+    held.next_try_ms = 1_500
+    held.writes = .refused
+    held.stale = true
+    held.problem = Bridge.Problem(AccessoryError(.timedOut, "no answer"))
+    var state = FleetState(device(), held: held, connected: false, stale: true, at: 1_790_000_000.5)
+    state.identity = Bridge.Identity(
+      manufacturer: "Acme", name: "Lamp", model: "", serial: "SIM0001", firmware: "1.2", hardware: "")
+    state.status = Bridge.Status(state: "busy", progress_percent: 40)
+    state.statusTime = 1_790_000_000
+    var battery = Bridge.Battery(
+      level: "normal", level_origin: "derived", charge: "charging", percent: 57, voltage_mv: 3_712)
+    battery.cells_mv = [3_700, nil]
+    state.battery = battery
+    state.batteryTime = 1_790_000_000.25
+    state.problem = FleetProblem(AccessoryError(.disconnected, code: .errno(19), "SIM0001 was disconnected"))
+    return state
+  }
+
+  @Test("a state is read as it was written")
+  func stateRoundTrip() throws { #expect(try FleetState(Self.state().bytes) == Self.state()) }
+
+  @Test("a state has the fields of the commands' JSON, and an unknown one is null")
+  func stateFields() throws {
+    let fields = try #require(try JSON(Self.state().bytes).fields)
+    #expect(fields["schema"] == .string("accessory-bridge/2"))
+    #expect(fields["battery"]?.fields?["percent"] == .int(57))
+    #expect(fields["battery"]?.fields?["current_ma"] == .null)
+    #expect(fields["status"]?.fields?["fault_code"] == .null)
+    #expect(fields["device"]?.fields?["service"]?.fields?["problem"]?.fields?["kind"] == .string("timed_out"))
+    #expect(fields["problem"]?.fields?["exit_status"] == .int(69))
+    let empty = FleetState(Self.device(), connected: true, at: 1)
+    #expect(try JSON(empty.bytes).fields?["battery"] == .null)
+    #expect(try FleetState(empty.bytes) == empty)
+  }
+
+  @Test("what only matters on the gateway isn't published")
+  func trimmed() throws {
+    var device = Self.device()
+    device.access = Bridge.Access(permitted: true)
+    device.usb = Bridge.USB(
+      vendor_id: 0x2341, product_id: 0x43, bus: 1, address: 4, node: "/dev/bus/usb/001/004", port: "1-1",
+      interfaces: [
+        Bridge.USBInterface(number: 0, alternate_setting: 0, class: 2, subclass: 2, protocol: 1, endpoints: [])
+      ])
+    let read = try FleetState(FleetState(device, connected: true, at: 1).bytes)
+    #expect(read.device.access == nil && read.device.usb?.interfaces == [] && read.device.usb?.vendor_id == 0x2341)
+  }
+
+  @Test("a later version's fields are ignored")
+  func later() throws {
+    guard case .object(var fields) = try JSON(Self.state().bytes) else { return #expect(Bool(false)) }
+    fields["weather"] = .string("fine")
+    #expect(try FleetState(JSON.object(fields).bytes) == Self.state())
+  }
+
+  @Test(
+    "a state that breaks its form or its limits is refused",
+    arguments: [
+      "", "null", "[]", "{}", "{\"device\":{}}", "{\"time\":1,\"connected\":true}",
+      "{\"time\":-1,\"connected\":true,\"device\":D}", "{\"time\":1e99,\"connected\":true,\"device\":D}",
+      "{\"time\":1,\"connected\":1,\"device\":D}", "{\"time\":1,\"connected\":true,\"device\":[]}",
+      "{\"time\":1,\"connected\":true,\"device\":D,\"battery\":{\"percent\":101}}",
+      "{\"time\":1,\"connected\":true,\"device\":D,\"battery\":{\"level\":\"low\",\"level_origin\":\"reported\",\"charge\":\"full\",\"percent\":101}}",
+      "{\"time\":1,\"connected\":true,\"device\":D,\"status\":{\"state\":7}}",
+      "{\"time\":1,\"connected\":true,\"device\":D,\"identity\":{\"name\":7}}",
+      "{\"time\":1,\"connected\":true,\"device\":D,\"battery_time\":\"now\"}",
+      "{\"time\":1,\"connected\":true,\"device\":D,\"problem\":{}}",
+      "{\"time\":1,\"connected\":true,\"device\":D,\"problem\":{\"message\":\"m\",\"errno\":-1}}",
+      "{\"time\":1,\"time\":1,\"connected\":true,\"device\":D}",
+    ])
+  func hostileState(text: String) {
+    let device =
+      "{\"id\":\"a\",\"path\":\"/dev/a\",\"source\":\"udev\",\"links\":[],\"ways\":[],\"initialized\":true}"
+    let parts = text.split(separator: "D", omittingEmptySubsequences: false)
+    let document = parts.joined(separator: device)
+    #expect(throws: FleetDocumentError.self) { try FleetState(Array(document.utf8)) }
+  }
+
+  @Test("long texts, long documents and deep ones are refused")
+  func hostileLengths() {
+    var state = Self.state()
+    state.device.name = String(repeating: "x", count: FleetLimits.textBytes + 1)
+    #expect(throws: FleetDocumentError.self) { try FleetState(state.bytes) }
+    #expect(throws: FleetDocumentError.self) {
+      try FleetState([UInt8](repeating: UInt8(ascii: " "), count: FleetLimits.documentBytes + 1))
+    }
+    #expect(throws: FleetDocumentError.self) {
+      try FleetState(Array((String(repeating: "[", count: 10_000)).utf8))
+    }
+    #expect(throws: FleetDocumentError.self) { try FleetState([0xFF, 0xFE, 0x00]) }
+  }
+
+  @Test("ages are never negative, and don't overflow")
+  func ages() {
+    #expect(FleetState.age(of: nil, now: 5) == nil)
+    #expect(FleetState.age(of: 4.5, now: 5) == 500)
+    #expect(FleetState.age(of: 6, now: 5) == 0)
+    #expect(FleetState.age(of: 0, now: .greatestFiniteMagnitude) == 4_294_967_295_000)
+  }
+
+  @Test("values are read as they were written, and grow older")
+  func values() throws {
+    let values = FleetValues(
+      Self.device(),
+      [
+        Bridge.MeasuredValue(AccessoryValue("port_4", .distance, .centimetre, number: 50), age_ms: 20),
+        Bridge.MeasuredValue(AccessoryValue("mode", .state, nil, .choice(word: "blue", number: 2))),
+        Bridge.MeasuredValue(AccessoryValue("lid", nil, nil, .flag(true))),
+        Bridge.MeasuredValue(AccessoryValue("unknown", .voltage, .volt, nil)),
+      ], at: 100)
+    let read = try FleetValues(values.bytes)
+    #expect(read.values.map(\.reading) == values.values.map(\.reading))
+    #expect(read.values(now: 101.5).map(\.age_ms) == [1_520, 1_500, 1_500, 1_500])
+    #expect(read.device == Self.device())
+  }
+
+  @Test("too many values, and two of one name, are refused")
+  func hostileValues() {
+    func values(_ names: [String]) -> [UInt8] {
+      FleetValues(Self.device(), names.map { Bridge.MeasuredValue(AccessoryValue($0, number: 1)) }, at: 1).bytes
+    }
+    #expect(throws: Never.self) { try FleetValues(values((0..<255).map { "v\($0)" })) }
+    #expect(throws: FleetDocumentError.self) { try FleetValues(values((0..<256).map { "v\($0)" })) }
+    #expect(throws: FleetDocumentError.self) { try FleetValues(values(["a", "a"])) }
+    #expect(throws: FleetDocumentError.self) { try FleetValues(values([String(repeating: "n", count: 65)])) }
+  }
+
+  @Test("events and the facts of a gateway are read as they were written")
+  func events() throws {
+    var event = Bridge.Event(.disconnected, time: 7, device: Self.device())
+    event.problem = Bridge.Problem(AccessoryError(.disconnected, "gone"))
+    let own = try #require(FleetEvent(event))
+    #expect(try FleetEvent(own.bytes) == own)
+    #expect(try JSON(own.bytes).fields?["problem"]?.fields?["kind"] == .string("disconnected"))
+    #expect(FleetEvent(Bridge.Event(.ready, time: 1)) == nil)
+    var values = Bridge.Event(.values, time: 7, device: Self.device())
+    values.values = [Bridge.MeasuredValue(AccessoryValue("a", number: 2))]
+    #expect(
+      try FleetEvent(try #require(FleetEvent(values)).bytes).event.values?.map(\.reading) == [
+        AccessoryValue("a", number: 2)
+      ])
+    let info = GatewayInfo(TopicLevel(naming: "attic"), host: "attic", version: "0.1.0", at: 3)
+    #expect(try GatewayInfo(info.bytes) == info)
+    #expect(throws: FleetDocumentError.self) { try GatewayInfo(Array("{\"gateway\":\"a/b\",\"time\":1}".utf8)) }
+  }
+
+  @Test("what simulated accessories of each kind tell is read and written without a change", arguments: KnownKind.names)
+  func kinds(name: String) throws {
+    let kind = try KnownKind(name)
+    #expect(try FleetState(kind.state.bytes) == kind.state)
+    #expect(try FleetValues(kind.values.bytes) == kind.values)
+  }
+}
