@@ -131,6 +131,10 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
+      name: "AccessoryFleetTests",
+      dependencies: ["AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet"],
+      exclude: ["Kinds", "Snapshots"]),
+    .testTarget(
       name: "AccessoryLinkTests",
       dependencies: [
         "AccessoryCore", "AccessoryTesting", "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
