@@ -3,68 +3,6 @@
 import AccessoryCore
 import Glibc
 
-/// The reason why a text that a user typed doesn't name exactly one device.
-public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// No text was given, and no accessory is present.
-  case noDevices
-  /// Neither an accessory nor a file has this name.
-  case noMatch(String)
-  /// The text begins with `usb:`, and isn't a valid USB name.
-  case malformed(String)
-  /// The path leads to a regular file or a folder, which can't be a device.
-  case noDevice(String, kind: String)
-  /// The line has no such unit; the devices are the units that it has.
-  case noUnit(Int, [Device])
-  /// Several devices match; the text is nil when none was given.
-  case ambiguous(String?, [Device])
-
-  /// What happened, and what to do.
-  public var description: String {
-    switch self {
-    case .noDevices:
-      "no accessory found: plug one in, name its port (/dev/ttyUSB0), or start a simulator: bridge-cli simulate framed"
-    case .noMatch(let text):
-      "there is no accessory \(text): bridge-cli list shows all accessories"
-    case .malformed(let text):
-      "\(text) is not a USB device name: write usb:VENDOR:PRODUCT or usb:VENDOR:PRODUCT:SERIAL, with hexadecimal "
-        + "numbers for vendor and product, like usb:2341:0043"
-    case .noUnit(let unit, let devices):
-      "there is no unit \(unit) on \(devices.first?.line.id ?? "the line"); its units are "
-        + devices.compactMap(\.unit).sorted().map(String.init).joined(separator: ", ")
-    case .noDevice(let text, let kind):
-      "\(text) is not a device: it is a \(kind). bridge-cli list shows all accessories"
-    case .ambiguous(let text, let devices) where Self.areUnits(devices):
-      "there are several accessories on \(text ?? "the line"), say which: \(Self.names(devices))"
-    case .ambiguous(nil, let devices):
-      "there are \(devices.count) accessories, say which: \(Self.names(devices))"
-    case .ambiguous(let text?, let devices):
-      "\(text) matches \(devices.count) accessories, write more of the name: \(Self.names(devices))"
-    }
-  }
-
-  /// The matching accessories, if all of them are on one line.
-  package var unitsOfALine: [Device]? {
-    if case .ambiguous(_, let devices) = self, Self.areUnits(devices) { devices } else { nil }
-  }
-
-  /// Whether all devices are units of one line.
-  private static func areUnits(_ devices: [Device]) -> Bool {
-    devices.allSatisfy { $0.unit != nil && $0.line == devices.first?.line }
-  }
-
-  /// The ids of the devices. Where several have the same id, the address follows.
-  private static func names(_ devices: [Device]) -> String {
-    let namesakes = Dictionary(grouping: devices, by: \.id)
-    let sorted = devices.sorted {
-      ($0.line.id, $0.address.description, $0.unit ?? -1) < ($1.line.id, $1.address.description, $1.unit ?? -1)
-    }
-    let names = sorted.map { device in
-      namesakes[device.id]?.count == 1 ? device.id : "\(device.id) at \(device.address)"
-    }
-    return (names.count > 20 ? names.prefix(20) + ["…"] : names).joined(separator: ", ")
-  }
-}
-
 /// Finds the device that a user's text names.
 public enum DeviceResolver {
   /// Finds the one of `devices` that `text` names. The text may be:
@@ -322,58 +260,5 @@ extension Device {
   /// Whether this is the path of one of the device's nodes or links, even if no such file exists.
   fileprivate func isKnown(at path: String) -> Bool {
     [address.node, terminal, usb?.node, link].contains(path) || links.contains(path)
-  }
-}
-
-/// The name of a USB device by its ids, as a user types it.
-struct USBName {
-  private let vendor: UInt16
-  private let product: UInt16
-  private let serialNumber: String?
-
-  /// Reads `usb:VENDOR:PRODUCT[:SERIAL]`. Nil when the text doesn't begin with `usb:`; throws `malformed` when the rest
-  /// is invalid.
-  init?(_ text: String) throws(ResolutionError) {
-    guard text.prefix(4).lowercased() == "usb:" else { return nil }
-    // Everything after the second colon is the serial number, which may contain colons.
-    let parts = text.dropFirst(4).split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count >= 2, let vendor = Self.number(parts[0]), let product = Self.number(parts[1]) else {
-      throw .malformed(text)
-    }
-    self.vendor = vendor
-    self.product = product
-    serialNumber = parts.count == 3 ? String(parts[2]) : nil
-  }
-
-  private static func number(_ text: Substring) -> UInt16? {
-    (1...4).contains(text.utf8.count) && text.first != "+" && text.first != "-" ? UInt16(text, radix: 16) : nil
-  }
-
-  func isMatch(_ device: Device) -> Bool {
-    device.usb?.vendorID == vendor && device.usb?.productID == product
-      && (serialNumber == nil || device.serialNumber == serialNumber)
-  }
-}
-
-/// The name of an accessory on a shared line, as a user types it: `LINE@UNIT`.
-package struct UnitName {
-  /// The text before the last `@`.
-  let line: String
-  let unit: Int
-
-  /// Nil when the text after the last `@` isn't a unit number.
-  init?(_ text: String) {
-    guard let at = text.lastIndex(of: "@"), at > text.startIndex else { return nil }
-    let digits = text[text.index(after: at)...]
-    guard let unit = Self.number(digits) else { return nil }
-    (line, self.unit) = (String(text[..<at]), unit)
-  }
-
-  /// The number of a unit, 0 to 65535, in up to five decimal digits; nil for any other text.
-  package static func number(_ digits: Substring) -> Int? {
-    guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-      return nil
-    }
-    return Int(digits).flatMap { $0 <= 65_535 ? $0 : nil }
   }
 }

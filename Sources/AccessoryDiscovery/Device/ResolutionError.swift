@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// The reason why a text that a user typed doesn't name exactly one device.
+public enum ResolutionError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// No text was given, and no accessory is present.
+  case noDevices
+  /// Neither an accessory nor a file has this name.
+  case noMatch(String)
+  /// The text begins with `usb:`, and isn't a valid USB name.
+  case malformed(String)
+  /// The path leads to a regular file or a folder, which can't be a device.
+  case noDevice(String, kind: String)
+  /// The line has no such unit; the devices are the units that it has.
+  case noUnit(Int, [Device])
+  /// Several devices match; the text is nil when none was given.
+  case ambiguous(String?, [Device])
+
+  /// What happened, and what to do.
+  public var description: String {
+    switch self {
+    case .noDevices:
+      "no accessory found: plug one in, name its port (/dev/ttyUSB0), or start a simulator: bridge-cli simulate framed"
+    case .noMatch(let text):
+      "there is no accessory \(text): bridge-cli list shows all accessories"
+    case .malformed(let text):
+      "\(text) is not a USB device name: write usb:VENDOR:PRODUCT or usb:VENDOR:PRODUCT:SERIAL, with hexadecimal "
+        + "numbers for vendor and product, like usb:2341:0043"
+    case .noUnit(let unit, let devices):
+      "there is no unit \(unit) on \(devices.first?.line.id ?? "the line"); its units are "
+        + devices.compactMap(\.unit).sorted().map(String.init).joined(separator: ", ")
+    case .noDevice(let text, let kind):
+      "\(text) is not a device: it is a \(kind). bridge-cli list shows all accessories"
+    case .ambiguous(let text, let devices) where Self.areUnits(devices):
+      "there are several accessories on \(text ?? "the line"), say which: \(Self.names(devices))"
+    case .ambiguous(nil, let devices):
+      "there are \(devices.count) accessories, say which: \(Self.names(devices))"
+    case .ambiguous(let text?, let devices):
+      "\(text) matches \(devices.count) accessories, write more of the name: \(Self.names(devices))"
+    }
+  }
+
+  /// The matching accessories, if all of them are on one line.
+  package var unitsOfALine: [Device]? {
+    if case .ambiguous(_, let devices) = self, Self.areUnits(devices) { devices } else { nil }
+  }
+
+  /// Whether all devices are units of one line.
+  private static func areUnits(_ devices: [Device]) -> Bool {
+    devices.allSatisfy { $0.unit != nil && $0.line == devices.first?.line }
+  }
+
+  /// The ids of the devices. Where several have the same id, the address follows.
+  private static func names(_ devices: [Device]) -> String {
+    let namesakes = Dictionary(grouping: devices, by: \.id)
+    let sorted = devices.sorted {
+      ($0.line.id, $0.address.description, $0.unit ?? -1) < ($1.line.id, $1.address.description, $1.unit ?? -1)
+    }
+    let names = sorted.map { device in
+      namesakes[device.id]?.count == 1 ? device.id : "\(device.id) at \(device.address)"
+    }
+    return (names.count > 20 ? names.prefix(20) + ["…"] : names).joined(separator: ", ")
+  }
+}
