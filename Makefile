@@ -27,7 +27,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall build static test start-up lab peers test-tsan test-asan fuzz soak lint format api wireshark recordings bench demo completions man clean
+.PHONY: help install uninstall build static test start-up lab peers test-tsan test-asan fuzz soak lint format api wireshark homeassistant recordings bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -125,6 +125,10 @@ wireshark: ## What Wireshark shows of captures by `trace --pcapng`, with wiresha
 	$(call install,tshark)
 	swift build --product bridge-cli
 	Tests/Wireshark/check
+
+# What it installs is from PyPI and large, so it isn't part of `make test`, which compares the same messages with checked ones.
+homeassistant: ## The messages of Home Assistant's discovery, by Home Assistant's own code
+	Tests/HomeAssistant/run
 
 recordings: ## Makes the recorded conversations of Tests/Recordings again, with foreign programs
 	$(call install,python3-venv socat picocom mbpoll nut-server)
