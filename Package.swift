@@ -122,12 +122,13 @@ let package = Package(
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "CLibmosquitto",
         .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "DequeModule", package: "swift-collections"),
       ]),
     .executableTarget(
       name: "bridge-fleet",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "CommandOutput", "Console",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryDrivers", "AccessoryDiscovery",
+        "CommandOutput", "Console", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

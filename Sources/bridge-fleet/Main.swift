@@ -59,7 +59,7 @@ struct BridgeFleet: AsyncParsableCommand {
     commandName: name,
     abstract: "Accessories of many machines, through an MQTT broker.",
     version: version,
-    subcommands: [])
+    subcommands: [Publish.self])
 
   /// The command's name, also in its errors.
   static let name = "bridge-fleet"

@@ -58,11 +58,11 @@ package struct BridgeClient: Sendable {
   package func expect(_ path: String) async throws(AccessoryError) { _ = try await call(Bridge.Expect(device: path)) }
 
   /// The events of all accessories, on a connection of its own: first one event for each attached accessory, then the
-  /// changes.
-  package static func events(at place: String, replyTimeout: Duration? = nil) async throws(AccessoryError)
-    -> BridgeEvents
-  {
-    try await events(Bridge.Subscribe(), at: place, replyTimeout: replyTimeout) { $0.accessoryError }
+  /// changes. With `values` these include values, where the service isn't too old for them.
+  package static func events(
+    at place: String, values: Bool = false, replyTimeout: Duration? = nil
+  ) async throws(AccessoryError) -> BridgeEvents {
+    try await events(Bridge.Subscribe(values: values), at: place, replyTimeout: replyTimeout) { $0.accessoryError }
   }
 
   // MARK: - Calls

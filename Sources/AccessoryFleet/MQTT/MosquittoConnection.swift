@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import CLibmosquitto
+import Glibc
+
+/// One connection of libmosquitto, from its first step to its end. All calls of the library's are here.
+///
+/// A connection isn't used again after it was lost: the library would repeat what was queued in it, although newer states wait
+/// outside. The library calls back only from inside the calls here; what it says is collected, and the caller takes it
+/// with `takeEvents` after each call.
+final class MosquittoConnection {
+  /// What the library has told.
+  enum Event {
+    /// The broker has answered CONNECT, with this code; 0 accepts. `keepalive` is the time that it asks for instead, in seconds.
+    case connected(code: CInt, keepalive: Int?)
+    /// The connection is over, with this code.
+    case disconnected(code: CInt)
+    /// A message was sent, or with QoS 1 acknowledged, with this reason; from 128 on it was refused.
+    case published(number: CInt, reason: CInt)
+    /// A subscription was answered: with a QoS, or from 128 on refused.
+    case subscribed(number: CInt, answer: CInt)
+    /// A message has arrived.
+    case received(MQTTMessage)
+    /// A message has arrived that is too long, or whose topic isn't one.
+    case droppedMessage
+    /// The library asks the broker whether it is still there.
+    case sentPing
+  }
+
+  /// What callbacks write to: an object of its own, which the library holds a pointer to.
+  fileprivate final class Inbox {
+    var events: [Event] = []
+    /// The library's last message of an error, which says more than its codes do for TLS.
+    var complaint = ""
+  }
+
+  private let mosquitto: OpaquePointer
+  private let inbox = Inbox()
+
+  /// Makes a connection and takes its first step, which may block: it looks the host's name up and reads certificates. Throws
+  /// `misconfigured` for files that are wrong, `notFound` for a host that isn't known, and otherwise `disconnected`.
+  init(_ settings: MQTTSettings, version: MQTTVersion) throws(AccessoryError) {
+    try MQTTLibrary.start()
+    let context = Unmanaged.passUnretained(inbox).toOpaque()
+    guard let new = settings.clientID.withCString({ mosquitto_new($0, true, context) }) else {
+      throw AccessoryError(.ioFailure, "libmosquitto can't make a client: \(String(cString: strerror(errno)))")
+    }
+    mosquitto = new
+    setCallbacks()
+    do throws(AccessoryError) {
+      try configure(settings, version)
+      try connect(settings.broker, keepalive: settings.keepalive)
+    } catch {
+      mosquitto_destroy(mosquitto)
+      throw error
+    }
+  }
+
+  private var isDestroyed = false
+
+  /// Ends the connection at once, without a word to the broker. The object isn't used afterwards.
+  func destroy() {
+    guard !isDestroyed else { return }
+    isDestroyed = true
+    mosquitto_destroy(mosquitto)
+  }
+
+  deinit { if !isDestroyed { mosquitto_destroy(mosquitto) } }
+
+  // MARK: - Before the connection
+
+  private func setCallbacks() {
+    mosquitto_connect_v5_callback_set(mosquitto) { _, context, code, _, properties in
+      var seconds: UInt16 = 0
+      let found = mosquitto_property_read_int16(properties, CInt(MQTT_PROP_SERVER_KEEP_ALIVE.rawValue), &seconds, false)
+      Inbox.of(context).events.append(.connected(code: code, keepalive: found == nil ? nil : Int(seconds)))
+    }
+    mosquitto_disconnect_v5_callback_set(mosquitto) { _, context, code, _ in
+      Inbox.of(context).events.append(.disconnected(code: code))
+    }
+    mosquitto_publish_v5_callback_set(mosquitto) { _, context, number, reason, _ in
+      Inbox.of(context).events.append(.published(number: number, reason: reason))
+    }
+    mosquitto_subscribe_v5_callback_set(mosquitto) { _, context, number, count, answers, _ in
+      let answer = count > 0 ? answers?.pointee ?? 128 : 128
+      Inbox.of(context).events.append(.subscribed(number: number, answer: answer))
+    }
+    mosquitto_message_v5_callback_set(mosquitto) { _, context, message, _ in
+      let inbox = Inbox.of(context)
+      guard let message = message.flatMap({ MQTTMessage($0.pointee) }) else {
+        return inbox.events.append(.droppedMessage)
+      }
+      inbox.events.append(.received(message))
+    }
+    mosquitto_log_callback_set(mosquitto) { _, context, level, text in
+      guard let text else { return }
+      let inbox = Inbox.of(context)
+      if level == MOSQ_LOG_ERR {
+        inbox.complaint = SafeText.escape(String(cString: text), limit: 300)
+      } else if level == MOSQ_LOG_DEBUG, strstr(text, "sending PINGREQ") != nil {
+        // There is no callback for it.
+        inbox.events.append(.sentPing)
+      }
+    }
+  }
+
+  private func configure(_ settings: MQTTSettings, _ version: MQTTVersion) throws(AccessoryError) {
+    let number = version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
+    try check(mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, number), "choosing the version")
+    try check(mosquitto_int_option(mosquitto, MOSQ_OPT_SEND_MAXIMUM, Self.inFlightLimit), "limiting messages")
+    try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TCP_NODELAY, 1), "setting an option")
+    if let user = settings.broker.user {
+      let password = try settings.passwordFile.map { path throws(AccessoryError) in try SecretFile.password(path) }
+      try check(mosquitto_username_pw_set(mosquitto, user, password), "setting the user")
+    }
+    if settings.broker.usesTLS { try configureTLS(settings) }
+    if let will = settings.will {
+      let result = will.payload.withUnsafeBytes { payload in
+        mosquitto_will_set(
+          mosquitto, will.topic, CInt(payload.count), payload.baseAddress, will.qos.rawValue, will.isRetained)
+      }
+      try check(result, "setting the will")
+    }
+  }
+
+  private func configureTLS(_ settings: MQTTSettings) throws(AccessoryError) {
+    if let keyFile = settings.keyFile { try SecretFile.check(keyFile, "key") }
+    for (file, what) in [(settings.caFile, "CA"), (settings.certificateFile, "certificate")] {
+      guard let file, access(file, R_OK) != 0 else { continue }
+      throw AccessoryError(
+        .misconfigured, code: .errno(errno),
+        "the \(what) file \(file) can't be read: \(String(cString: strerror(errno)))")
+    }
+    // Without a function that answers, OpenSSL asks at the terminal for the key's password.
+    let noPassword: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
+      _, _, _, _ in 0
+    }
+    if settings.caFile != nil || settings.certificateFile != nil {
+      let folder = settings.caFile == nil ? Self.systemCAFolder : nil
+      try check(
+        mosquitto_tls_set(
+          mosquitto, settings.caFile, folder, settings.certificateFile, settings.keyFile, noPassword),
+        "reading the certificates")
+    } else {
+      try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TLS_USE_OS_CERTS, 1), "using the system's certificates")
+    }
+  }
+
+  /// Where OpenSSL looks for certificates (Debian's and most other systems').
+  private static let systemCAFolder = "/etc/ssl/certs"
+
+  /// The TCP connection and the handshake go on in `read` and `write`.
+  private func connect(_ broker: BrokerAddress, keepalive: Int) throws(AccessoryError) {
+    errno = 0
+    let result = mosquitto_connect_async(mosquitto, broker.host, CInt(broker.port), CInt(keepalive))
+    guard result != MOSQ_ERR_SUCCESS.code else { return }
+    throw failure(result, errno: errno, "connecting to \(broker)")
+  }
+
+  // MARK: - The loop
+
+  /// The most messages with QoS 1 that wait for the broker's acknowledgement.
+  static let inFlightLimit: CInt = 20
+  /// The longest packet that a broker may send: the longest message, and some more for its topic and properties.
+  static let packetLimit = UInt64(MQTTMessage.longestPayload + 4_096)
+
+  /// The socket; nil after the library has closed it.
+  var socket: CInt? {
+    let descriptor = mosquitto_socket(mosquitto)
+    return descriptor < 0 ? nil : descriptor
+  }
+
+  /// Whether the library has something to send, for which the socket had no room.
+  var wantsToWrite: Bool { mosquitto_want_write(mosquitto) }
+
+  /// What the library has told since the last call.
+  func takeEvents() -> [Event] {
+    guard !inbox.events.isEmpty else { return [] }
+    defer { inbox.events = [] }
+    return inbox.events
+  }
+
+  /// Reads and handles packets. Returns the library's code, and whether there may be more.
+  func read() -> (result: CInt, mayHaveMore: Bool) {
+    errno = 0
+    let result = mosquitto_loop_read(mosquitto, 1)
+    // The library stops at EAGAIN. That of an acknowledgement, which it writes meanwhile, hides what TLS has decrypted
+    // already, so the caller reads again while something waits to be written.
+    return (result, errno != EAGAIN || wantsToWrite)
+  }
+
+  /// Writes what waits.
+  func write() -> CInt { mosquitto_loop_write(mosquitto, 1) }
+
+  /// Sends a PINGREQ when it is time, and closes the connection when the last one wasn't answered.
+  func checkKeepalive() -> CInt { mosquitto_loop_misc(mosquitto) }
+
+  /// Sends a message, or keeps it in memory while the socket is full. Returns its number.
+  func publish(_ message: MQTTMessage) -> Result<CInt, AccessoryError> {
+    var number: CInt = 0
+    let result = message.payload.withUnsafeBytes { payload in
+      mosquitto_publish_v5(
+        mosquitto, &number, message.topic, CInt(payload.count), payload.isEmpty ? nil : payload.baseAddress,
+        message.qos.rawValue, message.isRetained, nil)
+    }
+    guard result == MOSQ_ERR_SUCCESS.code else {
+      return .failure(failure(result, errno: errno, "publishing on \(message.topic)"))
+    }
+    return .success(number)
+  }
+
+  /// Subscribes to a filter. With MQTT 5 the broker doesn't send what this client publishes. Returns the call's number.
+  func subscribe(_ filter: String) -> Result<CInt, AccessoryError> {
+    var number: CInt = 0
+    let result = mosquitto_subscribe_v5(mosquitto, &number, filter, 1, CInt(MQTT_SUB_OPT_NO_LOCAL.rawValue), nil)
+    guard result == MOSQ_ERR_SUCCESS.code else {
+      return .failure(failure(result, errno: errno, "subscribing to \(filter)"))
+    }
+    return .success(number)
+  }
+
+  /// Ends a subscription.
+  func unsubscribe(_ filter: String) { mosquitto_unsubscribe(mosquitto, nil, filter) }
+
+  /// Tells the broker that the client leaves, so that it drops the will.
+  func disconnect() { mosquitto_disconnect(mosquitto) }
+
+  // MARK: - Errors
+
+  private func check(_ result: CInt, _ action: String) throws(AccessoryError) {
+    guard result != MOSQ_ERR_SUCCESS.code else { return }
+    let error = failure(result, errno: errno, action)
+    throw AccessoryError(.misconfigured, code: error.code, error.message)
+  }
+
+  /// The error for a code of the library.
+  func failure(_ code: CInt, errno number: CInt = 0, _ action: String) -> AccessoryError {
+    var text = MQTTLibrary.text(of: code, errno: number)
+    let isTLS = code == MOSQ_ERR_TLS.code || code == MOSQ_ERR_TLS_HANDSHAKE.code
+    if isTLS, !inbox.complaint.isEmpty { text = inbox.complaint }
+    let kind: AccessoryError.Kind =
+      switch code {
+      case MOSQ_ERR_EAI.code, MOSQ_ERR_LOOKUP.code: .notFound
+      case MOSQ_ERR_INVAL.code, MOSQ_ERR_NOT_SUPPORTED.code, MOSQ_ERR_TLS.code: .misconfigured
+      case MOSQ_ERR_AUTH.code, MOSQ_ERR_ACL_DENIED.code: .permissionDenied
+      case MOSQ_ERR_OVERSIZE_PACKET.code, MOSQ_ERR_PAYLOAD_SIZE.code, MOSQ_ERR_QOS_NOT_SUPPORTED.code,
+        MOSQ_ERR_RETAIN_NOT_SUPPORTED.code:
+        .unsupported
+      default: .disconnected
+      }
+    let isErrno = code == MOSQ_ERR_ERRNO.code && number != 0
+    return AccessoryError(kind, code: isErrno ? .errno(number) : nil, "\(action): \(text)")
+  }
+}
+
+extension MosquittoConnection.Inbox {
+  /// The object that a callback's context points to. Its connection is alive, since it is in a call of the library.
+  fileprivate static func of(_ context: UnsafeMutableRawPointer?) -> MosquittoConnection.Inbox {
+    Unmanaged<MosquittoConnection.Inbox>.fromOpaque(context!).takeUnretainedValue()
+  }
+}
+
+extension MQTTMessage {
+  /// A message of the library; nil for one that is beyond the limits or whose topic isn't UTF-8. Its bytes are copied.
+  fileprivate init?(_ message: mosquitto_message) {
+    guard let bytes = message.topic, strnlen(bytes, Self.longestTopic + 1) <= Self.longestTopic,
+      let topic = String(validatingCString: bytes), !topic.isEmpty,
+      (0...Int(Self.longestPayload)).contains(Int(message.payloadlen))
+    else { return nil }
+    let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
+    self.init(topic, Array(payload), qos: message.qos == 0 ? .atMostOnce : .atLeastOnce, isRetained: message.retain)
+  }
+}

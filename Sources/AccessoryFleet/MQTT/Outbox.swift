@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DequeModule
+
+/// Messages that wait to be sent, in order, in bounded memory. Of a retained topic only the latest message waits, and so of
+/// every topic while there is no connection.
+package struct Outbox: Sendable {
+  private enum Key: Hashable {
+    case topic(String)
+    case number(UInt64)
+  }
+
+  private var order = Deque<Key>()
+  private var messages: [Key: MQTTMessage] = [:]
+  private var size = 0
+  private var nextNumber: UInt64 = 0
+
+  /// The most messages that wait, and the most bytes of their topics and contents.
+  package static let countLimit = 4_096
+  package static let sizeLimit = 8 << 20
+
+  /// An empty outbox.
+  package init() {}
+
+  /// The number of messages that wait.
+  package var count: Int { messages.count }
+  /// Whether none waits.
+  package var isEmpty: Bool { messages.isEmpty }
+
+  /// Adds a message. With `keepsLatest` it takes the place of one of the same topic. Returns false, and drops the message, when
+  /// the outbox is full.
+  package mutating func add(_ message: MQTTMessage, keepsLatest: Bool) -> Bool {
+    let key: Key
+    if keepsLatest || message.isRetained {
+      key = .topic(message.topic)
+    } else {
+      key = .number(nextNumber)
+      nextNumber += 1
+    }
+    let old = messages[key]
+    let newSize = size + message.size - (old?.size ?? 0)
+    guard newSize <= Self.sizeLimit, old != nil || messages.count < Self.countLimit else { return false }
+    size = newSize
+    messages[key] = message
+    if old == nil { order.append(key) }
+    return true
+  }
+
+  /// Puts messages back that were sent and perhaps didn't arrive, before the others. One of a topic that has a newer one is
+  /// dropped.
+  package mutating func putBack(_ sent: [MQTTMessage]) {
+    for message in sent.reversed() {
+      let key = Key.topic(message.topic)
+      guard messages[key] == nil, size + message.size <= Self.sizeLimit, messages.count < Self.countLimit else {
+        continue
+      }
+      messages[key] = message
+      size += message.size
+      order.prepend(key)
+    }
+  }
+
+  /// Removes and returns the next message; nil when there is none.
+  package mutating func next() -> MQTTMessage? {
+    guard let key = order.popFirst(), let message = messages.removeValue(forKey: key) else { return nil }
+    size -= message.size
+    return message
+  }
+}
+
+extension MQTTMessage {
+  fileprivate var size: Int { topic.utf8.count + payload.count }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import Glibc
+import SystemPackage
+
+/// Files with secrets: passwords, and the keys of certificates.
+package enum SecretFile {
+  /// The longest password.
+  private static let longestPassword = 1_024
+
+  /// The name of the password among the credentials of a systemd unit (`LoadCredential=mqtt-password:PATH`).
+  package static let credential = "mqtt-password"
+
+  /// The path of the password that systemd has passed to this process; nil where there is none.
+  package static func credentialPath() -> String? {
+    guard let folder = getenv("CREDENTIALS_DIRECTORY") else { return nil }
+    let path = String(cString: folder) + "/" + credential
+    return access(path, F_OK) == 0 ? path : nil
+  }
+
+  /// Reads a password: the file's first line. Blocks, so call it on a setup queue. Throws `misconfigured` when others may read
+  /// the file or it has no password, and otherwise the error of opening it.
+  static func password(_ path: String) throws(AccessoryError) -> String {
+    let file = try open(path, "password file")
+    defer { try? file.close() }
+    let bytes: [UInt8]
+    do throws(Errno) {
+      bytes = try SmallFile.read(file, limit: longestPassword + 2)
+    } catch {
+      throw AccessoryError(errno: error, "the password file \(path) can't be read")
+    }
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard !line.isEmpty else { throw AccessoryError(.misconfigured, "the first line of \(path) has no password") }
+    guard line.count <= longestPassword, !line.contains(0), let text = String(validating: line, as: UTF8.self) else {
+      throw AccessoryError(
+        .misconfigured,
+        "the first line of \(path) is no password: it isn't UTF-8, or longer than \(longestPassword) bytes")
+    }
+    return text
+  }
+
+  /// Throws unless the file is there and only its owner, root and its group may read it. `what` it is, for the error.
+  static func check(_ path: String, _ what: String) throws(AccessoryError) {
+    let file = try open(path, what)
+    try? file.close()
+  }
+
+  /// The open file is checked, so nobody can exchange it between the check and the read.
+  private static func open(_ path: String, _ what: String) throws(AccessoryError) -> FileDescriptor {
+    let file: FileDescriptor
+    do {
+      file = try FileDescriptor.open(path, .readOnly, options: [.nonBlocking, .closeOnExec])
+    } catch {
+      throw AccessoryError(errno: error as? Errno ?? .ioError, "the \(what) \(path) can't be opened")
+    }
+    var status = stat()
+    guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      try? file.close()
+      throw AccessoryError(.misconfigured, "the \(what) \(path) is not a regular file")
+    }
+    guard status.st_mode & (S_IROTH | S_IWOTH) == 0 else {
+      try? file.close()
+      throw AccessoryError(
+        .misconfigured, "the \(what) \(path) may be read or written by everybody: chmod o= \(path)")
+    }
+    return file
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+/// What the publisher knows of an accessory, and the messages that say it.
+struct AccessoryRecord: Sendable {
+  /// Its level in topics.
+  let level: TopicLevel
+  /// Its path and unit, which is unique among the service's accessories.
+  var place: String
+  var state: FleetState
+  var values: [String: Bridge.MeasuredValue] = [:]
+  /// When each value was read, in seconds since 1970.
+  var valueTimes: [String: Double] = [:]
+  var facts: DiscoveryFacts
+  /// When it was seen last, in seconds since 1970; nil while it is attached.
+  var goneSince: Double?
+  /// The components of its last discovery message, here or in an earlier life of this process.
+  var components: [String: String] = [:]
+
+  init(_ level: TopicLevel, _ device: Bridge.Device, connected: Bool, at time: Double) {
+    self.level = level
+    place = device.place
+    state = FleetState(device, connected: connected, at: time)
+    facts = DiscoveryFacts(device)
+    goneSince = connected ? nil : time
+  }
+
+  /// The record of an accessory that this process has published earlier, from what the broker has kept.
+  init(_ level: TopicLevel, kept state: FleetState) {
+    self.level = level
+    place = state.device.place
+    self.state = state
+    facts = DiscoveryFacts(state.device)
+    facts.take(state)
+    goneSince = state.time
+  }
+
+  /// Adds values; returns whether there is something new.
+  mutating func take(_ new: [Bridge.MeasuredValue], at time: Double) -> Bool {
+    var isNew = false
+    for value in new where values[value.name] != nil || values.count < ReadingLimits.values {
+      var plain = value
+      plain.age_ms = nil
+      if values.updateValue(plain, forKey: value.name) != plain { isNew = true }
+      valueTimes[value.name] = time - Double(value.age_ms ?? 0) / 1_000
+    }
+    facts.take(new)
+    return isNew
+  }
+
+  // MARK: - Messages
+
+  func availability(_ topics: FleetTopics) -> MQTTMessage {
+    MQTTMessage(
+      topics.availability(of: level), Array((state.connected ? FleetTopics.online : FleetTopics.offline).utf8),
+      isRetained: true)
+  }
+
+  func stateMessage(_ topics: FleetTopics, isRetained: Bool) -> MQTTMessage {
+    MQTTMessage(topics.state(of: level), state.bytes, isRetained: isRetained)
+  }
+
+  /// Nil for an accessory without values.
+  func valuesMessage(_ topics: FleetTopics, isRetained: Bool, at time: Double) -> MQTTMessage? {
+    guard !values.isEmpty else { return nil }
+    let aged = values.values.sorted { $0.name < $1.name }.map { value in
+      var value = value
+      value.age_ms = FleetState.age(of: valueTimes[value.name], now: time)
+      return value
+    }
+    return MQTTMessage(
+      topics.values(of: level), FleetValues(state.device, aged, at: time).bytes, isRetained: isRetained)
+  }
+
+  /// The topics that the broker keeps for an accessory.
+  static func keptTopics(_ level: TopicLevel, _ topics: FleetTopics, discoveryPrefix: String?) -> [String] {
+    var all = [topics.availability(of: level), topics.state(of: level), topics.values(of: level)]
+    if let discoveryPrefix { all.insert(DiscoveryTopic.topic(discoveryPrefix, topics.gateway, level), at: 0) }
+    return all
+  }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+
+// What the publisher says to the broker, and what it finds there.
+
+extension FleetPublisher {
+  /// How long the broker has, after it has accepted the subscriptions, to send what it has kept.
+  private static let settling = Duration.milliseconds(500)
+  /// How long messages of one accessory are collected.
+  private static let collecting = Duration.milliseconds(100)
+
+  /// After every connect.
+  func connected() async {
+    await mqtt.publish(MQTTMessage(topics.availability, Array(FleetTopics.online.utf8), isRetained: true))
+    let info = GatewayInfo(settings.gateway, host: settings.host, version: settings.version, at: Self.now)
+    await mqtt.publish(MQTTMessage(topics.info, info.bytes, isRetained: true))
+    if let prefix = settings.discoveryPrefix {
+      let message = DiscoveryMessage(gateway: info, prefix: prefix)
+      await mqtt.publish(MQTTMessage(message.topic, message.bytes(), isRetained: true))
+      await mqtt.subscribe(DiscoveryMessage.birthTopic(prefix: prefix))
+    }
+    // An old connection's will may come after our own word.
+    await mqtt.subscribe(topics.availability)
+    // What the broker has kept is looked at once; afterwards this process knows what is there.
+    if !hasLooked {
+      found = [:]
+      pendingFilters = Set(lookFilters)
+      for filter in lookFilters { await mqtt.subscribe(filter) }
+    } else {
+      for level in records.keys { mark(level, .all) }
+    }
+    for level in records.keys.sorted() { await subscribeCommands(of: level) }
+  }
+
+  private var lookFilters: [String] {
+    let parts: [FleetTopic.AccessoryPart] = [.availability, .state, .values]
+    return parts.map { FleetTopics.Filter.accessories($0, of: settings.gateway) }
+      + (settings.discoveryPrefix.map { [DiscoveryTopic.filter($0, settings.gateway)] } ?? [])
+  }
+
+  /// Soon after the last subscription was accepted, what the broker has kept has arrived.
+  func settle() {
+    looking?.cancel()
+    looking = Task { [clock] in
+      await clock.sleep(for: Self.settling)
+      guard !Task.isCancelled else { return }
+      hasLooked = true
+      for filter in lookFilters { await mqtt.unsubscribe(filter) }
+      await lookIsDone()
+    }
+  }
+
+  /// Compares what the broker has kept with the service's accessories, when both are known, or when the service is away.
+  func lookIsDone() async {
+    guard hasLooked else { return }
+    for (level, kept) in found.sorted(by: { $0.key < $1.key }) {
+      if var record = records[level] {
+        record.take(kept)
+        records[level] = record
+        continue
+      }
+      guard isSynchronized || service == nil else { continue }
+      guard let state = kept.state, records.count < Self.recordLimit else {
+        // Nothing says what it was, so it can't be shown as gone.
+        await remove(level, kept.topics)
+        continue
+      }
+      var record = AccessoryRecord(level, kept: state)
+      record.take(kept)
+      record.state.connected = false
+      record.goneSince = state.time
+      if kept.isOnline || state.connected {
+        record.state.problem = FleetProblem(AccessoryError(.disconnected, "the service doesn't have it"))
+        record.state.time = Self.now
+      }
+      records[level] = record
+    }
+    if isSynchronized || service == nil { found = [:] }
+    for level in records.keys { mark(level, .all) }
+    scheduleForgetting()
+  }
+
+  /// A message of the broker. Everything in it may be made up.
+  func received(_ message: MQTTMessage) async {
+    if let prefix = settings.discoveryPrefix, message.topic == DiscoveryMessage.birthTopic(prefix: prefix) {
+      // A kept one is from before this connection, and everything is published after a connect anyway.
+      if !message.isRetained, message.payload.elementsEqual(FleetTopics.online.utf8) { homeAssistantStarted() }
+      return
+    }
+    if message.topic == topics.availability {
+      guard message.payload.elementsEqual(FleetTopics.offline.utf8), onlineLimit.admit(now: clock.now) else { return }
+      await mqtt.publish(MQTTMessage(topics.availability, Array(FleetTopics.online.utf8), isRetained: true))
+      return
+    }
+    if let prefix = settings.discoveryPrefix,
+      let level = DiscoveryTopic.accessory(message.topic, prefix, settings.gateway)
+    {
+      guard message.isRetained, !message.payload.isEmpty else { return }
+      note(level, message) { $0.components = DiscoveryTopic.components(message.payload) }
+      return
+    }
+    switch FleetTopic(message.topic) {
+    case .accessory(settings.gateway, let level, let part)?:
+      // One that isn't kept is our own, by MQTT 3.1.1.
+      guard message.isRetained, !message.payload.isEmpty else { return }
+      note(level, message) { found in
+        switch part {
+        case .availability: found.isOnline = message.payload.elementsEqual(FleetTopics.online.utf8)
+        case .state: found.state = try? FleetState(message.payload)
+        case .values: found.values = try? FleetValues(message.payload)
+        case .event: break
+        }
+      }
+    case .command(settings.gateway, let level, let name, .set)?: await command(name, for: level, message)
+    default: break
+    }
+  }
+
+  private func note(_ level: TopicLevel, _ message: MQTTMessage, _ body: (inout FoundAccessory) -> Void) {
+    guard !hasLooked, found[level] != nil || found.count < Self.recordLimit else { return }
+    body(&found[level, default: FoundAccessory()])
+    found[level]?.topics.insert(message.topic)
+  }
+
+  /// Home Assistant forgets what isn't kept when it restarts. All gateways hear of it at once, so each waits a little.
+  private func homeAssistantStarted() {
+    guard republishing == nil || republishing?.isCancelled == true else { return }
+    republishing = Task { [clock] in
+      await clock.sleep(for: .seconds(.random(in: 0...5)))
+      republishing = nil
+      guard !Task.isCancelled, isConnected else { return }
+      log.info("Home Assistant has started: everything is published again")
+      let info = GatewayInfo(settings.gateway, host: settings.host, version: settings.version, at: Self.now)
+      await mqtt.publish(MQTTMessage(topics.availability, Array(FleetTopics.online.utf8), isRetained: true))
+      if let prefix = settings.discoveryPrefix {
+        let message = DiscoveryMessage(gateway: info, prefix: prefix)
+        await mqtt.publish(MQTTMessage(message.topic, message.bytes(), isRetained: true))
+      }
+      for level in records.keys { mark(level, .all) }
+    }
+  }
+
+  // MARK: - Publishing
+
+  /// Something of an accessory is to be published soon.
+  func mark(_ level: TopicLevel, _ what: Dirt) {
+    dirty[level, default: []].formUnion(what)
+    guard isConnected, hasLooked, flushing == nil else { return }
+    flushing = Task { [clock] in
+      await clock.sleep(for: Self.collecting)
+      flushing = nil
+      if !Task.isCancelled { await flush() }
+    }
+  }
+
+  private func flush() async {
+    guard isConnected, hasLooked else { return }
+    let marked = dirty.sorted { $0.key < $1.key }
+    dirty = [:]
+    for (level, what) in marked {
+      guard var record = records[level] else { continue }
+      var messages: [MQTTMessage] = []
+      if what.contains(.discovery), let prefix = settings.discoveryPrefix {
+        let message = DiscoveryMessage(record.facts, level, of: topics, version: settings.version, prefix: prefix)
+        messages.append(
+          MQTTMessage(message.topic, message.bytes(replacing: record.components), isRetained: true))
+        record.components = message.components
+        records[level] = record
+      }
+      if what.contains(.state) { messages.append(record.stateMessage(topics, isRetained: settings.retainsStates)) }
+      if what.contains(.values) {
+        record.valuesMessage(topics, isRetained: settings.retainsStates, at: Self.now).map { messages.append($0) }
+      }
+      // After the state, so that nobody reads an old one of an accessory that is there again.
+      if what.contains(.availability) { messages.append(record.availability(topics)) }
+      for message in messages {
+        if await !mqtt.publish(message) {
+          log.warning("\(message.topic) was dropped: too many messages wait for the broker")
+        }
+      }
+    }
+  }
+
+  // MARK: - Forgetting
+
+  /// Removes those that have been gone for long, and does so again when the next one is due.
+  func scheduleForgetting() {
+    forgetting?.cancel()
+    let limit = settings.forgetAfter / .seconds(1)
+    guard let next = records.values.compactMap(\.goneSince).min() else { return }
+    forgetting = Task { [clock] in
+      await clock.sleep(for: .seconds(min(max(next + limit - Self.now, 0), 30 * 86_400)))
+      guard !Task.isCancelled else { return }
+      for (level, record) in records.sorted(by: { $0.key < $1.key }) {
+        guard let since = record.goneSince, Self.now - since >= limit else { continue }
+        log.notice("\(level) has been gone for long: it is removed from the broker")
+        records[level] = nil
+        dirty[level] = nil
+        await remove(
+          level, Set(AccessoryRecord.keptTopics(level, topics, discoveryPrefix: settings.discoveryPrefix)))
+      }
+      scheduleForgetting()
+    }
+  }
+
+  /// An empty message takes the place of what the broker has kept. The discovery goes first, so that Home Assistant removes the
+  /// device instead of showing it as unavailable.
+  private func remove(_ level: TopicLevel, _ kept: Set<String>) async {
+    let discovery = settings.discoveryPrefix.map { DiscoveryTopic.topic($0, settings.gateway, level) }
+    for topic in kept.sorted(by: { ($0 != discovery ? 1 : 0, $0) < ($1 != discovery ? 1 : 0, $1) }) {
+      await mqtt.publish(MQTTMessage(topic, [], isRetained: true))
+    }
+  }
+}
+
+extension AccessoryRecord {
+  /// Adds what the broker has kept, where nothing newer is known: readings of earlier, and which entities Home Assistant has.
+  mutating func take(_ kept: FleetPublisher.FoundAccessory) {
+    if components.isEmpty { components = kept.components }
+    if let old = kept.state {
+      facts.take(old)
+      if state.identity == nil { state.identity = old.identity }
+      if state.status == nil { (state.status, state.statusTime) = (old.status, old.statusTime) }
+      if state.battery == nil { (state.battery, state.batteryTime) = (old.battery, old.batteryTime) }
+      facts.take(state)
+    }
+    if let old = kept.values, values.isEmpty { _ = take(old.values, at: old.time) }
+  }
+}
