@@ -96,6 +96,7 @@ struct BridgeCLI: AsyncParsableCommand {
       ENVIRONMENT
         ACCESSORY_BRIDGE_SOURCES    where to look: simulator, udev, none, or simulator,udev (the default)
         ACCESSORY_BRIDGE_SOCKET     the path of the service's socket; none: use no service
+        ACCESSORY_BRIDGE_READINGS_SOCKET  the path of the socket for those who may only read; none: no such socket
         ACCESSORY_BRIDGE_PROFILES   folders of profiles, separated by colons, instead of those of the system and \
       the user
         ACCESSORY_BRIDGE_PROTOCOLS  the same for protocol descriptions

@@ -28,6 +28,10 @@ import Testing
     try await ServiceHarness.with(profiles: ProfileStore.builtIn.profiles) {
       $0.poll = .every(.milliseconds(200))
       $0.reconnect = .init(interval: .milliseconds(10))
+      $0.commandRules = CommandRules([
+        .init(.driver("framed"), "echo", arguments: ["payload": .any], rate: .init(3, every: .milliseconds(100))),
+        .init(.accessory("A1"), "command", arguments: ["number": .range(60...70)]),
+      ])
     } _: { harness in
       let world = HostileWorld(harness: harness, end: end, tally: tally)
       try await withThrowingTaskGroup { group in
@@ -146,6 +150,7 @@ private struct HostileWorld: Sendable {
     "1.5",
     "true", "[]", "{}", #""/dev/null""#, #""/nowhere/at/all""#, #""tcp:127.0.0.1:1""#, #""usb:2341:0043""#, #""0x12""#,
     #""echo""#, #""00ff""#, #""f""#, #""framed""#, #""../x""#, #"[{"command":"echo","arguments":{"payload":"00"}}]"#,
+    #"[{"name":"echo","arguments":{"payload":"00"}}]"#, #"[{"name":"command","arguments":{"number":"66"}}]"#,
     #""\u0000\u001b[2J\ud83d\ude00""#, #""deadbeef""#, "18446744073709551616",
   ]
 
@@ -179,7 +184,8 @@ private struct HostileWorld: Sendable {
       try? await Task.sleep(for: .milliseconds(1))
       guard let socket = try? UnixSocket.create() else { continue }
       defer { Socket.close(socket) }
-      guard (try? UnixSocket.connect(socket, to: harness.path)) != nil else { continue }
+      let place = random.next() % 3 == 0 ? harness.readingsPath : harness.path
+      guard (try? UnixSocket.connect(socket, to: place)) != nil else { continue }
       count("clients")
       let reads = random.next() % 3 > 0
       for _ in 0..<Int.random(in: 0...30, using: &random) where goesOn {

@@ -14,6 +14,8 @@ import TestSupport
 final class ServiceHarness: Sendable {
   let service: BridgeService
   let path: String
+  /// Where it answers those who may only read.
+  let readingsPath: String
   /// What the service has said.
   let log = Watched<[String]>([])
   /// What its manager was told.
@@ -35,10 +37,12 @@ final class ServiceHarness: Sendable {
     self.statuses = statuses
     directory = try TemporaryDirectory()
     path = directory.path + "/bridge.socket"
+    readingsPath = directory.path + "/readings.socket"
     var configuration = ServiceConfiguration(information: Self.information)
     configuration.reconnect = .init(interval: .milliseconds(20))
     configuration.retry = .init(interval: .milliseconds(20))
-    (configuration.socket, configuration.clientLimits) = (path, limits)
+    (configuration.socket, configuration.readingsSocket) = (path, readingsPath)
+    configuration.clientLimits = limits
     change(&configuration)
     var logger = Logger(label: "test") { _ in TestLog(lines: log) }
     logger.logLevel = .trace
@@ -48,7 +52,10 @@ final class ServiceHarness: Sendable {
       configuration, profiles: ProfileStore(profiles), drivers: drivers, log: logger,
       hooks: hooks, clock: clock)
     self.service = service
-    server = try ControlServer(try ControlSocket.make(at: path), handler: service, limits: limits) {
+    server = try ControlServer(
+      try ControlSocket.make(at: path), readings: try ControlSocket.make(at: readingsPath), handler: service,
+      limits: limits
+    ) {
       service.noteClients($0)
     }
     await service.watch([SimulatorSource(directory: directory.path)])
@@ -135,6 +142,9 @@ final class ServiceHarness: Sendable {
 
   /// A new connection.
   func client() async throws -> ControlClient { try await ControlClient.connect(to: path) }
+
+  /// A new connection of somebody who may only read.
+  func reader() async throws -> ControlClient { try await ControlClient.connect(to: readingsPath) }
 
   /// Waits until the service has said something.
   func said(_ text: String, times: Int = 1) async throws {

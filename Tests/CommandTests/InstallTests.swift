@@ -54,8 +54,9 @@ import Testing
     let files = try await files()
     let expected =
       [
-        "bin/bridge-cli", "lib/systemd/system/accessory-bridge-network.service",
-        "lib/systemd/system/accessory-bridge-network.socket", "lib/systemd/system/accessory-bridge-share@.service",
+        "bin/bridge-cli", "lib/systemd/system/accessory-bridge-network-readings.socket",
+        "lib/systemd/system/accessory-bridge-network.service", "lib/systemd/system/accessory-bridge-network.socket",
+        "lib/systemd/system/accessory-bridge-readings.socket", "lib/systemd/system/accessory-bridge-share@.service",
         "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
         "lib/sysusers.d/accessory-bridge.conf", "lib/tmpfiles.d/accessory-bridge.conf",
         "lib/udev/rules.d/70-accessory-bridge.rules", "share/bash-completion/completions/bridge-cli",
@@ -131,6 +132,27 @@ import Testing
     #expect(try #require(figure) <= 1.2, "\(judged.outputText)")
   }
 
+  /// The sockets of a service: by their names it knows which is which, and each has a group of its own.
+  @Test(arguments: ["accessory-bridge", "accessory-bridge-network"]) func itsSockets(name: String) async throws {
+    #expect(try await setup("install").status == 0)
+    let folder = "/usr/local/lib/systemd/system/"
+    let (bridge, readings) = (try text(folder + name + ".socket"), try text(folder + name + "-readings.socket"))
+    for (unit, file, group) in [
+      (bridge, "bridge.socket", "accessory-bridge"), (readings, "readings.socket", "accessory-readings"),
+    ] {
+      for line in ["ListenStream=/run/\(name)/\(file)", "SocketMode=0660", "SocketGroup=\(group)", "RemoveOnStop=yes"] {
+        #expect(unit.contains("\n\(line)\n"), "\(line)")
+      }
+    }
+    #expect(readings.contains("\nFileDescriptorName=readings\n") && readings.contains("\nService=\(name).service\n"))
+    #expect(!bridge.contains("FileDescriptorName="))
+    let service = try text(folder + name + ".service")
+    #expect(
+      service.split(separator: "\n").contains { $0.hasPrefix("After=") && $0.contains(" \(name)-readings.socket") })
+    #expect(
+      service.split(separator: "\n").contains { $0.hasPrefix("Wants=") && $0.contains("\(name)-readings.socket") })
+  }
+
   /// The user, the group and the socket's folder as systemd's own tools make them.
   @Test func userAndFolder() async throws {
     #expect(try await setup("install").status == 0)
@@ -139,6 +161,12 @@ import Testing
     for file in ["/etc/passwd", "/etc/group"] {
       for name in ["accessory-bridge:", "accessory-bridge-network:"] { #expect(try text(file).contains(name)) }
     }
+    // Nobody is this group's user, and it has no members.
+    #expect(
+      try text("/etc/group").split(separator: "\n").contains {
+        $0.hasPrefix("accessory-readings:x:") && $0.hasSuffix(":")
+      })
+    #expect(try !text("/etc/passwd").contains("accessory-readings"))
     let folder = try await run(["systemd-tmpfiles", "--root=" + destination, "--create", "accessory-bridge.conf"])
     #expect(folder.status == 0, "\(folder.errorText)")
     for name in ["accessory-bridge", "accessory-bridge-network"] {

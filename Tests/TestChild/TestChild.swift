@@ -65,7 +65,7 @@ enum TestChild {
   /// Serves the tests' pretended bridge at `path`, or on the socket that was passed as systemd does it.
   private static func serve(_ path: String) async {
     do throws(AccessoryError) {
-      guard let socket = path.isEmpty ? try ControlSocket.passed() : try ControlSocket.make(at: path) else {
+      guard let socket = path.isEmpty ? try ControlSockets.passed()?.bridge : try ControlSocket.make(at: path) else {
         return report("nothing was passed")
       }
       let server = try ControlServer(socket, handler: SampleBridge())

@@ -76,7 +76,7 @@ package struct ServiceEntry: Sendable {
     var busy: AccessoryError?
     for place in places {
       do throws(AccessoryError) {
-        var client = try await BridgeClient.connect(to: place, replyTimeout: replyTimeout)
+        var client = try await connect(to: place, replyTimeout: replyTimeout)
         let list = try await client.list()
         // Later calls may take as long as the accessory does, so they have no timeout.
         client.replyTimeout = nil
@@ -87,5 +87,18 @@ package struct ServiceEntry: Sendable {
       }
     }
     return (held, busy)
+  }
+
+  /// A connection to the service at `place`. A user who isn't permitted to use that socket, but may read, gets a connection to
+  /// the service's socket for readings.
+  private static func connect(to place: String, replyTimeout: Duration) async throws(AccessoryError) -> BridgeClient {
+    do throws(AccessoryError) {
+      return try await BridgeClient.connect(to: place, replyTimeout: replyTimeout)
+    } catch {
+      guard error.kind == .permissionDenied else { throw error }
+      let readings = ServicePlace.readings(beside: place)
+      guard let client = try? await BridgeClient.connect(to: readings, replyTimeout: replyTimeout) else { throw error }
+      return client
+    }
   }
 }

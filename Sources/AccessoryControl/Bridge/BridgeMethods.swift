@@ -34,11 +34,14 @@ extension Bridge {
       package var socket: String?
       package var accessories, attached, clients: Int
       package var limits: ServiceLimits
+      /// Older services don't report it.
+      package var readings_socket: String?
 
       package init(
         product: String, version: String, process: Int, started: Double, uptime_ms: Int, socket: String? = nil,
-        accessories: Int, attached: Int, clients: Int, limits: ServiceLimits
+        accessories: Int, attached: Int, clients: Int, limits: ServiceLimits, readings_socket: String? = nil
       ) {
+        self.readings_socket = readings_socket
         (self.product, self.version, self.process) = (product, version, process)
         (self.started, self.uptime_ms, self.socket) = (started, uptime_ms, socket)
         (self.accessories, self.attached, self.clients, self.limits) = (accessories, attached, clients, limits)

@@ -7,6 +7,8 @@ import AccessoryIO
 package struct Caller: Sendable {
   /// The process that connected.
   package let peer: SocketPeer
+  /// What the clients of its socket may do.
+  package var access = SocketAccess.everything
 }
 
 /// Sends the replies to a call with several replies. Throws when the client is gone, or was disconnected because it

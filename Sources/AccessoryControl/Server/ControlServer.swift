@@ -5,8 +5,9 @@ import AccessoryIO
 import Glibc
 import SystemPackage
 
-/// The server of a control socket. Descriptors are served on the I/O thread; each call runs in a task.
-package actor ControlServer: EventHandler {
+/// The server of a service's sockets: `bridge.socket`, and `readings.socket` where the service has one. Descriptors are served
+/// on the I/O thread; each call runs in a task. The limits of clients hold for both sockets together.
+package actor ControlServer {
   /// The limits of clients.
   package struct Limits: Sendable, Hashable {
     /// The greatest number of clients. When it is reached, an idle client is disconnected for a new one.
@@ -29,39 +30,21 @@ package actor ControlServer: EventHandler {
   }
 
   private nonisolated let io: IOThread
-  private var socket: ControlSocket
+  private let listeners: [ControlListener]
   private let dispatcher: Dispatcher
   private let limits: Limits
   private let onClients: @Sendable (Int) -> Void
-  private let onSocket: @Sendable (SocketNews) -> Void
-  private var token: EventToken?
-  private var pause: TimerToken?
   private var connections: [ObjectIdentifier: ServerConnection] = [:]
   /// The number of unread bytes of all clients.
   private var unsentBytes = 0
   private var lastNumber: UInt64 = 0
-  /// Watches the socket's files; nil for a passed socket, and where they can't be watched.
-  private var watcher: DirectoryWatcher?
-  private var isMending = false
-  /// Whether the files have changed while they were being restored.
-  private var mustLookAgain = false
-  private var mendPause = ControlServer.shortestMendPause
   private var isClosing = false
-  private var isReleased = false
   private var closers: [CheckedContinuation<Void, Never>] = []
-
-  /// The most clients accepted per event, so that other descriptors get their turn.
-  private static let acceptsPerEvent = 16
-  /// How long no client is accepted after the system has run out of descriptors.
-  private static let exhaustionPause = Duration.seconds(1)
 
   /// The I/O thread, which runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { io.asUnownedSerialExecutor() }
 
-  /// The pause before the next try to restore the socket's files: the first one and the longest.
-  private static let (shortestMendPause, longestMendPause) = (Duration.seconds(1), Duration.seconds(60))
-
-  /// The result of restoring the socket's files after another program has removed them.
+  /// The result of restoring a socket's files after another program has removed them.
   package enum SocketNews: Sendable {
     /// The files are restored: clients can connect.
     case mended
@@ -69,76 +52,55 @@ package actor ControlServer: EventHandler {
     case lost(AccessoryError)
   }
 
-  /// Serves `socket`, which the server takes over. `onClients` is called with the number of clients when it changes,
-  /// and `onSocket` when the socket's files were removed; both on the I/O thread.
+  /// Serves `socket`, and `readings` for clients that only read; the server takes both over. `onClients` is called with the
+  /// number of clients when it changes, and `onSocket` when files of the socket with this path were removed; both on the I/O
+  /// thread.
   package init(
-    _ socket: ControlSocket, handler: any BridgeHandler, limits: Limits = Limits(), io: IOThread = .shared,
-    onClients: @escaping @Sendable (Int) -> Void = { _ in },
-    onSocket: @escaping @Sendable (SocketNews) -> Void = { _ in }
+    _ socket: ControlSocket, readings: ControlSocket? = nil, handler: any BridgeHandler, limits: Limits = Limits(),
+    io: IOThread = .shared, onClients: @escaping @Sendable (Int) -> Void = { _ in },
+    onSocket: @escaping @Sendable (_ news: SocketNews, _ path: String) -> Void = { _, _ in }
   ) throws(AccessoryError) {
-    path = socket.path
-    self.onSocket = onSocket
+    places = SocketPlaces(bridge: socket.path, readings: readings?.path)
     self.io = io
-    self.socket = socket
     self.limits = limits
     self.onClients = onClients
     do throws(InterfaceError) {
-      dispatcher = try Dispatcher(handler)
+      dispatcher = try Dispatcher(handler, places)
     } catch {
       throw AccessoryError(.misconfigured, "the built-in interface is invalid: \(error)")
     }
+    let sockets = [(socket, SocketAccess.everything)] + (readings.map { [($0, SocketAccess.readings)] } ?? [])
+    listeners = sockets.map { ControlListener($0, access: $1, io: io, onSocket: onSocket) }
     io.post {
       self.assumeIsolated { server in
-        server.accept(true)
-        server.watchFiles()
-        // Changes between the creation of the files and the start of the watcher weren't reported.
-        server.lookAtFiles()
+        for listener in server.listeners {
+          let access = listener.access
+          listener.assumeIsolated {
+            $0.start { descriptor, group in
+              self.assumeIsolated { $0.welcome(descriptor, access: access, group: group) }
+            }
+          }
+        }
       }
     }
   }
 
-  /// The socket's path; nil for a passed socket without one.
-  package nonisolated let path: String?
+  /// The sockets' paths.
+  package nonisolated let places: SocketPlaces
+
+  /// The path of the socket for everything; nil for a passed socket without one.
+  package nonisolated var path: String? { places.bridge }
 
   /// The number of clients.
   package var clientCount: Int { connections.count }
 
   // MARK: - Accepting
 
-  private func accept(_ accepting: Bool) {
-    if let pause { io.cancel(pause) }
-    pause = nil
-    if !accepting || isClosing {
-      if let token { io.unwatch(socket.descriptor, token) }
-      token = nil
-    } else if token == nil {
-      token = try? io.watch(socket.descriptor, for: .read, handler: self)
-    }
-    guard !isClosing, token == nil else { return }
-    pause = io.schedule(at: io.now + Self.exhaustionPause) { self.assumeIsolated { $0.accept(true) } }
-  }
-
-  /// Called on the I/O thread.
-  package nonisolated func ready(_ readiness: Readiness) { assumeIsolated { $0.acceptWaiting() } }
-
-  private func acceptWaiting() {
-    for _ in 0..<Self.acceptsPerEvent {
-      do throws(Errno) {
-        welcome(try Socket.accept(socket.descriptor))
-      } catch .wouldBlock {
-        return
-      } catch .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .noBufferSpace {
-        return accept(false)
-      } catch {
-        // An error of one client (ECONNABORTED): go on with the next.
-      }
-    }
-  }
-
-  private func welcome(_ descriptor: FileDescriptor) {
-    guard let peer = try? UnixSocket.peer(of: descriptor) else { return Socket.close(descriptor) }
+  /// Takes a client of a socket whose `group` may connect.
+  private func welcome(_ descriptor: FileDescriptor, access: SocketAccess, group: UInt32?) {
+    guard !isClosing, let peer = try? UnixSocket.peer(of: descriptor) else { return Socket.close(descriptor) }
     let isOwn = peer.user == 0 || peer.user == geteuid()
-    guard isOwn || socket.group.map({ peer.groups.contains($0) }) ?? false else {
+    guard isOwn || group.map({ peer.groups.contains($0) }) ?? false else {
       return refuse(descriptor, CallError(AccessoryError(.permissionDenied, Self.stranger(peer))))
     }
     let theirs = isOwn ? 0 : connections.values.count { $0.caller.peer.user == peer.user }
@@ -154,7 +116,7 @@ package actor ControlServer: EventHandler {
           limits.clients, "\(connections.count) clients are connected, which is the limit, and all of them are in use"))
     }
     let connection = ServerConnection(
-      descriptor, caller: Caller(peer: peer), dispatcher: dispatcher, limits: limits, io: io,
+      descriptor, caller: Caller(peer: peer, access: access), dispatcher: dispatcher, limits: limits, io: io,
       nextNumber: { self.assumeIsolated { $0.nextNumber() } },
       onUnsent: { change in self.assumeIsolated { $0.noteUnsent(change) } },
       onEnd: { connection in self.assumeIsolated { $0.forget(connection) } })
@@ -208,108 +170,33 @@ package actor ControlServer: EventHandler {
   private func forget(_ connection: ServerConnection) {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     onClients(connections.count)
-    if isClosing { finishClosing() } else if token == nil { accept(true) }
-  }
-
-  // MARK: - The socket's files
-
-  private func watchFiles() {
-    watcher?.stop()
-    watcher = nil
-    guard !isClosing, let folder = socket.folder else { return }
-    // If the files can't be watched, their removal goes unnoticed.
-    watcher = try? DirectoryWatcher(folder, levels: 2, for: [.deleted, .movedOut, .movedIn], io: io) {
-      [weak self] news in
-      self?.assumeIsolated { server in
-        if news == .gone {
-          server.watcher?.stop()
-          server.watcher = nil
-        } else if case .changed(let names?) = news, names.isDisjoint(with: server.socket.names) {
-          return
-        }
-        server.lookAtFiles()
-      }
-    }
-  }
-
-  /// Checks whether the socket's files are unchanged, and restores them if not; on a queue, since that may block.
-  private func lookAtFiles() {
-    guard !isClosing else { return }
-    mustLookAgain = isMending
-    guard !isMending else { return }
-    isMending = true
-    let socket = socket
-    Task.detached { [self] in
-      let failure: AccessoryError
-      do throws(AccessoryError) {
-        let mended = try await SetupQueue(label: "control").run { () throws(AccessoryError) in try socket.mended() }
-        return await replaceSocket(by: mended)
-      } catch {
-        failure = error
-      }
-      await mendingFailed(failure)
-    }
-  }
-
-  /// The socket is unchanged, or `new` replaces it.
-  private func replaceSocket(by new: ControlSocket?) {
-    isMending = false
-    mendPause = Self.shortestMendPause
-    if let new {
-      let old = socket
-      if old.descriptor != new.descriptor {
-        if let token { io.unwatch(old.descriptor, token) }
-        token = nil
-      }
-      socket = new
-      old.retire(for: new)
-      if isClosing { return finishClosing() }
-      accept(true)
-      onSocket(.mended)
-    }
     if isClosing { return finishClosing() }
-    let wasWatched = watcher != nil
-    if !wasWatched { watchFiles() }
-    // Changes while the files were being restored weren't reported.
-    if mustLookAgain || !wasWatched && watcher != nil { lookAtFiles() }
-  }
-
-  private func mendingFailed(_ error: AccessoryError) {
-    isMending = false
-    if isClosing { return finishClosing() }
-    onSocket(.lost(error))
-    _ = io.schedule(at: io.now + mendPause) { [weak self] in self?.assumeIsolated { $0.lookAtFiles() } }
-    mendPause = min(mendPause * 2, Self.longestMendPause)
+    for listener in listeners { listener.assumeIsolated { $0.acceptAgain() } }
   }
 
   // MARK: - The end
 
-  /// Accepts no more clients, cancels all calls, and returns when the last call has ended and the socket's file is
+  /// Accepts no more clients, cancels all calls, and returns when the last call has ended and the sockets' files are
   /// removed. A cancelled call may still send its reply.
   package func close() async {
     if !isClosing {
       isClosing = true
-      watcher?.stop()
-      watcher = nil
-      accept(false)
       closeConnections()
     }
     await withCheckedContinuation { continuation in
       closers.append(continuation)
       finishClosing()
     }
-    guard !isReleased else { return }
-    isReleased = true
-    let socket = socket
-    await SetupQueue(label: "control").run { socket.release() }
+    for listener in listeners { await listener.close() }
   }
 
   private func closeConnections() {
+    for listener in listeners { listener.assumeIsolated { $0.stop() } }
     for connection in connections.values { connection.assumeIsolated { $0.close() } }
   }
 
   private func finishClosing() {
-    guard connections.isEmpty, !isMending else { return }
+    guard connections.isEmpty else { return }
     for closer in closers { closer.resume() }
     closers = []
   }

@@ -26,11 +26,16 @@ package final class ControlSocket: Sendable {
     let folderMode: mode_t
   }
 
-  private init(_ descriptor: FileDescriptor, path: String?, group: UInt32?, made: Made? = nil) {
+  private init(_ descriptor: FileDescriptor, path: String?, group: UInt32?, made: Made?) {
     self.descriptor = descriptor
     self.path = path
     self.group = group
     self.made = made
+  }
+
+  /// A socket that another program has created, and will remove.
+  init(passed descriptor: FileDescriptor, path: String?, group: UInt32?) {
+    (self.descriptor, self.path, self.group, made) = (descriptor, path, group, nil)
   }
 
   /// Also removes the files of a socket that no server has taken over.
@@ -38,8 +43,6 @@ package final class ControlSocket: Sendable {
 
   /// The limit of connections that wait to be accepted.
   private static let backlog: CInt = 128
-  /// The first descriptor that systemd passes: sd_listen_fds(3).
-  private static let firstPassed: CInt = 3
 
   // MARK: - At a path
 
@@ -195,33 +198,6 @@ package final class ControlSocket: Sendable {
       FileLock.release(lock)
       Socket.close(lock)
     }
-  }
-
-  // MARK: - Passed sockets
-
-  /// The socket that systemd passes to this process (sd_listen_fds(3)); nil when there is none. Throws `misconfigured`
-  /// when there are several, or when it isn't a listening stream socket of the family AF_UNIX. To be called once.
-  package static func passed() throws(AccessoryError) -> ControlSocket? {
-    func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
-    guard number("LISTEN_PID") == Int(getpid()), let count = number("LISTEN_FDS"), count > 0 else { return nil }
-    guard count == 1 else {
-      throw AccessoryError(
-        .misconfigured, "systemd passed \(count) sockets, and one was expected: check the .socket unit")
-    }
-    return try adopt(FileDescriptor(rawValue: firstPassed))
-  }
-
-  /// Takes over a listening socket that another program has created, and will remove.
-  package static func adopt(_ descriptor: FileDescriptor) throws(AccessoryError) -> ControlSocket {
-    guard UnixSocket.isListening(descriptor) else {
-      throw AccessoryError(
-        .misconfigured, "the descriptor that systemd passed is not a listening stream socket: check the .socket unit")
-    }
-    Socket.adopt(descriptor)
-    let path = UnixSocket.path(of: descriptor)
-    var file = stat()
-    let group = path.flatMap { lstat($0, &file) == 0 ? file.st_gid : nil }
-    return ControlSocket(descriptor, path: path, group: group)
   }
 
   /// Closes the socket, and removes the files that were created, unless another program has replaced them. The socket

@@ -17,12 +17,14 @@ struct Dispatcher: Sendable {
   }
 
   let handler: any BridgeHandler
+  /// The paths of the server's sockets, for errors.
+  let places: SocketPlaces
   let bridge: InterfaceDescription
   let service: InterfaceDescription
 
   /// Throws when a definition that is built into the program has an error.
-  init(_ handler: any BridgeHandler) throws(InterfaceError) {
-    self.handler = handler
+  init(_ handler: any BridgeHandler, _ places: SocketPlaces) throws(InterfaceError) {
+    (self.handler, self.places) = (handler, places)
     bridge = try InterfaceDescription(Bridge.text)
     service = try InterfaceDescription(ServiceInterface.text)
   }
@@ -60,7 +62,7 @@ struct Dispatcher: Sendable {
   private func answer(
     _ call: CallMessage, _ caller: Caller, _ send: @escaping Sender
   ) async throws(CallError) -> Outcome {
-    try check(call)
+    try check(call, caller)
     switch call.method {
     case "org.varlink.service.GetInfo": return .reply(try information())
     case "org.varlink.service.GetInterfaceDescription":
@@ -119,14 +121,15 @@ struct Dispatcher: Sendable {
     }
   }
 
-  /// Throws unless the method exists, and the parameters match its definition.
-  private func check(_ call: CallMessage) throws(CallError) {
+  /// Throws unless the method exists, the caller's socket permits it, and the parameters match its definition.
+  private func check(_ call: CallMessage, _ caller: Caller) throws(CallError) {
     guard let dot = call.method.lastIndex(of: ".") else { throw .interfaceNotFound(call.method) }
     let name = String(call.method[..<dot])
     guard let interface = [bridge, service].first(where: { $0.name == name }) else { throw .interfaceNotFound(name) }
     guard let method = interface.methods[String(call.method[dot...].dropFirst())] else {
       throw .methodNotFound(call.method)
     }
+    try caller.access.check(call.method, places)
     if let problem = interface.firstProblem(in: call.parameters, method.input) { throw .invalidParameter(problem) }
   }
 

@@ -25,7 +25,7 @@ extension BridgeService: BridgeHandler {
       clients: clientCount,
       limits: Bridge.ServiceLimits(
         accessories: Self.deviceLimit, attached: configuration.maximumAttached, clients: limits.clients,
-        clients_of_one_user: limits.clientsOfOneUser))
+        clients_of_one_user: limits.clientsOfOneUser), readings_socket: configuration.readingsSocket)
   }
 
   package func list(_ call: Bridge.List, from caller: Caller) async throws(CallError) -> Bridge.List.Reply {

@@ -12,23 +12,39 @@ extension BridgeService {
   ) async throws(CallError) -> Bridge.GetCommands.Reply {
     let attachment = try find(call.device)
     guard let driver = attachment.driver else { throw unsupported(attachment) }
+    let commands =
+      switch caller.access {
+      case .everything: driver.commands
+      case .readings: listed(driver, attachment)
+      }
     return Bridge.GetCommands.Reply(
-      device: Bridge.Device(attachment.target), driver: driver.name,
-      commands: driver.commands.map(Bridge.Command.init))
+      device: Bridge.Device(attachment.target), driver: driver.name, commands: commands.map(Bridge.Command.init))
   }
 
   package func perform(
     _ call: Bridge.Perform, from caller: Caller
   ) async throws(CallError) -> Bridge.Perform.Reply {
+    var call = call
+    var permitted: Attachment?
+    if caller.access == .readings {
+      permitted = try permit(call, from: caller)
+      // The configuration's entry for a write is what asks for it.
+      call.write = true
+    }
     if call.dry_run == true { return try preview(call) }
-    let clock = clock
+    let (clock, wanted, id) = (clock, call, permitted?.device.id)
     let limit = TimeLimit.duration(call.timeout_ms)
     let isAnswered = call.no_reply != true
     do throws(CallError) {
       let (held, replies) = try await work(call.device) { attachment, accessory throws(AccessoryError) in
-        let calls = try Self.calls(call.commands, of: attachment.driver, accessory.label)
+        let calls = try Self.calls(wanted.commands, of: attachment.driver, accessory.label)
+        // While the device was opened, another one may have taken its name, or its profile may have changed.
+        if let id {
+          guard attachment.device.id == id else { throw .disconnected(id) }
+          try self.check(wanted, attachment)
+        }
         return try await TimeLimit.run(limit, clock, label: accessory.label) { () throws(AccessoryError) in
-          try await accessory.asking(toWrite: call.write == true).perform(calls, isAnswered: isAnswered)
+          try await accessory.asking(toWrite: wanted.write == true).perform(calls, isAnswered: isAnswered)
         }
       }
       return Bridge.Perform.Reply(

@@ -39,6 +39,9 @@ package actor BridgeService {
   private var lastStatus = ""
   private var statusIsDue = false
   var isClosing = false
+  /// What clients that may only read may perform, and how often they have.
+  var commandRules: CommandRules
+  var commandRates = CommandRates()
   /// Files that clients supply, by the names of the transfers.
   var supplies: [String: SuppliedFile] = [:]
   /// Searches for units, by the address of the line.
@@ -63,6 +66,7 @@ package actor BridgeService {
   ) {
     self.drivers = drivers
     self.configuration = configuration
+    commandRules = configuration.commandRules
     self.profiles = profiles
     self.log = log
     self.hooks = hooks

@@ -51,9 +51,11 @@ package struct ServiceConfiguration: Sendable {
   package var exitIdle: Duration?
   /// After this time the log says how many accessories are attached; nil: never.
   package var scanTimeout: Duration?
-  /// The control socket's path and the limits of clients, as the service reports them.
-  package var socket: String?
+  /// The paths of the control sockets and the limits of clients, as the service reports them.
+  package var socket, readingsSocket: String?
   package var clientLimits = ControlServer.Limits()
+  /// The commands that clients of the socket for readings may perform.
+  package var commandRules = CommandRules()
   /// The folder for the terminals and sockets at which profiles share their accessories; nil: no profile shares.
   package var shareFolder: String?
   /// The names of the profiles that share their accessories; nil: every profile with a `share:` key.

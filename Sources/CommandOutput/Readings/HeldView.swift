@@ -47,16 +47,20 @@ package enum ServiceView {
   /// Rows for `Table.facts`. Numbers are shown with their limits.
   package static func facts(_ service: Bridge.GetService.Reply, place: String) -> [(String, String)] {
     let limits = service.limits
-    return [
+    var facts = [
       (
         "Service",
         "\(SafeText.escape(service.product)) \(SafeText.escape(service.version)), process \(service.process)"
       ),
       ("Runs for", AgeView.text(service.uptime_ms)), ("Socket", SafeText.escape(service.socket ?? place)),
+    ]
+    if let readings = service.readings_socket { facts.append(("Readings", SafeText.escape(readings))) }
+    facts += [
       ("Accessories", "\(service.accessories) of \(limits.accessories)"),
       ("Attached", "\(service.attached) of \(limits.attached)"),
       ("Clients", "\(service.clients) of \(limits.clients), \(limits.clients_of_one_user) of one user"),
     ]
+    return facts
   }
 
   /// A table of the service's accessories; empty where it has none. `columns` is the terminal's width; nil without a

@@ -57,9 +57,9 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   func run() async throws {
     if udev { return try await UdevCall.run(options) }
     let found = try await AccessoryWait.device(device.text, limit: waiting.wait?.duration)
-    switch try await RunningService.takePlace(options.socket) {
+    switch try await RunningService.takePlace(options) {
     case .taken(_, let path): try await ask(found, path)
-    case .free(let socket): try await hold(found, socket)
+    case .free(let sockets): try await hold(found, sockets)
     }
   }
 
@@ -95,7 +95,7 @@ struct Attach: AsyncParsableCommand, JSONCommand {
   }
 
   /// Holds the device in this process, as a service for it alone.
-  private func hold(_ device: Device, _ socket: ControlSocket) async throws {
+  private func hold(_ device: Device, _ sockets: ControlSockets) async throws {
     let chosen = try await chosen()
     let log = ServiceLog.logger(BridgeCLI.name, options.logLevel, json: output.json)
     defer { ServiceLog.finish() }
@@ -103,8 +103,8 @@ struct Attach: AsyncParsableCommand, JSONCommand {
       configuration: options.serviceConfiguration, log: log,
       sources: device.source == .named
         ? [] : try KnownDevices.sources().map { FilteredSource($0, id: device.line.id) as any DeviceSource },
-      json: output.json)
-    try await service.run(on: socket, hooks: .forManager()) { service in try await service.hold(device, chosen) }
+      json: output.json, file: options.config)
+    try await service.run(on: sockets, hooks: .forManager()) { service in try await service.hold(device, chosen) }
   }
 
   private func chosen() async throws -> Profile? {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryBridge
+import AccessoryControl
 import AccessoryCore
 import AccessoryDiscovery
 import AccessoryIO

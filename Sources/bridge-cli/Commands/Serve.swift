@@ -13,8 +13,11 @@ struct Serve: AsyncParsableCommand, JSONCommand {
     discussion: """
       The service keeps the accessories open as they come and go: battery, status, info, request and trace then go \
       through it by themselves. It logs to standard error; with --json to standard output, together with what the \
-      accessories report. Ctrl-C or SIGTERM ends it; SIGHUP makes it read the profiles again. If a service runs \
-      already, the command says so and ends with status 0.
+      accessories report. Ctrl-C or SIGTERM ends it; SIGHUP makes it read the profiles and its configuration again. \
+      If a service runs already, the command says so and ends with status 0.
+
+      On a second socket, readings.socket, it answers those who may read but not act. They may perform the commands that \
+      service.yaml names (bridge-cli service check), and no others.
 
       With --device or --devices it holds these, whatever is plugged in, and tries for ever when one is away: devices on the \
       network, which no system tells of. That is another service, beside the one for what is plugged in, with a socket of its own.
@@ -61,18 +64,18 @@ struct Serve: AsyncParsableCommand, JSONCommand {
     configuration.exitIdle = exitIdle?.duration
     configuration.scanTimeout = scanTimeout?.duration
     configuration.maximumAttached = maxAccessories
-    switch try await RunningService.takePlace(options.socket, forNamed: listed.areGiven) {
+    switch try await RunningService.takePlace(options, forNamed: listed.areGiven) {
     case .taken(let process, let path):
       if output.json {
-        ServiceLog.tell(
-          ServingDocument(event: .runningAlready, socket: OrNull(path), process: OrNull(process)))
+        ServiceLog.tell(ServingDocument(event: .runningAlready, SocketPlaces(bridge: path), process: process))
       }
       let process = process.map { ", process \($0)," } ?? ""
       log.notice("a service runs already: it\(process) answers on \(path)")
       if !expect.isEmpty { try await UdevCall.tell(path, expect) }
-    case .free(let socket):
-      let service = RunningService(configuration: configuration, log: log, sources: sources, json: output.json)
-      try await service.run(on: socket, hooks: .forManager()) { service in
+    case .free(let sockets):
+      let service = RunningService(
+        configuration: configuration, log: log, sources: sources, json: output.json, file: options.config)
+      try await service.run(on: sockets, hooks: .forManager()) { service in
         for path in expect { await service.expect(path) }
         await ListedDevices.hold(entries, by: service, log: log)
       }

@@ -17,7 +17,9 @@ struct ServiceCommand: AsyncParsableCommand, JSONCommand {
       EXAMPLES
         bridge-cli service
         bridge-cli service --json | jq '.devices[].service.state'
-      """)
+        bridge-cli service check                  # its configuration
+      """,
+    subcommands: [ServiceCheck.self])
 
   @Option(help: ArgumentHelp("The path of the service's socket.", valueName: "path"))
   var socket: String?

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryControl
 import CommandOutput
 
 /// Where a service answers: this process, or a service that is running already.
@@ -14,6 +15,14 @@ struct ServingDocument: Encodable {
   let time = WallClock.seconds
   /// The socket's path; null for a socket that was passed to this process and has no path.
   let socket: OrNull<String>
+  /// The path of the socket for readings; null for a service without one, and for one that runs already.
+  let readings_socket: OrNull<String>
   /// The service's process ID; null where the system doesn't report it.
   let process: OrNull<Int32>
+
+  init(event: Event, _ places: SocketPlaces, process: Int32?) {
+    self.event = event
+    (socket, readings_socket) = (OrNull(places.bridge), OrNull(places.readings))
+    self.process = OrNull(process)
+  }
 }

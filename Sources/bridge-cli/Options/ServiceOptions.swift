@@ -2,6 +2,7 @@
 
 import AccessoryControl
 import AccessoryDrivers
+import AccessoryIO
 import ArgumentParser
 import BridgeService
 import Logging
@@ -13,6 +14,16 @@ struct ServiceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The path of the socket that the service listens on.", valueName: "path"), completion: .file())
   var socket: String?
+  @Option(
+    help: ArgumentHelp(
+      "The path of the socket for those who may only read; none: no such socket; default: readings.socket beside bridge.socket.",
+      valueName: "path"), completion: .file())
+  var readingsSocket: String?
+  @Option(
+    help: ArgumentHelp(
+      "The service's configuration; default: service.yaml in ~/.config/accessory-bridge, or in /etc/accessory-bridge.",
+      valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
+  var config: String?
   @Option(
     help: ArgumentHelp(
       "How long after a reply to ask an accessory for its readings again; off: only when a client asks; default: the "
@@ -56,6 +67,13 @@ struct ServiceOptions: ParsableArguments {
     for interval in [reconnectInterval, retryInterval].compactMap({ $0 }) where interval.duration < .milliseconds(1) {
       throw ValidationError("a pause must be at least 1ms")
     }
+  }
+
+  /// The path of the socket for readings of a service that answers at `place`; nil for no such socket. A default path that
+  /// is too long for a socket counts as none.
+  func readingsSocket(beside place: String) -> String? {
+    if let readingsSocket { return readingsSocket == "none" ? nil : readingsSocket }
+    return ServicePlace.ownReadings(beside: place).flatMap { $0.utf8.count <= UnixSocket.longestPath ? $0 : nil }
   }
 
   var serviceConfiguration: ServiceConfiguration {

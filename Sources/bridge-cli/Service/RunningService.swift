@@ -20,28 +20,44 @@ struct RunningService: Sendable {
   let sources: [any DeviceSource]
   /// Whether events and the log are printed as JSON.
   let json: Bool
+  /// The configuration's file, where the command line names one.
+  let file: String?
 
-  /// The result of taking the socket.
+  /// The result of taking the sockets.
   enum Place: Sendable {
-    case free(ControlSocket)
+    case free(ControlSockets)
     /// Another service is running: its process ID, where that is known, and its socket's path.
     case taken(process: Int32?, path: String)
   }
 
-  /// Takes the socket that systemd passes, or creates one at `path`. If `path` is nil, the socket is at the default path;
-  /// `isForNamed` selects the default path of a service whose devices are named on the command line.
-  static func takePlace(_ path: String?, forNamed isForNamed: Bool = false) async throws -> Place {
-    if path == nil, let passed = try ControlSocket.passed() { return .free(passed) }
+  /// Takes the sockets that systemd passes, or creates them where the options say, or at the default paths;
+  /// `isForNamed` selects those of a service whose devices are named on the command line.
+  static func takePlace(_ options: ServiceOptions, forNamed isForNamed: Bool = false) async throws -> Place {
+    let path = options.socket
+    if path == nil, let passed = try ControlSockets.passed() { return .free(passed) }
     let place = if let path { path } else { try ServicePlace.own(forNamed: isForNamed) }
+    let readings = options.readingsSocket(beside: place)
     // If the folder can't be created, creating the socket reports the error.
     if path == nil, isForNamed, let end = place.lastIndex(of: "/") { mkdir(String(place[..<end]), 0o700) }
     return try await SetupQueue(label: "control").run {
       do throws(AccessoryError) {
-        return .free(try ControlSocket.make(at: place))
+        let socket = try ControlSocket.make(at: place)
+        return .free(ControlSockets(bridge: socket, readings: try readings.map(Self.make(readingsAt:))))
       } catch {
         guard error.kind == .busy else { throw error }
         return .taken(process: process(at: place), path: place)
       }
+    }
+  }
+
+  /// Creates the socket for readings. Another service that answers there is an error: the service's own place was free.
+  private static func make(readingsAt path: String) throws(AccessoryError) -> ControlSocket {
+    do throws(AccessoryError) {
+      return try ControlSocket.make(at: path)
+    } catch {
+      guard error.kind == .busy else { throw error }
+      throw AccessoryError(
+        .misconfigured, "another service answers on \(path): choose another path with --readings-socket, or none")
     }
   }
 
@@ -55,30 +71,42 @@ struct RunningService: Sendable {
 
   /// Serves until the task is cancelled, or until the service was idle for the configured time. `begin` is called when
   /// the socket accepts clients.
-  func run(on socket: ControlSocket, hooks: ServiceHooks, begin: (BridgeService) async throws -> Void = { _ in })
+  func run(on sockets: ControlSockets, hooks: ServiceHooks, begin: (BridgeService) async throws -> Void = { _ in })
     async throws
   {
     var hooks = hooks
     if json { hooks.onEvent = { EventDocument($0).map { ServiceLog.tell($0) } } }
     var configuration = configuration
-    configuration.socket = socket.path
+    let socket = sockets.bridge
+    (configuration.socket, configuration.readingsSocket) = (socket.path, sockets.readings?.path)
     configuration.shareFolder = (socket.path?.lastIndex(of: "/")).flatMap { end in
       socket.path.map { $0[..<end] + "/shared" }
     }
+    let profiles = await profiles()
+    do {
+      configuration.commandRules = try await ServiceFile.rules(file, profiles)
+    } catch {
+      // A file that nobody has named doesn't stop the service, which then permits no command.
+      guard file == nil else { throw AccessoryError(error) }
+      for problem in error.problems { log.error("configuration not used: \(problem)") }
+    }
     let service = BridgeService(
-      configuration, profiles: await profiles(), drivers: KnownDrivers.library, log: log, hooks: hooks)
+      configuration, profiles: profiles, drivers: KnownDrivers.library, log: log, hooks: hooks)
     let server = try ControlServer(
-      socket, handler: service, limits: configuration.clientLimits, onClients: { service.noteClients($0) },
-      onSocket: { [log, path = socket.path ?? ""] news in
+      socket, readings: sockets.readings, handler: service, limits: configuration.clientLimits,
+      onClients: { service.noteClients($0) },
+      onSocket: { [log] news, path in
         switch news {
         case .mended: log.warning("the socket \(path) or its lock was removed: the service made it again")
         case .lost(let error): log.error("the socket \(path) was removed, so clients can't connect: \(error.message)")
         }
       })
     log.info("answering on \(server.path ?? "the socket that was passed")")
-    if json {
-      ServiceLog.tell(ServingDocument(event: .serving, socket: OrNull(server.path), process: OrNull(getpid())))
+    if sockets.readings != nil {
+      log.info("answering those who may only read on \(server.places.readings ?? "the socket that was passed for it")")
     }
+    note(configuration.commandRules)
+    if json { ServiceLog.tell(ServingDocument(event: .serving, server.places, process: getpid())) }
     let reloading = Interruption.onHangUp { [hooks] in Task { await reload(service, hooks) } }
     defer { reloading.end() }
     let result: Result<Void, any Error>
@@ -111,6 +139,12 @@ struct RunningService: Sendable {
   /// The exit status after which systemd starts the service again (`RestartForceExitStatus=`).
   private static let startAgain = EX_TEMPFAIL
 
+  /// Logs how many commands the configuration permits to clients that may only read.
+  private func note(_ rules: CommandRules) {
+    guard let file = rules.file else { return }
+    log.info("\(file) permits \(ServiceFile.count(rules)) to those who may only read")
+  }
+
   private func profiles() async -> ProfileStore {
     let library = await KnownProfiles.library()
     for problem in library.problems { log.warning("profile not used: \(problem)") }
@@ -118,9 +152,17 @@ struct RunningService: Sendable {
   }
 
   private func reload(_ service: BridgeService, _ hooks: ServiceHooks) async {
-    log.notice("reading the profiles again")
+    log.notice("reading the profiles and the configuration again")
     hooks.onReloading()
-    await service.use(await profiles())
+    let profiles = await profiles()
+    await service.use(profiles)
+    do throws(ProfileProblems) {
+      let rules = try await ServiceFile.rules(file, profiles)
+      await service.use(rules)
+      note(rules)
+    } catch {
+      for problem in error.problems { log.error("configuration not used, the earlier one stays: \(problem)") }
+    }
     hooks.onReady()
   }
 }

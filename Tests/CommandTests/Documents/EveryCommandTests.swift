@@ -45,6 +45,7 @@ import Testing
     try await seen.run(box, "profile", "show", "framed", as: ["profile"])
     try box.directory.write(Array("name: x\nbaud: 7\n".utf8), to: "bad.yaml")
     try await seen.run(box, "profile", "check", "bad.yaml", as: ["profile_check"], status: 78)
+    try await seen.run(box, "service", "check", "bad.yaml", as: ["profile_check"], status: 78)
     try await seen.run(box, "share", "check", "bad.yaml", as: ["profile_check"], status: 78)
     try await seen.run(box, "request", "--list", as: ["command_list"])
     try await seen.run(box, "identify", "--dry-run", as: ["identification"])

@@ -11,6 +11,7 @@ import Testing
 enum InstalledService {
   static let unit = "accessory-bridge.service"
   static let socket = "/run/accessory-bridge/bridge.socket"
+  static let readingsSocket = "/run/accessory-bridge/readings.socket"
   static let command = "/usr/local/bin/bridge-cli"
 
   /// The sources, from which `make install` runs.

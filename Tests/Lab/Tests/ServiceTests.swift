@@ -65,6 +65,18 @@ extension Systemd {
       let stranger = try await InstalledService.ask("battery", "EARLY1", asUser: 65_534)
       #expect(stranger.status == EX_NOPERM, "\(stranger.outputText)\(stranger.errorText)")
       #expect(stranger.errorText.contains("accessory-bridge"), "\(stranger.errorText)")
+
+      // Those who may only read have a socket and a group of their own.
+      let readings = InstalledService.readingsSocket
+      #expect(stat(readings, &file) == 0)
+      let readers = try #require(getgrnam("accessory-readings")).pointee.gr_gid
+      #expect(file.st_mode == S_IFSOCK | 0o660 && file.st_gid == readers)
+      let reader = try await InstalledService.ask("service", "--socket", readings, asUser: 65_534, group: Int(readers))
+      #expect(reader.status == 0 && reader.outputText.contains(readings), "\(reader.outputText)\(reader.errorText)")
+      for (socket, group) in [(InstalledService.socket, readers), (readings, group)] {
+        let refused = try await InstalledService.ask("service", "--socket", socket, asUser: 65_534, group: Int(group))
+        #expect(refused.status == EX_NOPERM, "\(refused.outputText)\(refused.errorText)")
+      }
     }
 
     /// The service comes with the accessory, knows it again, and leaves when there is none.

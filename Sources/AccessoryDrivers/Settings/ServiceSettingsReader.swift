@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// Reads the text of a service's configuration, and reports all mistakes in it.
+struct ServiceSettingsReader: ValueReader {
+  let file: String
+  var problems: [ProfileProblem] = []
+  static var places: [KnownKeys.Place] { [("an entry of commands", entryKeys), ("an argument", limitKeys)] }
+
+  private static let subjectKeys = ["accessory", "profile", "driver"]
+  private static let entryKeys = subjectKeys + ["command", "arguments", "write", "at_most"]
+  private static let limitKeys = ["min", "max", "allowed"]
+
+  private let drivers: DriverLibrary
+  private let profiles: [Profile]
+
+  /// Reads a YAML text of up to 64 KiB. `file` is its name in the problems, of which up to 20 are thrown at a time.
+  static func read(
+    _ bytes: [UInt8], file: String, drivers: DriverLibrary, profiles: [Profile]
+  ) throws(ProfileProblems) -> ServiceSettings {
+    var reader = ServiceSettingsReader(file: file, drivers: drivers, profiles: profiles)
+    do throws(YAMLError) {
+      let settings = reader.settings(try YAMLReader.read(bytes))
+      if reader.problems.isEmpty { return settings }
+    } catch {
+      reader.report(error.mark, error.message)
+    }
+    throw ProfileProblems(problems: reader.sortedProblems)
+  }
+
+  private init(file: String, drivers: DriverLibrary, profiles: [Profile]) {
+    (self.file, self.drivers, self.profiles) = (file, drivers, profiles)
+  }
+
+  private mutating func settings(_ node: YAMLNode) -> ServiceSettings {
+    guard let fields = fields(node, "a service's configuration", ["commands"]), let commands = fields["commands"],
+      commands.content != .sequence([])
+    else { return ServiceSettings() }
+    var permissions: [CommandPermission] = []
+    var lines: [[String]: Int] = [:]
+    for element in list(commands, "commands", limit: ServiceSettings.commandLimit) ?? [] {
+      guard let permission = permission(element) else { continue }
+      let key = ["\(permission.subject)", permission.command]
+      if let line = lines.updateValue(element.mark.line, forKey: key) {
+        report(element.mark, "line \(line) has an entry for this command of these accessories: make one of both")
+      }
+      permissions.append(permission)
+    }
+    return ServiceSettings(commands: permissions)
+  }
+
+  // MARK: - Entries
+
+  private mutating func permission(_ node: YAMLNode) -> CommandPermission? {
+    guard let fields = fields(node, "an entry of commands", Self.entryKeys) else { return nil }
+    let subject = subject(fields, node)
+    guard let commandNode = fields["command"] else {
+      report(node.mark, "command is missing: the command's name, as bridge-cli request DEVICE --list shows it")
+      return nil
+    }
+    let command = text(commandNode, "a command's name", limit: 64)
+    var limits: [String: CommandPermission.Limit] = [:]
+    if let node = fields["arguments"] { limits = arguments(node) }
+    let mayWrite = fields["write"].flatMap { flag($0, "write") } ?? false
+    let frequency = fields["at_most"].flatMap { rate($0) } ?? CommandPermission.Rate.standard
+    guard let subject, let command else { return nil }
+    let permission = CommandPermission(subject, command, arguments: limits, mayWrite: mayWrite, rate: frequency)
+    check(permission, fields, commandNode)
+    return permission
+  }
+
+  private mutating func subject(_ fields: [String: YAMLNode], _ entry: YAMLNode) -> CommandPermission.Subject? {
+    let given = Self.subjectKeys.filter { fields[$0] != nil }
+    guard given.count == 1, let key = given.first, let node = fields[key] else {
+      report(entry.mark, "an entry names its accessories by one of \(Self.subjectKeys.joined(separator: ", "))")
+      return nil
+    }
+    switch key {
+    case "accessory": return text(node, "an accessory's id or serial number", limit: 255).map { .accessory($0) }
+    case "profile": return known(node, "a profile", profiles.map(\.name)).map { .profile($0) }
+    default:
+      let names = drivers.drivers.map(\.name) + drivers.protocols.names
+      return known(node, "a driver", names + profiles.filter { $0.described != nil }.map(\.name)).map { .driver($0) }
+    }
+  }
+
+  /// Reads one of these names, of which there may be hundreds.
+  private mutating func known(_ node: YAMLNode, _ what: String, _ names: [String]) -> String? {
+    guard let name = text(node, "\(what)'s name", limit: 255) else { return nil }
+    if names.contains(name) { return name }
+    let nearest = NearestWord.find(name, among: names)
+    let advice = nearest.map { $0.isLikely ? "did you mean \($0.word)?" : "the nearest is \($0.word)" }
+    report(node.mark, "there is no \(what.dropFirst(2)) \(Quoted.text(name))\(advice.map { ": " + $0 } ?? "")")
+    return nil
+  }
+
+  // MARK: - Limits
+
+  private mutating func arguments(_ node: YAMLNode) -> [String: CommandPermission.Limit] {
+    guard case .mapping(let entries) = node.content, !entries.isEmpty else {
+      report(node.mark, "arguments must be names with limits ({level: {min: 0, max: 50}}), not \(kind(node))")
+      return [:]
+    }
+    guard entries.count <= ServiceSettings.argumentLimit else {
+      report(node.mark, "a command has at most \(ServiceSettings.argumentLimit) arguments, not \(entries.count)")
+      return [:]
+    }
+    var limits: [String: CommandPermission.Limit] = [:]
+    for entry in entries { limits[entry.key] = limit(entry.value, of: entry.key) }
+    return limits
+  }
+
+  private mutating func limit(_ node: YAMLNode, of name: String) -> CommandPermission.Limit? {
+    if node.content == .scalar("any") { return .any }
+    guard case .mapping = node.content else {
+      report(
+        node.mark,
+        "what \(Quoted.text(name)) may be is {min: 0, max: 50}, {allowed: [red, green]} or any, not \(kind(node))")
+      return nil
+    }
+    guard let fields = fields(node, "what an argument may be", Self.limitKeys) else { return nil }
+    if let allowed = fields["allowed"] {
+      guard fields.count == 1 else {
+        report(node.mark, "an argument has either allowed values or min and max")
+        return nil
+      }
+      return words(allowed)
+    }
+    guard !fields.isEmpty else {
+      // With unknown keys alone, which are reported, nothing is left either.
+      if problems.isEmpty { report(node.mark, "min, max or allowed is missing") }
+      return nil
+    }
+    let minimum = fields["min"].map { number($0, "min") }
+    let maximum = fields["max"].map { number($0, "max") }
+    if minimum == .some(nil) || maximum == .some(nil) { return nil }
+    let (lower, upper) = ((minimum ?? nil) ?? .min, (maximum ?? nil) ?? .max)
+    guard lower <= upper else {
+      report(node.mark, "min is greater than max")
+      return nil
+    }
+    return .range(lower...upper)
+  }
+
+  private mutating func words(_ node: YAMLNode) -> CommandPermission.Limit? {
+    var words: [String] = []
+    for element in list(node, "allowed", limit: ServiceSettings.wordLimit) ?? [] {
+      guard let word = text(element, "an allowed value", limit: 1_024) else { continue }
+      words.append(word)
+    }
+    return words.isEmpty ? nil : .words(words)
+  }
+
+  /// Reads a whole number in decimal, which may be negative.
+  private mutating func number(_ node: YAMLNode, _ what: String) -> Int? {
+    if case .scalar(let text) = node.content, text.utf8.first != UInt8(ascii: "+"), let number = Int(text) {
+      return number
+    }
+    report(node.mark, "\(what) must be a whole number, not \(kind(node))")
+    return nil
+  }
+
+  private mutating func rate(_ node: YAMLNode) -> CommandPermission.Rate? {
+    if case .scalar(let text) = node.content {
+      let words = text.split(separator: " ")
+      if words.count == 3, words[1] == "every", words[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        let count = Int(words[0]), (1...1_000).contains(count), let interval = TimeText.read(String(words[2])),
+        interval >= .milliseconds(100), interval <= .seconds(86_400)
+      {
+        return .init(count, every: interval)
+      }
+    }
+    report(
+      node.mark,
+      "at_most must be a number and a time, like 1 every 5s, from 1 to 1000 and from 100ms to 24h, not \(kind(node))")
+    return nil
+  }
+
+  // MARK: - Comparison with the driver's commands
+
+  /// Compares an entry with the commands of the driver that it names, or that its profile names. The driver of an accessory
+  /// isn't known before the accessory is there.
+  private mutating func check(_ permission: CommandPermission, _ fields: [String: YAMLNode], _ node: YAMLNode) {
+    guard let driver = driver(of: permission.subject) else { return }
+    guard let command = driver.commands.first(where: { $0.name == permission.command }) else {
+      let names = driver.commands.map(\.name)
+      let nearest = NearestWord.find(permission.command, among: names)
+      let advice = names.isEmpty ? "it has none" : nearest.map { "the nearest is \($0.word)" } ?? ""
+      report(node.mark, "the driver \(driver.name) has no command \(Quoted.text(permission.command)): \(advice)")
+      return
+    }
+    if command.isWrite, !permission.mayWrite {
+      report(node.mark, "\(command.name) changes something in the accessory: that needs write: true in its entry")
+    }
+    let nodes = fields["arguments"].map(Self.entries) ?? [:]
+    for (name, node) in nodes {
+      guard let argument = command.arguments.first(where: { $0.name == name }) else {
+        report(node.mark, "\(command.name) has no argument \(Quoted.text(name)): \(command.form)")
+        continue
+      }
+      guard let limit = permission.arguments[name] else { continue }
+      check(limit, argument, node)
+    }
+    for argument in command.arguments where argument.defaultValue == nil && nodes[argument.name] == nil {
+      report(
+        node.mark,
+        "\(command.name) needs the argument \(argument.name): its entry must say what it may be (arguments: {\(argument.name): any})"
+      )
+    }
+  }
+
+  private mutating func check(
+    _ limit: CommandPermission.Limit, _ argument: CommandDescription.Argument, _ node: YAMLNode
+  ) {
+    guard limit.fits(argument.kind) else {
+      let form =
+        if case .whole = argument.kind { "{min: 0, max: 50}" } else { "{allowed: [\(argument.kind.shortForm)]}" }
+      return report(node.mark, "\(argument.name) is \(argument.kind.form), so its limit is any or like \(form)")
+    }
+    if case .words(let words) = limit, let wrong = words.first(where: { argument.kind.value($0) == nil }) {
+      return report(node.mark, "\(argument.name) must be \(argument.kind.form), not \(Quoted.text(wrong))")
+    }
+    if limit.narrowed(argument.kind) == nil {
+      report(node.mark, "\(argument.name) must be \(argument.kind.form), and nothing of that is \(limit.text)")
+    }
+  }
+
+  private static func entries(_ node: YAMLNode) -> [String: YAMLNode] {
+    guard case .mapping(let entries) = node.content else { return [:] }
+    return Dictionary(entries.map { ($0.key, $0.value) }) { first, _ in first }
+  }
+
+  private func driver(of subject: CommandPermission.Subject) -> Driver? {
+    func driver(_ profile: Profile) -> Driver? {
+      profile.described.map { Driver($0.description) } ?? profile.driver.flatMap { drivers.driver(named: $0) }
+    }
+    switch subject {
+    case .accessory: return nil
+    case .profile(let name): return profiles.first { $0.name == name }.flatMap(driver)
+    case .driver(let name):
+      return drivers.driver(named: name) ?? profiles.first { $0.described != nil && $0.name == name }.flatMap(driver)
+    }
+  }
+}
