@@ -73,6 +73,12 @@ let package = Package(
       dependencies: ["AccessoryCore", "AccessoryIO", .product(name: "SystemPackage", package: "swift-system")],
       resources: [.embedInCode("accessorybridge.Bridge.varlink")]),
     .target(
+      name: "AccessoryExport",
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryIO",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "BridgeService",
       dependencies: [
         "AccessoryCore",
@@ -111,7 +117,7 @@ let package = Package(
       dependencies: [
         "AccessoryCore",
         "AccessoryBridge", "AccessoryControl", "BridgeService", "CommandOutput", "Console", "AccessoryDrivers",
-        "AccessoryDiscovery", "AccessorySimulator", "AccessorySharing",
+        "AccessoryDiscovery", "AccessoryExport", "AccessorySimulator", "AccessorySharing",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -208,6 +214,12 @@ let package = Package(
       dependencies: [
         "AccessoryCore",
         "AccessoryControl", "AccessoryIO", "CTestShims", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .testTarget(
+      name: "AccessoryExportTests",
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryExport", "AccessoryIO", "AccessoryTesting", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

@@ -121,7 +121,7 @@ struct BridgeCLI: AsyncParsableCommand {
       List.self, Watch.self, Info.self, Status.self, Battery.self, Values.self, Request.self, Ls.self, GetFile.self,
       SendFile.self, Rm.self, Mkdir.self, ConsoleCommand.self, BridgeCommand.self, ShareCommand.self, Scan.self,
       Connect.self, RemoteCommand.self, Trace.self, ReplayCommand.self,
-      Identify.self, Serve.self, ServiceCommand.self, Attach.self, Detach.self,
+      Identify.self, Serve.self, ServiceCommand.self, ExportCommand.self, Attach.self, Detach.self,
       Doctor.self, ProfileCommand.self, UdevRulesCommand.self, Simulate.self, Demo.self,
     ])
 

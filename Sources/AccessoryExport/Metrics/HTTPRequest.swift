@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The head of an HTTP/1 request (RFC 9112), of which only what this server needs is understood; everything doubtful is
+/// refused.
+struct HTTPRequest: Sendable, Hashable {
+  /// The longest head, in bytes with the empty line that ends it.
+  static let limit = 8_192
+
+  var method: String
+  /// The path, without a query.
+  var path: String
+  /// The host of the request, with its port.
+  var host: String
+  var accept = ""
+
+  /// Why a request is refused: the status of the answer.
+  enum Refusal: Int, Error, Hashable {
+    case badRequest = 400
+    case notFound = 404
+    case methodNotAllowed = 405
+    case requestTimeout = 408
+    case contentTooLarge = 413
+    case misdirectedRequest = 421
+    case headTooLarge = 431
+    case versionNotSupported = 505
+
+    var phrase: String {
+      switch self {
+      case .badRequest: "Bad Request"
+      case .notFound: "Not Found"
+      case .methodNotAllowed: "Method Not Allowed"
+      case .requestTimeout: "Request Timeout"
+      case .contentTooLarge: "Content Too Large"
+      case .misdirectedRequest: "Misdirected Request"
+      case .headTooLarge: "Request Header Fields Too Large"
+      case .versionNotSupported: "HTTP Version Not Supported"
+      }
+    }
+  }
+
+  /// Reads a head, with the empty line that ends it.
+  init(head: [UInt8]) throws(Refusal) {
+    guard head.suffix(4).elementsEqual([13, 10, 13, 10]) else { throw .badRequest }
+    var lines: [ArraySlice<UInt8>] = []
+    var start = head.startIndex
+    var index = start
+    while index < head.count - 2 {
+      // A line ends with CR and LF, and neither is anywhere else.
+      if head[index] == 13 {
+        guard head[index + 1] == 10 else { throw .badRequest }
+        lines.append(head[start..<index])
+        index += 2
+        start = index
+      } else {
+        guard head[index] != 10, head[index] != 0 else { throw .badRequest }
+        index += 1
+      }
+    }
+    guard let first = lines.first else { throw .badRequest }
+    let words = first.split(separator: 0x20, omittingEmptySubsequences: false)
+    guard words.count == 3, let version = Self.text(words[2]), let target = Self.text(words[1]),
+      let method = Self.text(words[0]), !method.isEmpty, method.utf8.allSatisfy(Self.isToken)
+    else {
+      throw .badRequest
+    }
+    guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
+      throw version.hasPrefix("HTTP/") ? .versionNotSupported : .badRequest
+    }
+    guard target.hasPrefix("/") else { throw .badRequest }
+    self.method = method
+    path = String(target.prefix { $0 != "?" })
+
+    var host: String?
+    var hasBody = false
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+        line[..<colon].allSatisfy(Self.isToken), let name = Self.text(line[..<colon])?.lowercased()
+      else {
+        throw .badRequest
+      }
+      guard let value = Self.text(Self.trimmed(line[line.index(after: colon)...])) else { throw .badRequest }
+      switch name {
+      case "host":
+        guard host == nil else { throw .badRequest }
+        host = value
+      case "accept": accept += (accept.isEmpty ? "" : ",") + value
+      case "transfer-encoding": hasBody = true
+      case "content-length": hasBody = hasBody || value != "0"
+      default: break
+      }
+    }
+    guard let host, !host.isEmpty else { throw .badRequest }
+    self.host = host
+    guard method == "GET" || method == "HEAD" else { throw .methodNotAllowed }
+    if hasBody { throw .contentTooLarge }
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+    bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } ? String(validating: bytes, as: UTF8.self) : nil
+  }
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var bytes = bytes.drop { $0 == 0x20 || $0 == 0x09 }
+    while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+    return bytes
+  }
+
+  private static func isToken(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+
+  /// Whether the client prefers OpenMetrics to Prometheus' own text.
+  var wantsOpenMetrics: Bool {
+    var (open, plain) = (0.0, 0.0)
+    for part in accept.split(separator: ",") {
+      let fields = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+      guard let type = fields.first else { continue }
+      let quality = fields.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+      switch type {
+      case "application/openmetrics-text":
+        let version = fields.first { $0.hasPrefix("version=") }.map { $0.dropFirst(8) } ?? "1.0.0"
+        if version == "1.0.0" || version == "0.0.1" { open = max(open, quality) }
+      case "text/plain", "text/*": plain = max(plain, quality)
+      default: break
+      }
+    }
+    return open > 0 && open >= plain
+  }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// A client of NUT's network protocol (RFC 9271), as a value that is fed with its bytes.
+///
+/// Nothing can be changed: there are no writable variables and no commands, and `FSD` is refused.
+package struct NUTSession: ExportSession {
+  /// A line, without its end; nil for one that is too long.
+  package typealias Request = [UInt8]?
+
+  /// As long as NUT's own server waits; its clients ask every few seconds.
+  package static let patience = Duration.seconds(60)
+  /// After so many errors the client is disconnected: it speaks another protocol, or guesses passwords.
+  static let errorLimit = 32
+  /// So many wrong passwords end the connection.
+  static let passwordLimit = 3
+  /// The version of the protocol.
+  static let protocolVersion = "1.3"
+
+  /// What all sessions have in common.
+  package struct Configuration: Sendable {
+    /// Names or ids of the accessories that are UPSs of the machines that ask.
+    package var upses: [String] = []
+    /// Who may log in; nil for everybody.
+    package var users: NUTUsers?
+    /// The version of this program.
+    package var version = ""
+
+    package init(upses: [String] = [], users: NUTUsers? = nil, version: String = "") {
+      (self.upses, self.users, self.version) = (upses, users, version)
+    }
+  }
+
+  let configuration: Configuration
+  /// The client's address, for `LIST CLIENT`.
+  let address: String
+  var username: String?
+  var password: String?
+  package private(set) var login: ExportLogin?
+  private var pending: [UInt8] = []
+  private var start = 0
+  private var errorCount = 0
+  var passwordFailureCount = 0
+
+  package init(_ configuration: Configuration, address: String) {
+    (self.configuration, self.address) = (configuration, address)
+  }
+
+  // MARK: - Lines
+
+  package mutating func take(_ bytes: [UInt8]) {
+    pending.removeFirst(start)
+    start = 0
+    pending += bytes
+  }
+
+  package mutating func next() -> Request? {
+    let rest = pending[start...]
+    guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
+      guard rest.count > NUTLine.limit else { return nil }
+      start = pending.count
+      return .some(nil)
+    }
+    start = end + 1
+    var line = rest[..<end]
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    return line.count > NUTLine.limit ? .some(nil) : Array(line)
+  }
+
+  package func needsReadings(_ request: Request) -> Bool {
+    guard let line = request, let words = NUTLine.words(line) else { return false }
+    return words.first == "LIST" || words.first == "GET"
+  }
+
+  package var timeout: [UInt8] { [] }
+
+  // MARK: - Answers
+
+  package mutating func answer(
+    _ request: Request, from readings: ReadingsSnapshot, logins: [ExportLogin]
+  ) -> ExportAnswer {
+    guard let line = request else { return ExportAnswer("ERR \(NUTError.invalidArgument.rawValue)\n", isLast: true) }
+    // A web page can make its visitor's browser connect to this machine; but it can't leave HTTP's words out.
+    if let last = NUTLine.words(line)?.last, last.hasPrefix("HTTP/") { return ExportAnswer("", isLast: true) }
+    do throws(NUTError) {
+      guard let words = NUTLine.words(line), let verb = words.first else { throw .unknownCommand }
+      if verb == "LOGOUT" { return ExportAnswer("OK Goodbye\n", isLast: true) }
+      let view = NUTView(readings, configuration, logins)
+      return ExportAnswer(try reply(verb, Array(words.dropFirst()), view))
+    } catch {
+      errorCount += 1
+      let isLast = errorCount >= Self.errorLimit || passwordFailureCount >= Self.passwordLimit
+      return ExportAnswer("ERR \(error.rawValue)\n", isLast: isLast)
+    }
+  }
+
+  private mutating func reply(_ verb: String, _ arguments: [String], _ view: NUTView) throws(NUTError) -> String {
+    switch verb {
+    case "VER": return "Accessory Bridge \(configuration.version)\n"
+    case "NETVER", "PROTVER": return Self.protocolVersion + "\n"
+    case "HELP":
+      return "Commands: HELP VER NETVER PROTVER GET LIST LOGIN LOGOUT USERNAME PASSWORD PRIMARY MASTER\n"
+    case "GET": return try view.get(arguments)
+    case "LIST": return try view.list(arguments)
+    case "USERNAME": return try take(arguments, into: \.username, orFail: .alreadySetUsername)
+    case "PASSWORD": return try take(arguments, into: \.password, orFail: .alreadySetPassword)
+    case "LOGIN":
+      let name = try view.ups(arguments, count: 1).name
+      guard login == nil else { throw .alreadyLoggedIn }
+      _ = try user()
+      login = ExportLogin(name: name, address: address)
+      return "OK\n"
+    case "PRIMARY", "MASTER":
+      _ = try view.ups(arguments, count: 1)
+      if let user = try user(), !user.isPrimary { throw .accessDenied }
+      return "OK \(verb)-GRANTED\n"
+    case "FSD":
+      // It would shut down the machines of all other clients.
+      _ = try view.ups(arguments, count: 1)
+      throw .accessDenied
+    case "SET":
+      guard arguments.first == "VAR", arguments.count == 4 else { throw .invalidArgument }
+      _ = try view.variable(Array(arguments[1...2]))
+      throw .readOnly
+    case "INSTCMD":
+      guard (2...3).contains(arguments.count) else { throw .invalidArgument }
+      _ = try view.ups(arguments, count: arguments.count)
+      throw .commandNotSupported
+    case "STARTTLS": throw .featureNotConfigured
+    default: throw .unknownCommand
+    }
+  }
+
+  private mutating func take(
+    _ arguments: [String], into field: WritableKeyPath<NUTSession, String?>, orFail error: NUTError
+  ) throws(NUTError) -> String {
+    guard arguments.count == 1 else { throw .invalidArgument }
+    guard self[keyPath: field] == nil else { throw error }
+    self[keyPath: field] = arguments[0]
+    return "OK\n"
+  }
+
+  /// The user that the client is; nil where everybody may log in.
+  private mutating func user() throws(NUTError) -> NUTUsers.User? {
+    guard let users = configuration.users else { return nil }
+    guard let username else { throw .usernameRequired }
+    guard let password else { throw .passwordRequired }
+    guard let user = users.user(username, password: password) else {
+      passwordFailureCount += 1
+      throw .accessDenied
+    }
+    return user
+  }
+}

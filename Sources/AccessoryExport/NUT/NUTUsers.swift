@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import Glibc
+import SystemPackage
+
+/// Who may log in, from a file in the form of NUT's own `upsd.users`:
+///
+///     [monitor]
+///       password = secret
+///       upsmon primary
+///
+/// `actions` and `instcmds` are accepted and have no effect, since nothing can be changed by this protocol.
+package struct NUTUsers: Sendable {
+  /// A user.
+  struct User: Sendable, Hashable {
+    var password: [UInt8]?
+    /// Whether the user's `upsmon` may be the primary one, which ends the machine at the UPS last.
+    var isPrimary = false
+  }
+
+  private(set) var users: [String: User] = [:]
+
+  /// The largest file, and the most users.
+  private static let sizeLimit = 65_536
+  private static let userLimit = 256
+
+  /// Reads a file. Throws `misconfigured` with the line of a mistake, and `permissionDenied` for a file that everybody
+  /// can read or write. Blocks, so call it on a `SetupQueue`.
+  package static func read(_ path: String) throws(AccessoryError) -> NUTUsers {
+    let bytes: [UInt8]
+    do throws(Errno) {
+      bytes = try content(of: path)
+    } catch .notPermitted {
+      throw AccessoryError(
+        .permissionDenied,
+        "\(path) has passwords, and every user of this machine can read or change it: chmod o= \(path)")
+    } catch {
+      throw AccessoryError(errno: error, "reading \(path)")
+    }
+    guard bytes.count <= sizeLimit else {
+      throw AccessoryError(.misconfigured, "\(path) has more than \(sizeLimit) bytes")
+    }
+    do throws(Mistake) {
+      return try NUTUsers(bytes)
+    } catch {
+      throw AccessoryError(.misconfigured, "\(path):\(error.line): \(error.message)")
+    }
+  }
+
+  /// The file's bytes. Throws `notPermitted` when everybody can read or write it.
+  private static func content(of path: String) throws(Errno) -> [UInt8] {
+    let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+    defer { Glibc.close(descriptor) }
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
+    guard facts.st_mode & 0o006 == 0 else { throw .notPermitted }
+    return try SmallFile.read(FileDescriptor(rawValue: descriptor), limit: sizeLimit + 1)
+  }
+
+  /// A mistake in a file.
+  struct Mistake: Error, Hashable {
+    var line: Int
+    var message: String
+  }
+
+  /// Reads the content of a file.
+  init(_ bytes: [UInt8]) throws(Mistake) {
+    var current: String?
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (number, line) in zip(1..., lines) {
+      func mistake(_ message: String) -> Mistake { Mistake(line: number, message: message) }
+      let code = line.drop { $0 == 0x20 || $0 == 0x09 }
+      if code.isEmpty || code.first == UInt8(ascii: "#") || code.first == 0x0D { continue }
+      if code.first == UInt8(ascii: "[") {
+        guard let end = code.firstIndex(of: UInt8(ascii: "]")),
+          let name = NUTLine.words(code[code.index(after: code.startIndex)..<end]),
+          name.count == 1
+        else {
+          throw mistake("a user's part begins with its name, like [monitor]")
+        }
+        guard users.count < Self.userLimit, users[name[0]] == nil else {
+          throw mistake("there are two users of this name, or more than \(Self.userLimit) users")
+        }
+        users[name[0]] = User()
+        current = name[0]
+        continue
+      }
+      // "password = secret" and "password=secret" are the same.
+      var text = Array(code)
+      if text.last == 0x0D { text.removeLast() }
+      if let equals = text.firstIndex(of: UInt8(ascii: "=")) {
+        text.replaceSubrange(equals...equals, with: Array(" = ".utf8))
+      }
+      guard let words = NUTLine.words(text), let user = current else {
+        throw mistake("this belongs to no user, or its quotation marks don't match")
+      }
+      switch (words[0], words.dropFirst().filter { $0 != "=" }) {
+      case ("password", let values) where values.count == 1: users[user]?.password = Array(values[0].utf8)
+      case ("upsmon", ["primary"]), ("upsmon", ["master"]): users[user]?.isPrimary = true
+      case ("upsmon", ["secondary"]), ("upsmon", ["slave"]): break
+      case ("actions", _), ("instcmds", _): break
+      default: throw mistake("known are password = TEXT and upsmon primary|secondary, and nothing else")
+      }
+    }
+    if let without = users.first(where: { $0.value.password == nil }) {
+      throw Mistake(line: lines.count, message: "the user \(without.key) has no password")
+    }
+  }
+
+  /// The user of this name and password; nil when there is none.
+  func user(_ name: String, password: String) -> User? {
+    // The comparison takes the same time wherever the first difference is.
+    guard let user = users[name], let expected = user.password else { return nil }
+    let given = Array(password.utf8)
+    var difference = given.count ^ expected.count
+    for (index, byte) in given.enumerated() {
+      difference |= Int(byte ^ (expected.isEmpty ? 0 : expected[index % expected.count]))
+    }
+    return difference == 0 ? user : nil
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+
+/// Serves clients on the network: their bytes are read and written on the I/O thread, and their requests answered here, on
+/// a dispatch queue.
+///
+/// Everything that a client could make grow is bounded: the number of clients, the bytes that wait to be read and to be
+/// written, and the time until its next request.
+package actor ExportServer<Session: ExportSession> {
+  private final class Client {
+    let transport: DescriptorTransport
+    var session: Session
+    var buffer: [UInt8] = []
+    /// Whether a request is being answered, or the client hasn't taken earlier answers yet.
+    var isBusy = false
+    var lastRequest: MonotonicTime
+    var timer: TimerToken?
+
+    init(_ transport: DescriptorTransport, _ session: Session, now: MonotonicTime) {
+      (self.transport, self.session, lastRequest) = (transport, session, now)
+    }
+  }
+
+  private let feed: ReadingsFeed
+  private let makeSession: @Sendable (NetworkAddress?) -> Session
+  private let limit: Int
+  private let clock: any TimerClock
+  private var clients: [Int: Client] = [:]
+  private var nextID = 0
+  private var listener: ConnectionListener?
+  /// How many connections are open. Counted on the I/O thread, before a client is handed over.
+  private let openCount = Locked(0)
+
+  /// While a client has not taken this many bytes, it is answered no more.
+  private static var backlogLimit: Int { 32_768 }
+
+  /// A server for at most `limit` clients at a time.
+  package init(
+    _ feed: ReadingsFeed, limit: Int = 64, clock: any TimerClock = IOThread.shared,
+    session: @escaping @Sendable (NetworkAddress?) -> Session
+  ) {
+    (self.feed, self.limit, self.clock, makeSession) = (feed, limit, clock, session)
+  }
+
+  /// Listens at `host`, and returns where. Throws as `ConnectionListener` does; only machines of `networks` and this one
+  /// are served. `onRefused` is called on the I/O thread with the addresses of others.
+  package func listen(
+    at host: String, port: UInt16, networks: [IPNetwork], onRefused: @escaping @Sendable (IPAddress) -> Void
+  ) async throws(AccessoryError) -> ConnectionListener.Place {
+    let (listener, place) = try await ConnectionListener.listen(
+      at: host, port: port, networks: networks, endsWithInput: false, onRefused: onRefused,
+      onConnect: { [weak self] transport in self?.welcome(transport) })
+    self.listener = listener
+    return place
+  }
+
+  /// Accepts no more clients, and disconnects those that there are.
+  package func close() async {
+    await listener?.close()
+    for id in Array(clients.keys) { remove(id) }
+  }
+
+  /// Takes a client, or disconnects it where there are too many.
+  package nonisolated func welcome(_ transport: DescriptorTransport) {
+    let hasRoom = openCount.withLock { count in
+      guard count < limit else { return false }
+      count += 1
+      return true
+    }
+    guard hasRoom else { return transport.beginClose() }
+    Task { await self.join(transport) }
+  }
+
+  private func join(_ transport: DescriptorTransport) {
+    let id = nextID
+    nextID += 1
+    let client = Client(transport, makeSession(transport.peer), now: clock.now)
+    clients[id] = client
+    watch(id, client)
+    transport.input.onReadable { [weak self] in
+      guard let self else { return }
+      Task { await self.read(id) }
+    }
+    read(id)
+  }
+
+  private func remove(_ id: Int) {
+    guard let client = clients.removeValue(forKey: id) else { return }
+    if let timer = client.timer { clock.cancel(timer) }
+    client.transport.beginClose()
+    openCount.withLock { $0 -= 1 }
+  }
+
+  // MARK: - Time
+
+  /// Ends the connection when the client's time is up: one timer for each client, not one for each request.
+  private func watch(_ id: Int, _ client: Client) {
+    client.timer = clock.schedule(at: client.lastRequest + Session.patience) { [weak self] in
+      guard let self else { return }
+      Task { await self.checkTime(id) }
+    }
+  }
+
+  private func checkTime(_ id: Int) {
+    guard let client = clients[id] else { return }
+    guard clock.now - client.lastRequest >= Session.patience else { return watch(id, client) }
+    let last = client.session.timeout
+    if !last.isEmpty, !client.isBusy { _ = client.transport.output.offer(last) }
+    remove(id)
+  }
+
+  // MARK: - Requests
+
+  private func read(_ id: Int) {
+    guard let client = clients[id], !client.isBusy else { return }
+    client.isBusy = true
+    Task { await self.work(id) }
+  }
+
+  /// Answers what the client has sent, until there is nothing more or the client must take answers first.
+  private func work(_ id: Int) async {
+    while let client = clients[id] {
+      while let request = client.session.next() {
+        let readings = client.session.needsReadings(request) ? await feed.refreshed() : await feed.snapshot
+        guard clients[id] != nil else { return }
+        client.lastRequest = clock.now
+        let logins = clients.values.compactMap(\.session.login)
+        let answer = client.session.answer(request, from: readings, logins: logins)
+        if !answer.bytes.isEmpty, client.transport.output.offer(answer.bytes) != .accepted { return remove(id) }
+        if answer.isLast { return remove(id) }
+        if client.transport.output.queuedCount > Self.backlogLimit {
+          return client.transport.output.onEmpty { [weak self] in
+            guard let self else { return }
+            Task { await self.work(id) }
+          }
+        }
+      }
+      switch client.transport.input.take(into: &client.buffer) {
+      case .bytes: client.session.take(client.buffer)
+      case .nothing: return client.isBusy = false
+      case .end: return remove(id)
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryExport
+import AccessoryIO
+import ArgumentParser
+import CommandOutput
+
+struct ExportMetrics: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "metrics",
+    abstract: "Writes or serves readings as metrics, for Prometheus and whatever else reads its text.",
+    discussion: """
+      With --textfile the metrics are written in Prometheus' text form 0.0.4, whole, under another name that is then changed: for \
+      node_exporter's textfile collector, without any port. It is written after each change, at most once a second, or each \
+      --interval.
+
+      With --listen they are served at /metrics, as OpenMetrics 1.0 or 0.0.4 as the client prefers. PLACE is HOST:PORT, or a port \
+      alone, which listens at 127.0.0.1. A request must name as its host a loopback address, localhost, or a name of --host.
+
+      With --once nothing is followed: the service is asked, the metrics are written (to standard output without --textfile), \
+      and the command ends.
+
+      EXAMPLES
+        bridge-cli export metrics --once
+        bridge-cli export metrics --textfile /var/lib/prometheus/node-exporter/accessories.prom
+        bridge-cli export metrics --listen 9879
+        bridge-cli export metrics --listen 0.0.0.0:9879 --allow 10.0.0.7 --host gateway.local
+      """)
+
+  @Option(
+    help: ArgumentHelp("Write this file, whose name must end in .prom for node_exporter.", valueName: "file"),
+    completion: .file(extensions: ["prom"]))
+  var textfile: String?
+  @Option(
+    help: ArgumentHelp("Serve them here; may be said several times.", valueName: "place"),
+    transform: ListeningPlace.read)
+  var listen: [ListeningPlace] = []
+  @Option(
+    help: ArgumentHelp(
+      "Let machines with these addresses connect, like 192.168.1.0/24; may be said several times.", valueName: "net"),
+    transform: NetworkArgument.read)
+  var allow: [NetworkArgument] = []
+  @Option(
+    help: ArgumentHelp(
+      "Answer requests for this host, too: a name or an address of this machine; may be said several times.",
+      valueName: "name"))
+  var host: [String] = []
+  @Option(
+    help: ArgumentHelp(
+      "Write the file once in this time, at least 1s, and not after each change.", valueName: "time"),
+    transform: SecondsArgument.read)
+  var interval: SecondsArgument?
+  @Flag(help: "Write the metrics once, and end.")
+  var once = false
+  @OptionGroup var services: ExportedServices
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard once || textfile != nil || !listen.isEmpty else {
+      throw ValidationError("say where the metrics are to go: --textfile FILE, --listen 9879 or --once")
+    }
+    if once, !listen.isEmpty || interval != nil {
+      throw ValidationError("--once ends at once: leave --listen and --interval out")
+    }
+    if interval != nil, textfile == nil { throw ValidationError("--interval is for --textfile") }
+    if let interval, interval.duration < .seconds(1) { throw ValidationError("--interval is at least 1s") }
+    if textfile == "" { throw ValidationError("--textfile wants a path") }
+    for place in listen { try place.check(allow) }
+  }
+
+  func run() async throws {
+    if once { return try await writeOnce() }
+    let view = ExportView(json: output.json)
+    let feed = ReadingsFeed()
+    let server = ExportServer(feed, limit: 32) { [hosts = HostNames(host)] _ in
+      MetricsSession(hosts: hosts, version: BridgeCLI.version) { (.now, WallClock.seconds) }
+    }
+    for place in listen {
+      place.note(allow)
+      let place = try await server.listen(at: place.host, port: place.port, networks: allow.map(\.network)) {
+        view.refused($0)
+      }
+      view.listening("http://\(place.network)/metrics")
+    }
+    let writing = textfile.map { file in Task { try await write(file, feed) } }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await services.follow(with: feed, view) }
+      if let writing {
+        group.addTask {
+          try await withTaskCancellationHandler {
+            try await writing.value
+          } onCancel: {
+            writing.cancel()
+          }
+        }
+      }
+      try await group.next()
+      group.cancelAll()
+    }
+    await server.close()
+    throw CancellationError()
+  }
+
+  private func text(_ readings: ReadingsSnapshot) -> String {
+    MetricsFormat.prometheus.text(
+      AccessoryMetrics.families(readings, now: .now, wallClock: WallClock.seconds, version: BridgeCLI.version))
+  }
+
+  private func writeOnce() async throws {
+    let feed = ReadingsFeed()
+    var failure: AccessoryError?
+    var count = 0
+    for place in services.places {
+      do throws(AccessoryError) {
+        try await feed.readOnce(place)
+        count += 1
+      } catch {
+        // At some of the usual sockets there may be no service.
+        if failure == nil || error.kind != .notFound { failure = error }
+      }
+    }
+    let text = text(await feed.snapshot)
+    if let textfile {
+      try await SetupQueue(label: textfile).run { () throws(AccessoryError) in
+        try LocalFile.write(Array(text.utf8), to: textfile, replacing: true)
+      }
+    } else if count > 0 {
+      Output.text(text)
+    }
+    if count > 0, failure.map({ $0.kind == .notFound || $0.kind == .permissionDenied }) ?? true { return }
+    throw failure ?? AccessoryError(.notFound, "no service runs: bridge-cli serve starts one")
+  }
+
+  /// Writes the file now, and after each change or each interval, until the task is cancelled.
+  private func write(_ file: String, _ feed: ReadingsFeed) async throws {
+    var news = feed.news.makeAsyncIterator()
+    while !Task.isCancelled {
+      let readings = interval == nil ? await feed.snapshot : await feed.refreshed()
+      let text = text(readings)
+      try await SetupQueue(label: file).run { () throws(AccessoryError) in
+        try LocalFile.write(Array(text.utf8), to: file, replacing: true)
+      }
+      await IOThread.shared.sleep(for: interval?.duration ?? .seconds(1))
+      if interval == nil, await news.next() == nil { return }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryDiscovery
+import AccessoryExport
+import AccessoryIO
+import ArgumentParser
+import CommandOutput
+
+/// Options that name the services whose accessories are exported.
+struct ExportedServices: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Follow the service at this socket; may be said several times; default: all services that commands find.",
+      valueName: "path"), completion: .file())
+  var socket: [String] = []
+
+  var places: [String] { socket.isEmpty ? ServicePlace.all() : socket }
+
+  /// Follows the services until the task is cancelled. Services that don't run are waited for.
+  func follow(with feed: ReadingsFeed, _ view: ExportView) async {
+    let starts = places.map { ServiceStarts(at: $0) }
+    defer { for start in starts { start.stop() } }
+    let services = zip(places, starts).map {
+      ReadingsFeed.Service(path: $0, starts: $1.signals, isExpected: !socket.isEmpty)
+    }
+    let isNamed = !socket.isEmpty
+    let count = Locked(0)
+    await feed.run(services) { error in
+      // Of the usual sockets, some are never there.
+      let failed = count.withLock { count in
+        count += 1
+        return count
+      }
+      if isNamed || ![.notFound, .permissionDenied].contains(error.kind) || failed == services.count {
+        view.trouble(error)
+      }
+    }
+  }
+}
+
+/// Prints what happens at an exporter: where it listens on standard output, the rest on standard error; with `--json`
+/// everything on standard output.
+struct ExportView: Sendable {
+  let json: Bool
+
+  func listening(_ endpoint: String) {
+    json ? Output.json(document("listening", endpoint: endpoint)) : Output.line("\(endpoint) is open")
+  }
+
+  func refused(_ address: IPAddress) {
+    let reason = "its address is not allowed"
+    json
+      ? Output.json(document("refused", client: address.description, reason: reason))
+      : Output.note("\(address) was turned away: \(reason)")
+  }
+
+  func trouble(_ error: AccessoryError) {
+    let message = SafeText.escape(error.message, limit: 1_000)
+    json
+      ? Output.json(document("trouble", reason: error.message)) : Output.note("\(message); waiting for it")
+  }
+
+  private func document(
+    _ event: String, endpoint: String? = nil, client: String? = nil, reason: String? = nil
+  ) -> BridgeDocument {
+    BridgeDocument(
+      event: event, device: OrNull(nil), endpoint: OrNull(endpoint), path: OrNull(nil), client: OrNull(client),
+      reason: OrNull(reason))
+  }
+}
+
+extension ListeningPlace {
+  /// Throws when other machines could connect there, and it isn't said which may.
+  func check(_ allow: [NetworkArgument]) throws {
+    guard isLoopback || !allow.isEmpty else {
+      throw ValidationError(
+        "other machines can connect to \(text): say which may, like --allow 192.168.1.0/24, or leave the host out")
+    }
+  }
+
+  /// Notes that others can read what is served.
+  func note(_ allow: [NetworkArgument]) {
+    guard !isLoopback else { return }
+    Output.note(
+      "whoever has an address in \(allow.map(\.network.description).joined(separator: " or ")) can read what is served at "
+        + "\(text): what passes is not encrypted")
+  }
+}
