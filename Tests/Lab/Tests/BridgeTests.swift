@@ -20,17 +20,18 @@ extension Plain {
         words, environment: ["XDG_RUNTIME_DIR": directory.path, "PATH": "/usr/bin:/bin"], directory: directory.path)
     }
 
-    /// picocom, which knows terminals only, at a USB device with bulk endpoints: what is typed goes to the accessory, and its reply
-    /// comes out. An unplug is a hang-up.
+    /// picocom, which knows only terminals, uses a USB device with bulk endpoints: what is typed goes to the accessory, and its
+    /// reply comes out. An unplug hangs the terminal up.
     @Test(arguments: ["bytes", "frames"]) func picocomAtBulkEndpoints(unit: String) async throws {
       let plugged = try await PluggedIn(.bulk) { $0.device.identity.serialNumber = "BULK7" }
+      #expect(plugged.node.hasPrefix("/dev/bus/usb/"), "the kernel makes no terminal of it")
       let tests = linkTarget("/proc/self/exe") ?? ""
       let command = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/bridge-cli"
       let bridge = try start([
         command, "bridge", "BULK7", "--driver", "framed", "--by", unit, "--pty", "./tty",
       ])
       try await bridge.transcript.wait { $0.errorText.contains(" is open") || $0.status != nil }
-      // Open for both, what is typed never ends.
+      // Since the shell opens the FIFO for both directions, picocom's input doesn't end.
       let picocom = try start([
         "sh", "-c", "mkfifo typed && exec picocom --quiet --no-escape --baud 115200 ./tty <>typed",
       ])
@@ -40,7 +41,7 @@ extension Plain {
       var (request, expected): ([UInt8], [UInt8]) = ([], [])
       try codec.encode(header, payload: echoed, into: &request)
       try codec.encode(.reply(to: header), payload: echoed, into: &expected)
-      // By frames it waits for the hub's own HELLO; by bytes there is nothing in front of it.
+      // By frames the bridge sends its own HELLO first; by bytes it sends nothing of its own.
       let typed = open("\(directory.path)/typed", O_WRONLY | O_CLOEXEC)
       #expect(write(typed, request, request.count) == request.count)
       close(typed)

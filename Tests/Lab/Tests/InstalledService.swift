@@ -21,8 +21,10 @@ enum InstalledService {
   private static let folder: TemporaryDirectory = {
     do {
       let folder = try TemporaryDirectory()
-      // The manual is made by swift package, outside.
-      try folder.write(Array(".TH BRIDGE-CLI 1\n".utf8), to: "bridge-cli.1", mode: 0o644)
+      // In place of the manual, which would take minutes to make here.
+      for page in ["bridge-cli.1", "bridge-cli-list.1"] {
+        try folder.write(Array(".TH BRIDGE-CLI 1\n".utf8), to: page, mode: 0o644)
+      }
       return folder
     } catch { fatalError("no folder: \(error)") }
   }()
@@ -41,6 +43,10 @@ enum InstalledService {
 
   /// The words of the installed command, run by a user: 65534 is nobody, who is in no group but `group`.
   static func ask(_ words: String..., asUser user: Int? = nil, group: Int? = nil) async throws -> Program.Transcript {
+    try await ask(words, asUser: user, group: group)
+  }
+
+  static func ask(_ words: [String], asUser user: Int? = nil, group: Int? = nil) async throws -> Program.Transcript {
     var prefix: [String] = []
     if let user {
       prefix = ["setpriv", "--reuid=\(user)", "--regid=\(user)", "--inh-caps=-all"]
@@ -65,6 +71,12 @@ enum InstalledService {
     try #require(await property("ActiveState") == "inactive")
   }
 
+  /// Writes a configuration file that every user may read.
+  static func write(_ text: String, to path: String) async throws {
+    try folder.write(Array(text.utf8), to: "configuration", mode: 0o644)
+    #expect(try await run("install", "-m", "644", "configuration", path).status == 0)
+  }
+
   /// Changes the unit; without a text, no more.
   static func dropIn(_ name: String, _ text: String?) async throws {
     let place = "/etc/systemd/system/\(unit).d"
@@ -80,18 +92,20 @@ enum InstalledService {
 
   // MARK: - The unit
 
-  static func property(_ name: String) async throws -> String {
+  static func property(_ name: String, of unit: String = unit) async throws -> String {
     try await run("systemctl", "show", "--property", name, "--value", unit).lines.first ?? ""
   }
 
-  static func process() async throws -> Int { Int(try await property("MainPID")) ?? 0 }
+  static func process(of unit: String = unit) async throws -> Int { Int(try await property("MainPID", of: unit)) ?? 0 }
 
   /// Waits for a state of the unit. Nobody asks the service: that would start it.
-  static func waitForState(_ wanted: String, within limit: Duration = .seconds(60)) async throws {
+  static func waitForState(
+    _ wanted: String, of unit: String = unit, within limit: Duration = .seconds(60)
+  ) async throws {
     let end = MonotonicTime.now + limit
     var state = ""
     repeat {
-      state = try await property("ActiveState")
+      state = try await property("ActiveState", of: unit)
       if state == wanted { return }
       await IOThread.shared.sleep(for: .milliseconds(200))
     } while MonotonicTime.now < end
@@ -99,9 +113,40 @@ enum InstalledService {
     throw Hang("\(unit) to be \(wanted); it is \(state)\n\(journal)")
   }
 
-  /// What the last lines of its log say.
-  static func log() async throws -> String {
+  /// The last lines of its log.
+  static func log(of unit: String = unit) async throws -> String {
     try await run("journalctl", "--no-pager", "--output=cat", "--unit", unit, "--lines=40").outputText
+  }
+
+  /// Stops the unit, and expects that it ends by itself, with exit status 0.
+  static func stop(_ unit: String = unit) async throws {
+    #expect(try await run("systemctl", "stop", unit).status == 0)
+    let ending = [
+      try await property("ActiveState", of: unit), try await property("Result", of: unit),
+      try await property("ExecMainStatus", of: unit),
+    ]
+    let log = try await log(of: unit)
+    #expect(ending == ["inactive", "success", "0"], "\(unit): \(log)")
+  }
+
+  /// The exposure of a loaded unit in the opinion of systemd; 0 is safest, 10 worst.
+  static func exposure(of unit: String = unit) async throws -> Double {
+    let judged = try await run("systemd-analyze", "security", "--no-pager", unit)
+    let line = judged.lines.last { $0.contains("Overall exposure level") } ?? ""
+    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
+    print("lab: \(unit):\(line)")
+    return try #require(figure, "\(judged.outputText)\(judged.errorText)")
+  }
+
+  /// The fields of /proc/PID/status of the unit's process.
+  static func processFacts(of unit: String = unit) async throws -> [String: String] {
+    let path = "/proc/\(try await process(of: unit))/status"
+    let lines = String(decoding: try SmallFile.read(path, limit: 1 << 16), as: UTF8.self).split(separator: "\n")
+    return Dictionary(
+      lines.map { line in
+        let parts = line.split(separator: ":", maxSplits: 1).map { $0.split(separator: "\t").joined(separator: " ") }
+        return (parts[0], parts.count > 1 ? parts[1] : "")
+      }, uniquingKeysWith: { first, _ in first })
   }
 
   // MARK: - Asking it
@@ -112,7 +157,7 @@ enum InstalledService {
     return all.map { "\($0.device.serial ?? $0.device.path) \($0.state) \($0.problem?.message ?? "")" }.description
   }
 
-  static func accessories() async throws -> [Bridge.Accessory] {
+  static func accessories(at socket: String = socket) async throws -> [Bridge.Accessory] {
     let client = try await ControlClient.connect(to: socket, timeout: .seconds(30))
     do throws(ControlError) {
       return try await client.call(Bridge.List(), timeout: .seconds(30)).accessories

@@ -36,22 +36,12 @@ extension Systemd {
     }
 
     private func theUnitIsLockedIn() async throws {
-      let process = try await InstalledService.process()
-      let path = "/proc/\(process)/status"
-      let lines = String(decoding: try SmallFile.read(path, limit: 1 << 16), as: UTF8.self).split(separator: "\n")
-      let facts = Dictionary(
-        lines.map { line in
-          let parts = line.split(separator: ":", maxSplits: 1).map { $0.split(separator: "\t").joined(separator: " ") }
-          return (parts[0], parts.count > 1 ? parts[1] : "")
-        }, uniquingKeysWith: { first, _ in first })
+      let facts = try await InstalledService.processFacts()
       let user = try #require(getpwnam("accessory-bridge")).pointee.pw_uid
       #expect(user != 0 && facts["Uid"] == "\(user) \(user) \(user) \(user)")
       for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] { #expect(facts[set] == "0000000000000000") }
       #expect(facts["NoNewPrivs"] == "1" && facts["Seccomp"] == "2")
-      let judged = try await InstalledService.run("systemd-analyze", "security", "--no-pager", InstalledService.unit)
-      let figure = judged.lines.last { $0.contains("Overall") }?.split(separator: " ").lazy.compactMap { Double($0) }
-        .first
-      #expect(try #require(figure) <= 1.5, "\(judged.outputText)")
+      #expect(try await InstalledService.exposure() <= 1.0)
     }
 
     private func whoMayAsk() async throws {
