@@ -183,7 +183,8 @@ extension Systemd {
       try await waitForAttached(places, at: socket)
       try await InstalledService.waitForState("active", of: unit)
       let disabled = try await InstalledService.run(
-        "systemctl", "disable", "--now", unit, "accessory-bridge-network.socket")
+        "systemctl", "disable", "--now", unit, "accessory-bridge-network.socket",
+        "accessory-bridge-network-readings.socket")
       #expect(disabled.status == 0, "\(disabled.errorText)")
       try await InstalledService.waitForState("inactive", of: unit)
       #expect(try await InstalledService.property("Result", of: unit) == "success")
@@ -220,7 +221,7 @@ extension Systemd {
       #expect(reply.battery.percent == 57)
       let member = try await InstalledService.ask("list", "--json", asUser: 65_534, group: Int(group))
       #expect(member.status == 0 && member.outputText.contains(place), "\(member.outputText)\(member.errorText)")
-      let stranger = try await InstalledService.ask("battery", place, asUser: 65_534)
+      let stranger = try await InstalledService.ask("service", "--socket", socket, asUser: 65_534)
       #expect(stranger.status == EX_NOPERM, "\(stranger.outputText)\(stranger.errorText)")
     }
 
@@ -280,39 +281,5 @@ extension Systemd {
       return Access(
         kind: file.st_mode & S_IFMT, mode: file.st_mode & 0o7777, group: String(cString: group.pointee.gr_name))
     }
-  }
-}
-
-/// An accessory at ports of another machine, which is this one.
-private final class OtherMachine {
-  private let directory: TemporaryDirectory
-  private let simulator: Program
-  private var bridge: Program?
-
-  init() throws {
-    directory = try TemporaryDirectory()
-    simulator = try Program(
-      [InstalledService.command, "simulate", "framed", "--link", "./acc", "--serial", "FAR1", "--percent", "57"],
-      environment: Self.environment(directory), directory: directory.path, limit: .seconds(300))
-  }
-
-  private static func environment(_ directory: TemporaryDirectory) -> [String: String] {
-    ["XDG_RUNTIME_DIR": directory.path, "ACCESSORY_BRIDGE_SOCKET": "none", "PATH": "/usr/bin:/bin"]
-  }
-
-  /// Its ports are there from now on.
-  func begin() async throws {
-    try await simulator.line(containing: "is plugged in")
-    let bridge = try Program(
-      [InstalledService.command, "bridge", "./acc", "--driver", "framed", "--tcp", "7110", "--rfc2217", "7111"],
-      environment: Self.environment(directory), directory: directory.path, limit: .seconds(300))
-    try await bridge.transcript.wait { $0.errorText.contains(" is open") || $0.status != nil }
-    self.bridge = bridge
-  }
-
-  func end() async throws {
-    bridge?.signal(SIGTERM)
-    #expect(try await bridge?.end().status == 0)
-    bridge = nil
   }
 }
