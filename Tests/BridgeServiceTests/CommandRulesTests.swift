@@ -95,8 +95,8 @@ import Testing
     Case(argument: "level", limit: .range(.min...50), permitted: ["-10", "50"], refused: ["51"]),
     Case(argument: "level", limit: .range(5 ... .max), permitted: ["5", "100"], refused: ["4", "-10"]),
     Case(argument: "level", limit: .any, permitted: ["-10", "100"], refused: []),
-    // Limits of another kind than the argument's permit nothing.
-    Case(argument: "level", limit: .words(["5"]), permitted: ["5"], refused: ["4"]),
+    Case(argument: "level", limit: .words(["5", "-1", "x"]), permitted: ["5", "+5", "-1"], refused: ["4"]),
+    // A limit of another kind than the argument's permits nothing.
     Case(argument: "color", limit: .range(0...9), permitted: [], refused: ["red"]),
     Case(argument: "color", limit: .words(["red", "green"]), permitted: ["red", "GREEN"], refused: ["blue"]),
     Case(argument: "ports", limit: .words(["A", "B"]), permitted: ["A", "B,A", "b"], refused: ["C", "A,C", "A,B,C"]),
@@ -109,7 +109,7 @@ import Testing
     var entry = CommandPermission(.accessory("S1"), "set", arguments: ["level": .any])
     entry.arguments[one.argument] = one.limit
     for value in one.permitted + one.refused {
-      let given = ["level": "7", one.argument: value].merging([one.argument: value]) { $1 }
+      let given = ["level": "7"].merging([one.argument: value]) { $1 }
       let refusal = try refusal([entry], "set", given)
       #expect((refusal == nil) == one.permitted.contains(value), "\(value): \(refusal ?? "permitted")")
     }
@@ -151,7 +151,7 @@ import Testing
         .init("raw", .bytes(4), defaultValue: .bytes([])), .init("loud", .choice(["no"]), defaultValue: .flag(false)),
       ])
     // Without its required argument, or with nothing left of it, it can't be performed.
-    for limits: [String: CommandPermission.Limit] in [[:], ["level": .range(200...300)], ["level": .words(["1"])]] {
+    for limits: [String: CommandPermission.Limit] in [[:], ["level": .range(200...300)], ["level": .words(["x"])]] {
       let entry = CommandPermission(.accessory("S1"), "set", arguments: limits)
       #expect(CommandRules([entry]).listed(Self.commands, of: Self.subject).isEmpty)
     }

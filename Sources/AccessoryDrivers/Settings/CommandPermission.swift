@@ -147,9 +147,9 @@ extension CommandPermission.Limit {
   /// Whether the limit is one for arguments of this kind.
   func fits(_ kind: CommandDescription.Kind) -> Bool {
     switch (self, kind) {
-    case (.any, _), (.range, .whole): true
-    case (.words, .whole), (.range, _): false
-    case (.words, _): true
+    case (.range, .whole): true
+    case (.range, _): false
+    case (.any, _), (.words, _): true
     }
   }
 

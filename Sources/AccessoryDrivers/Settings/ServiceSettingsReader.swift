@@ -214,8 +214,7 @@ struct ServiceSettingsReader: ValueReader {
     _ limit: CommandPermission.Limit, _ argument: CommandDescription.Argument, _ node: YAMLNode
   ) {
     guard limit.fits(argument.kind) else {
-      let form =
-        if case .whole = argument.kind { "{min: 0, max: 50}" } else { "{allowed: [\(argument.kind.shortForm)]}" }
+      let form = "{allowed: [\(argument.kind.shortForm)]}"
       return report(node.mark, "\(argument.name) is \(argument.kind.form), so its limit is any or like \(form)")
     }
     if case .words(let words) = limit, let wrong = words.first(where: { argument.kind.value($0) == nil }) {

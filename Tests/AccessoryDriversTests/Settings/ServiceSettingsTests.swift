@@ -80,7 +80,7 @@ import Testing
     ("commands:\n- {driver: lamb, command: on}", 2, 12, "there is no driver \"lamb\": did you mean lamp?"),
     ("commands:\n- {driver: lamp, command: off}", 2, 27, "has no command \"off\": the nearest is on"),
     ("commands:\n- {profile: my-lamp, command: burn}", 2, 31, "needs write: true"),
-    ("commands:\n- {driver: lamp, command: burn, write: yes}", 2, 40, "write must be true or false"),
+    ("commands:\n- {driver: lamp, command: on, write: yes}", 2, 38, "write must be true or false"),
     ("commands:\n- {driver: lamp, command: set}", 2, 27, "needs the argument level"),
     ("commands:\n- {driver: lamp, command: on, arguments: {x: any}}", 2, 46, "on has no argument \"x\""),
     ("commands:\n- {driver: lamp, command: set, arguments: {level: 5}}", 2, 51, "{min: 0, max: 50}, {allowed"),
@@ -97,7 +97,7 @@ import Testing
       "commands:\n- {driver: lamp, command: set, arguments: {level: {min: 200}}}", 2, 51,
       "nothing of that is at least 200"
     ),
-    ("commands:\n- {driver: lamp, command: set, arguments: {level: {allowed: [1]}}}", 2, 51, "{min: 0, max: 50}"),
+    ("commands:\n- {driver: lamp, command: set, arguments: {level: {allowed: [1, x]}}}", 2, 51, "not \"x\""),
     ("commands:\n- {driver: lamp, command: set, arguments: {level: {min: 1, allowed: [1]}}}", 2, 51, "either allowed"),
     (
       "commands:\n- {driver: lamp, command: set, arguments: {level: any, color: {allowed: [blue]}}}", 2, 63,
