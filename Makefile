@@ -2,7 +2,7 @@
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
 BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev libmosquitto-dev
-TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq valgrind binutils mandoc mosquitto mosquitto-clients openssl
+TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq valgrind binutils mandoc nut-client mosquitto mosquitto-clients openssl
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat ser2net
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
@@ -27,7 +27,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall build static test start-up lab peers test-tsan test-asan fuzz soak lint format api wireshark homeassistant recordings bench demo completions man clean
+.PHONY: help install uninstall build static test start-up lab peers test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -129,6 +129,11 @@ wireshark: ## What Wireshark shows of captures by `trace --pcapng`, with wiresha
 # What it installs is from PyPI and large, so it isn't part of `make test`, which compares the same messages with checked ones.
 homeassistant: ## The messages of Home Assistant's discovery, by Home Assistant's own code
 	Tests/HomeAssistant/run
+
+metrics: ## What Prometheus' promtool and its Python client think of the metrics of simulated accessories
+	$(call install,prometheus python3-prometheus-client)
+	swift build --product bridge-cli
+	Tests/Metrics/check
 
 recordings: ## Makes the recorded conversations of Tests/Recordings again, with foreign programs
 	$(call install,python3-venv socat picocom mbpoll nut-server)

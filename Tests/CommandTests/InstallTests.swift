@@ -54,9 +54,11 @@ import Testing
     let files = try await files()
     let expected =
       [
-        "bin/bridge-cli", "lib/systemd/system/accessory-bridge-network-readings.socket",
+        "bin/bridge-cli", "lib/systemd/system/accessory-bridge-metrics.service",
+        "lib/systemd/system/accessory-bridge-network-readings.socket",
         "lib/systemd/system/accessory-bridge-network.service", "lib/systemd/system/accessory-bridge-network.socket",
-        "lib/systemd/system/accessory-bridge-readings.socket", "lib/systemd/system/accessory-bridge-share@.service",
+        "lib/systemd/system/accessory-bridge-nut.service", "lib/systemd/system/accessory-bridge-readings.socket",
+        "lib/systemd/system/accessory-bridge-share@.service",
         "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
         "lib/sysusers.d/accessory-bridge.conf", "lib/tmpfiles.d/accessory-bridge.conf",
         "lib/udev/rules.d/70-accessory-bridge.rules", "share/bash-completion/completions/bridge-cli",
@@ -151,6 +153,28 @@ import Testing
       service.split(separator: "\n").contains { $0.hasPrefix("After=") && $0.contains(" \(name)-readings.socket") })
     #expect(
       service.split(separator: "\n").contains { $0.hasPrefix("Wants=") && $0.contains("\(name)-readings.socket") })
+  }
+
+  /// Those that tell other programs of readings have no device, and are reached from this machine alone.
+  @Test(arguments: ["accessory-bridge-nut", "accessory-bridge-metrics"])
+  func theExportersAreLockedIn(name: String) async throws {
+    #expect(try await setup("install").status == 0)
+    let text = try text("/usr/local/lib/systemd/system/\(name).service")
+    for line in ["PrivateDevices=yes", "DevicePolicy=closed", "IPAddressDeny=any", "IPAddressAllow=localhost"] {
+      #expect(text.contains("\n\(line)\n"))
+    }
+    #expect(text.contains("\nExecStart=/usr/local/bin/bridge-cli export ") && !text.contains("dir@"))
+    let unit = destination + "/usr/local/lib/systemd/system/\(name).service"
+    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", unit])
+    #expect(judged.status == 0, "\(judged.errorText)")
+    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
+    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
+    #expect(try #require(figure) <= 1.0, "\(judged.outputText)")
+    // The command line of the unit is one that the command takes.
+    let command = try #require(text.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+    let words = command.split(separator: " ").dropFirst().map(String.init)
+    let help = try await run([Sandbox.command] + words + ["--help"])
+    #expect(help.status == 0 && help.outputText.contains("--socket"))
   }
 
   /// The user, the group and the socket's folder as systemd's own tools make them.

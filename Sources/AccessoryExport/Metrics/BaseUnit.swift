@@ -18,7 +18,7 @@ enum BaseUnit {
     .centimetre: ("meters", 0.01), .metre: ("meters", 1), .kilometre: ("meters", 1_000),
     .metrePerSecond: ("meters_per_second", 1), .kilometrePerHour: ("meters_per_second", 1 / 3.6),
     .degree: ("degrees", 1), .degreePerSecond: ("degrees_per_second", 1),
-    .revolutionPerMinute: ("revolutions_per_second", 1 / 60.0), .celsius: ("celsius", 1), .kelvin: ("kelvins", 1),
+    .revolutionPerMinute: ("revolutions_per_second", 1 / 60.0), .celsius: ("celsius", 1), .kelvin: ("kelvin", 1),
     .percent: ("ratio", 0.01), .hectopascal: ("pascals", 100), .pascal: ("pascals", 1), .bar: ("pascals", 100_000),
     .lux: ("lux", 1), .microgramPerCubicMetre: ("grams_per_cubic_meter", 1e-6), .partPerMillion: ("ratio", 1e-6),
     .gram: ("grams", 1), .kilogram: ("grams", 1_000), .litre: ("cubic_meters", 0.001), .decibel: ("decibels", 1),

@@ -68,16 +68,18 @@ package struct KnownAccessories: Sendable {
     case .disconnected(let device, _): change(device.place, service) { $0.disconnect() }
     case .battery(let device, let battery):
       change(device.place, service) { entry in
-        (entry.battery, entry.readTime, entry.isStale) = (battery, now, false)
+        entry.battery = battery
+        entry.wasRead(at: now)
       }
     case .status(let device, let status):
       change(device.place, service) { entry in
-        (entry.status, entry.readTime, entry.isStale) = (status, now, false)
+        entry.status = status
+        entry.wasRead(at: now)
       }
     case .values(let device, let values):
       change(device.place, service) { entry in
         entry.values.take(values, at: now)
-        (entry.readTime, entry.isStale) = (now, false)
+        entry.wasRead(at: now)
       }
     case .requestFailed(let device, _): change(device.place, service) { $0.requestFailureCount += 1 }
     }
@@ -153,6 +155,8 @@ package struct FirstReadings: Sendable {
 }
 
 extension ExportedAccessory {
+  fileprivate mutating func wasRead(at time: MonotonicTime) { (readTime, isRead, isStale) = (time, true, false) }
+
   fileprivate mutating func disconnect() {
     guard isConnected else { return }
     isConnected = false

@@ -29,7 +29,7 @@ package actor ExportServer<Session: ExportSession> {
   private let clock: any TimerClock
   private var clients: [Int: Client] = [:]
   private var nextID = 0
-  private var listener: ConnectionListener?
+  private var listeners: [ConnectionListener] = []
   /// How many connections are open. Counted on the I/O thread, before a client is handed over.
   private let openCount = Locked(0)
 
@@ -52,13 +52,14 @@ package actor ExportServer<Session: ExportSession> {
     let (listener, place) = try await ConnectionListener.listen(
       at: host, port: port, networks: networks, endsWithInput: false, onRefused: onRefused,
       onConnect: { [weak self] transport in self?.welcome(transport) })
-    self.listener = listener
+    listeners.append(listener)
     return place
   }
 
   /// Accepts no more clients, and disconnects those that there are.
   package func close() async {
-    await listener?.close()
+    for listener in listeners { await listener.close() }
+    listeners = []
     for id in Array(clients.keys) { remove(id) }
   }
 

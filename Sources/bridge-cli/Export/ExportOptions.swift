@@ -16,7 +16,7 @@ struct ExportedServices: ParsableArguments {
       valueName: "path"), completion: .file())
   var socket: [String] = []
 
-  var places: [String] { socket.isEmpty ? ServicePlace.all() : socket }
+  var places: [String] { socket.isEmpty ? ServicePlace.allReadings() : socket }
 
   /// Follows the services until the task is cancelled. Services that don't run are waited for.
   func follow(with feed: ReadingsFeed, _ view: ExportView) async {
