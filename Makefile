@@ -163,10 +163,12 @@ bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
 completions: ## Completions for bash, zsh and fish: .build/completions
 	$(call install,$(BUILD_PACKAGES))
 	swift build --product bridge-cli
+	swift build --product bridge-fleet
 	mkdir -p .build/completions
-	"$$(swift build --show-bin-path)/bridge-cli" --generate-completion-script bash > .build/completions/bridge-cli.bash
-	"$$(swift build --show-bin-path)/bridge-cli" --generate-completion-script zsh > .build/completions/_bridge-cli
-	"$$(swift build --show-bin-path)/bridge-cli" --generate-completion-script fish > .build/completions/bridge-cli.fish
+	folder="$$(swift build --show-bin-path)"; for name in bridge-cli bridge-fleet; do \
+	  "$$folder/$$name" --generate-completion-script bash > .build/completions/$$name.bash; \
+	  "$$folder/$$name" --generate-completion-script zsh > .build/completions/_$$name; \
+	  "$$folder/$$name" --generate-completion-script fish > .build/completions/$$name.fish; done
 
 # By the release that `make static` has built, if it has, or else by a debug build.
 man: ## Manual pages: .build/man
@@ -174,6 +176,8 @@ man: ## Manual pages: .build/man
 	rm -rf .build/man
 	program="$(BRIDGE_CLI)"; [ -x "$$program" ] || program="$$(swift build --show-bin-path)/bridge-cli"; \
 	"$$program" --generate-manual .build/man
+	program="$$(dirname "$(BRIDGE_CLI)")/bridge-fleet"; [ -x "$$program" ] || program="$$(swift build --show-bin-path)/bridge-fleet"; \
+	[ ! -x "$$program" ] || "$$program" --generate-manual .build/man
 
 install: ## Installs bridge-cli, its service, udev rules, manual and completions: PREFIX, DESTDIR
 	@[ -x "$(BRIDGE_CLI)" ] || $(MAKE) static

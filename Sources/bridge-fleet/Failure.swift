@@ -52,7 +52,7 @@ enum Failure {
     let status = BridgeFleet.exitCode(for: error).rawValue
     let text = BridgeFleet.fullMessage(for: error)
     guard status != EXIT_SUCCESS else {
-      if !text.isEmpty { Output.line(text) }
+      if !text.isEmpty { Output.line(HelpScreen.isHelp(text) ? HelpScreen.text() : text) }
       return status
     }
     if status == ExitStatus.usage, wantsJSON {

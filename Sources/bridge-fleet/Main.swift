@@ -31,6 +31,14 @@ enum Main {
   private static func run() async -> CInt {
     let command: any ParsableCommand
     do {
+      if let folder = ManualCommand.folder() {
+        try ManualCommand.write(into: folder)
+        return EXIT_SUCCESS
+      }
+    } catch {
+      return Failure.report(early: error)
+    }
+    do {
       command = try await BridgeFleet.asyncParseAsRoot()
     } catch {
       return Failure.report(parsing: error)
@@ -58,8 +66,39 @@ struct BridgeFleet: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Accessories of many machines, through an MQTT broker.",
+    discussion: """
+      A gateway, a machine with accessories, publishes them. The other commands show what all gateways publish, from any \
+      machine that can reach the broker; what they print has the form that bridge-cli prints.
+
+      EXAMPLES
+        bridge-fleet publish --broker mqtt://broker.example   on each gateway
+        bridge-fleet list --broker mqtt://broker.example      anywhere
+        bridge-fleet battery attic:SIM0001                    one accessory's battery
+        bridge-fleet watch --json                             which accessories come and go
+
+      ACCESSORY is an accessory's id or serial number, or the beginning of its id, with the gateway before it where several \
+      have one of that name: GATEWAY:ID. The beginning of a gateway's name is enough.
+
+      ENVIRONMENT
+        ACCESSORY_BRIDGE_BROKER  the broker, for the commands that show a fleet, where --broker doesn't name it
+
+      EXIT STATUS
+        0   success
+        64  wrong usage
+        65  invalid data
+        66  no such accessory
+        69  the broker, the gateway or the accessory can't be reached
+        74  I/O error
+        75  no answer in time
+        76  refused by the accessory
+        77  no permission
+        78  wrong configuration
+        130 interrupted
+      """,
     version: version,
-    subcommands: [Publish.self])
+    subcommands: [
+      Publish.self, List.self, Watch.self, Status.self, Battery.self, Values.self, Request.self,
+    ])
 
   /// The command's name, also in its errors.
   static let name = "bridge-fleet"

@@ -105,22 +105,27 @@ package actor MQTTClient: IOActor, EventHandler {
 
   /// The next event; nil after `stop`. For one task.
   package func next() async -> MQTTEvent? {
-    if !inbox.isEmpty {
-      let event = inbox.removeFirst()
-      inboxSize -= event.size
-      if case .open(let open) = state { updateInterest(open) }
-      return event
-    }
+    if let event = takeFirst() { return event }
     if case .stopped = state { return nil }
     precondition(consumer == nil, "one task takes the events")
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         if Task.isCancelled { return continuation.resume(returning: nil) }
+        // An event may have come before this task got here.
+        if let event = takeFirst() { return continuation.resume(returning: event) }
         consumer = continuation
       }
     } onCancel: {
       io.post { [weak self] in self?.enter { $0.endConsumer() } }
     }
+  }
+
+  private func takeFirst() -> MQTTEvent? {
+    guard !inbox.isEmpty else { return nil }
+    let event = inbox.removeFirst()
+    inboxSize -= event.size
+    if case .open(let open) = state { updateInterest(open) }
+    return event
   }
 
   private func endConsumer() {
@@ -140,10 +145,10 @@ package actor MQTTClient: IOActor, EventHandler {
     return isKept
   }
 
-  /// Subscribes, for this connection only.
-  package func subscribe(_ filter: String) {
+  /// Subscribes, for this connection only. Messages come with at most this quality of service.
+  package func subscribe(_ filter: String, qos: MQTTMessage.QoS = .atLeastOnce) {
     guard case .open(let open) = state, open.isAccepted else { return }
-    switch open.connection.subscribe(filter) {
+    switch open.connection.subscribe(filter, qos: qos) {
     case .success(let number):
       open.subscriptions[number] = filter
       open.lastOutput = io.now

@@ -211,9 +211,10 @@ final class MosquittoConnection {
   }
 
   /// Subscribes to a filter. With MQTT 5 the broker doesn't send what this client publishes. Returns the call's number.
-  func subscribe(_ filter: String) -> Result<CInt, AccessoryError> {
+  func subscribe(_ filter: String, qos: MQTTMessage.QoS) -> Result<CInt, AccessoryError> {
     var number: CInt = 0
-    let result = mosquitto_subscribe_v5(mosquitto, &number, filter, 1, CInt(MQTT_SUB_OPT_NO_LOCAL.rawValue), nil)
+    let result = mosquitto_subscribe_v5(
+      mosquitto, &number, filter, qos.rawValue, CInt(MQTT_SUB_OPT_NO_LOCAL.rawValue), nil)
     guard result == MOSQ_ERR_SUCCESS.code else {
       return .failure(failure(result, errno: errno, "subscribing to \(filter)"))
     }

@@ -18,7 +18,7 @@ enum ManualCommand {
   /// Writes the pages into a folder, and creates the folder if it doesn't exist.
   static func write(into folder: String) throws(AccessoryError) {
     guard let document = try? JSON(Array(BridgeCLI._dumpHelp().utf8)),
-      let manual = ManualPages(document, usages: usages(BridgeCLI.self, []), date: date)
+      let manual = ManualPages(document, usages: usages(BridgeCLI.self, []), date: ManualDate.text)
     else { throw AccessoryError(.ioFailure, "this bridge-cli can't list its commands") }
     if mkdir(folder, 0o755) != 0, errno != EEXIST {
       throw AccessoryError(errno: Errno(rawValue: errno), "making \(folder)")
@@ -35,17 +35,5 @@ enum ManualCommand {
     return command.configuration.subcommands.reduce(into: own) { all, next in
       all.merge(usages(next, path)) { $1 }
     }
-  }
-
-  /// Today's date, like "November 22, 2026", or the one in SOURCE_DATE_EPOCH, for reproducible builds.
-  private static var date: String {
-    let wanted = getenv("SOURCE_DATE_EPOCH").flatMap { Int(String(cString: $0)) }
-    var (seconds, parts) = (wanted ?? time(nil), tm())
-    gmtime_r(&seconds, &parts)
-    let months = [
-      "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-      "December",
-    ]
-    return "\(months[Int(parts.tm_mon)]) \(parts.tm_mday), \(1_900 + Int(parts.tm_year))"
   }
 }

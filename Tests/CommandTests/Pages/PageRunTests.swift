@@ -43,6 +43,7 @@ import Testing
     "Documentation/autostart.md": "it sets up udev and systemd, as the lab's tests do",
     "Documentation/containers.md": "it starts containers",
     "Documentation/console.md": "somebody sits at it: ConsoleInTmuxTests",
+    "Documentation/fleet.md": "it needs a broker, and Home Assistant on another machine",
     "Documentation/identify.md": "it is answered by a person: IdentifyTests",
     "Documentation/mdns.md": "it asks Avahi, and other machines",
     "Documentation/metrics.md": "it opens ports of its own, and starts the system's service: ExportTests",

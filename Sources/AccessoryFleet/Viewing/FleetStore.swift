@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+
+/// What a broker keeps of a fleet, as its messages, in bounded memory. They are read as documents only when they are looked at.
+package struct FleetStore: Sendable {
+  /// An accessory of a gateway.
+  package struct Key: Sendable, Hashable, Comparable, CustomStringConvertible {
+    package var gateway: TopicLevel
+    package var accessory: TopicLevel
+
+    package init(_ gateway: TopicLevel, _ accessory: TopicLevel) {
+      (self.gateway, self.accessory) = (gateway, accessory)
+    }
+
+    /// As a person writes it: `GATEWAY:ID`.
+    package var description: String { "\(gateway):\(accessory)" }
+
+    package static func < (first: Key, second: Key) -> Bool {
+      (first.gateway, first.accessory) < (second.gateway, second.accessory)
+    }
+  }
+
+  /// What is known of an accessory.
+  struct Entry: Sendable {
+    /// Whether it is attached to its gateway; nil until the broker has told.
+    var isAvailable: Bool?
+    var state: [UInt8]?
+    var values: [UInt8]?
+
+    var isEmpty: Bool { isAvailable == nil && state == nil && values == nil }
+    var size: Int { (state?.count ?? 0) + (values?.count ?? 0) }
+  }
+
+  /// The limits of a store.
+  package struct Limits: Sendable, Hashable {
+    /// The most gateways, and the most accessories.
+    package var gateways = 8_192
+    package var accessories = 65_536
+    /// The most bytes of all messages.
+    package var bytes = 256 << 20
+
+    package init() {}
+  }
+
+  /// The gateways, and whether each is connected with the broker.
+  package private(set) var gateways: [TopicLevel: Bool] = [:]
+  private(set) var entries: [Key: Entry] = [:]
+  private var byteCount = 0
+  private let limits: Limits
+  /// How many messages were dropped: for want of room, or because they aren't what their topics promise.
+  package private(set) var dropped = 0
+
+  /// An empty store.
+  package init(_ limits: Limits = Limits()) { self.limits = limits }
+
+  /// The accessories, in order.
+  package var keys: [Key] { entries.keys.sorted() }
+
+  /// Takes a message. Returns the accessory, or the gateway alone, that it has changed; nil when it has changed nothing.
+  package mutating func take(_ topic: FleetTopic, _ payload: [UInt8]) -> FleetChange? {
+    switch topic {
+    case .gateway(let gateway, .availability):
+      guard let isOnline = availability(payload) else { return nil }
+      guard gateways[gateway] != nil || gateways.count < limits.gateways else { return drop() }
+      guard gateways.updateValue(isOnline, forKey: gateway) != isOnline else { return nil }
+      return .gateway(gateway, isOnline: isOnline)
+    case .accessory(let gateway, let accessory, let part):
+      return take(Key(gateway, accessory), part, payload)
+    case .gateway(_, .info), .command: return nil
+    }
+  }
+
+  private mutating func take(_ key: Key, _ part: FleetTopic.AccessoryPart, _ payload: [UInt8]) -> FleetChange? {
+    guard entries[key] != nil || entries.count < limits.accessories else { return drop() }
+    let old = entries[key] ?? Entry()
+    var entry = old
+    // An empty message: the gateway has removed what the broker kept.
+    let isRemoved = payload.isEmpty
+    switch part {
+    case .availability:
+      if isRemoved {
+        entry.isAvailable = nil
+      } else {
+        guard let isAvailable = availability(payload) else { return nil }
+        entry.isAvailable = isAvailable
+      }
+      guard entry.isAvailable != old.isAvailable else { return nil }
+    case .state:
+      guard payload.count <= FleetLimits.documentBytes else { return drop() }
+      entry.state = isRemoved ? nil : payload
+      guard entry.state != old.state else { return nil }
+    case .values:
+      guard payload.count <= FleetLimits.valuesBytes else { return drop() }
+      entry.values = isRemoved ? nil : payload
+      guard entry.values != old.values else { return nil }
+    case .event: return nil
+    }
+    guard byteCount - old.size + entry.size <= limits.bytes else { return drop() }
+    byteCount += entry.size - old.size
+    entries[key] = entry.isEmpty ? nil : entry
+    return .accessory(key, part)
+  }
+
+  private mutating func availability(_ payload: [UInt8]) -> Bool? {
+    if payload == Array(FleetTopics.online.utf8) { return true }
+    if payload == Array(FleetTopics.offline.utf8) || payload.isEmpty { return false }
+    dropped += 1
+    return nil
+  }
+
+  private mutating func drop() -> FleetChange? {
+    dropped += 1
+    return nil
+  }
+
+  /// The accessory as it is known now; nil where the broker has no valid state of it.
+  package func accessory(_ key: Key) -> FleetAccessory? {
+    guard let entry = entries[key], let bytes = entry.state, let state = try? FleetState(bytes) else { return nil }
+    return FleetAccessory(
+      key: key, isOnline: gateways[key.gateway] ?? false, isAvailable: entry.isAvailable ?? state.connected,
+      state: state, valuesBytes: entry.values)
+  }
+}
+
+/// What has changed in a fleet.
+package enum FleetChange: Sendable, Hashable {
+  case gateway(TopicLevel, isOnline: Bool)
+  case accessory(FleetStore.Key, FleetTopic.AccessoryPart)
+}
+
+/// An accessory of a fleet.
+package struct FleetAccessory: Sendable {
+  /// Where it is.
+  package let key: FleetStore.Key
+  /// Whether its gateway is connected with the broker.
+  package let isOnline: Bool
+  /// Whether it is attached to its gateway, or was when that was last connected.
+  package let isAvailable: Bool
+  /// What it is, and its last readings.
+  package let state: FleetState
+  fileprivate let valuesBytes: [UInt8]?
+
+  fileprivate init(
+    key: FleetStore.Key, isOnline: Bool, isAvailable: Bool, state: FleetState, valuesBytes: [UInt8]?
+  ) {
+    (self.key, self.isOnline, self.isAvailable) = (key, isOnline, isAvailable)
+    (self.state, self.valuesBytes) = (state, valuesBytes)
+  }
+
+  /// What it measures; nil where the broker has no valid values of it.
+  package var values: FleetValues? { valuesBytes.flatMap { try? FleetValues($0) } }
+
+  /// Whether the accessory can be reached now.
+  package var isConnected: Bool { isOnline && isAvailable }
+
+  /// Whether its readings may be old: it can't be reached, or its gateway says so.
+  package var isStale: Bool { !isConnected || state.stale }
+
+  /// Whether a person can mean this accessory by `name`: its id, its serial number, its name, or its level in topics.
+  package func isNamed(_ name: String) -> Bool {
+    let device = state.device
+    return name == device.id || name == key.accessory.text
+      || [device.serial, device.name, state.identity?.name, state.identity?.serial].contains {
+        $0 == name && !name.isEmpty
+      }
+  }
+
+  /// Whether `name` is the beginning of its id.
+  package func isNamed(beginning name: String) -> Bool {
+    !name.isEmpty && (state.device.id.hasPrefix(name) || key.accessory.text.hasPrefix(name))
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryFleet
+import ArgumentParser
+import CommandOutput
+
+struct Battery: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "battery",
+    abstract: "Shows the battery of an accessory of any gateway.",
+    discussion: """
+      It is the last reading that the gateway has published. When the gateway or the accessory can't be reached, the \
+      reading is shown as stale.
+
+      EXAMPLES
+        bridge-fleet battery SIM0001 --broker mqtt://broker.example
+        bridge-fleet battery attic:SIM0001 --json | jq .battery.percent
+        bridge-fleet battery --watch
+      """)
+
+  @OptionGroup var accessory: FleetAccessoryArgument
+  @Flag(help: "Keep running: print again at each change.")
+  var watch = false
+  @OptionGroup var fleet: FleetOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    if watch { Interruption.endWithOutput() }
+    try await FleetSession.with(fleet) { session in
+      if watch { await session.reader.follow() }
+      var last = try await session.find(accessory.text)
+      try show(last)
+      guard watch else { return }
+      try await session.follow { _, fleet in
+        guard let now = fleet.accessory(last.key) else { return }
+        let isSame = now.state.battery == last.state.battery && now.place == last.place
+        last = now
+        if !isSame, now.state.battery != nil { try show(now) }
+      }
+    }
+  }
+
+  private func show(_ one: FleetAccessory) throws {
+    guard let reading = one.state.battery?.reading else { throw one.missing("battery") }
+    let now = WallClock.seconds
+    let age = FleetState.age(of: one.state.batteryTime, now: now)
+    if output.json {
+      return Output.json(
+        one.document(BatteryDocument(one.device, reading, age: age, isStale: one.isStale, at: now)))
+    }
+    Output.wrapped(BatteryView.line(reading), indent: 2)
+    let facts =
+      BatteryDetails.facts(reading, columns: Output.columns) + one.facts + AgeView.facts(age, isStale: one.isStale)
+    Table.facts(facts, columns: Output.columns).forEach(Output.line)
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryFleet
+import ArgumentParser
+import CommandOutput
+
+struct Status: AsyncParsableCommand, JSONCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Shows the state of an accessory of any gateway, and its identity.",
+    discussion: """
+      EXAMPLES
+        bridge-fleet status SIM0001 --broker mqtt://broker.example
+        bridge-fleet status attic:SIM0001 --json | jq -r .status.state
+      """)
+
+  @OptionGroup var accessory: FleetAccessoryArgument
+  @OptionGroup var fleet: FleetOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let one = try await FleetSession.with(fleet) { try await $0.find(accessory.text) }
+    guard let status = one.state.status?.reading else { throw one.missing("status") }
+    let identity = one.state.identity?.reading ?? AccessoryIdentity()
+    let now = WallClock.seconds
+    let age = FleetState.age(of: one.state.statusTime, now: now)
+    if output.json {
+      return Output.json(
+        one.document(StatusDocument(one.device, status, identity, age: age, isStale: one.isStale, at: now)))
+    }
+    let facts =
+      StatusView.facts(status) + StatusView.facts(identity) + one.facts + AgeView.facts(age, isStale: one.isStale)
+    Table.facts(facts, columns: Output.columns).forEach(Output.line)
+  }
+}
