@@ -56,6 +56,12 @@ import Testing
         "Service      bridge-cli 1.2, process 7", "Runs for     2 h 05 min", "Socket       /run/s",
         "Accessories  2 of 9", "Attached     1 of 8", "Clients      3 of 7, 6 of one user",
       ])
+    var second = service
+    second.readings_socket = "/run/readings"
+    #expect(
+      Array(Table.facts(ServiceView.facts(second, place: "/run/s"), Samples.pipe)[2...3]) == [
+        "Socket       /run/s", "Readings     /run/readings",
+      ])
     #expect(ServiceView.table([], Samples.pipe) == [])
     #expect(
       ServiceView.table(

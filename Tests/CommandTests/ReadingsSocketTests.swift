@@ -52,8 +52,7 @@ extension Sandbox {
       let refusal = await #expect(throws: ControlError.self) { try await box.call(Bridge.Request(command: "echo")) }
       #expect(refusal?.accessoryError.message.contains("call it on \(box.socket)") == true)
       let shown = try await box.run("service")
-      // Without a terminal it is cut to the width of one.
-      #expect(shown.outputText.contains("\nReadings     \(box.runtime.path)/accessory-bridge/"), "\(shown.outputText)")
+      #expect(shown.lines.contains("Readings     \(box.readingsSocket)"), "\(shown.outputText)")
       for place in [box.socket, box.readingsSocket] {
         let document = try await box.run("service", "--json", "--socket", place).json()
         #expect(document["readings_socket"] == .string(box.readingsSocket), "\(place)")

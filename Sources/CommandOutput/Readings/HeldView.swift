@@ -52,9 +52,9 @@ package enum ServiceView {
         "Service",
         "\(SafeText.escape(service.product)) \(SafeText.escape(service.version)), process \(service.process)"
       ),
-      ("Runs for", AgeView.text(service.uptime_ms)), ("Socket", SafeText.escape(service.socket ?? place)),
+      ("Runs for", AgeView.text(service.uptime_ms)), ("Socket", SafeText.escape(service.socket ?? place, limit: 200)),
     ]
-    if let readings = service.readings_socket { facts.append(("Readings", SafeText.escape(readings))) }
+    if let readings = service.readings_socket { facts.append(("Readings", SafeText.escape(readings, limit: 200))) }
     facts += [
       ("Accessories", "\(service.accessories) of \(limits.accessories)"),
       ("Attached", "\(service.attached) of \(limits.attached)"),
