@@ -36,9 +36,10 @@ build: ## A debug build
 	$(call install,$(BUILD_PACKAGES))
 	swift build
 
-static: ## bridge-cli as one file that needs no Swift: .build/release/bridge-cli
+static: ## bridge-cli and bridge-fleet, each as one file that needs no Swift: .build/release
 	$(call install,$(BUILD_PACKAGES))
 	swift build -c release --static-swift-stdlib --product bridge-cli
+	swift build -c release --static-swift-stdlib --product bridge-fleet
 
 demo: ## The main features on a simulated accessory, in a minute
 	$(call install,$(BUILD_PACKAGES))

@@ -133,13 +133,16 @@ let package = Package(
     .executableTarget(
       name: "bridge-fleet",
       dependencies: [
-        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryDrivers", "AccessoryDiscovery",
-        "CommandOutput", "Console", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryDrivers", "CommandOutput",
+        "Console", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"), .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
       name: "AccessoryFleetTests",
-      dependencies: ["AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet"],
+      dependencies: [
+        "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryTesting", "TestSupport",
+        "bridge-cli", "bridge-fleet",
+      ],
       exclude: ["Kinds", "Snapshots"]),
     .testTarget(
       name: "AccessoryLinkTests",
@@ -291,7 +294,8 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "AccessoryCore",
-        "bridge-cli", "AccessorySimulator", "AccessoryControl", "AccessoryDiscovery", "AccessoryDrivers",
+        "bridge-cli", "bridge-fleet", "AccessorySimulator", "AccessoryControl", "AccessoryDiscovery",
+        "AccessoryDrivers",
         "AccessoryLink", "AccessoryIO", "AccessoryProtocols", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

@@ -54,7 +54,8 @@ import Testing
     let files = try await files()
     let expected =
       [
-        "bin/bridge-cli", "lib/systemd/system/accessory-bridge-metrics.service",
+        "bin/bridge-cli", "bin/bridge-fleet", "lib/systemd/system/accessory-bridge-fleet.service",
+        "lib/systemd/system/accessory-bridge-metrics.service",
         "lib/systemd/system/accessory-bridge-network-readings.socket",
         "lib/systemd/system/accessory-bridge-network.service", "lib/systemd/system/accessory-bridge-network.socket",
         "lib/systemd/system/accessory-bridge-nut.service", "lib/systemd/system/accessory-bridge-readings.socket",
@@ -175,6 +176,21 @@ import Testing
     let words = command.split(separator: " ").dropFirst().map(String.init)
     let help = try await run([Sandbox.command] + words + ["--help"])
     #expect(help.status == 0 && help.outputText.contains("--socket"))
+  }
+
+  /// The publisher has the network, and neither a device nor the socket on which clients act.
+  @Test func thePublisherIsLockedIn() async throws {
+    #expect(try await setup("install").status == 0)
+    let unit = "/usr/local/lib/systemd/system/accessory-bridge-fleet.service"
+    let text = try text(unit)
+    #expect(text.contains("\nPrivateDevices=yes\n") && text.contains("\nDevicePolicy=closed\n"))
+    #expect(text.contains("\nGroup=accessory-readings\n") && text.contains("\nDynamicUser=yes\n"))
+    #expect(text.contains("\nExecStart=/usr/local/bin/bridge-fleet publish ") && !text.contains("dir@"))
+    let judged = try await run(["systemd-analyze", "security", "--offline=true", "--no-pager", destination + unit])
+    #expect(judged.status == 0, "\(judged.errorText)")
+    let line = try #require(judged.lines.last { $0.contains("Overall exposure level") }, "\(judged.outputText)")
+    let figure = line.split(separator: " ").lazy.compactMap { Double($0) }.first
+    #expect(try #require(figure) <= 1.5, "\(judged.outputText)")
   }
 
   /// The user, the group and the socket's folder as systemd's own tools make them.

@@ -48,13 +48,9 @@ final class MosquittoConnection {
     }
     mosquitto = new
     setCallbacks()
-    do throws(AccessoryError) {
-      try configure(settings, version)
-      try connect(settings.broker, keepalive: settings.keepalive)
-    } catch {
-      mosquitto_destroy(mosquitto)
-      throw error
-    }
+    // When these throw, deinit destroys it.
+    try configure(settings, version)
+    try connect(settings.broker, keepalive: settings.keepalive)
   }
 
   private var isDestroyed = false

@@ -17,7 +17,9 @@ package enum SecretFile {
   package static func credentialPath() -> String? {
     guard let folder = getenv("CREDENTIALS_DIRECTORY") else { return nil }
     let path = String(cString: folder) + "/" + credential
-    return access(path, F_OK) == 0 ? path : nil
+    // An empty one stands for none: a unit that loads a file that isn't there needs a value to take instead.
+    var file = stat()
+    return stat(path, &file) == 0 && file.st_size > 0 ? path : nil
   }
 
   /// Reads a password: the file's first line. Blocks, so call it on a setup queue. Throws `misconfigured` when others may read

@@ -127,9 +127,9 @@ package actor FleetPublisher {
     let now = Self.now
     switch event {
     case .ready: await synchronize()
-    case .present(let device): await attached(device)
+    case .present(let device): attached(device)
     case .connected(let device):
-      await attached(device)
+      attached(device)
       tell(Bridge.Event(.connected, time: now, device: device))
     case .disconnected(let device, let error):
       if let level = levels.removeValue(forKey: device.place) { gone(level, error) }
@@ -178,7 +178,7 @@ package actor FleetPublisher {
     return levels.values.contains(plain) ? TopicLevel(naming: device.id, at: device.place) : plain
   }
 
-  private func attached(_ device: Bridge.Device) async {
+  private func attached(_ device: Bridge.Device) {
     let level = level(of: device)
     guard records[level] != nil || records.count < Self.recordLimit else { return }
     levels[device.place] = level
@@ -191,7 +191,8 @@ package actor FleetPublisher {
     if let kept = found[level] { record.take(kept) }
     records[level] = record
     mark(level, .all)
-    await read(device, level)
+    // An accessory that is slow to answer doesn't delay the others' events.
+    Task { await read(device, level) }
   }
 
   /// Asks the service for what events don't tell: readings of now, the service's record, and the permitted commands.
@@ -226,11 +227,9 @@ package actor FleetPublisher {
 
   private func change(_ device: Bridge.Device, _ body: (inout AccessoryRecord) -> Void) {
     guard let level = levels[device.place], var record = records[level] else { return }
-    let before = record.state
     body(&record)
     record.state.time = Self.now
     mark(level, .state)
-    _ = before
     if record.facts.take(record.state) { mark(level, .discovery) }
     records[level] = record
   }

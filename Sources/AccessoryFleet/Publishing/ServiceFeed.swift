@@ -14,7 +14,7 @@ enum FeedEvent: Sendable {
 }
 
 /// Follows the service's events, and looks for the service again when it is gone.
-struct ServiceFeed: Sendable {
+package struct ServiceFeed: Sendable {
   let sockets: [String]
   let clock: any TimerClock
 
@@ -56,8 +56,17 @@ struct ServiceFeed: Sendable {
     throw first ?? AccessoryError(.notFound, "there is no socket to look for a service at")
   }
 
-  /// On the socket for readings `Commands` lists what is permitted; on the other one, all that there is.
+  /// On the socket for readings, `Commands` lists what is permitted; on the other one, all that there is.
   private static func permitsCommands(_ client: BridgeClient) async -> Bool {
-    false
+    (try? await client.service())?.readings_socket == client.socketPath
+  }
+
+  /// The sockets to look for a service at: in each place first the socket for readings, then the other one, which services of
+  /// older versions have alone.
+  package static func usualSockets() -> [String] {
+    let (readings, others) = (ServicePlace.allReadings(), ServicePlace.all())
+    return (0..<max(readings.count, others.count)).flatMap { index in
+      readings.dropFirst(index).prefix(1) + others.dropFirst(index).prefix(1)
+    }
   }
 }
