@@ -123,8 +123,10 @@ package actor MQTTClient: IOActor, EventHandler {
   private func takeFirst() -> MQTTEvent? {
     guard !inbox.isEmpty else { return nil }
     let event = inbox.removeFirst()
+    let wasFull = isFull
     inboxSize -= event.size
-    if case .open(let open) = state { updateInterest(open) }
+    // Under TLS there may be something that was decrypted already, of which the socket knows nothing.
+    if wasFull, !isFull { handle(.readable) }
     return event
   }
 
@@ -312,18 +314,25 @@ package actor MQTTClient: IOActor, EventHandler {
 
   private func handle(_ readiness: Readiness) {
     guard case .open(let open) = state else { return }
-    var result: CInt = 0
+    var (result, mayHaveMore): (CInt, Bool) = (0, false)
     if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) || (settings.broker.usesTLS && !open.isAccepted) {
       open.lastInput = io.now
       cancelPing()
       for _ in 0..<Self.readLimit {
-        let (code, mayHaveMore) = open.connection.read()
-        result = code
-        guard take(open), code == 0 else { break }
+        (result, mayHaveMore) = open.connection.read()
+        guard take(open), result == 0 else { break }
         if !mayHaveMore || isFull { break }
       }
       guard isCurrent(open) else { return }
-      if result == 0, readiness.contains(.error) || isTooLong(open) { return tooMuch(open, readiness) }
+      // A connection that was refused while TLS began has no error left, and the library doesn't notice.
+      let isOver = readiness.contains(.hangUp) && (!mayHaveMore || !open.isAccepted)
+      if result == 0, isOver || readiness.contains(.error) { return lostBySocket(open) }
+      if result == 0, isTooLong(open) {
+        return lost(
+          open,
+          AccessoryError(
+            .badData, "\(settings.broker) sends a packet of more than \(MosquittoConnection.packetLimit) bytes"))
+      }
     }
     if result == 0, readiness.contains(.writable) {
       result = open.connection.write()
@@ -396,17 +405,10 @@ package actor MQTTClient: IOActor, EventHandler {
     failed(error)
   }
 
-  private func tooMuch(_ open: OpenConnection, _ readiness: Readiness) {
-    if readiness.contains(.error) {
-      var (number, size) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))
-      getsockopt(open.descriptor.rawValue, SOL_SOCKET, SO_ERROR, &number, &size)
-      let error = Errno(rawValue: number == 0 ? ECONNRESET : number)
-      return lost(open, AccessoryError(errno: error, "\(settings.broker)"))
-    }
-    lost(
-      open,
-      AccessoryError(
-        .badData, "\(settings.broker) sends a packet of more than \(MosquittoConnection.packetLimit) bytes"))
+  private func lostBySocket(_ open: OpenConnection) {
+    var (number, size) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))
+    getsockopt(open.descriptor.rawValue, SOL_SOCKET, SO_ERROR, &number, &size)
+    lost(open, AccessoryError(errno: Errno(rawValue: number == 0 ? ECONNRESET : number), "\(settings.broker)"))
   }
 
   /// Whether the broker has sent more than a packet may have, without a packet having come of it: the library would take

@@ -26,8 +26,11 @@ package enum MQTTLibrary {
   /// A code of the library in words. `number` is the errno of the failed call, for codes that refer to it.
   static func text(of code: CInt, errno number: CInt = 0) -> String {
     if code == MOSQ_ERR_ERRNO.code, number != 0 { return String(cString: strerror(number)) }
-    return mosquitto_strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    return mosquitto_strerror(code).map { plain(String(cString: $0)) } ?? "error \(code)"
   }
+
+  /// Some texts of the library end with a full stop.
+  private static func plain(_ text: String) -> String { text.hasSuffix(".") ? String(text.dropLast()) : text }
 
   /// The code of a connection that is over.
   static let connectionLost = MOSQ_ERR_CONN_LOST.code
@@ -46,11 +49,11 @@ package enum MQTTLibrary {
     // 3.1.1 has codes from 1 to 5 (3.2.2.3), MQTT 5 those from 128 on.
     let isOfUser = [4, 5, 134, 135].contains(code)
     let text =
-      code < 128 ? mosquitto_connack_string(code).map { String(cString: $0) } ?? "code \(code)" : words(of: code)
+      code < 128 ? mosquitto_connack_string(code).map { plain(String(cString: $0)) } ?? "code \(code)" : words(of: code)
     return AccessoryError(
       isOfUser ? .permissionDenied : .refused,
       "\(broker) refuses the connection by MQTT \(version.rawValue): \(text)"
-        + (isOfUser ? " Check the user in the broker's address and --password-file." : ""))
+        + (isOfUser ? ". Check the user in the broker's address and --password-file." : ""))
   }
 
   private static func words(of reason: CInt) -> String {

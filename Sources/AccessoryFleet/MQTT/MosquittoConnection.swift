@@ -236,6 +236,9 @@ final class MosquittoConnection {
     var text = MQTTLibrary.text(of: code, errno: number)
     let isTLS = code == MOSQ_ERR_TLS.code || code == MOSQ_ERR_TLS_HANDSHAKE.code
     if isTLS, !inbox.complaint.isEmpty { text = inbox.complaint }
+    if text.contains("certificate verify failed") {
+      text += ": check --ca, and that the broker's certificate has the host of its address"
+    }
     let kind: AccessoryError.Kind =
       switch code {
       case MOSQ_ERR_EAI.code, MOSQ_ERR_LOOKUP.code: .notFound

@@ -17,9 +17,9 @@ package enum SecretFile {
   package static func credentialPath() -> String? {
     guard let folder = getenv("CREDENTIALS_DIRECTORY") else { return nil }
     let path = String(cString: folder) + "/" + credential
-    // An empty one stands for none: a unit that loads a file that isn't there needs a value to take instead.
+    // An empty line stands for none: a unit that loads a file that isn't there needs a value to take instead.
     var file = stat()
-    return stat(path, &file) == 0 && file.st_size > 0 ? path : nil
+    return stat(path, &file) == 0 && file.st_size > 1 ? path : nil
   }
 
   /// Reads a password: the file's first line. Blocks, so call it on a setup queue. Throws `misconfigured` when others may read

@@ -54,14 +54,17 @@ extension FleetPublisher {
 
   /// Compares what the broker has kept with the service's accessories, when both are known, or when the service is away.
   func lookIsDone() async {
-    guard hasLooked else { return }
+    guard hasLooked, isSynchronized || isServiceAway else {
+      // Those that are known already needn't wait for the others.
+      for level in records.keys { mark(level, .all) }
+      return
+    }
     for (level, kept) in found.sorted(by: { $0.key < $1.key }) {
       if var record = records[level] {
         record.take(kept)
         records[level] = record
         continue
       }
-      guard isSynchronized || service == nil else { continue }
       guard let state = kept.state, records.count < Self.recordLimit else {
         // Nothing says what it was, so it can't be shown as gone.
         await remove(level, kept.topics)
@@ -77,7 +80,7 @@ extension FleetPublisher {
       }
       records[level] = record
     }
-    if isSynchronized || service == nil { found = [:] }
+    found = [:]
     for level in records.keys { mark(level, .all) }
     scheduleForgetting()
   }
@@ -90,8 +93,7 @@ extension FleetPublisher {
       return
     }
     if message.topic == topics.availability {
-      guard message.payload.elementsEqual(FleetTopics.offline.utf8), onlineLimit.admit(now: clock.now) else { return }
-      await mqtt.publish(MQTTMessage(topics.availability, Array(FleetTopics.online.utf8), isRetained: true))
+      if message.payload.elementsEqual(FleetTopics.offline.utf8) { sayOnline() }
       return
     }
     if let prefix = settings.discoveryPrefix,
@@ -115,6 +117,18 @@ extension FleetPublisher {
       }
     case .command(settings.gateway, let level, let name, .set)?: await command(name, for: level, message)
     default: break
+    }
+  }
+
+  /// Somebody else has said that this gateway is offline: an old connection's will, or another publisher of its name. Two of
+  /// these must not answer each other without end.
+  private func sayOnline() {
+    guard correcting == nil else { return }
+    correcting = Task { [clock] in
+      if !onlineLimit.admit(now: clock.now) { await clock.sleep(for: .seconds(5)) }
+      correcting = nil
+      guard !Task.isCancelled, isConnected else { return }
+      await mqtt.publish(MQTTMessage(topics.availability, Array(FleetTopics.online.utf8), isRetained: true))
     }
   }
 
@@ -189,10 +203,11 @@ extension FleetPublisher {
   func scheduleForgetting() {
     forgetting?.cancel()
     let limit = settings.forgetAfter / .seconds(1)
-    guard let next = records.values.compactMap(\.goneSince).min() else { return }
+    // While the service is away, nobody knows which are there.
+    guard isSynchronized, let next = records.values.compactMap(\.goneSince).min() else { return }
     forgetting = Task { [clock] in
       await clock.sleep(for: .seconds(min(max(next + limit - Self.now, 0), 30 * 86_400)))
-      guard !Task.isCancelled else { return }
+      guard !Task.isCancelled, isSynchronized else { return }
       for (level, record) in records.sorted(by: { $0.key < $1.key }) {
         guard let since = record.goneSince, Self.now - since >= limit else { continue }
         log.notice("\(level) has been gone for long: it is removed from the broker")

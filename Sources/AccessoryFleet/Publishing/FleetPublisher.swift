@@ -26,6 +26,8 @@ package actor FleetPublisher {
   var permitsCommands = false
   /// Whether all accessories of the service are known.
   var isSynchronized = false
+  /// Whether the service has been away for longer than a restart takes.
+  var isServiceAway = false
   /// Whether the broker has accepted this client, and whether what it has kept from earlier is known.
   var isConnected = false
   var hasLooked = false
@@ -37,11 +39,13 @@ package actor FleetPublisher {
   var forgetting: Task<Void, Never>?
   var republishing: Task<Void, Never>?
   var losing: Task<Void, Never>?
+  var correcting: Task<Void, Never>?
   var looking: Task<Void, Never>?
   var commandLimit = RateLimit(atOnce: 20, perSecond: 5)
   var commandQueues: [TopicLevel: CommandQueue] = [:]
   var subscribedCommands: Set<String> = []
   var onlineLimit = RateLimit(atOnce: 3, perSecond: 0.2)
+  private var loggedRefusals: Set<String> = []
   private var lastServiceError = ""
   private var lastBrokerError = ""
 
@@ -82,7 +86,7 @@ package actor FleetPublisher {
     await mqtt.start()
     while !Task.isCancelled, let event = await mqtt.next() { await take(event) }
     following.cancel()
-    for task in [flushing, forgetting, republishing, losing, looking] { task?.cancel() }
+    for task in [flushing, forgetting, republishing, losing, looking, correcting] { task?.cancel() }
     for queue in commandQueues.values { queue.worker.cancel() }
     await mqtt.stop(after: settings.will)
   }
@@ -95,7 +99,7 @@ package actor FleetPublisher {
       (service, self.permitsCommands) = (client, permitsCommands)
       lastServiceError = ""
       losing?.cancel()
-      isSynchronized = false
+      (isSynchronized, isServiceAway) = (false, false)
       levels = [:]
       log.notice("following the service at \(client.socketPath)")
     case .ended(let error):
@@ -117,6 +121,7 @@ package actor FleetPublisher {
     losing = Task { [clock] in
       await clock.sleep(for: Self.grace)
       guard !Task.isCancelled else { return }
+      isServiceAway = true
       for level in records.keys.sorted() { gone(level, error) }
       // Nobody knows those that the broker has kept.
       await lookIsDone()
@@ -261,6 +266,7 @@ package actor FleetPublisher {
     case .connected(let version):
       log.notice("connected with the broker, by MQTT \(version.rawValue)")
       lastBrokerError = ""
+      loggedRefusals = []
       isConnected = true
       await connected()
     case .disconnected(let error, let retry):
@@ -276,7 +282,10 @@ package actor FleetPublisher {
       pendingFilters.remove(filter)
       if pendingFilters.isEmpty, !hasLooked { settle() }
     case .refused(let topic, let error):
-      log.warning("\(SafeText.escape(topic, limit: 300)): \(error.message)")
+      // An ACL refuses each message of a topic.
+      if loggedRefusals.count < 256, loggedRefusals.insert(topic).inserted {
+        log.warning("\(SafeText.escape(topic, limit: 300)): \(error.message)")
+      }
       pendingFilters.remove(topic)
       if pendingFilters.isEmpty, !hasLooked { settle() }
     }
