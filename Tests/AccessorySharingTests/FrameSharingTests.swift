@@ -72,9 +72,7 @@ import Testing
       return client
     }
 
-    func settle() async {
-      for _ in 0..<6 { await withCheckedContinuation { c in IOThread.shared.post { c.resume() } } }
-    }
+    func settle() async { await hub.settle() }
   }
 
   private static func frame(_ header: AF1Header, _ payload: [UInt8] = []) -> [UInt8] {
@@ -270,10 +268,10 @@ import Testing
     for number in 0..<200 {
       client.receive(Self.frame(.request(.echo, number: UInt16(number)), [UInt8](repeating: 1, count: 40)))
     }
-    for _ in 0..<8 { await withCheckedContinuation { c in IOThread.shared.post { c.resume() } } }
+    await setup.settle()
     await setup.hub.setListening(id, false)
     await setup.hub.setListening(id, true)
-    for _ in 0..<8 { await withCheckedContinuation { c in IOThread.shared.post { c.resume() } } }
+    await setup.settle()
     #expect(await !setup.hub.isWaiting(id))
     await terminal.transport.close()
     await setup.hub.close()

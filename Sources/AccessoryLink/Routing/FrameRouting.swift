@@ -114,6 +114,9 @@ package struct RoutingStatistics: Sendable, Hashable {
   package var refused: UInt64 = 0
   /// Bytes from clients that were in no frame.
   package var noise: UInt64 = 0
+
+  /// Nothing counted yet.
+  package init() {}
 }
 
 /// Limits of the memory that a `Routing` uses.

@@ -72,7 +72,7 @@ extension SharingHub {
       guard mayWrite(sharer) else { return true }
       guard device != nil || !hasHadDevice else { return true }
       if waitsForReset(sharer) { return false }
-      if router != nil { return sendFrames(bytes, of: sharer) }
+      if frames != nil { return sendFrames(bytes, of: sharer) }
       // While other clients wait for the device, this client goes to the end of their queue.
       if waiting.isEmpty, isDeviceReady, let device, offer(bytes, to: device) { return true }
       sharer.isWaitingForDevice = true
@@ -110,7 +110,7 @@ extension SharingHub {
 
   /// The device's queue has room again. The waiting clients get one turn each, in the order in which they began to wait.
   func deviceHasSpace(_ transport: any Transport) {
-    guard router == nil else { return resumeFrames(transport) }
+    guard frames == nil else { return resumeFrames(transport) }
     while device === transport, isDeviceReady, let id = waiting.first {
       guard let sharer = sharers[id], case .send(let bytes)? = sharer.deeds.first else {
         waiting.removeFirst()
@@ -137,19 +137,21 @@ extension SharingHub {
     linger(sharer.id, since: clock.now)
   }
 
-  private func linger(_ id: Sharer.ID, since end: MonotonicTime) {
+  /// Disconnects a client that sends no more when `SharingRules.linger` has passed.
+  func linger(_ id: Sharer.ID, since end: MonotonicTime) {
     guard let sharer = sharers[id] else { return }
-    let due: MonotonicTime
-    if let router {
-      // Later frames from the device are for other clients. A request of this client may still wait behind theirs.
-      due = (router.rules.owes(id) ? clock.now : end) + rules.linger
-    } else {
-      due = max(lastArrival, end) + rules.linger
-    }
-    guard due <= clock.now else {
-      _ = clock.schedule(at: due) { [weak self] in self?.onThread { $0.linger(id, since: end) } }
-      return
-    }
-    dismiss(sharer, nil)
+    // By frames, later frames from the device are for other clients.
+    let due = (frames == nil ? max(lastArrival, end) : end) + rules.linger
+    guard due <= clock.now else { return linger(id, since: end, until: due) }
+    // A request of this client may still wait behind theirs.
+    if frames != nil { dismissUnlessOwed(sharer, since: end) } else { dismiss(sharer, nil) }
+  }
+
+  func lingerAgain(_ id: Sharer.ID, since end: MonotonicTime) {
+    linger(id, since: end, until: clock.now + rules.linger)
+  }
+
+  private func linger(_ id: Sharer.ID, since end: MonotonicTime, until due: MonotonicTime) {
+    _ = clock.schedule(at: due) { [weak self] in self?.onThread { $0.linger(id, since: end) } }
   }
 }

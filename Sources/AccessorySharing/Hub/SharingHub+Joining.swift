@@ -26,7 +26,7 @@ extension SharingHub {
     sharer.isTold = isListening
     sharer.onLeave = onLeave
     sharers[id] = sharer
-    router?.rules.add(id)
+    addToFrames(id)
     if sharer.isTold { tell(.joined(name)) }
     follow(sharer)
     greet(sharer)
@@ -80,7 +80,7 @@ extension SharingHub {
     sharer.isUnheard = false
     if writer == id { writer = nil }
     // Requests of the program before no longer wait for their turns.
-    if router != nil, sharer.isWaitingForDevice, !waiting.contains(id) {
+    if frames != nil, sharer.isWaitingForDevice, !waiting.contains(id) {
       sharer.isWaitingForDevice = false
       work(sharer)
     }

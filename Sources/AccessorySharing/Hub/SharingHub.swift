@@ -8,8 +8,9 @@ import AccessoryProtocols
 /// A device and its clients: the device's bytes go to all clients, and the clients' bytes go to the device.
 /// With a `FrameRouting` both go by whole frames, and each reply goes to the client that asked.
 ///
-/// All work runs on the I/O thread. A slow client doesn't delay the others: its bytes wait in a bounded buffer of its
-/// own, unless the rules say `wait`. The device may be unplugged and come back; see `SharingRules`.
+/// All work runs on the I/O thread, except that frames are decoded on a dispatch queue. A slow client doesn't delay the
+/// others: its bytes wait in a bounded buffer of its own, unless the rules say `wait`. The device may be unplugged and
+/// come back; see `SharingRules`.
 public actor SharingHub: IOActor {
   /// The rules of sharing.
   public nonisolated let rules: SharingRules
@@ -33,7 +34,7 @@ public actor SharingHub: IOActor {
   private var deviceBuffer: [UInt8] = []
   private var deviceMessages: [Int] = []
   /// The state of sharing by frames; nil when the device is shared by bytes.
-  var router: FrameRouter?
+  var frames: FrameSharing?
   var sharers: [Sharer.ID: Sharer] = [:]
   var nextID = 1
   /// The clients whose bytes the device's queue had no room for, in the order of their turns.
@@ -113,7 +114,7 @@ public actor SharingHub: IOActor {
     deviceEnd = onEnd
     lastArrival = clock.now
     tell(.deviceCame)
-    if let routing = shared.routing { beginRouting(routing, transport) }
+    if let routing = shared.routing { beginRouting(routing) }
     transport.output.onSpace { [weak self] in self?.onThread { $0.deviceHasSpace(transport) } }
     transport.output.onClosed { [weak self] _ in self?.onThread { $0.deviceClosed(transport) } }
     transport.input.onReadable { [weak self] in self?.onThread { $0.drain(transport) } }
@@ -163,22 +164,25 @@ public actor SharingHub: IOActor {
     isDraining = true
     defer { isDraining = false }
     // The end of a device isn't held back, nor what it sent before.
-    while device === transport, !isHeldBack || isDeviceClosed {
+    while device === transport, !isHeldBack || isDeviceClosed, frames?.mayTakeFromDevice ?? true {
       switch transport.input.take(into: &deviceBuffer, messages: &deviceMessages) {
       case .nothing: return
       case .bytes:
         lastArrival = clock.now
-        if router == nil {
+        if frames == nil {
           deliver(deviceBuffer)
         } else {
-          receiveFrames(deviceBuffer, messages: transport.input.keepsMessages ? deviceMessages : nil)
+          let bytes = deviceBuffer
+          // The router's queue keeps the bytes; the next ones need a buffer of their own.
+          deviceBuffer = []
+          receiveFrames(bytes, messages: transport.input.keepsMessages ? deviceMessages : nil)
         }
-      case .end(let error): return deviceEnded(error)
+      case .end(let error): return endWaitsForFrames(error) ? () : deviceEnded(error)
       }
     }
   }
 
-  private func deviceEnded(_ error: AccessoryError?) {
+  func deviceEnded(_ error: AccessoryError?) {
     guard let transport = device else { return }
     (device, session) = (nil, nil)
     (isDeviceReady, isDeviceClosed) = (false, false)
