@@ -117,6 +117,9 @@ import Testing
     try await seen.run(box, "status", as: ["status"])
     try await seen.run(box, "battery", as: ["battery"])
     try await seen.run(box, "values", as: ["values", "error"], status: nil)
+    for what in ["nut", "metrics"] {
+      try await seen.follow(box, ["export", what, "--listen", "127.0.0.1:0"], lines: 1, as: ["bridge_event"])
+    }
     try await seen.run(box, "detach", as: ["detached"])
     try await seen.run(box, "attach", as: ["attached"])
     service.signal(SIGINT)
