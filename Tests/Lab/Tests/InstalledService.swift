@@ -31,11 +31,11 @@ enum InstalledService {
 
   // MARK: - Programs
 
-  static func run(_ words: [String]) async throws -> Program.Transcript {
+  static func run(_ words: [String], limit: Duration = .seconds(90)) async throws -> Program.Transcript {
     try await Program(
       words,
       environment: ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LC_ALL": "C.UTF-8"],
-      directory: folder.path
+      directory: folder.path, limit: limit
     ).end()
   }
 
@@ -58,7 +58,8 @@ enum InstalledService {
   /// `make install` or `make uninstall`, as root.
   static func make(_ target: String) async throws -> Program.Transcript {
     try await run(
-      ["make", "-C", root, target, "BRIDGE_CLI=\(root)/.build/lab/programs/bridge-cli", "MANUAL=\(folder.path)"])
+      ["make", "-C", root, target, "BRIDGE_CLI=\(root)/.build/lab/programs/bridge-cli", "MANUAL=\(folder.path)"],
+      limit: .seconds(240))
   }
 
   /// Installs unless that is done; the service is gone when this returns, and leaves after `idle` without work.
