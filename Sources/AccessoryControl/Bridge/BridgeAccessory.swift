@@ -158,3 +158,10 @@ extension Bridge {
     }
   }
 }
+
+extension Bridge.Problem {
+  /// Converts the problem. `kind` is used where this version doesn't know the service's kind.
+  package func error(or kind: AccessoryError.Kind) -> AccessoryError {
+    AccessoryError(AccessoryError.Kind.allCases.first { $0.errorName == self.kind } ?? kind, message)
+  }
+}

@@ -155,10 +155,3 @@ package enum BridgeEvent: Sendable, Hashable {
     }
   }
 }
-
-extension Bridge.Problem {
-  /// Converts the problem. `kind` is used where this version doesn't know the service's kind.
-  package func error(or kind: AccessoryError.Kind) -> AccessoryError {
-    AccessoryError(AccessoryError.Kind.allCases.first { $0.errorName == self.kind } ?? kind, message)
-  }
-}
