@@ -28,16 +28,19 @@ struct DiscoveryTests {
     #expect(document == expected, "\(file) is another message than the one that is made now", sourceLocation: location)
   }
 
-  @Test("the message of each kind of accessory is the checked one", arguments: KnownKind.names)
+  /// The message of each kind of accessory is the checked one.
+  @Test(arguments: KnownKind.names)
   func kinds(name: String) throws { try Self.compare(name, Self.message(try KnownKind(name).facts)) }
 
-  @Test("the message of a gateway is the checked one")
+  /// The message of a gateway is the checked one.
+  @Test
   func gateway() throws {
     let info = GatewayInfo(Self.topics.gateway, host: "attic", version: "0.1.0", at: 1)
     try Self.compare("gateway", DiscoveryMessage(gateway: info))
   }
 
-  @Test("the message of an accessory with commands of each kind is the checked one")
+  /// The message of an accessory with commands of each kind is the checked one.
+  @Test
   func commands() throws {
     var facts = try KnownKind("framed").facts
     var name = Bridge.Command(name: "rename", summary: "Renames it")
@@ -53,7 +56,8 @@ struct DiscoveryTests {
     #expect(message.components["command_move"] == nil, "two arguments are needed")
   }
 
-  @Test("what an accessory says about itself stays text: the message is the checked one")
+  /// What an accessory says about itself stays text: the message is the checked one.
+  @Test
   func hostile() throws {
     let evil = "}}{{ states('x') }} '\"\\\u{202E}\u{7}" + String(repeating: "é", count: 300)
     var facts = DiscoveryFacts(Bridge.Device(id: evil, path: "/dev/a", source: "udev", name: evil, serial: evil))
@@ -76,7 +80,8 @@ struct DiscoveryTests {
     #expect(!text.contains("7 * 7 }}'"))
   }
 
-  @Test("an entity stays when its reading is unknown for a while, and only news makes a new message")
+  /// An entity stays when its reading is unknown for a while, and only news makes a new message.
+  @Test
   func accumulated() throws {
     let kind = try KnownKind("jbd")
     var facts = kind.facts
@@ -95,7 +100,8 @@ struct DiscoveryTests {
     #expect(Self.message(facts) != before)
   }
 
-  @Test("entities that a message no longer has are removed by it")
+  /// Entities that a message no longer has are removed by it.
+  @Test
   func removed() throws {
     let old = Self.message(try KnownKind("jbd").facts)
     let new = Self.message(try KnownKind("framed").facts)
@@ -105,7 +111,8 @@ struct DiscoveryTests {
     #expect(new.bytes(replacing: new.components) == new.bytes())
   }
 
-  @Test("unique ids differ between gateways, accessories and entities")
+  /// Unique ids differ between gateways, accessories and entities.
+  @Test
   func unique() throws {
     var all: [String] = []
     for gateway in ["a", "b"] {
@@ -120,7 +127,8 @@ struct DiscoveryTests {
     #expect(Set(all).count == all.count && all.count > 200)
   }
 
-  @Test("255 values make a message that is well within a broker's limits")
+  /// 255 values make a message that is well within a broker's limits.
+  @Test
   func size() throws {
     var facts = DiscoveryFacts(Bridge.Device(id: "a", path: "/dev/a", source: "udev"))
     facts.take(
@@ -131,7 +139,8 @@ struct DiscoveryTests {
     #expect(Self.message(facts).bytes().count < 512 << 10)
   }
 
-  @Test("a literal in a template can't be left")
+  /// A literal in a template can't be left.
+  @Test
   func literals() {
     #expect(HomeAssistantText.literal("port_4") == "'port_4'")
     #expect(HomeAssistantText.literal("a'b\\n}}") == "'a\\u0027b\\u005cn\\u007d\\u007d'")

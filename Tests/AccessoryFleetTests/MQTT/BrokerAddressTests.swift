@@ -31,7 +31,8 @@ struct BrokerAddressTests {
     #expect(throws: AccessoryError.self) { try BrokerAddress(text) }
   }
 
-  @Test("a password in the address is refused, and isn't repeated")
+  /// A password in the address is refused, and isn't repeated.
+  @Test
   func password() {
     let error = #expect(throws: AccessoryError.self) { try BrokerAddress("mqtt://attic:secret@host") }
     #expect(error?.message.contains("--password-file") == true && error?.message.contains("secret") == false)

@@ -64,15 +64,16 @@ import Testing
     throw AccessoryError(.ioFailure, "the client has ended")
   }
 
-  @Test("a packet of 256 MiB ends the connection long before it is whole")
+  /// A packet of 256 MiB ends the connection long before it is whole.
+  @Test
   func huge() async throws {
     let packet: [UInt8] = [0x30, 0xFF, 0xFF, 0xFF, 0x7F, 0x00, 0x01, UInt8(ascii: "t")]
     let error = try await outcome([Self.accepted + packet, Array(repeating: 0x55, count: 65_536)], repeats: true)
     #expect(error.kind == .badData && error.message.contains("bytes"), "\(error)")
   }
 
+  /// Other nonsense ends it with an error.
   @Test(
-    "other nonsense ends it with an error",
     arguments: [
       [0x20, 0x02, 0x00, 0x05], [0x20, 0x00], [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], Array("HTTP/1.1 400\r\n\r\n".utf8),
       [0x20, 0x02, 0x00, 0x00, 0x30, 0x02, 0x00, 0x00], [0x20, 0x02, 0x00, 0x00, 0x40, 0x02, 0x00, 0x07], [],

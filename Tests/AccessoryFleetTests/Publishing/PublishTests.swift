@@ -41,9 +41,8 @@ import Testing
     try await onlooker.wait("homeassistant/device/\(gateway.name)/SIM0001/config", "\"battery\"")
   }
 
-  @Test(
-    "an accessory is published, by both versions, with TLS and a password; offline is the last word",
-    arguments: TestBroker.Access.allCases, MQTTVersion.allCases)
+  /// An accessory is published, by both versions, with TLS and a password; offline is the last word.
+  @Test(arguments: TestBroker.Access.allCases, MQTTVersion.allCases)
   func published(access: TestBroker.Access, version: MQTTVersion) async throws {
     try await with(access) { broker, onlooker, gateways in
       let gateway = gateways[0]
@@ -59,7 +58,8 @@ import Testing
     }
   }
 
-  @Test("a broker that was restarted gets everything again; what changed meanwhile is right", arguments: [true, false])
+  /// A broker that was restarted gets everything again; what changed meanwhile is right.
+  @Test(arguments: [true, false])
   func brokerRestarted(isPersistent: Bool) async throws {
     try await with(isPersistent: isPersistent) { broker, onlooker, gateways in
       let gateway = gateways[0]
@@ -80,7 +80,8 @@ import Testing
     }
   }
 
-  @Test("a broker that was silent for longer than the keepalive has everything right soon after")
+  /// A broker that was silent for longer than the keepalive has everything right soon after.
+  @Test
   func networkCut() async throws {
     try await with { broker, onlooker, gateways in
       let gateway = gateways[0]
@@ -98,7 +99,8 @@ import Testing
     }
   }
 
-  @Test("a publisher that was killed is offline, and online when it runs again; then nothing is published in a loop")
+  /// A publisher that was killed is offline, and online when it runs again; then nothing is published in a loop.
+  @Test
   func killed() async throws {
     try await with { broker, onlooker, gateways in
       let gateway = gateways[0]
@@ -120,7 +122,8 @@ import Testing
     }
   }
 
-  @Test("equal serial numbers on two gateways are two accessories with identifiers of their own")
+  /// Equal serial numbers on two gateways are two accessories with identifiers of their own.
+  @Test
   func twoGateways() async throws {
     try await with(names: ["attic", "cellar"]) { broker, onlooker, gateways in
       for (gateway, percent) in zip(gateways, ["57", "31"]) {
@@ -138,7 +141,8 @@ import Testing
     }
   }
 
-  @Test("an accessory that is gone for good is removed, also one of an earlier life")
+  /// An accessory that is gone for good is removed, also one of an earlier life.
+  @Test
   func forgotten() async throws {
     try await with { broker, onlooker, gateways in
       let gateway = gateways[0]
@@ -167,7 +171,8 @@ import Testing
     }
   }
 
-  @Test("after Home Assistant has started, everything is published again")
+  /// After Home Assistant has started, everything is published again.
+  @Test
   func homeAssistantStarts() async throws {
     try await with { broker, onlooker, gateways in
       let gateway = gateways[0]
@@ -181,7 +186,8 @@ import Testing
     }
   }
 
-  @Test("what is wrong with a configuration is said with its line, and with the status 78")
+  /// What is wrong with a configuration is said with its line, and with the status 78.
+  @Test
   func configurations() async throws {
     let gateway = try TestGateway("attic", directory: directory)
     try directory.write(Array("broker: mqtt://localhost\nkeepalive: 2\ngatway: attic\n".utf8), to: "fleet.yaml")

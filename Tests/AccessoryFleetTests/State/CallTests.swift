@@ -34,7 +34,8 @@ struct CallTests {
     try FleetCall(Array(text.utf8), for: command)
   }
 
-  @Test("a message is empty, an object with arguments, or the one argument")
+  /// A message is empty, an object with arguments, or the one argument.
+  @Test
   func forms() throws {
     #expect(try call("", Self.beep) == FleetCall())
     #expect(try call(" \n", Self.beep) == FleetCall())
@@ -52,8 +53,8 @@ struct CallTests {
     #expect(try FleetCall(own.bytes, for: Self.move) == own)
   }
 
+  /// Arguments that the command doesn't take are refused before anybody is asked.
   @Test(
-    "arguments that the command doesn't take are refused before anybody is asked",
     arguments: [
       ("101", volume), ("-1", volume), ("5.5", volume), ("loud", volume), ("", volume), ("{}", volume),
       ("{\"arguments\":{\"volume\":5,\"x\":1}}", volume), ("{\"arguments\":{\"volume\":5,\"ramp\":\"maybe\"}}", volume),
@@ -71,7 +72,8 @@ struct CallTests {
     #expect(error?.kind == .misconfigured)
   }
 
-  @Test("long messages and text that isn't UTF-8 are refused")
+  /// Long messages and text that isn't UTF-8 are refused.
+  @Test
   func hostile() {
     #expect(throws: AccessoryError.self) {
       try FleetCall([UInt8](repeating: UInt8(ascii: "5"), count: FleetLimits.callBytes + 1), for: Self.volume)
@@ -81,7 +83,8 @@ struct CallTests {
     #expect(throws: AccessoryError.self) { try call("{\"arguments\":{\(many)}}", Self.volume) }
   }
 
-  @Test("a message that is refused still tells its id")
+  /// A message that is refused still tells its id.
+  @Test
   func ids() {
     #expect(FleetCall.id(of: Array("{\"id\":\"7\",\"arguments\":{\"x\":1}}".utf8)) == "7")
     #expect(FleetCall.id(of: Array("50".utf8)) == nil)
@@ -89,7 +92,8 @@ struct CallTests {
     #expect(FleetCall.id(of: []) == nil)
   }
 
-  @Test("an answer is read as it was written")
+  /// An answer is read as it was written.
+  @Test
   func answers() throws {
     let values: [FleetResult.Value] = [
       .init("a", unit: "°", .whole(90)), .init("b", .number(1.5)), .init("c", .text("x")), .init("d", .flag(true)),
@@ -103,7 +107,8 @@ struct CallTests {
     #expect(try JSON(failure.bytes).fields?["error"]?.fields?["exit_status"] == .int(76))
   }
 
-  @Test("a service's answer is published with the names and units of its values")
+  /// A service's answer is published with the names and units of its values.
+  @Test
   func service() throws {
     var command = Self.beep
     command.results = [.init(name: "tacho", unit: "°")]
@@ -116,14 +121,13 @@ struct CallTests {
     #expect(result.outcome == .success([.init("beep", [.init("tacho", unit: "°", .whole(90))])]))
   }
 
-  @Test(
-    "an answer of another form is refused",
-    arguments: [
-      "", "{}", "{\"time\":1}", "{\"time\":1,\"replies\":{}}", "{\"time\":1,\"replies\":[1]}",
-      "{\"time\":1,\"replies\":[{\"command\":\"a\"}]}", "{\"time\":1,\"error\":5}", "{\"time\":1,\"error\":{}}",
-      "{\"time\":1,\"replies\":[{\"command\":\"a\",\"values\":[{\"name\":\"n\",\"value\":1e999}]}]}",
-      "{\"time\":1,\"replies\":[{\"command\":\"a\",\"values\":[{\"name\":\"n\",\"value\":{\"hex\":\"z\"}}]}]}",
-    ])
+  /// An answer of another form is refused.
+  @Test(arguments: [
+    "", "{}", "{\"time\":1}", "{\"time\":1,\"replies\":{}}", "{\"time\":1,\"replies\":[1]}",
+    "{\"time\":1,\"replies\":[{\"command\":\"a\"}]}", "{\"time\":1,\"error\":5}", "{\"time\":1,\"error\":{}}",
+    "{\"time\":1,\"replies\":[{\"command\":\"a\",\"values\":[{\"name\":\"n\",\"value\":1e999}]}]}",
+    "{\"time\":1,\"replies\":[{\"command\":\"a\",\"values\":[{\"name\":\"n\",\"value\":{\"hex\":\"z\"}}]}]}",
+  ])
   func hostileAnswers(text: String) {
     #expect(throws: FleetDocumentError.self) { try FleetResult(Array(text.utf8)) }
   }

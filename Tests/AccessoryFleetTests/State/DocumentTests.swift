@@ -33,10 +33,12 @@ struct DocumentTests {
     return state
   }
 
-  @Test("a state is read as it was written")
+  /// A state is read as it was written.
+  @Test
   func stateRoundTrip() throws { #expect(try FleetState(Self.state().bytes) == Self.state()) }
 
-  @Test("a state has the fields of the commands' JSON, and an unknown one is null")
+  /// A state has the fields of the commands' JSON, and an unknown one is null.
+  @Test
   func stateFields() throws {
     let fields = try #require(try JSON(Self.state().bytes).fields)
     #expect(fields["schema"] == .string("accessory-bridge/2"))
@@ -50,7 +52,8 @@ struct DocumentTests {
     #expect(try FleetState(empty.bytes) == empty)
   }
 
-  @Test("what only matters on the gateway isn't published")
+  /// What only matters on the gateway isn't published.
+  @Test
   func trimmed() throws {
     var device = Self.device()
     device.access = Bridge.Access(permitted: true)
@@ -63,28 +66,28 @@ struct DocumentTests {
     #expect(read.device.access == nil && read.device.usb?.interfaces == [] && read.device.usb?.vendor_id == 0x2341)
   }
 
-  @Test("a later version's fields are ignored")
+  /// A later version's fields are ignored.
+  @Test
   func later() throws {
     guard case .object(var fields) = try JSON(Self.state().bytes) else { return #expect(Bool(false)) }
     fields["weather"] = .string("fine")
     #expect(try FleetState(JSON.object(fields).bytes) == Self.state())
   }
 
-  @Test(
-    "a state that breaks its form or its limits is refused",
-    arguments: [
-      "", "null", "[]", "{}", "{\"device\":{}}", "{\"time\":1,\"connected\":true}",
-      "{\"time\":-1,\"connected\":true,\"device\":D}", "{\"time\":1e99,\"connected\":true,\"device\":D}",
-      "{\"time\":1,\"connected\":1,\"device\":D}", "{\"time\":1,\"connected\":true,\"device\":[]}",
-      "{\"time\":1,\"connected\":true,\"device\":D,\"battery\":{\"percent\":101}}",
-      "{\"time\":1,\"connected\":true,\"device\":D,\"battery\":{\"level\":\"low\",\"level_origin\":\"reported\",\"charge\":\"full\",\"percent\":101}}",
-      "{\"time\":1,\"connected\":true,\"device\":D,\"status\":{\"state\":7}}",
-      "{\"time\":1,\"connected\":true,\"device\":D,\"identity\":{\"name\":7}}",
-      "{\"time\":1,\"connected\":true,\"device\":D,\"battery_time\":\"now\"}",
-      "{\"time\":1,\"connected\":true,\"device\":D,\"problem\":{}}",
-      "{\"time\":1,\"connected\":true,\"device\":D,\"problem\":{\"message\":\"m\",\"errno\":-1}}",
-      "{\"time\":1,\"time\":1,\"connected\":true,\"device\":D}",
-    ])
+  /// A state that breaks its form or its limits is refused.
+  @Test(arguments: [
+    "", "null", "[]", "{}", "{\"device\":{}}", "{\"time\":1,\"connected\":true}",
+    "{\"time\":-1,\"connected\":true,\"device\":D}", "{\"time\":1e99,\"connected\":true,\"device\":D}",
+    "{\"time\":1,\"connected\":1,\"device\":D}", "{\"time\":1,\"connected\":true,\"device\":[]}",
+    "{\"time\":1,\"connected\":true,\"device\":D,\"battery\":{\"percent\":101}}",
+    "{\"time\":1,\"connected\":true,\"device\":D,\"battery\":{\"level\":\"low\",\"level_origin\":\"reported\",\"charge\":\"full\",\"percent\":101}}",
+    "{\"time\":1,\"connected\":true,\"device\":D,\"status\":{\"state\":7}}",
+    "{\"time\":1,\"connected\":true,\"device\":D,\"identity\":{\"name\":7}}",
+    "{\"time\":1,\"connected\":true,\"device\":D,\"battery_time\":\"now\"}",
+    "{\"time\":1,\"connected\":true,\"device\":D,\"problem\":{}}",
+    "{\"time\":1,\"connected\":true,\"device\":D,\"problem\":{\"message\":\"m\",\"errno\":-1}}",
+    "{\"time\":1,\"time\":1,\"connected\":true,\"device\":D}",
+  ])
   func hostileState(text: String) {
     let device =
       "{\"id\":\"a\",\"path\":\"/dev/a\",\"source\":\"udev\",\"links\":[],\"ways\":[],\"initialized\":true}"
@@ -93,7 +96,8 @@ struct DocumentTests {
     #expect(throws: FleetDocumentError.self) { try FleetState(Array(document.utf8)) }
   }
 
-  @Test("long texts, long documents and deep ones are refused")
+  /// Long texts, long documents and deep ones are refused.
+  @Test
   func hostileLengths() {
     var state = Self.state()
     state.device.name = String(repeating: "x", count: FleetLimits.textBytes + 1)
@@ -107,7 +111,8 @@ struct DocumentTests {
     #expect(throws: FleetDocumentError.self) { try FleetState([0xFF, 0xFE, 0x00]) }
   }
 
-  @Test("ages are never negative, and don't overflow")
+  /// Ages are never negative, and don't overflow.
+  @Test
   func ages() {
     #expect(FleetState.age(of: nil, now: 5) == nil)
     #expect(FleetState.age(of: 4.5, now: 5) == 500)
@@ -115,7 +120,8 @@ struct DocumentTests {
     #expect(FleetState.age(of: 0, now: .greatestFiniteMagnitude) == 4_294_967_295_000)
   }
 
-  @Test("values are read as they were written, and grow older")
+  /// Values are read as they were written, and grow older.
+  @Test
   func values() throws {
     let values = FleetValues(
       Self.device(),
@@ -131,7 +137,8 @@ struct DocumentTests {
     #expect(read.device == Self.device())
   }
 
-  @Test("too many values, and two of one name, are refused")
+  /// Too many values, and two of one name, are refused.
+  @Test
   func hostileValues() {
     func values(_ names: [String]) -> [UInt8] {
       FleetValues(Self.device(), names.map { Bridge.MeasuredValue(AccessoryValue($0, number: 1)) }, at: 1).bytes
@@ -142,7 +149,8 @@ struct DocumentTests {
     #expect(throws: FleetDocumentError.self) { try FleetValues(values([String(repeating: "n", count: 65)])) }
   }
 
-  @Test("events and the facts of a gateway are read as they were written")
+  /// Events and the facts of a gateway are read as they were written.
+  @Test
   func events() throws {
     var event = Bridge.Event(.disconnected, time: 7, device: Self.device())
     event.problem = Bridge.Problem(AccessoryError(.disconnected, "gone"))
@@ -161,7 +169,8 @@ struct DocumentTests {
     #expect(throws: FleetDocumentError.self) { try GatewayInfo(Array("{\"gateway\":\"a/b\",\"time\":1}".utf8)) }
   }
 
-  @Test("what simulated accessories of each kind tell is read and written without a change", arguments: KnownKind.names)
+  /// What simulated accessories of each kind tell is read and written without a change.
+  @Test(arguments: KnownKind.names)
   func kinds(name: String) throws {
     let kind = try KnownKind(name)
     #expect(try FleetState(kind.state.bytes) == kind.state)

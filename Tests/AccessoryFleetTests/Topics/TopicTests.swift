@@ -7,12 +7,12 @@ import Testing
 
 /// Names as levels of topics, and topics that a broker sends.
 struct TopicTests {
-  @Test(
-    "a name with only the allowed characters is its own level",
-    arguments: ["SIM0001", "a", "A-z_09", "x-0123456789abcde"])
+  /// A name with only the allowed characters is its own level.
+  @Test(arguments: ["SIM0001", "a", "A-z_09", "x-0123456789abcde"])
   func plain(name: String) { #expect(TopicLevel(naming: name).text == name) }
 
-  @Test("any other name gets a readable beginning and a sum")
+  /// Any other name gets a readable beginning and a sum.
+  @Test
   func summed() {
     #expect(TopicLevel(naming: "FT4X1@2").text == "FT4X1-2-b424876efef46d98")
     #expect(TopicLevel(naming: "").text == "-e3b0c44298fc1c14")
@@ -21,7 +21,8 @@ struct TopicTests {
     #expect(long.hasPrefix(String(repeating: "x", count: 24) + "-") && long.utf8.count == 41)
   }
 
-  @Test("different names have different levels, also where one imitates the level of another")
+  /// Different names have different levels, also where one imitates the level of another.
+  @Test
   func different() {
     let names = [
       "FT4X1@2", "FT4X1@3", "FT4X1-2", "FT4X1-2-b424876efef46d98", "FT4X1/2", "FT4X1+2", "FT4X1#2", "ÄÖ", "äö", "",
@@ -33,21 +34,24 @@ struct TopicTests {
     #expect(levels.allSatisfy { TopicLevel(level: $0.text) != nil })
   }
 
-  @Test("two accessories with one id on one gateway have levels of their own")
+  /// Two accessories with one id on one gateway have levels of their own.
+  @Test
   func sameID() {
     let first = TopicLevel(naming: "0001", at: "/dev/ttyUSB0")
     #expect(first != TopicLevel(naming: "0001", at: "/dev/ttyUSB1") && first != TopicLevel(naming: "0001"))
     #expect(first.text.hasPrefix("0001-"))
   }
 
-  @Test("a level isn't read from text that has wildcards, separators or another length")
+  /// A level isn't read from text that has wildcards, separators or another length.
+  @Test
   func levels() {
     for text in ["", "+", "#", "a/b", "a b", "ä", "a\u{0}", String(repeating: "x", count: 65)] {
       #expect(TopicLevel(level: text) == nil, "\(text)")
     }
   }
 
-  @Test("topics are read as they are made")
+  /// Topics are read as they are made.
+  @Test
   func roundTrip() throws {
     let gateway = TopicLevel(naming: "attic-3f2a9c01")
     let (id, command) = (TopicLevel(naming: "SIM0001"), TopicLevel(naming: "motor-speed"))
@@ -64,19 +68,19 @@ struct TopicTests {
     #expect(FleetTopic(topics.result(command, of: id)) == .command(gateway: gateway, accessory: id, command, .result))
   }
 
-  @Test(
-    "topics of others aren't read",
-    arguments: [
-      "", "/", "accessory-bridge", "accessory-bridge/g", "accessory-bridge//availability", "other/g/availability",
-      "accessory-bridge/g/nothing", "accessory-bridge/g/a/nothing", "accessory-bridge/g/+/state",
-      "accessory-bridge/g/a/state/", "accessory-bridge/g/a/c/set/more", "accessory-bridge/g/a b/state",
-      "/accessory-bridge/g/availability", "accessory-bridge/g/a/c/state",
-      "accessory-bridge/" + String(repeating: "x", count: 70_000),
-      String(repeating: "/", count: 65_535), "accessory-bridge/g\u{0}/availability", "accessory-bridge/é/availability",
-    ])
+  /// Topics of others aren't read.
+  @Test(arguments: [
+    "", "/", "accessory-bridge", "accessory-bridge/g", "accessory-bridge//availability", "other/g/availability",
+    "accessory-bridge/g/nothing", "accessory-bridge/g/a/nothing", "accessory-bridge/g/+/state",
+    "accessory-bridge/g/a/state/", "accessory-bridge/g/a/c/set/more", "accessory-bridge/g/a b/state",
+    "/accessory-bridge/g/availability", "accessory-bridge/g/a/c/state",
+    "accessory-bridge/" + String(repeating: "x", count: 70_000),
+    String(repeating: "/", count: 65_535), "accessory-bridge/g\u{0}/availability", "accessory-bridge/é/availability",
+  ])
   func foreign(topic: String) { #expect(FleetTopic(topic) == nil) }
 
-  @Test("filters name all gateways, or one")
+  /// Filters name all gateways, or one.
+  @Test
   func filters() {
     let gateway = TopicLevel(naming: "attic")
     #expect(FleetTopics.Filter.gateways(.availability) == "accessory-bridge/+/availability")
@@ -87,7 +91,8 @@ struct TopicTests {
 
 /// The name of a gateway, and the sums that names are made of.
 struct GatewayNameTests {
-  @Test("SHA-256 of FIPS 180-4's examples, and of lengths around a block's end")
+  /// SHA-256 of FIPS 180-4's examples, and of lengths around a block's end.
+  @Test
   func sha256() {
     func sum(_ text: String) -> String { Hexadecimal.string(SHA256.sum(Array(text.utf8))) }
     #expect(sum("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
@@ -107,7 +112,8 @@ struct GatewayNameTests {
     for (length, expected) in lengths { #expect(sum(String(repeating: "a", count: length)) == expected, "\(length)") }
   }
 
-  @Test("HMAC-SHA-256 of RFC 4231's examples")
+  /// HMAC-SHA-256 of RFC 4231's examples.
+  @Test
   func authentication() {
     func code(_ key: [UInt8], _ text: String) -> String {
       Hexadecimal.string(SHA256.authentication(of: Array(text.utf8), key: key))
@@ -123,14 +129,16 @@ struct GatewayNameTests {
         == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
   }
 
-  @Test("a machine's identity is published as systemd computes it for this application")
+  /// A machine's identity is published as systemd computes it for this application.
+  @Test
   func digits() throws {
     // As `systemd-id128 machine-id --app-specific=d8febfd21d3f575986c2c1802a3897ea` prints it on such a machine.
     let identity = try #require(Hexadecimal.bytes("3d1219c7c4c5404aaa1f6d2a48adfda4"))
     #expect(MachineIdentity.digits(identity) == "75bd7ab2")
   }
 
-  @Test("a gateway's name is its host name without the domain, and a sum of its machine id")
+  /// A gateway's name is its host name without the domain, and a sum of its machine id.
+  @Test
   func names() throws {
     let identity = try #require(Hexadecimal.bytes("3d1219c7c4c5404aaa1f6d2a48adfda4"))
     func name(_ host: String) -> String { GatewayName.standard(hostName: host, identity: identity).text }
@@ -142,7 +150,8 @@ struct GatewayNameTests {
     #expect(name("attic") != GatewayName.standard(hostName: "attic", identity: identity.reversed()).text)
   }
 
-  @Test("a machine without an identity, and a name that can't be one, are errors that say what to do")
+  /// A machine without an identity, and a name that can't be one, are errors that say what to do.
+  @Test
   func errors() {
     #expect(throws: AccessoryError.self) {
       try GatewayName.ofThisMachine(hostName: "attic", identityPath: "/nonexistent")

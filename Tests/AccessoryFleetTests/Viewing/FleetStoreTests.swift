@@ -19,7 +19,8 @@ struct FleetStoreTests {
     ).bytes
   }
 
-  @Test("an accessory is connected when it is attached and its gateway is there, whatever comes first")
+  /// An accessory is connected when it is attached and its gateway is there, whatever comes first.
+  @Test
   func connected() throws {
     var store = FleetStore()
     let key = FleetStore.Key(gateway, id)
@@ -36,7 +37,8 @@ struct FleetStoreTests {
     #expect(!one.isConnected && one.isAvailable && one.isStale)
   }
 
-  @Test("an empty message removes what was kept, and an accessory without anything is gone")
+  /// An empty message removes what was kept, and an accessory without anything is gone.
+  @Test
   func removed() {
     var store = FleetStore()
     _ = store.take(.accessory(gateway: gateway, id, .availability), bytes("online"))
@@ -47,7 +49,8 @@ struct FleetStoreTests {
     #expect(store.keys.isEmpty)
   }
 
-  @Test("more gateways, accessories and bytes than there is room for are dropped, and counted")
+  /// More gateways, accessories and bytes than there is room for are dropped, and counted.
+  @Test
   func limits() {
     var limits = FleetStore.Limits()
     (limits.gateways, limits.accessories, limits.bytes) = (2, 3, 10_000)
@@ -69,7 +72,8 @@ struct FleetStoreTests {
     #expect(store.take(.accessory(gateway: gateway, TopicLevel(naming: "a1"), .state), long) != nil)
   }
 
-  @Test("messages that aren't what their topics promise change nothing")
+  /// Messages that aren't what their topics promise change nothing.
+  @Test
   func hostile() {
     var store = FleetStore()
     let key = FleetStore.Key(gateway, id)
@@ -104,7 +108,8 @@ struct FleetStoreTests {
     FleetName(text, gateway: gateway).matches(among: fleet()).map(\.key.description)
   }
 
-  @Test("an accessory is named by its id, serial number or name, with its gateway where that is needed")
+  /// An accessory is named by its id, serial number or name, with its gateway where that is needed.
+  @Test
   func names() {
     #expect(found("SIM0001") == ["attic-1:SIM0001", "attic-2:SIM0001"])
     #expect(found("attic-2:SIM0001") == ["attic-2:SIM0001"])
@@ -116,7 +121,8 @@ struct FleetStoreTests {
     #expect(found("nothing").isEmpty && found("cellar:SIM0001").isEmpty && found("").isEmpty && found(":").isEmpty)
   }
 
-  @Test("an id may have colons itself")
+  /// An id may have colons itself.
+  @Test
   func colons() {
     let key = ["cellar:" + TopicLevel(naming: "tcp:10.0.0.7:502@3").text]
     #expect(found("tcp:10.0.0.7:502@3") == key)
@@ -124,7 +130,8 @@ struct FleetStoreTests {
     #expect(found("tcp:10") == key)
   }
 
-  @Test("the topics of a whole name are known without asking for all")
+  /// The topics of a whole name are known without asking for all.
+  @Test
   func levels() {
     #expect(FleetName("SIM0001").levels == [TopicLevel(naming: "SIM0001")])
     #expect(
