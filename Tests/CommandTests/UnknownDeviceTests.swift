@@ -39,7 +39,7 @@ import Testing
   /// Commands that open no device that their user names.
   private static let others = [
     "list", "watch", "remote", "serve", "service", "share", "profile", "udev-rules", "simulate", "replay",
-    "demo", "help",
+    "export", "demo", "help",
   ]
 
   /// Every command, by the list of commands itself, so that none is forgotten.

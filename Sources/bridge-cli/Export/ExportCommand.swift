@@ -9,6 +9,10 @@ struct ExportCommand: AsyncParsableCommand {
     discussion: """
       The readings come from the service (bridge-cli serve), which is followed: what connects later is exported, too, and \
       nothing is lost when the service is started again. Nothing can be changed in an accessory this way.
+
+      EXAMPLES
+        bridge-cli export nut
+        bridge-cli export metrics --listen 9879
       """,
     subcommands: [ExportNUT.self, ExportMetrics.self])
 }
