@@ -136,7 +136,7 @@ import Testing
         #expect(ended.status == status, "\(arguments): \(ended.errorText)")
         #expect(ended.errorText.contains(text), "\(arguments): \(ended.errorText)")
       }
-      try await expect(EX_USAGE, "where others are to find it", "./acc")
+      try await expect(EX_USAGE, "name at least one endpoint", "./acc")
       try await expect(EX_USAGE, "--allow 192.168.1.0/24", "./acc", "--tcp", "0.0.0.0:7000")
       try await expect(EX_USAGE, "a port, or a host and a port", "./acc", "--tcp", "seven")
       try await expect(EX_USAGE, "a network or an address", "./acc", "--tcp", "[::]:0", "--allow", "10.0.0.0/33")
