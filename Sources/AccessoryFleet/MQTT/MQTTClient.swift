@@ -113,6 +113,7 @@ package actor MQTTClient: IOActor, EventHandler {
         if Task.isCancelled { return continuation.resume(returning: nil) }
         // An event may have come before this task got here.
         if let event = takeFirst() { return continuation.resume(returning: event) }
+        if case .stopped = state { return continuation.resume(returning: nil) }
         consumer = continuation
       }
     } onCancel: {
@@ -170,16 +171,22 @@ package actor MQTTClient: IOActor, EventHandler {
   /// Sends `last`, waits until the broker has it, and leaves; at most for `limit`. Without a connection it ends at once.
   package func stop(after last: MQTTMessage? = nil, within limit: Duration = .seconds(3)) async {
     cancelTimers()
-    guard case .open(let open) = state, open.isAccepted else { return end() }
-    deadlineTimer = schedule(in: limit) { $0.end() }
-    if let last {
-      // Before what else waits: it is the last word.
-      outbox = Outbox()
-      if case .success(let number) = open.connection.publish(last) { farewell = number }
-    }
     await withCheckedContinuation { continuation in
+      // All of it is in here: until this task waits, the I/O thread may do something else, such as read the acknowledgement.
+      guard case .open(let open) = state, open.isAccepted else {
+        end()
+        return continuation.resume()
+      }
       stopWaiter = continuation
-      if farewell == nil { leave(open) } else { advance(open) }
+      deadlineTimer = schedule(in: limit) { $0.end() }
+      // It doesn't wait behind others: it is the last word.
+      if last != nil { outbox = Outbox() }
+      if let last, case .success(let number) = open.connection.publish(last) {
+        farewell = number
+        advance(open)
+      } else {
+        leave(open)
+      }
     }
   }
 
