@@ -26,6 +26,8 @@ package enum MQTTLibrary {
   /// A code of the library in words. `number` is the errno of the failed call, for codes that refer to it.
   static func text(of code: CInt, errno number: CInt = 0) -> String {
     if code == MOSQ_ERR_ERRNO.code, number != 0 { return String(cString: strerror(number)) }
+    // Version 2.0.11 has no words for it.
+    if code == MOSQ_ERR_KEEPALIVE.code { return "the broker no longer answers" }
     return mosquitto_strerror(code).map { plain(String(cString: $0)) } ?? "error \(code)"
   }
 
