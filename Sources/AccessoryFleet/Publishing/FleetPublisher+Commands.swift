@@ -38,6 +38,11 @@ extension FleetPublisher {
       guard record.state.connected, let service else {
         throw AccessoryError(.disconnected, "\(record.state.device.id) is not attached")
       }
+      // The commands may have been read at a socket that decided about them, before the service was found again at one that
+      // permits all.
+      guard permitsCommands else {
+        throw AccessoryError(.permissionDenied, "the service permits no commands at \(service.socketPath)")
+      }
       let call = try FleetCall(message.payload, for: command)
       try enqueue(level) { [self] in
         await perform(call, command, level, service.device(record.place, label: record.state.device.id))
