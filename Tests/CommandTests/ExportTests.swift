@@ -260,7 +260,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["nut", "--listen", "0.0.0.0:3493"], "say which may, like --allow"),
+    (["nut", "--listen", "0.0.0.0:3493"], "name their network, like --allow"),
     (["nut", "--listen", "no"], "a port, or a host and a port"), (["metrics"], "say where the metrics are to go"),
     (["metrics", "--once", "--listen", "0"], "leave --listen and --interval out"),
     (["metrics", "--listen", "0", "--interval", "5"], "--interval is for --textfile"),

@@ -2,6 +2,7 @@
 
 import AccessoryCore
 import AccessoryIO
+import ArgumentParser
 
 /// An address to listen at, on the command line: "7000", "127.0.0.1:7000", "[::]:0".
 struct ListeningPlace: FormArgument {
@@ -25,6 +26,14 @@ struct ListeningPlace: FormArgument {
   /// Whether only this machine can reach the address, judged by its text. Host names are resolved later, when the
   /// endpoint opens.
   var isLoopback: Bool { IPAddress(host)?.isLoopback ?? (host == "localhost") }
+
+  /// Throws `ValidationError` if other machines could connect to the address, and no network is allowed.
+  func check(_ allow: [NetworkArgument]) throws {
+    guard isLoopback || !allow.isEmpty else {
+      throw ValidationError(
+        "other machines can connect to \(text): name their network, like --allow 192.168.1.0/24, or leave the host out")
+    }
+  }
 }
 
 /// A network or an address on the command line: "192.168.1.0/24", "10.0.0.7", "fd00::/8".

@@ -144,11 +144,7 @@ struct BridgeCommand: AsyncParsableCommand, JSONCommand {
         "name at least one endpoint: --pty ./tty, --tcp 7000, --rfc2217 7001, --unix ./line.sock or --stdio")
     }
     for path in unix + pty where path.isEmpty { throw ValidationError("--unix and --pty want a path, like ./line") }
-    for place in tcp + rfc2217 where !place.isLoopback && allow.isEmpty {
-      throw ValidationError(
-        "other machines can connect to \(place.text): name their network, like --allow 192.168.1.0/24, or leave the host out"
-      )
-    }
+    for place in tcp + rfc2217 { try place.check(allow) }
     guard maxClients >= 1 else { throw ValidationError("--max-clients is at least 1") }
     guard (4_096...(64 << 20)).contains(buffer.bytes) else { throw ValidationError("--buffer is 4K to 64M") }
     if by == .frames, writers == .none {

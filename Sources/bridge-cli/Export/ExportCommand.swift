@@ -7,8 +7,8 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Gives the readings of all accessories to other programs, in their own protocols.",
     discussion: """
-      The readings come from the service (bridge-cli serve), which is followed: what connects later is exported, too, and \
-      nothing is lost when the service is started again. Nothing can be changed in an accessory this way.
+      The readings come from the service (bridge-cli serve). Accessories that connect later are exported, too, and the export \
+      continues after a restart of the service. Other programs can only read: they can't change anything in an accessory.
 
       EXAMPLES
         bridge-cli export nut

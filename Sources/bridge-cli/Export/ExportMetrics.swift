@@ -9,17 +9,17 @@ import CommandOutput
 struct ExportMetrics: AsyncParsableCommand, JSONCommand {
   static let configuration = CommandConfiguration(
     commandName: "metrics",
-    abstract: "Writes or serves readings as metrics, for Prometheus and whatever else reads its text.",
+    abstract: "Writes or serves readings as metrics, for Prometheus and programs that read its formats.",
     discussion: """
-      With --textfile the metrics are written in Prometheus' text form 0.0.4, whole, under another name that is then changed: for \
-      node_exporter's textfile collector, without any port. It is written after each change, at most once a second, or each \
-      --interval.
+      --textfile writes a file in Prometheus' text format 0.0.4, for node_exporter's textfile collector. The file is written under \
+      another name and then renamed, so that a reader never sees half of it. It is written after each change, at most once a \
+      second, or once in each --interval.
 
-      With --listen they are served at /metrics, as OpenMetrics 1.0 or 0.0.4 as the client prefers. PLACE is HOST:PORT, or a port \
-      alone, which listens at 127.0.0.1. A request must name as its host a loopback address, localhost, or a name of --host.
+      --listen serves the metrics over HTTP at /metrics, as OpenMetrics 1.0 or as text 0.0.4, whichever the client prefers. PLACE is \
+      HOST:PORT, or a port alone, which listens on 127.0.0.1. The Host header of a request must be a loopback address, localhost, or \
+      a name that --host gives.
 
-      With --once nothing is followed: the service is asked, the metrics are written (to standard output without --textfile), \
-      and the command ends.
+      --once asks the service, writes the metrics once (to standard output without --textfile), and ends.
 
       EXAMPLES
         bridge-cli export metrics --once
@@ -33,22 +33,22 @@ struct ExportMetrics: AsyncParsableCommand, JSONCommand {
     completion: .file(extensions: ["prom"]))
   var textfile: String?
   @Option(
-    help: ArgumentHelp("Serve them here; may be said several times.", valueName: "place"),
+    help: ArgumentHelp("Serve the metrics at this address. May be repeated.", valueName: "place"),
     transform: ListeningPlace.read)
   var listen: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp(
-      "Let machines with these addresses connect, like 192.168.1.0/24; may be said several times.", valueName: "net"),
+      "Let machines of this network connect, like 192.168.1.0/24. May be repeated.", valueName: "net"),
     transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
   @Option(
     help: ArgumentHelp(
-      "Answer requests for this host, too: a name or an address of this machine; may be said several times.",
+      "Also answer requests for this host: a name or an address of this machine. May be repeated.",
       valueName: "name"))
   var host: [String] = []
   @Option(
     help: ArgumentHelp(
-      "Write the file once in this time, at least 1s, and not after each change.", valueName: "time"),
+      "Write the file at this interval, at least 1s, instead of after each change.", valueName: "time"),
     transform: SecondsArgument.read)
   var interval: SecondsArgument?
   @Flag(help: "Write the metrics once, and end.")

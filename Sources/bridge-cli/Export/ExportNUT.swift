@@ -11,17 +11,18 @@ struct ExportNUT: AsyncParsableCommand, JSONCommand {
     commandName: "nut",
     abstract: "Serves accessories as UPSs by the protocol of NUT, for upsc, upsmon and Home Assistant.",
     discussion: """
-      Network UPS Tools (NUT) is what Linux knows UPSs by. Each accessory is a UPS whose name is the accessory's id, with "_" in \
-      the place of all characters but letters, digits, "-" and "_". Ends with Ctrl-C.
+      Programs on Linux read UPSs through Network UPS Tools (NUT). Each accessory appears as a UPS. The name of the UPS is the \
+      accessory's id; characters other than letters, digits, "-" and "_" become "_". Ends with Ctrl-C.
 
-      NUT's upsmon shuts its machine down when a UPS is on battery (OB) and low (LB). A battery that powers something else is \
-      discharged and low every day. So only accessories that --ups names are ever OB or LB; all others are on line (OL) \
-      whatever they report, and perhaps CHRG or DISCHRG. Name only the UPS of a machine whose upsmon asks here.
+      NUT's upsmon shuts its machine down when a UPS is on battery (OB) and low (LB). The battery of a robot or a camper is \
+      discharged every day, and must not shut a machine down. So only accessories that --ups names can be OB or LB. All others \
+      are on line (OL), whatever they report, and CHRG or DISCHRG if they charge or discharge. With --ups, name only a UPS that \
+      powers a machine whose upsmon connects here.
 
-      Readings that are too old are not told: clients get DATA-STALE, and DRIVER-NOT-CONNECTED while an accessory is unplugged.
+      Readings that are too old are not sent: clients get DATA-STALE. While an accessory is unplugged they get DRIVER-NOT-CONNECTED.
 
-      Clients can change nothing: there are no commands and no writable variables, and FSD is refused. With --users they must log in \
-      by a name and a password of that file, which is made as NUT's upsd.users is, and must not be readable by everybody.
+      Clients can't change anything: there are no commands and no writable variables, and FSD is refused. With --users, clients must \
+      log in with a name and a password from that file. It has the format of NUT's upsd.users, and must not be readable by everybody.
 
       EXAMPLES
         bridge-cli export nut
@@ -32,21 +33,23 @@ struct ExportNUT: AsyncParsableCommand, JSONCommand {
       """)
 
   @Option(
-    help: ArgumentHelp("Listen here; may be said several times; default: 127.0.0.1:3493.", valueName: "place"),
+    help: ArgumentHelp("Listen at this address. May be repeated; default: 127.0.0.1:3493.", valueName: "place"),
     transform: ListeningPlace.read)
   var listen: [ListeningPlace] = []
   @Option(
     help: ArgumentHelp(
-      "Let machines with these addresses connect, like 192.168.1.0/24; may be said several times.", valueName: "net"),
+      "Let machines of this network connect, like 192.168.1.0/24. May be repeated.", valueName: "net"),
     transform: NetworkArgument.read)
   var allow: [NetworkArgument] = []
   @Option(
     help: ArgumentHelp(
-      "The accessory with this id or name is a UPS of machines whose upsmon asks here, and may make them shut down; may be said "
-        + "several times.", valueName: "name"), completion: CompletionWords.devices)
+      "The id or name of an accessory that powers machines whose upsmon connects here, and may make them shut down. May be repeated.",
+      valueName: "name"), completion: CompletionWords.devices)
   var ups: [String] = []
   @Option(
-    help: ArgumentHelp("Who may log in, in the form of NUT's upsd.users.", valueName: "file"), completion: .file())
+    help: ArgumentHelp(
+      "The file with names and passwords for clients, in the format of NUT's upsd.users.", valueName: "file"),
+    completion: .file())
   var users: String?
   @OptionGroup var services: ExportedServices
   @OptionGroup var output: OutputOptions

@@ -12,7 +12,7 @@ import CommandOutput
 struct ExportedServices: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Follow the service at this socket; may be said several times; default: all services that commands find.",
+      "Read from the service at this socket. May be repeated; default: all services that commands find.",
       valueName: "path"), completion: .file())
   var socket: [String] = []
 
@@ -72,19 +72,11 @@ struct ExportView: Sendable {
 }
 
 extension ListeningPlace {
-  /// Throws when other machines could connect there, and it isn't said which may.
-  func check(_ allow: [NetworkArgument]) throws {
-    guard isLoopback || !allow.isEmpty else {
-      throw ValidationError(
-        "other machines can connect to \(text): say which may, like --allow 192.168.1.0/24, or leave the host out")
-    }
-  }
-
-  /// Notes that others can read what is served.
+  /// Prints a warning if other machines can read what is served.
   func note(_ allow: [NetworkArgument]) {
     guard !isLoopback else { return }
     Output.note(
-      "whoever has an address in \(allow.map(\.network.description).joined(separator: " or ")) can read what is served at "
-        + "\(text): what passes is not encrypted")
+      "machines in \(allow.map(\.network.description).joined(separator: " or ")) can read what is served at \(text). The "
+        + "connection is not encrypted")
   }
 }
