@@ -142,7 +142,7 @@ import Testing
     let c = await setup.join("c")
     c.receive(AF1Frames.ask(2, [3]))
     await setup.hub.hop()
-    #expect(await setup.hub.sharerCount == 2)
+    #expect(await setup.hub.clientCount == 2)
     setup.gate.open()
     #expect(try await b.nextWritten(AF1Frames.answer(2, [2]).count) == AF1Frames.answer(2, [2]))
     #expect(try await c.nextWritten(AF1Frames.answer(2, [3]).count) == AF1Frames.answer(2, [3]))
@@ -300,12 +300,12 @@ import Testing
     await setup.hub.settle()
     setup.clock.advance(by: setup.hub.rules.linger)
     await setup.hub.settle()
-    #expect(await setup.hub.sharerCount == 1)
-    for _ in 0..<200 where await setup.hub.sharerCount > 0 {
+    #expect(await setup.hub.clientCount == 1)
+    for _ in 0..<200 where await setup.hub.clientCount > 0 {
       setup.clock.advance(by: .milliseconds(500))
       await setup.hub.settle()
     }
-    #expect(await setup.hub.sharerCount == 0)
+    #expect(await setup.hub.clientCount == 0)
     await setup.hub.close()
   }
 
@@ -324,11 +324,11 @@ import Testing
     await setup.hub.hop()
     setup.gate.open()
     await setup.hub.settle()
-    for _ in 0..<4 where await setup.hub.sharerCount > 0 {
+    for _ in 0..<4 where await setup.hub.clientCount > 0 {
       setup.clock.advance(by: setup.hub.rules.linger)
       await setup.hub.settle()
     }
-    #expect(await setup.hub.sharerCount == 0)
+    #expect(await setup.hub.clientCount == 0)
     await setup.hub.close()
   }
 }

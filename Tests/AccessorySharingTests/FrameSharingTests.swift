@@ -66,7 +66,7 @@ import Testing
       await hub.attach(SharedDevice(transport, routing: .af1(label: "lamp"))) { _ in }
     }
 
-    func join(_ name: String, kind: SharerKind = .local) async -> MemoryTransport {
+    func join(_ name: String, kind: HubClientKind = .local) async -> MemoryTransport {
       let client = MemoryTransport(label: name)
       await hub.join(client, name: name, kind: kind)
       return client
@@ -241,7 +241,7 @@ import Testing
     // The device isn't read on, and nothing is lost.
     #expect(sent < bytes.count)
     sent += 1_000
-    #expect(await hub.sharerCount == 1)
+    #expect(await hub.clientCount == 1)
     slow.unstall()
     #expect(try await slow.nextWritten(sent) == Array(bytes.prefix(sent)))
     slow.stall()
@@ -253,7 +253,7 @@ import Testing
       device.receive(piece)
       #expect(try await quick.nextWritten(1_000) == piece)
     }
-    #expect(await hub.sharerCount == 1)
+    #expect(await hub.clientCount == 1)
     await hub.close()
   }
 
@@ -263,7 +263,7 @@ import Testing
     await setup.attach()
     setup.accessory.mute(true)
     let terminal = try await PseudoTerminal.open()
-    let (client, kind) = (MemoryTransport(label: "tty"), SharerKind.terminal(terminal))
+    let (client, kind) = (MemoryTransport(label: "tty"), HubClientKind.terminal(terminal))
     let id = await setup.hub.join(client, name: "tty", kind: kind, isListening: true)
     for number in 0..<200 {
       client.receive(Self.frame(.request(.echo, number: UInt16(number)), [UInt8](repeating: 1, count: 40)))
@@ -280,5 +280,5 @@ import Testing
 
 extension SharingHub {
   /// Whether a client isn't read, as the device has no room.
-  fileprivate func isWaiting(_ id: Sharer.ID) -> Bool { sharers[id]?.isWaitingForDevice == true }
+  fileprivate func isWaiting(_ id: HubClient.ID) -> Bool { clients[id]?.isWaitingForDevice == true }
 }

@@ -114,7 +114,7 @@ import Testing
     }
     await hub.stall(device, false)
     for client in clients { try await client.finish() }
-    #expect(await hub.sharerCount == clients.count)
+    #expect(await hub.clientCount == clients.count)
     await hub.close()
   }
 

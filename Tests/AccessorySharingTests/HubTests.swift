@@ -24,7 +24,7 @@ import Testing
 
     func attach() async { await hub.attach(device) { [end] error in end.update { $0.append(error) } } }
 
-    func join(_ name: String, kind: SharerKind = .local) async -> MemoryTransport {
+    func join(_ name: String, kind: HubClientKind = .local) async -> MemoryTransport {
       let client = MemoryTransport(label: name)
       await hub.join(client, name: name, kind: kind)
       return client
@@ -105,7 +105,7 @@ import Testing
       setup.device.receive(piece)
       #expect(try await quick.nextWritten(1_000) == piece)
     }
-    #expect(await setup.hub.sharerCount == 1)
+    #expect(await setup.hub.clientCount == 1)
     let news = await setup.news(4)
     guard case .left("slow", let reason?) = news.last else { return #expect(Bool(false), "\(news)") }
     #expect(reason.contains("too slow"))
@@ -186,7 +186,7 @@ import Testing
     #expect(try await a.nextWritten(3) == [1, 2, 3])
     try await a.waitForClose()
     #expect(try await setup.end.wait { !$0.isEmpty } == [.disconnected("lamp")])
-    #expect(await setup.hub.sharerCount == 0)
+    #expect(await setup.hub.clientCount == 0)
     // Who comes meanwhile stays, and what it sends is not kept for later.
     let b = await setup.join("b")
     b.receive([9])
@@ -243,7 +243,7 @@ import Testing
     #expect(try await a.nextWritten(1) == [2])
     setup.clock.advance(by: .milliseconds(400))
     await setup.settle()
-    #expect(await setup.hub.sharerCount == 1)
+    #expect(await setup.hub.clientCount == 1)
     setup.clock.advance(by: .milliseconds(200))
     try await a.waitForClose()
     await setup.hub.close()
@@ -280,7 +280,7 @@ import Testing
     _ = await welcome("b", two)
     let third = await welcome("c", two)
     try await third.waitForClose()
-    #expect(await setup.hub.sharerCount == 2)
+    #expect(await setup.hub.clientCount == 2)
     let newest = EndpointLimit(newestWins: true)
     let old = await welcome("d", newest)
     let new = await welcome("e", newest)

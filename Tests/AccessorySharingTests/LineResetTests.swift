@@ -136,7 +136,7 @@ import Testing
     #expect(try await client.message() == .control(8))
     #expect(await setup.hub.reset.detector?.current != nil)
     client.transport.unplug()
-    while await setup.hub.sharerCount > 1 { await setup.settle() }
+    while await setup.hub.clientCount > 1 { await setup.settle() }
     #expect(await setup.hub.reset.detector?.current == nil)
     await setup.hub.close()
   }

@@ -61,7 +61,7 @@ struct GatedRouting: Routing {
     rules.remove(client, now: now, effects: &effects)
   }
   func mayTake(from client: Int) -> Bool { rules.mayTake(from: client) }
-  func owes(_ client: Int) -> Bool { rules.owes(client) }
+  func hasUnanswered(_ client: Int) -> Bool { rules.hasUnanswered(client) }
   mutating func take(_ bytes: [UInt8], from client: Int, now: MonotonicTime, effects: inout RoutingEffects) {
     gate.pass()
     rules.take(bytes, from: client, now: now, effects: &effects)

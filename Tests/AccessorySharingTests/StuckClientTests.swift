@@ -11,7 +11,7 @@ import Testing
 /// Clients that stop reading, and what ends meanwhile.
 @Suite(.timeLimit(.minutes(2))) struct StuckClientTests {
   private func hub(
-    _ kind: SharerKind = .local, _ change: (inout SharingRules) -> Void = { _ in }
+    _ kind: HubClientKind = .local, _ change: (inout SharingRules) -> Void = { _ in }
   ) async -> (hub: SharingHub, device: MemoryTransport, client: MemoryTransport, end: Watched<[AccessoryError?]>) {
     var rules = SharingRules()
     rules.bufferSize = 4_096
@@ -39,7 +39,7 @@ import Testing
     for _ in 0..<4 { await withCheckedContinuation { c in IOThread.shared.post { c.resume() } } }
   }
 
-  @Test(arguments: [SharerKind.local, .rfc2217]) func aDeviceThatIsHeldBackEnds(kind: SharerKind) async throws {
+  @Test(arguments: [HubClientKind.local, .rfc2217]) func aDeviceThatIsHeldBackEnds(kind: HubClientKind) async throws {
     let (hub, device, _, end) = await hub(kind)
     await fill(device)
     device.unplug()
@@ -47,11 +47,13 @@ import Testing
     await hub.close()
   }
 
-  @Test(arguments: [SharerKind.local, .rfc2217]) func aStuckClientThatIsGoneIsForgotten(kind: SharerKind) async throws {
+  @Test(arguments: [HubClientKind.local, .rfc2217]) func aStuckClientThatIsGoneIsForgotten(kind: HubClientKind)
+    async throws
+  {
     let (hub, device, client, _) = await hub(kind)
     await fill(device)
     client.unplug()
-    while await hub.sharerCount > 0 { await settle() }
+    while await hub.clientCount > 0 { await settle() }
     let other = MemoryTransport(label: "other")
     await hub.join(other, name: "other", kind: .local)
     device.receive([7])
@@ -67,7 +69,7 @@ import Testing
       device.receive([UInt8](repeating: 1, count: 4_096))
       await settle()
     }
-    #expect(await hub.sharerCount == 0)
+    #expect(await hub.clientCount == 0)
     await hub.close()
   }
 

@@ -12,7 +12,7 @@ import Testing
     read -r _ _ function _ <<< "$(complete -p bridge-cli | sed 's/.*\(-F [^ ]*\).*/x x &/; s/.*-F /x x /')"
     shift
     for line; do
-      IFS=' ' read -r -a COMP_WORDS <<< "$line"
+      IFS=' ' read -r -a COMP_WORDS <<< "$(sed 's/[:@]/ & /g' <<< "$line")"
       [[ "$line" == *' ' ]] && COMP_WORDS+=('')
       COMP_LINE=$line COMP_POINT=${#line} COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
       "$function" bridge-cli "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
@@ -38,11 +38,13 @@ import Testing
   @Test func whatIsThereIsOffered() async throws {
     try await Sandbox.with { box in
       let simulator = try await box.simulate("--link", "acc")
+      _ = try await box.simulate("--serial=AA:01@x")
       for file in ["firmware.bin", "lamp.yaml", "drive.log"] { try box.directory.write([], to: file) }
       let expected = [
         ("bridge-cli bat", "battery"),
         // Accessories, and files where a path is typed.
-        ("bridge-cli battery ", "SIM0001"), ("bridge-cli battery SIM", "SIM0001"), ("bridge-cli battery ./ac", "./acc"),
+        ("bridge-cli battery ", "SIM0001|AA:01@x"), ("bridge-cli battery SIM", "SIM0001"),
+        ("bridge-cli battery ./ac", "./acc"),
         ("bridge-cli doctor S", "SIM0001"), ("bridge-cli request S", "SIM0001"), ("bridge-cli trace S", "SIM0001"),
         ("bridge-cli trace dr", "drive.log"), ("bridge-cli identify \(simulator.path)", simulator.path),
         ("bridge-cli send-file SIM0001 firm", "firmware.bin"), ("bridge-cli get-file SIM0001 x firm", "firmware.bin"),
@@ -56,8 +58,9 @@ import Testing
         ("bridge-cli simulate described --profile pi", "pi30"),
         ("bridge-cli request SIM0001 st", "status"), ("bridge-cli request X --driver ev3 set-v", "set-volume"),
         ("bridge-cli battery --parity o", "odd"), ("bridge-cli battery --ba", "--baud"),
-        // bash takes words apart at colons.
-        ("bridge-cli battery usb : ", ""),
+        // bash splits words at colons and at signs, and replaces only the part after the last one.
+        ("bridge-cli battery AA:", "01@x"), ("bridge-cli battery AA:0", "01@x"), ("bridge-cli battery AA:01@", "x"),
+        ("bridge-cli request AA:01@x batt", "battery"),
       ]
       let answers = try await offered(expected.map(\.0), in: box)
       try #require(answers.count == expected.count, "\(answers)")

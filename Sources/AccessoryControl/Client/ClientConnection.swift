@@ -166,10 +166,10 @@ actor ClientConnection: EventHandler, IOActor {
 
   /// The stream's consumer has caught up.
   nonisolated func resume() {
-    io.post { self.assumeIsolated { $0.goOn() } }
+    io.post { self.assumeIsolated { $0.continueDelivery() } }
   }
 
-  private func goOn() {
+  private func continueDelivery() {
     guard failure == nil, !isEnding else { return }
     isPaused = false
     isHeld = false

@@ -49,7 +49,7 @@ package final class DispatchExecutor: SerialExecutor {
     }
     guard isIdle else { return false }
     enter(body)
-    goOn()
+    finishTurn()
     return true
   }
 
@@ -82,7 +82,7 @@ package final class DispatchExecutor: SerialExecutor {
         }
       }
     }
-    goOn()
+    finishTurn()
   }
 
   private func enter(_ body: () -> Void) {
@@ -91,7 +91,7 @@ package final class DispatchExecutor: SerialExecutor {
     thread.store(0, ordering: .relaxed)
   }
 
-  private func goOn() {
+  private func finishTurn() {
     let hasMore = state.withLock { state in
       state.isActive = !state.items.isEmpty
       return state.isActive

@@ -9,11 +9,14 @@ import SystemPackage
 /// The line control of a terminal of this machine.
 ///
 /// On a USB adapter, each request is a message over the bus, which may take seconds when the adapter hangs. So requests
-/// run on the device's setup queue, one after another.
+/// run on the device's setup queue, one after another. Changes of a pseudo-terminal can't block: while that queue is
+/// idle, they run on the thread that asks.
 final class TerminalControl: LineControl {
   private let terminal: Terminal
   private let setup: SetupQueue
   private let label: String
+  /// Whether a change may block.
+  private let hasLine: Bool
   private let nanosecondsPerByte: Atomic<Int64>
   /// The driver's settings as they were read last.
   private let driver = Locked<DriverFacts?>(nil)
@@ -24,6 +27,7 @@ final class TerminalControl: LineControl {
     self.terminal = terminal
     self.label = label
     self.setup = setup
+    hasLine = terminal.hasLine
     nanosecondsPerByte = Atomic(terminal.settings.timing.perByte.inNanoseconds)
   }
 
@@ -35,7 +39,7 @@ final class TerminalControl: LineControl {
 
   func change(_ changes: LineChanges) async throws(AccessoryError) -> LineStatus {
     try changes.check(label)
-    return try await setup.run { [self] () throws(AccessoryError) in
+    return try await perform { [self] () throws(AccessoryError) in
       try checkOpen()
       let timing: LineTiming
       do throws(AccessoryError) {
@@ -68,7 +72,10 @@ final class TerminalControl: LineControl {
   }
 
   func purge(_ buffers: LineBuffers) async throws(AccessoryError) {
-    try await run("discard buffered bytes") { control throws(Errno) in try control.terminal.purge(buffers) }
+    try await perform { [self] () throws(AccessoryError) in
+      try checkOpen()
+      try attempt("discard buffered bytes") { () throws(Errno) in try terminal.purge(buffers) }
+    }
   }
 
   func activity() async throws(AccessoryError) -> LineActivity {
@@ -111,6 +118,14 @@ final class TerminalControl: LineControl {
     status.latencyTimer = facts.latencyTimer
     status.rs485 = facts.rs485
     return status
+  }
+
+  /// Runs a change: on the setup queue, or on this thread where it can't block.
+  private func perform<Value: Sendable>(
+    _ body: @escaping @Sendable () throws(AccessoryError) -> Value
+  ) async throws(AccessoryError) -> Value {
+    if hasLine { return try await setup.run(body) }
+    return try await setup.runAtOnce(body)
   }
 
   private func run<Value: Sendable>(

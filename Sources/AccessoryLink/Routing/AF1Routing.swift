@@ -48,7 +48,7 @@ struct AF1Routing: RoutedProtocol {
     }
     let request = AF1Request(
       header.command, payload: batch.payloadBytes(at: index), mayOverlap: header.command.isIdempotent)
-    guard header.flags.contains(.replyWanted) else { return .tell(request) }
+    guard header.flags.contains(.replyWanted) else { return .report(request) }
     return header.command == .hello
       ? .open(request, number: header.number) : .ask(request, number: header.number)
   }

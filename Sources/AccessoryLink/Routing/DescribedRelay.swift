@@ -109,12 +109,12 @@ struct DescribedRelay: Exchange {
   /// The earliest time at which a request may be sent: after the pause between requests, and not while a late reply to another request
   /// could be taken for the reply to this one.
   private func sendingTime(of request: Request) -> MonotonicTime {
-    guard let late, late.request.frame != request.frame, !isTold(request) else { return nextSending }
+    guard let late, late.request.frame != request.frame, !isReported(request) else { return nextSending }
     return max(nextSending, late.end)
   }
 
   /// Whether replies repeat elements of this request, so that they can't be taken for replies to another request.
-  private func isTold(_ request: Request) -> Bool {
+  private func isReported(_ request: Request) -> Bool {
     request.index.map { !description.requests[$0].echoes.isEmpty } ?? false
   }
 

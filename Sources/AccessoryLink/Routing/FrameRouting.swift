@@ -58,7 +58,7 @@ package protocol Routing: Sendable {
   /// Whether to read more bytes from a client. If false, `RoutingEffects.resumed` contains the client when reading may continue.
   func mayTake(from client: Int) -> Bool
   /// Whether a request of the client is queued or unanswered.
-  func owes(_ client: Int) -> Bool
+  func hasUnanswered(_ client: Int) -> Bool
   /// Takes bytes received from a client.
   mutating func take(_ bytes: [UInt8], from client: Int, now: MonotonicTime, effects: inout RoutingEffects)
   /// Takes bytes received from the accessory. `messages` are the lengths of the messages in `bytes`, if the transport keeps message

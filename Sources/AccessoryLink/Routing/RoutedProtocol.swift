@@ -8,7 +8,7 @@ enum ClientFrame<Request: Sendable>: Sendable {
   /// A request to which the client expects a reply, with the client's number for it.
   case ask(Request, number: UInt16)
   /// A message to the accessory without a reply.
-  case tell(Request)
+  case report(Request)
   /// A request that begins a conversation with the accessory, such as AF1's HELLO.
   case open(Request, number: UInt16)
   /// A frame that isn't passed on, with the reason, and with the answer to the client if there is one.

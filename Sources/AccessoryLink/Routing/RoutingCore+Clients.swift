@@ -16,12 +16,12 @@ extension RoutingCore {
     paused.removeAll { $0 == client }
     unfinished[client] = nil
     forget(client)
-    goOn(now: now, effects: &effects)
+    proceed(now: now, effects: &effects)
   }
 
   func mayTake(from client: Int) -> Bool { clients[client]?.held.isEmpty == true && hasRoom(for: client) }
 
-  func owes(_ client: Int) -> Bool {
+  func hasUnanswered(_ client: Int) -> Bool {
     clients[client]?.queue.isEmpty == false || flights.values.contains { $0.client == client }
   }
 
@@ -34,11 +34,11 @@ extension RoutingCore {
     guard clients[client] != nil else { return }
     clients[client]?.held += bytes
     read(client, now: now, effects: &effects)
-    goOn(now: now, effects: &effects)
+    proceed(now: now, effects: &effects)
   }
 
   /// Decodes the stored bytes of the paused clients. Returns whether requests were queued.
-  mutating func readOn(now: MonotonicTime, effects: inout RoutingEffects) -> Bool {
+  mutating func readPaused(now: MonotonicTime, effects: inout RoutingEffects) -> Bool {
     guard !paused.isEmpty else { return false }
     let before = queued
     let waiting = paused
@@ -124,7 +124,7 @@ extension RoutingCore {
       statistics.refused += 1
       effects.news.append(.refused(client: client, reason: reason))
       if let answer { effects.deliveries.append((client, answer)) }
-    case .tell(let request): queue(Request(kind: .tell, request: request, number: 0, client: client), of: client)
+    case .report(let request): queue(Request(kind: .tell, request: request, number: 0, client: client), of: client)
     case .open(let request, let number):
       queue(Request(kind: .open, request: request, number: number, client: client), of: client)
     case .ask(let request, let number):

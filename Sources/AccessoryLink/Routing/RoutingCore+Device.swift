@@ -19,7 +19,7 @@ extension RoutingCore {
     }
     silence = family.rules.codec.hasUnfinishedFrame ? now + timing.silence : nil
     deliver(now: now, effects: &effects)
-    goOn(now: now, effects: &effects)
+    proceed(now: now, effects: &effects)
   }
 
   mutating func timePassed(now: MonotonicTime, effects: inout RoutingEffects) {
@@ -32,7 +32,7 @@ extension RoutingCore {
     deliver(now: now, effects: &effects)
     drive(now: now, &effects) { $0.timePassed(now: now, effects: &$1) }
     lookAtUnfinished(now: now, effects: &effects)
-    goOn(now: now, effects: &effects)
+    proceed(now: now, effects: &effects)
   }
 
   private mutating func deliver(now: MonotonicTime, effects: inout RoutingEffects) {

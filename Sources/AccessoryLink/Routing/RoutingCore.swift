@@ -74,8 +74,8 @@ struct RoutingCore<Family: RoutedProtocol>: Routing {
   // MARK: - Turns
 
   /// Sends the requests that may be sent now, and decodes more of the clients' bytes, until neither makes progress.
-  mutating func goOn(now: MonotonicTime, effects: inout RoutingEffects) {
-    repeat { askNext(now: now, effects: &effects) } while readOn(now: now, effects: &effects)
+  mutating func proceed(now: MonotonicTime, effects: inout RoutingEffects) {
+    repeat { askNext(now: now, effects: &effects) } while readPaused(now: now, effects: &effects)
   }
 
   private mutating func askNext(now: MonotonicTime, effects: inout RoutingEffects) {

@@ -23,7 +23,7 @@ public struct NetworkEndpoint: SharingEndpoint {
   ) async throws(AccessoryError) -> NetworkEndpoint {
     let (listener, place) = try await ConnectionListener.listen(
       at: host, port: port, networks: networks, endsWithInput: false, io: hub.io,
-      onRefused: { hub.tell(.refused("tcp:\($0)", reason: "its address is not allowed")) },
+      onRefused: { hub.report(.refused("tcp:\($0)", reason: "its address is not allowed")) },
       onConnect: { client in
         hub.enter { _ = $0.welcome(client, name: client.label, kind: .network, at: limit) }
       })
@@ -50,7 +50,7 @@ public struct RFC2217Endpoint: SharingEndpoint {
   ) async throws(AccessoryError) -> RFC2217Endpoint {
     let (listener, place) = try await ConnectionListener.listen(
       at: host, port: port, scheme: .rfc2217, networks: networks, endsWithInput: true, io: hub.io,
-      onRefused: { hub.tell(.refused("rfc2217:\($0)", reason: "its address is not allowed")) },
+      onRefused: { hub.report(.refused("rfc2217:\($0)", reason: "its address is not allowed")) },
       onConnect: { client in
         hub.enter { hub in
           guard let id = hub.welcome(client, name: client.label, kind: .rfc2217, at: limit) else { return }

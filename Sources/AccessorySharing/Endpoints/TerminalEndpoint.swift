@@ -12,7 +12,7 @@ public actor TerminalEndpoint: SharingEndpoint {
   public nonisolated let label: String
   private let mode: UInt16?
   private let hub: SharingHub
-  private var opened: (terminal: PseudoTerminal, link: TerminalLink, id: Sharer.ID)?
+  private var opened: (terminal: PseudoTerminal, link: TerminalLink, id: HubClient.ID)?
   private var isOver = false
   private var follower: Task<Void, Never>?
   private let onTrouble: @Sendable (AccessoryError) -> Void
@@ -108,7 +108,7 @@ public actor TerminalEndpoint: SharingEndpoint {
 /// Reports to the hub when a program opens the terminal, and when the last program closes it.
 private final class TerminalUse: Sendable {
   private let hub: SharingHub
-  private let state = Locked<(id: Sharer.ID?, isUsed: Bool)>((nil, false))
+  private let state = Locked<(id: HubClient.ID?, isUsed: Bool)>((nil, false))
 
   init(_ hub: SharingHub) { self.hub = hub }
 
@@ -123,7 +123,7 @@ private final class TerminalUse: Sendable {
 
   /// Sets the number of the terminal as a client of the hub. A change that came before is applied now. This runs in the hub's
   /// isolation, so later changes are applied after it.
-  func begin(_ id: Sharer.ID) async {
+  func begin(_ id: HubClient.ID) async {
     await hub.setListening(id) { [self] in
       state.withLock { state in
         state.id = id
@@ -134,7 +134,7 @@ private final class TerminalUse: Sendable {
 }
 
 extension SharingHub {
-  fileprivate func setListening(_ id: Sharer.ID, _ isListening: @Sendable () -> Bool) {
+  fileprivate func setListening(_ id: HubClient.ID, _ isListening: @Sendable () -> Bool) {
     setListening(id, isListening())
   }
 }

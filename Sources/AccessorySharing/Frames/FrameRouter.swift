@@ -38,7 +38,7 @@ final class FrameRouter: IOWork {
     var deliveries: [(client: Int?, bytes: [UInt8])] = []
     var news: [RoutingNews] = []
     /// The answers to `ask`.
-    var owing: [(client: Int, isOwing: Bool)] = []
+    var waitingClients: [(client: Int, isWaiting: Bool)] = []
     /// How many bytes of the device were decoded.
     var deviceCount = 0
     /// How many bytes of clients were decoded.
@@ -55,7 +55,7 @@ final class FrameRouter: IOWork {
       messages += next.messages
       deliveries += next.deliveries
       news += next.news
-      owing += next.owing
+      waitingClients += next.waitingClients
       deviceCount += next.deviceCount
       clientCounts += next.clientCounts
       inputCount += next.inputCount

@@ -11,7 +11,7 @@ import DequeModule
 /// for a client that is gone reach nobody else.
 struct FrameSharing {
   private struct Client {
-    var sharer: Sharer.ID
+    var id: HubClient.ID
     /// The number of bytes that were posted to the router and aren't decoded.
     var inFlight = 0
   }
@@ -30,13 +30,13 @@ struct FrameSharing {
   var isTimeDue = false
   /// The rules' counts, up to the results that were carried out last.
   var statistics = RoutingStatistics()
-  /// For clients that send no more: the time since when, while the router is asked whether it owes them a reply.
-  var asked: [Sharer.ID: MonotonicTime] = [:]
+  /// For clients that send no more: the time since when, while the router is asked whether they wait for a reply.
+  var asked: [HubClient.ID: MonotonicTime] = [:]
   /// How the device has ended; nil while it hasn't. The router still handles the bytes from before the end.
   var end: AccessoryError??
 
   private var clients: [Int: Client] = [:]
-  private var numbers: [Sharer.ID: Int] = [:]
+  private var numbers: [HubClient.ID: Int] = [:]
   private var lastNumber = 0
   private var deviceInFlight = 0
   private var timing: LineTiming?
@@ -46,25 +46,25 @@ struct FrameSharing {
   // MARK: - Clients
 
   /// Gives a client a new number.
-  mutating func add(_ id: Sharer.ID) -> Int {
+  mutating func add(_ id: HubClient.ID) -> Int {
     lastNumber += 1
     numbers[id] = lastNumber
-    clients[lastNumber] = Client(sharer: id)
+    clients[lastNumber] = Client(id: id)
     return lastNumber
   }
 
   /// Forgets a client's number, and returns it.
-  mutating func remove(_ id: Sharer.ID) -> Int? {
+  mutating func remove(_ id: HubClient.ID) -> Int? {
     asked[id] = nil
     guard let number = numbers.removeValue(forKey: id) else { return nil }
     clients[number] = nil
     return number
   }
 
-  func number(of id: Sharer.ID) -> Int? { numbers[id] }
+  func number(of id: HubClient.ID) -> Int? { numbers[id] }
 
   /// The client with this number; nil if it is gone.
-  func client(_ number: Int) -> Sharer.ID? { clients[number]?.sharer }
+  func client(_ number: Int) -> HubClient.ID? { clients[number]?.id }
 
   // MARK: - Bytes in the router
 

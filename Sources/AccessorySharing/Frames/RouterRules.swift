@@ -68,7 +68,7 @@ struct RouterRules: Sendable {
       rules.timePassed(now: time, effects: &effects)
     // No later time than that: bytes that end a silence may wait behind this input.
     case .space: rules.timePassed(now: lastTime, effects: &effects)
-    case .ask(let client): results.owing.append((client, rules.owes(client)))
+    case .ask(let client): results.waitingClients.append((client, rules.hasUnanswered(client)))
     case .end: results.hasEnded = true
     }
   }

@@ -19,7 +19,7 @@ extension SharingHub {
       self?.enter { $0.carryOut(results, of: router) }
     }
     frames = FrameSharing(router)
-    for id in sharers.keys.sorted() { addToFrames(id) }
+    for id in clients.keys.sorted() { addToFrames(id) }
   }
 
   /// Ends routing when the device is gone. Unanswered requests get no reply.
@@ -42,34 +42,34 @@ extension SharingHub {
 
   // MARK: - Clients
 
-  func addToFrames(_ id: Sharer.ID) { if let number = frames?.add(id) { post(.add(number)) } }
+  func addToFrames(_ id: HubClient.ID) { if let number = frames?.add(id) { post(.add(number)) } }
 
   /// Passes a client's bytes to the router. Returns false when they must wait for the device.
-  func sendFrames(_ bytes: [UInt8], of sharer: Sharer) -> Bool {
+  func sendFrames(_ bytes: [UInt8], of client: HubClient) -> Bool {
     guard isDeviceReady else {
-      sharer.isWaitingForDevice = true
-      waiting.append(sharer.id)
+      client.isWaitingForDevice = true
+      waiting.append(client.id)
       return false
     }
-    guard let number = frames?.number(of: sharer.id) else { return true }
+    guard let number = frames?.number(of: client.id) else { return true }
     post(.take(bytes, from: number))
     // `carryOut` continues when the router has decoded bytes.
-    if frames?.posted(bytes.count, from: number) == false { sharer.isWaitingForDevice = true }
+    if frames?.posted(bytes.count, from: number) == false { client.isWaitingForDevice = true }
     return true
   }
 
   /// Drops the requests of a client that has left. With `isBack` true the client is added again without its old requests, for the next
   /// program that opens the same terminal.
-  func forgetFrames(of id: Sharer.ID, isBack: Bool) {
+  func forgetFrames(of id: HubClient.ID, isBack: Bool) {
     guard let number = frames?.remove(id) else { return }
     post(.remove(number))
     if isBack { addToFrames(id) }
   }
 
-  /// Disconnects a client that sends no more, unless it is owed a reply.
-  func dismissUnlessOwed(_ sharer: Sharer, since end: MonotonicTime) {
-    guard let number = frames?.number(of: sharer.id) else { return dismiss(sharer, nil) }
-    frames?.asked[sharer.id] = end
+  /// Disconnects a client that sends no more, unless it waits for a reply.
+  func dismissUnlessWaiting(_ client: HubClient, since end: MonotonicTime) {
+    guard let number = frames?.number(of: client.id) else { return dismiss(client, nil) }
+    frames?.asked[client.id] = end
     post(.ask(number))
   }
 
@@ -88,9 +88,9 @@ extension SharingHub {
     let all = waiting
     waiting = []
     for id in all {
-      guard let sharer = sharers[id] else { continue }
-      sharer.isWaitingForDevice = false
-      work(sharer)
+      guard let client = clients[id] else { continue }
+      client.isWaitingForDevice = false
+      work(client)
     }
   }
 
@@ -124,7 +124,7 @@ extension SharingHub {
     for (number, bytes) in results.deliveries { deliver(bytes, to: number) }
     for news in results.news { report(news) }
     arm(results.deadline)
-    for (number, isOwing) in results.owing { answered(number, isOwing) }
+    for (number, isWaiting) in results.waitingClients { answered(number, isWaiting) }
     resume(results.clientCounts)
     frames?.decodedOfDevice(results.deviceCount)
     router.finished(results.inputCount)
@@ -136,37 +136,37 @@ extension SharingHub {
   private func deliver(_ bytes: [UInt8], to number: Int?) {
     guard let number else { return deliver(bytes) }
     // A client that made a request gets the reply even if `isListening` is still false: a terminal may report late that it was opened.
-    guard let client = frames?.client(number), let sharer = sharers[client], !sharer.isLeaving else { return }
-    pass(sharer.telnet == nil ? bytes : Telnet.escaped(bytes), to: sharer)
+    guard let id = frames?.client(number), let client = clients[id], !client.isLeaving else { return }
+    pass(client.telnet == nil ? bytes : Telnet.escaped(bytes), to: client)
   }
 
   private func report(_ news: RoutingNews) {
     switch news {
-    case .noFrame(let number): if let sharer = sharer(number) { tell(.notAFrame(sharer.name)) }
-    case .noContact(let reason): tell(SharingNews.noContact(reason))
+    case .noFrame(let number): if let client = self.client(number) { report(.notAFrame(client.name)) }
+    case .noContact(let reason): report(SharingNews.noContact(reason))
     case .refused(let number, let reason):
-      guard let sharer = sharer(number), sharer.refusal != reason else { return }
-      sharer.refusal = reason
-      tell(.frameRefused(sharer.name, reason: reason))
+      guard let client = self.client(number), client.refusal != reason else { return }
+      client.refusal = reason
+      report(.frameRefused(client.name, reason: reason))
     }
   }
 
-  private func sharer(_ number: Int) -> Sharer? { frames?.client(number).flatMap { sharers[$0] } }
+  private func client(_ number: Int) -> HubClient? { frames?.client(number).flatMap { clients[$0] } }
 
-  private func answered(_ number: Int, _ isOwing: Bool) {
-    guard let sharer = sharer(number), let end = frames?.asked.removeValue(forKey: sharer.id) else { return }
-    if isOwing { lingerAgain(sharer.id, since: end) } else { dismiss(sharer, nil) }
+  private func answered(_ number: Int, _ isWaiting: Bool) {
+    guard let client = self.client(number), let end = frames?.asked.removeValue(forKey: client.id) else { return }
+    if isWaiting { lingerAgain(client.id, since: end) } else { dismiss(client, nil) }
   }
 
   /// Continues the requests of clients whose bytes were decoded.
   private func resume(_ counts: [(client: Int, count: Int)]) {
     for (number, count) in counts {
       frames?.decoded(count, from: number)
-      guard frames?.mayTake(from: number) == true, let sharer = sharer(number), sharer.isWaitingForDevice,
-        !waiting.contains(sharer.id)
+      guard frames?.mayTake(from: number) == true, let client = self.client(number), client.isWaitingForDevice,
+        !waiting.contains(client.id)
       else { continue }
-      sharer.isWaitingForDevice = false
-      work(sharer)
+      client.isWaitingForDevice = false
+      work(client)
     }
   }
 

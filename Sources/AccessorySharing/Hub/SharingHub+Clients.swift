@@ -8,82 +8,82 @@ private let guardPatience = Duration.milliseconds(250)
 
 /// Receiving and carrying out the clients' requests.
 extension SharingHub {
-  func read(_ id: Sharer.ID) { if let sharer = sharers[id] { work(sharer) } }
+  func read(_ id: HubClient.ID) { if let client = clients[id] { work(client) } }
 
   /// Carries out a client's requests, until there are no more, or one has to wait.
-  func work(_ sharer: Sharer) {
+  func work(_ client: HubClient) {
     // A telnet client that doesn't read its replies gets no further request carried out. While it has suspended the data, its request
     // to resume must still be read.
-    let limit = rules.bufferSize * (sharer.telnet?.isSuspended == true ? 2 : 1)
-    while sharer.telnet == nil || sharer.backlog.count < limit, !sharer.isBusy, !sharer.isWaitingForDevice,
-      !sharer.isLeaving, sharers[sharer.id] != nil
+    let limit = rules.bufferSize * (client.telnet?.isSuspended == true ? 2 : 1)
+    while client.telnet == nil || client.backlog.count < limit, !client.isBusy, !client.isWaitingForDevice,
+      !client.isLeaving, clients[client.id] != nil
     {
-      if let deed = sharer.deeds.first {
-        guard perform(deed, of: sharer) else { return }
-        if !sharer.deeds.isEmpty { sharer.deeds.removeFirst() }
+      if let action = client.actions.first {
+        guard perform(action, of: client) else { return }
+        if !client.actions.isEmpty { client.actions.removeFirst() }
         continue
       }
-      guard !sharer.hasInputEnded else { return }
-      switch sharer.transport.input.take(into: &sharer.buffer) {
+      guard !client.hasInputEnded else { return }
+      switch client.transport.input.take(into: &client.buffer) {
       case .nothing: return
-      case .bytes: take(sharer.buffer, of: sharer)
-      case .end(let error): inputEnded(sharer, error)
+      case .bytes: take(client.buffer, of: client)
+      case .end(let error): inputEnded(client, error)
       }
     }
   }
 
   /// Converts received bytes to requests.
-  private func take(_ bytes: [UInt8], of sharer: Sharer) {
-    guard var guardian = sharer.guardian else { return interpret(bytes, of: sharer) }
+  private func take(_ bytes: [UInt8], of client: HubClient) {
+    guard var guardian = client.guardian else { return interpret(bytes, of: client) }
     let verdict = guardian.take(bytes)
-    sharer.guardian = guardian
+    client.guardian = guardian
     switch verdict {
     case .pass(let all):
-      sharer.guardian = nil
-      interpret(all, of: sharer)
+      client.guardian = nil
+      interpret(all, of: client)
     case .refuse:
-      tell(.refused(sharer.name, reason: "it began as a web browser does"))
-      sharer.isLeaving = true
-      remove(sharer)
+      report(.refused(client.name, reason: "it began as a web browser does"))
+      client.isLeaving = true
+      remove(client)
     case .hold:
-      _ = clock.schedule(at: clock.now + guardPatience) { [weak self, id = sharer.id] in
+      _ = clock.schedule(at: clock.now + guardPatience) { [weak self, id = client.id] in
         self?.onThread { $0.passHeld(id) }
       }
     }
   }
 
-  private func interpret(_ bytes: [UInt8], of sharer: Sharer) {
-    guard sharer.telnet == nil else { return takeTelnet(bytes, of: sharer) }
-    lookAtSettings(of: sharer)
-    sharer.deeds.append(.send(bytes))
+  private func interpret(_ bytes: [UInt8], of client: HubClient) {
+    guard client.telnet == nil else { return takeTelnet(bytes, of: client) }
+    lookAtSettings(of: client)
+    client.actions.append(.send(bytes))
   }
 
-  private func passHeld(_ id: Sharer.ID) {
-    guard let sharer = sharers[id], let held = sharer.guardian?.giveUp(), !held.isEmpty else { return }
-    sharer.guardian = nil
-    interpret(held, of: sharer)
-    work(sharer)
+  private func passHeld(_ id: HubClient.ID) {
+    guard let client = clients[id], let held = client.guardian?.giveUp(), !held.isEmpty else { return }
+    client.guardian = nil
+    interpret(held, of: client)
+    work(client)
   }
 
   /// Carries out a request. Returns false when the request must wait; `work` is called again later.
-  private func perform(_ deed: SharerDeed, of sharer: Sharer) -> Bool {
-    switch deed {
+  private func perform(_ action: ClientAction, of client: HubClient) -> Bool {
+    switch action {
     case .send(let bytes):
-      guard mayWrite(sharer) else { return true }
+      guard mayWrite(client) else { return true }
       guard device != nil || !hasHadDevice else { return true }
-      if waitsForReset(sharer) { return false }
-      if frames != nil { return sendFrames(bytes, of: sharer) }
+      if waitsForReset(client) { return false }
+      if frames != nil { return sendFrames(bytes, of: client) }
       // While other clients wait for the device, this client goes to the end of their queue.
       if waiting.isEmpty, isDeviceReady, let device, offer(bytes, to: device) { return true }
-      sharer.isWaitingForDevice = true
-      waiting.append(sharer.id)
+      client.isWaitingForDevice = true
+      waiting.append(client.id)
       return false
     case .line(let request):
       // `isBusy` makes the next requests wait; this one is removed from the queue here.
-      if mayChange(sharer) { begin(request, of: sharer) }
+      if mayChange(client) { begin(request, of: client) }
       return true
     case .port(let message):
-      _ = answer(message, of: sharer)
+      _ = answer(message, of: client)
       return true
     }
   }
@@ -95,16 +95,16 @@ extension SharingHub {
     return true
   }
 
-  private func mayWrite(_ sharer: Sharer) -> Bool {
+  private func mayWrite(_ client: HubClient) -> Bool {
     switch rules.writers {
     case .many: return true
     case .one:
-      if writer == nil { writer = sharer.id }
-      if writer == sharer.id { return true }
+      if writer == nil { writer = client.id }
+      if writer == client.id { return true }
     case .none: break
     }
-    if !sharer.isUnheard { tell(.unheard(sharer.name)) }
-    sharer.isUnheard = true
+    if !client.isRefusalReported { report(.unheard(client.name)) }
+    client.isRefusalReported = true
     return false
   }
 
@@ -112,46 +112,46 @@ extension SharingHub {
   func deviceHasSpace(_ transport: any Transport) {
     guard frames == nil else { return resumeFrames(transport) }
     while device === transport, isDeviceReady, let id = waiting.first {
-      guard let sharer = sharers[id], case .send(let bytes)? = sharer.deeds.first else {
+      guard let client = clients[id], case .send(let bytes)? = client.actions.first else {
         waiting.removeFirst()
-        if let sharer = sharers[id] {
-          sharer.isWaitingForDevice = false
-          work(sharer)
+        if let client = clients[id] {
+          client.isWaitingForDevice = false
+          work(client)
         }
         continue
       }
       guard offer(bytes, to: transport) else { return }
       waiting.removeFirst()
-      sharer.deeds.removeFirst()
-      sharer.isWaitingForDevice = false
-      work(sharer)
+      client.actions.removeFirst()
+      client.isWaitingForDevice = false
+      work(client)
     }
   }
 
   /// The client sends no more. It stays connected until it is unlikely to receive more replies; see `SharingRules.linger`.
-  private func inputEnded(_ sharer: Sharer, _ error: AccessoryError?) {
-    sharer.hasInputEnded = true
-    guard error == nil else { return remove(sharer) }
-    if writer == sharer.id { writer = nil }
-    passHeld(sharer.id)
-    linger(sharer.id, since: clock.now)
+  private func inputEnded(_ client: HubClient, _ error: AccessoryError?) {
+    client.hasInputEnded = true
+    guard error == nil else { return remove(client) }
+    if writer == client.id { writer = nil }
+    passHeld(client.id)
+    linger(client.id, since: clock.now)
   }
 
   /// Disconnects a client that sends no more when `SharingRules.linger` has passed.
-  func linger(_ id: Sharer.ID, since end: MonotonicTime) {
-    guard let sharer = sharers[id] else { return }
+  func linger(_ id: HubClient.ID, since end: MonotonicTime) {
+    guard let client = clients[id] else { return }
     // By frames, later frames from the device are for other clients.
     let due = (frames == nil ? max(lastArrival, end) : end) + rules.linger
     guard due <= clock.now else { return linger(id, since: end, until: due) }
     // A request of this client may still wait behind theirs.
-    if frames != nil { dismissUnlessOwed(sharer, since: end) } else { dismiss(sharer, nil) }
+    if frames != nil { dismissUnlessWaiting(client, since: end) } else { dismiss(client, nil) }
   }
 
-  func lingerAgain(_ id: Sharer.ID, since end: MonotonicTime) {
+  func lingerAgain(_ id: HubClient.ID, since end: MonotonicTime) {
     linger(id, since: end, until: clock.now + rules.linger)
   }
 
-  private func linger(_ id: Sharer.ID, since end: MonotonicTime, until due: MonotonicTime) {
+  private func linger(_ id: HubClient.ID, since end: MonotonicTime, until due: MonotonicTime) {
     _ = clock.schedule(at: due) { [weak self] in self?.onThread { $0.linger(id, since: end) } }
   }
 }

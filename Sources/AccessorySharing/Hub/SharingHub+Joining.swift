@@ -7,29 +7,29 @@ import AccessoryProtocols
 /// Clients that come and leave.
 extension SharingHub {
   /// The number of clients.
-  public var sharerCount: Int { sharers.count }
+  public var clientCount: Int { clients.count }
 
   /// Adds a client with its transport, which the hub takes over. `name` appears in reports. Returns the client's number.
   @discardableResult
   func join(
-    _ transport: any Transport, name: String, kind: SharerKind, isListening: Bool = true,
+    _ transport: any Transport, name: String, kind: HubClientKind, isListening: Bool = true,
     onLeave: (@Sendable () -> Void)? = nil
-  ) -> Sharer.ID {
+  ) -> HubClient.ID {
     let id = nextID
     nextID += 1
     guard !isClosed else {
       transport.beginClose()
       return id
     }
-    let sharer = Sharer(id, name: name, transport, kind: kind)
-    sharer.isListening = isListening
-    sharer.isTold = isListening
-    sharer.onLeave = onLeave
-    sharers[id] = sharer
+    let client = HubClient(id, name: name, transport, kind: kind)
+    client.isListening = isListening
+    client.isReported = isListening
+    client.onLeave = onLeave
+    clients[id] = client
     addToFrames(id)
-    if sharer.isTold { tell(.joined(name)) }
-    follow(sharer)
-    greet(sharer)
+    if client.isReported { report(.joined(name)) }
+    follow(client)
+    greet(client)
     transport.output.onSpace { [weak self] in self?.onThread { $0.hasSpace(id) } }
     transport.output.onClosed { [weak self] _ in self?.onThread { $0.clientClosed(id) } }
     transport.input.onReadable { [weak self] in self?.onThread { $0.read(id) } }
@@ -39,83 +39,85 @@ extension SharingHub {
   }
 
   /// A client takes nothing more: its backlog is dropped, so that the end of its input is noticed.
-  private func clientClosed(_ id: Sharer.ID) {
-    guard let sharer = sharers[id] else { return }
-    sharer.backlog.removeAll()
-    work(sharer)
+  private func clientClosed(_ id: HubClient.ID) {
+    guard let client = clients[id] else { return }
+    client.backlog.removeAll()
+    work(client)
     resumeDevice()
   }
 
   /// Adds a client of an endpoint. With `newestWins` it replaces the connected one; otherwise it is refused when the
   /// limit is reached. Returns the client's number, or nil if it was refused.
   @discardableResult
-  func welcome(_ transport: any Transport, name: String, kind: SharerKind, at endpoint: EndpointLimit) -> Sharer.ID? {
-    let others = sharers.values.filter { $0.endpoint == endpoint.id && !$0.isLeaving }
+  func welcome(_ transport: any Transport, name: String, kind: HubClientKind, at endpoint: EndpointLimit) -> HubClient
+    .ID?
+  {
+    let others = clients.values.filter { $0.endpoint == endpoint.id && !$0.isLeaving }
     if endpoint.newestWins {
       for other in others { dismiss(other, "\(name) took its place") }
     } else if others.count >= endpoint.maximum {
       transport.beginClose()
-      tell(.refused(name, reason: "\(others.count) clients are there, and no more are allowed"))
+      report(.refused(name, reason: "\(others.count) clients are there, and no more are allowed"))
       return nil
     }
     let id = join(transport, name: name, kind: kind)
-    sharers[id]?.endpoint = endpoint.id
+    clients[id]?.endpoint = endpoint.id
     return id
   }
 
   /// Starts or stops sending the device's bytes to a client. Stopping drops the client's backlog, and the client is no
   /// longer the only writer.
-  func setListening(_ id: Sharer.ID, _ isListening: Bool) {
-    guard let sharer = sharers[id], sharer.isListening != isListening else { return }
-    sharer.isListening = isListening
-    sharer.isTold = isListening
-    tell(isListening ? .joined(sharer.name) : .left(sharer.name, reason: nil))
+  func setListening(_ id: HubClient.ID, _ isListening: Bool) {
+    guard let client = clients[id], client.isListening != isListening else { return }
+    client.isListening = isListening
+    client.isReported = isListening
+    report(isListening ? .joined(client.name) : .left(client.name, reason: nil))
     guard !isListening else {
       watchSettings(of: id)
       return resumeDevice()
     }
     lineLeft(by: id)
-    sharer.backlog.removeAll()
+    client.backlog.removeAll()
     forgetFrames(of: id, isBack: true)
-    sharer.isUnheard = false
+    client.isRefusalReported = false
     if writer == id { writer = nil }
     // Requests of the program before no longer wait for their turns.
-    if frames != nil, sharer.isWaitingForDevice, !waiting.contains(id) {
-      sharer.isWaitingForDevice = false
-      work(sharer)
+    if frames != nil, client.isWaitingForDevice, !waiting.contains(id) {
+      client.isWaitingForDevice = false
+      work(client)
     }
     resumeDevice()
   }
 
   /// Disconnects a client. Its backlog is sent first, for up to `leavePatience`.
-  func dismiss(_ id: Sharer.ID, _ reason: String) { if let sharer = sharers[id] { dismiss(sharer, reason) } }
+  func dismiss(_ id: HubClient.ID, _ reason: String) { if let client = clients[id] { dismiss(client, reason) } }
 
-  func dismiss(_ sharer: Sharer, _ reason: String?) {
-    guard !sharer.isLeaving, sharers[sharer.id] != nil else { return }
-    if sharer.isTold { tell(.left(sharer.name, reason: reason)) }
-    sharer.isLeaving = true
-    release(sharer)
-    guard !sharer.backlog.isEmpty else { return remove(sharer) }
-    _ = clock.schedule(at: clock.now + Self.leavePatience) { [weak self, id = sharer.id] in
-      self?.onThread { hub in if let sharer = hub.sharers[id] { hub.remove(sharer) } }
+  func dismiss(_ client: HubClient, _ reason: String?) {
+    guard !client.isLeaving, clients[client.id] != nil else { return }
+    if client.isReported { report(.left(client.name, reason: reason)) }
+    client.isLeaving = true
+    release(client)
+    guard !client.backlog.isEmpty else { return remove(client) }
+    _ = clock.schedule(at: clock.now + Self.leavePatience) { [weak self, id = client.id] in
+      self?.onThread { hub in if let client = hub.clients[id] { hub.remove(client) } }
     }
   }
 
   /// Drops the client's requests, its right to be the only writer, and its use of the line.
-  private func release(_ sharer: Sharer) {
-    sharer.deeds.removeAll()
-    waiting.removeAll { $0 == sharer.id }
-    if writer == sharer.id { writer = nil }
-    forgetFrames(of: sharer.id, isBack: false)
-    lineLeft(by: sharer.id)
+  private func release(_ client: HubClient) {
+    client.actions.removeAll()
+    waiting.removeAll { $0 == client.id }
+    if writer == client.id { writer = nil }
+    forgetFrames(of: client.id, isBack: false)
+    lineLeft(by: client.id)
   }
 
-  func remove(_ sharer: Sharer) {
-    guard sharers.removeValue(forKey: sharer.id) != nil else { return }
-    if !sharer.isLeaving, sharer.isTold { tell(.left(sharer.name, reason: nil)) }
-    release(sharer)
-    sharer.transport.beginClose()
-    sharer.onLeave?()
+  func remove(_ client: HubClient) {
+    guard clients.removeValue(forKey: client.id) != nil else { return }
+    if !client.isLeaving, client.isReported { report(.left(client.name, reason: nil)) }
+    release(client)
+    client.transport.beginClose()
+    client.onLeave?()
     resumeDevice()
   }
 }

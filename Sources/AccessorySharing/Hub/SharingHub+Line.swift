@@ -13,37 +13,37 @@ extension SharingHub {
   private static let breakTime = Duration.milliseconds(250)
 
   /// Whether a client may change the line's settings: like writing, but without making the client the only writer.
-  func mayChange(_ sharer: Sharer) -> Bool {
+  func mayChange(_ client: HubClient) -> Bool {
     switch rules.writers {
     case .many: true
-    case .one: writer == nil || writer == sharer.id
+    case .one: writer == nil || writer == client.id
     case .none: false
     }
   }
 
   /// Carries out a client's request to the line. The client's next requests wait until this one has ended and `message` was answered.
-  func begin(_ request: LineRequest, of sharer: Sharer, answering message: COMPortMessage? = nil) {
-    sharer.isBusy = true
-    sharer.ticket += 1
-    let (id, ticket, name) = (sharer.id, sharer.ticket, sharer.name)
+  func begin(_ request: LineRequest, of client: HubClient, answering message: COMPortMessage? = nil) {
+    client.isBusy = true
+    client.ticket += 1
+    let (id, ticket, name) = (client.id, client.ticket, client.name)
     lineUsers.insert(id)
     let timer = clock.schedule(at: clock.now + Self.answerLimit) { [weak self] in
       self?.onThread { $0.finish(id, ticket, message) }
     }
     enqueue { hub in
-      if let refusal = await hub.perform(request) { hub.tell(.lineRefused(name, reason: refusal)) }
+      if let refusal = await hub.perform(request) { hub.report(.lineRefused(name, reason: refusal)) }
       hub.clock.cancel(timer)
       hub.finish(id, ticket, message)
     }
   }
 
-  private func finish(_ id: Sharer.ID, _ ticket: Int, _ message: COMPortMessage?) {
-    guard let sharer = sharers[id], sharer.ticket == ticket, sharer.isBusy else { return }
+  private func finish(_ id: HubClient.ID, _ ticket: Int, _ message: COMPortMessage?) {
+    guard let client = clients[id], client.ticket == ticket, client.isBusy else { return }
     // An answer that comes after the time limit is not given a second time.
-    sharer.ticket += 1
-    sharer.isBusy = false
-    if let message { reply(answer(to: message, of: sharer), to: sharer) }
-    work(sharer)
+    client.ticket += 1
+    client.isBusy = false
+    if let message { reply(answer(to: message, of: client), to: client) }
+    work(client)
   }
 
   /// Runs `body` after all earlier work on the line.
@@ -136,7 +136,7 @@ extension SharingHub {
   }
 
   /// A client has left, or no longer uses the line. After the last one the line's original state is restored.
-  func lineLeft(by id: Sharer.ID) {
+  func lineLeft(by id: HubClient.ID) {
     resetLeft(by: id)
     guard lineUsers.remove(id) != nil, lineUsers.isEmpty else { return }
     enqueue { hub in

@@ -11,9 +11,9 @@ struct ResetState: Sendable {
   /// The number of scripts that run or wait to run.
   var scriptCount = 0
   /// Clients whose bytes wait until the scripts have ended.
-  var waiting: [Sharer.ID] = []
+  var waiting: [HubClient.ID] = []
   /// The client whose sequence is being followed.
-  var owner: Sharer.ID?
+  var owner: HubClient.ID?
   /// Whether `followOutputs` has queued work behind the last script.
   var isFollowing = false
   /// The timer that ends a client's own sequence after `sequenceLimit`.
@@ -33,20 +33,20 @@ extension SharingHub {
 
   /// Handles a change of DTR or RTS when the rules contain resets. Returns true when the client can be answered at once; false when the
   /// change is to be made on the line.
-  func takeReset(_ request: LineRequest, of sharer: Sharer) -> Bool {
+  func takeReset(_ request: LineRequest, of client: HubClient) -> Bool {
     guard case .set(let raised, let lowered) = request, device?.line != nil, hasModemLines,
       reset.detector != nil || !rules.resets.isEmpty, reset.scriptCount < Self.scriptLimit
     else { return false }
     var detector = reset.detector ?? LineResetDetector(rules.resets, outputs: memory.outputs)
     let verdict = detector.take(raising: raised, lowering: lowered)
     reset.detector = detector
-    lineUsers.insert(sharer.id)
+    lineUsers.insert(client.id)
     switch verdict {
     case .apply:
       guard reset.scriptCount > 0 else { return false }
       followOutputs()
     case .ignore: break
-    case .run(let found): run(found, of: sharer)
+    case .run(let found): run(found, of: client)
     case .finish:
       cancelLimit()
       followOutputs()
@@ -55,25 +55,25 @@ extension SharingHub {
     return true
   }
 
-  private func run(_ found: LineReset, of sharer: Sharer) {
+  private func run(_ found: LineReset, of client: HubClient) {
     reset.scriptCount += 1
     reset.isFollowing = false
     cancelLimit()
-    reset.owner = sharer.id
+    reset.owner = client.id
     if reset.detector?.current != nil {
       reset.limit = clock.schedule(at: clock.now + Self.sequenceLimit) { [weak self] in
         self?.onThread { $0.giveUpSequence() }
       }
     }
-    let name = sharer.name
-    tell(.reset(name, sequence: found.name))
+    let name = client.name
+    report(.reset(name, sequence: found.name))
     enqueue { hub in
       if let transport = hub.device, let line = transport.line {
         await hub.drained(transport)
         do throws(AccessoryError) {
           try await found.script.run(on: line, clock: hub.clock)
         } catch {
-          hub.tell(.lineRefused(name, reason: error.message))
+          hub.report(.lineRefused(name, reason: error.message))
         }
       }
       hub.scriptEnded()
@@ -88,22 +88,22 @@ extension SharingHub {
     let all = reset.waiting
     reset.waiting = []
     for id in all {
-      guard let sharer = sharers[id] else { continue }
-      sharer.isBusy = false
-      work(sharer)
+      guard let client = clients[id] else { continue }
+      client.isBusy = false
+      work(client)
     }
   }
 
   /// Makes a client's bytes wait until the scripts have ended. Returns false when no script runs.
-  func waitsForReset(_ sharer: Sharer) -> Bool {
+  func waitsForReset(_ client: HubClient) -> Bool {
     guard reset.scriptCount > 0 else { return false }
-    sharer.isBusy = true
-    reset.waiting.append(sharer.id)
+    client.isBusy = true
+    reset.waiting.append(client.id)
     return true
   }
 
   /// A client has left. If its sequence is being followed, the other clients' changes count again.
-  func resetLeft(by id: Sharer.ID) {
+  func resetLeft(by id: HubClient.ID) {
     guard reset.owner == id else { return }
     cancelLimit()
     giveUpSequence()

@@ -6,7 +6,7 @@ import AccessoryIO
 
 extension SharingHub {
   /// The number of clients that receive the device's bytes: connections, and terminals that a program has open.
-  package var listenerCount: Int { sharers.values.count { $0.isListening && !$0.isLeaving } }
+  package var listenerCount: Int { clients.values.count { $0.isListening && !$0.isLeaving } }
 
   /// Adds a client of this machine with the name `name`, and returns when the client is gone. A hub without a device closes the
   /// connection at once. When the task is cancelled, the client is disconnected.
@@ -16,11 +16,11 @@ extension SharingHub {
     await withTaskCancellationHandler {
       for await _ in end {}
     } onCancel: {
-      onThread { hub in if let id, let sharer = hub.sharers[id] { hub.remove(sharer) } }
+      onThread { hub in if let id, let client = hub.clients[id] { hub.remove(client) } }
     }
   }
 
-  private func admit(_ client: any Transport, name: String, onLeave: @escaping @Sendable () -> Void) -> Sharer.ID? {
+  private func admit(_ client: any Transport, name: String, onLeave: @escaping @Sendable () -> Void) -> HubClient.ID? {
     guard device != nil else {
       client.beginClose()
       onLeave()
@@ -28,7 +28,7 @@ extension SharingHub {
     }
     let id = join(client, name: name, kind: .local, onLeave: onLeave)
     // The client has already left, or the hub is closed. Finishing the stream twice does no harm.
-    if sharers[id] == nil { onLeave() }
+    if clients[id] == nil { onLeave() }
     return id
   }
 

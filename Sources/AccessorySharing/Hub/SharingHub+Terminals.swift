@@ -10,26 +10,26 @@ extension SharingHub {
   private static let interval = Duration.milliseconds(100)
 
   /// Queues a request for the settings that a program has changed since they were last read.
-  func lookAtSettings(of sharer: Sharer) {
-    guard case .terminal(let terminal) = sharer.kind, device?.line != nil, sharer.isListening,
-      let now = terminal.settings(), let known = sharer.settings, now != known
+  func lookAtSettings(of client: HubClient) {
+    guard case .terminal(let terminal) = client.kind, device?.line != nil, client.isListening,
+      let now = terminal.settings(), let known = client.settings, now != known
     else { return }
-    sharer.settings = now
-    if let changes = LineChanges(from: known, to: now), mayChange(sharer) {
-      sharer.deeds.append(.line(.change(changes)))
+    client.settings = now
+    if let changes = LineChanges(from: known, to: now), mayChange(client) {
+      client.actions.append(.line(.change(changes)))
     }
   }
 
   /// Reads the settings regularly, while the terminal is open.
-  func watchSettings(of id: Sharer.ID) {
-    guard let sharer = sharers[id], sharer.isListening, !sharer.isLeaving, case .terminal = sharer.kind else { return }
-    lookAtSettings(of: sharer)
-    work(sharer)
-    guard device?.line != nil, !sharer.isWatchingSettings else { return }
-    sharer.isWatchingSettings = true
+  func watchSettings(of id: HubClient.ID) {
+    guard let client = clients[id], client.isListening, !client.isLeaving, case .terminal = client.kind else { return }
+    lookAtSettings(of: client)
+    work(client)
+    guard device?.line != nil, !client.isWatchingSettings else { return }
+    client.isWatchingSettings = true
     _ = clock.schedule(at: clock.now + Self.interval) { [weak self] in
       self?.onThread { hub in
-        hub.sharers[id]?.isWatchingSettings = false
+        hub.clients[id]?.isWatchingSettings = false
         hub.watchSettings(of: id)
       }
     }
@@ -37,25 +37,25 @@ extension SharingHub {
 
   /// Sets the line's settings on the terminals that no program has open.
   func terminalsFollow() {
-    for sharer in sharers.values where !sharer.isListening { follow(sharer) }
+    for client in clients.values where !client.isListening { follow(client) }
   }
 
   /// Sets a terminal's settings to those of the device's line, if there is one, and stores them so that later changes are noticed.
-  func follow(_ sharer: Sharer) {
-    guard case .terminal(let terminal) = sharer.kind else { return }
+  func follow(_ client: HubClient) {
+    guard case .terminal(let terminal) = client.kind else { return }
     if device?.line != nil { terminal.applySettings(memory.status) }
-    sharer.settings = terminal.settings()
+    client.settings = terminal.settings()
   }
 
   /// Requests for the settings that programs made on terminals before the device's line was open.
   func settingsMadeBefore() -> [LineRequest] {
     var requests: [LineRequest] = []
-    for sharer in sharers.values.sorted(by: { $0.id < $1.id }) where sharer.isListening && mayChange(sharer) {
-      guard case .terminal(let terminal) = sharer.kind, let now = terminal.settings(), let known = sharer.settings,
+    for client in clients.values.sorted(by: { $0.id < $1.id }) where client.isListening && mayChange(client) {
+      guard case .terminal(let terminal) = client.kind, let now = terminal.settings(), let known = client.settings,
         let changes = LineChanges(from: known, to: now)
       else { continue }
-      sharer.settings = now
-      lineUsers.insert(sharer.id)
+      client.settings = now
+      lineUsers.insert(client.id)
       requests.append(.change(changes))
     }
     return requests
@@ -63,6 +63,6 @@ extension SharingHub {
 
   /// Starts watching the terminals that programs opened before the device's line was open.
   func watchOpenTerminals() {
-    for sharer in sharers.values where sharer.isListening && !sharer.isWatchingSettings { watchSettings(of: sharer.id) }
+    for client in clients.values where client.isListening && !client.isWatchingSettings { watchSettings(of: client.id) }
   }
 }

@@ -10,11 +10,11 @@ extension SharingHub {
   private static let watchInterval = Duration.milliseconds(50)
 
   private var wantsModemLines: Bool {
-    hasModemLines && sharers.values.contains { $0.telnet?.watchesModemLines == true }
+    hasModemLines && clients.values.contains { $0.telnet?.watchesModemLines == true }
   }
 
   private var wantsLineState: Bool {
-    lineState.isPossible && sharers.values.contains { $0.telnet?.watchesLineState == true }
+    lineState.isPossible && clients.values.contains { $0.telnet?.watchesLineState == true }
   }
 
   /// Reads the line regularly while a client asks for notices of its changes.
@@ -52,9 +52,9 @@ extension SharingHub {
     guard device === transport else { return }
     guard let activity else { return lineState.isPossible = false }
     let events = lineState.take(activity)
-    for sharer in sharers.values {
-      guard let notice = sharer.telnet?.lineNotice(registers, events: events), !notice.isEmpty else { continue }
-      pass(notice, to: sharer, isData: false)
+    for client in clients.values {
+      guard let notice = client.telnet?.lineNotice(registers, events: events), !notice.isEmpty else { continue }
+      pass(notice, to: client, isData: false)
     }
   }
 

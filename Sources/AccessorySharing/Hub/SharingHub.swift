@@ -35,16 +35,16 @@ public actor SharingHub: IOActor {
   private var deviceMessages: [Int] = []
   /// The state of sharing by frames; nil when the device is shared by bytes.
   var frames: FrameSharing?
-  var sharers: [Sharer.ID: Sharer] = [:]
+  var clients: [HubClient.ID: HubClient] = [:]
   var nextID = 1
   /// The clients whose bytes the device's queue had no room for, in the order of their turns.
-  var waiting: [Sharer.ID] = []
+  var waiting: [HubClient.ID] = []
   /// The client that may write, where the rules allow one writer.
-  var writer: Sharer.ID?
+  var writer: HubClient.ID?
   /// The state of the line.
   var memory = LineMemory()
   /// The connected clients that have made a request to the line.
-  var lineUsers: Set<Sharer.ID> = []
+  var lineUsers: Set<HubClient.ID> = []
   /// The last task in the queue of work on the line.
   var lineWork: Task<Void, Never>?
   /// The timer for the next reading of the modem lines and the line errors.
@@ -85,7 +85,7 @@ public actor SharingHub: IOActor {
     (news, continuation) = AsyncStream<SharingNews>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
   }
 
-  nonisolated func tell(_ one: SharingNews) { continuation.yield(one) }
+  nonisolated func report(_ one: SharingNews) { continuation.yield(one) }
 
   /// Runs `body` in the hub: at once on the I/O thread, otherwise posted to it.
   nonisolated func onThread(_ body: @escaping @Sendable (isolated SharingHub) -> Void) {
@@ -113,7 +113,7 @@ public actor SharingHub: IOActor {
     hasHadDevice = true
     deviceEnd = onEnd
     lastArrival = clock.now
-    tell(.deviceCame)
+    report(.deviceCame)
     if let routing = shared.routing { beginRouting(routing) }
     transport.output.onSpace { [weak self] in self?.onThread { $0.deviceHasSpace(transport) } }
     transport.output.onClosed { [weak self] _ in self?.onThread { $0.deviceClosed(transport) } }
@@ -141,7 +141,7 @@ public actor SharingHub: IOActor {
   /// Whether the device isn't read now, because a client's buffer is full.
   private var isHeldBack: Bool {
     guard mayHoldBack else { return false }
-    return sharers.values.contains { !$0.isLeaving && $0.backlog.count >= rules.bufferSize }
+    return clients.values.contains { !$0.isLeaving && $0.backlog.count >= rules.bufferSize }
   }
 
   /// Room for what was read from the device at once before it is held back, in bytes.
@@ -154,7 +154,7 @@ public actor SharingHub: IOActor {
     case .wait: true
     case .skip: false
     case .close:
-      rules.waitsForOnlyReader && sharers.values.lazy.filter { $0.isListening && !$0.isLeaving }.prefix(2).count == 1
+      rules.waitsForOnlyReader && clients.values.lazy.filter { $0.isListening && !$0.isLeaving }.prefix(2).count == 1
     }
   }
 
@@ -189,13 +189,13 @@ public actor SharingHub: IOActor {
     waiting = []
     endRouting()
     transport.beginClose()
-    if let error { tell(.deviceWent(error.message)) }
+    if let error { report(.deviceWent(error.message)) }
     for watcher in deviceWatchers { watcher(false) }
     lineClosed()
-    let all = sharers.values.sorted { $0.id < $1.id }
-    for sharer in all {
-      sharer.isWaitingForDevice = false
-      if rules.unplug == .hangUp { dismiss(sharer, error == nil ? nil : "the device is gone") } else { work(sharer) }
+    let all = clients.values.sorted { $0.id < $1.id }
+    for client in all {
+      client.isWaitingForDevice = false
+      if rules.unplug == .hangUp { dismiss(client, error == nil ? nil : "the device is gone") } else { work(client) }
     }
     let onEnd = deviceEnd
     deviceEnd = nil
@@ -211,9 +211,9 @@ public actor SharingHub: IOActor {
     let transport = device
     device = nil
     endRouting()
-    for sharer in sharers.values {
-      sharer.isLeaving = true
-      remove(sharer)
+    for client in clients.values {
+      client.isLeaving = true
+      remove(client)
     }
     continuation.finish()
     let onEnd = deviceEnd

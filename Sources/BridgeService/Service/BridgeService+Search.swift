@@ -18,7 +18,7 @@ extension BridgeService {
     searches[target.address] = UnitSearch(
       nextKey, line, units.scan, taps: taps(for: line), chosenProfile: chosen, isByHand: isByHand)
     log.info("\(SafeText.escape(line.id)): looking for units \(units.scan.lowerBound) to \(units.scan.upperBound)")
-    goOn(target.address)
+    continueSearch(target.address)
     return []
   }
 
@@ -48,7 +48,7 @@ extension BridgeService {
   /// Ends all searches.
   func endSearches() { for search in searches.values { endSearch(search.line) } }
 
-  private func goOn(_ address: DeviceAddress) {
+  private func continueSearch(_ address: DeviceAddress) {
     guard !isClosing, let search = searches[address] else { return }
     let (key, line) = (search.key, search.line)
     guard let profile = profile(of: search), profile.units == .scan else {
@@ -109,6 +109,8 @@ extension BridgeService {
   }
 
   private func pause(_ address: DeviceAddress, _ time: Duration) {
-    searches[address]?.timer = clock.schedule(at: clock.now + time) { [weak self] in self?.post { $0.goOn(address) } }
+    searches[address]?.timer = clock.schedule(at: clock.now + time) { [weak self] in
+      self?.post { $0.continueSearch(address) }
+    }
   }
 }

@@ -10,12 +10,12 @@ import Foundation
 ///
 /// Changes are handled on this module's queue; notifications are posted on the main thread.
 final class AccessoryRegistry: RunLoopWork {
-  private struct State: Sendable {
+  struct State: Sendable {
     var profiles: ProfileStore
     /// The devices that discovery reports, with or without a profile.
     var devices: [Device] = []
     /// The accessories that services report.
-    var told: [ReportedAccessory] = []
+    var reported: [ReportedAccessory] = []
     var accessories: [EAAccessory] = []
     var lastConnectionID = EAConnectionIDNone
     var isRegistered = false
@@ -26,10 +26,10 @@ final class AccessoryRegistry: RunLoopWork {
     weak var manager: EAAccessoryManager?
   }
 
-  private let state: Locked<State>
+  let state: Locked<State>
   private let tasks = Locked<[Task<Void, Never>]>([])
   private let main = RunLoopSource()
-  private let scanTimeout: Duration
+  let scanTimeout: Duration
   private let services: [String]
   private let drivers: DriverLibrary
 
@@ -117,7 +117,7 @@ final class AccessoryRegistry: RunLoopWork {
   /// The profile with which a device can be opened: its own, or one with the protocols that its service reports.
   private static func profile(for device: Device, _ state: State) -> Profile? {
     if let own = state.profiles.profile(for: device), !own.protocolStrings.isEmpty { return own }
-    return state.told.first { $0.device.isSame(as: device) }?.profile
+    return state.reported.first { $0.device.isSame(as: device) }?.profile
   }
 
   /// Adds an accessory for the device. True when there is a notification to post.
@@ -163,7 +163,7 @@ final class AccessoryRegistry: RunLoopWork {
     state.withLock { state in
       state.accessories.removeAll { $0 === accessory }
       if let index = state.devices.firstIndex(of: accessory.port.device) { state.devices.remove(at: index) }
-      state.told.removeAll { $0.device.isSame(as: accessory.port.device) }
+      state.reported.removeAll { $0.device.isSame(as: accessory.port.device) }
     }
     disconnect(accessory)
   }
@@ -186,12 +186,12 @@ final class AccessoryRegistry: RunLoopWork {
     tasks.withLock { $0.append(task) }
   }
 
-  private func came(_ told: ReportedAccessory) {
+  private func came(_ reported: ReportedAccessory) {
     let hasNews = state.withLock { state in
       // The service may report an accessory again after a session has lost it.
-      if !state.told.contains(told) { state.told.append(told) }
-      guard !state.accessories.contains(where: { $0.port.device.isSame(as: told.device) }) else { return false }
-      return connect(state.devices.first { $0.isSame(as: told.device) } ?? told.device, &state)
+      if !state.reported.contains(reported) { state.reported.append(reported) }
+      guard !state.accessories.contains(where: { $0.port.device.isSame(as: reported.device) }) else { return false }
+      return connect(state.devices.first { $0.isSame(as: reported.device) } ?? reported.device, &state)
     }
     if hasNews { main.signal() }
   }
@@ -199,8 +199,8 @@ final class AccessoryRegistry: RunLoopWork {
   /// A service no longer reports an accessory. It stays if discovery reports it, too, and it has a profile.
   private func went(_ device: Device) {
     let accessory = state.withLock { state -> EAAccessory? in
-      guard let told = state.told.firstIndex(where: { $0.device == device }) else { return nil }
-      state.told.remove(at: told)
+      guard let reported = state.reported.firstIndex(where: { $0.device == device }) else { return nil }
+      state.reported.remove(at: reported)
       guard let index = state.accessories.firstIndex(where: { $0.port.device.isSame(as: device) }) else { return nil }
       let own = state.devices.first { $0.isSame(as: device) }
       guard own.flatMap({ Self.profile(for: $0, state) }) == nil else { return nil }
@@ -264,68 +264,5 @@ final class AccessoryRegistry: RunLoopWork {
   func endPicking(_ id: Int, _ code: EABluetoothAccessoryPickerError.Code) {
     state.withLock { $0.news.append(.pickingEnded(id, code)) }
     main.signal()
-  }
-
-  // MARK: - Notifying
-
-  /// Posts one notification. Called on the main thread. True when more are pending.
-  func perform() -> Bool {
-    let (news, manager) = state.withLock { state in
-      (state.news.isEmpty ? nil : state.news.removeFirst(), state.manager)
-    }
-    switch news {
-    case .connected(let accessory, let notifies): tellConnected(accessory, notifies, manager)
-    case .disconnected(let accessory, let notifies): tellDisconnected(accessory, notifies, manager)
-    case .picking(let request): beginPicking(request)
-    case .pickingEnded(let id, let code): tellPickingEnded(id, code)
-    case nil: return false
-    }
-    return state.withLock { !$0.news.isEmpty }
-  }
-
-  private func tellConnected(_ accessory: EAAccessory, _ notifies: Bool, _ manager: EAAccessoryManager?) {
-    // An accessory that is gone again is posted, but no picker gets it.
-    let picker = accessory.isConnected ? state.withLock { $0.pickers }.first { $0.fits(accessory) } : nil
-    if let picker { state.withLock { $0.pickers.removeAll { $0.id == picker.id } } }
-    if notifies, let manager {
-      var information = [EAAccessoryKey: accessory]
-      if picker != nil { information[EAAccessorySelectedKey] = accessory }
-      NotificationCenter.default.post(name: .EAAccessoryDidConnect, object: manager, userInfo: information)
-      MainActor.assumeIsolated {
-        NotificationCenter.default.post(
-          EAAccessoryManager.AccessoryDidConnectMessage(accessory: accessory, userSelected: picker != nil),
-          subject: manager)
-      }
-    }
-    picker?.completion?(nil)
-  }
-
-  private func tellDisconnected(_ accessory: EAAccessory, _ notifies: Bool, _ manager: EAAccessoryManager?) {
-    if notifies, let manager {
-      NotificationCenter.default.post(
-        name: .EAAccessoryDidDisconnect, object: manager, userInfo: [EAAccessoryKey: accessory])
-      MainActor.assumeIsolated {
-        NotificationCenter.default.post(
-          EAAccessoryManager.AccessoryDidDisconnectMessage(accessory: accessory), subject: manager)
-      }
-    }
-    accessory.delegate?.accessoryDidDisconnect(accessory)
-  }
-
-  private func beginPicking(_ request: PickerRequest) {
-    state.withLock { $0.pickers.append(request) }
-    let io = IOThread.shared
-    _ = io.schedule(at: io.now + scanTimeout) { [weak self] in self?.endPicking(request.id, .resultNotFound) }
-  }
-
-  private func tellPickingEnded(_ id: Int, _ code: EABluetoothAccessoryPickerError.Code) {
-    let (request, accessories) = state.withLock { state in
-      defer { state.pickers.removeAll { $0.id == id } }
-      return (state.pickers.first { $0.id == id }, state.accessories)
-    }
-    guard let request else { return }
-    // No accessory was connected, but a matching one has been connected all the time.
-    let isThere = code == .resultNotFound && accessories.contains { request.fits($0) }
-    request.completion?(EABluetoothAccessoryPickerError(isThere ? .alreadyConnected : code))
   }
 }

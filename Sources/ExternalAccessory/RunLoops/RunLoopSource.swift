@@ -62,7 +62,7 @@ final class RunLoopSource: Sendable {
     context.perform = { info in
       guard let info else { return }
       let target = Unmanaged<Target>.fromOpaque(info).takeUnretainedValue()
-      if target.perform() { target.ends.withLock { $0.source }?.goOn() }
+      if target.perform() { target.ends.withLock { $0.source }?.signalAgain() }
     }
     cfSource = Source(source: CFRunLoopSourceCreate(nil, 0, &context))
     target.ends.withLock { $0.source = self }
@@ -182,7 +182,7 @@ final class RunLoopSource: Sendable {
   }
 
   /// More work is to be done. The running run loop needs no waking, unless other run loops share the work.
-  private func goOn() {
+  private func signalAgain() {
     guard state.withLock({ $0.places.count == 1 }) else { return wake() }
     target.isSignalled.store(true, ordering: .releasing)
     CFRunLoopSourceSignal(cfSource.source)

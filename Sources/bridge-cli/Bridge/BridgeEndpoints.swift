@@ -14,8 +14,9 @@ actor BridgeEndpoints {
   private var serving: Task<Void, any Error>?
   private var haveStreamsEnded = false
 
-  /// The longest pause between tries to open the device. Some devices come back without an event.
-  private static let pause = Duration.seconds(1)
+  /// The pauses between tries to open the device while none is plugged in: some devices come back without an event. The
+  /// pause doubles with each try, so that a share which waits for days costs little.
+  private static let pauses = (shortest: Duration.seconds(1), longest: Duration.seconds(10))
 
   init(_ hub: SharingHub, _ view: BridgeView) { (self.hub, self.view) = (hub, view) }
 
@@ -53,6 +54,7 @@ actor BridgeEndpoints {
     let task = Task {
       let arrivals = await ArrivalWatcher()
       defer { arrivals.end() }
+      var pause = Self.pauses.shortest
       try await hub.run(
         openShared: {
           let opened = try await opening.open()
@@ -66,7 +68,9 @@ actor BridgeEndpoints {
           if wasOpen, endsOnUnplug || streamsAreAll && hub.rules.unplug == .hangUp { throw error }
           if endsOnUnplug || !BridgeOpening.mayPass(error) { throw error }
           if !wasOpen { view.waiting(error) }
-          await arrivals.next(within: Self.pause)
+          if wasOpen { pause = Self.pauses.shortest }
+          let hasCome = await arrivals.next(within: pause)
+          pause = hasCome ? Self.pauses.shortest : min(pause * 2, Self.pauses.longest)
         })
     }
     serving = task

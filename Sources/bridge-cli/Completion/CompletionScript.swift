@@ -17,8 +17,41 @@ enum CompletionScript {
 
   static func text(for shell: CompletionShell) -> String {
     let lines = BridgeCLI.completionScript(for: shell).split(separator: "\n", omittingEmptySubsequences: false)
-    return lines.flatMap { withFiles(String($0), shell) }.joined(separator: "\n")
+    let script = lines.flatMap { withFiles(String($0), shell) }.joined(separator: "\n")
+    return shell == .bash ? script + joiningWords : script
   }
+
+  /// bash splits words at colons and at signs, which addresses of devices contain. This function joins the words again,
+  /// completes, and offers only what comes after the last of these characters, because bash replaces only that part.
+  private static let joiningWords = #"""
+
+    _bridge-cli_joining_words() {
+        local -a words=()
+        local -i index current=0
+        local line=$COMP_LINE word rest
+        for index in "${!COMP_WORDS[@]}"; do
+            word=${COMP_WORDS[index]}
+            rest=${line#"${line%%[![:space:]]*}"}
+            if [[ index -gt 0 && -n $word && $rest == "$line" && ( $word == [:@]* || ${COMP_WORDS[index - 1]} == *[:@] ) ]]; then
+                words[${#words[@]}-1]+=$word
+            else
+                words+=("$word")
+            fi
+            line=${rest#"$word"}
+            [[ index -eq COMP_CWORD ]] && current=$((${#words[@]} - 1))
+        done
+        COMP_WORDS=("${words[@]}") COMP_CWORD=$current
+        local whole=${words[current]} offered
+        _bridge-cli bridge-cli "$whole" "${words[current - 1]}"
+        local last=$whole
+        [[ $COMP_WORDBREAKS == *:* ]] && last=${last##*:}
+        [[ $COMP_WORDBREAKS == *@* ]] && last=${last##*@}
+        for offered in "${!COMPREPLY[@]}"; do COMPREPLY[offered]=${COMPREPLY[offered]#"${whole%"$last"}"}; done
+    }
+
+    complete -o filenames -F _bridge-cli_joining_words bridge-cli
+
+    """#
 
   private static func withFiles(_ line: String, _ shell: CompletionShell) -> [String] {
     switch shell {

@@ -10,50 +10,50 @@ import ArgumentParser
 enum CompletionWords {
   /// Names of accessories.
   static let devices = CompletionKind.custom { words, index, prefix in
-    await offer(prefix.contains("/") ? [] : names(of: devices()), words, index, prefix)
+    offer(prefix.contains("/") ? [] : names(of: await devices()), prefix)
   }
 
   /// Paths of serial ports.
   static let ports = CompletionKind.custom { words, index, prefix in
     let nodes = await devices().compactMap(\.address.node)
-    return await offer(Set(SerialPorts.paths() + nodes).sorted().map { Word($0) }, words, index, prefix)
+    return offer(Set(SerialPorts.paths() + nodes).sorted().map { Word($0) }, prefix)
   }
 
   /// Names of drivers.
   static let drivers = CompletionKind.custom { words, index, prefix in
-    await offer(KnownDrivers.library.all.map { Word($0.name) }, words, index, prefix)
+    offer(KnownDrivers.library.all.map { Word($0.name) }, prefix)
   }
 
   /// Boards whose reset is known.
   static let resets = CompletionKind.custom { words, index, prefix in
-    await offer(ResetArgument.names.map { Word($0) }, words, index, prefix)
+    offer(ResetArgument.names.map { Word($0) }, prefix)
   }
 
   /// Names of profiles.
   static let profiles = CompletionKind.custom { words, index, prefix in
     let profiles = await KnownProfiles.store.profiles.sorted { $0.name < $1.name }
-    return await offer(profiles.map { Word($0.name) }, words, index, prefix)
+    return offer(profiles.map { Word($0.name) }, prefix)
   }
 
   /// Names of described protocols, and of profiles.
   static let protocols = CompletionKind.custom { words, index, prefix in
     let profiles = await KnownProfiles.store.profiles.map(\.name)
     let names = Set(KnownDrivers.library.protocols.names + profiles)
-    return await offer(names.sorted().map { Word($0) }, words, index, prefix)
+    return offer(names.sorted().map { Word($0) }, prefix)
   }
 
   /// Names of accessories, and after one, the commands of its driver.
   static let requests = CompletionKind.custom { words, index, prefix in
     let devices = await devices()
     guard let command = words.firstIndex(of: "request"), index > command + 1 else {
-      return await offer(prefix.contains("/") ? [] : names(of: devices), words, index, prefix)
+      return offer(prefix.contains("/") ? [] : names(of: devices), prefix)
     }
     let device = devices.first { $0.isCalled(words[command + 1]) }
     var driver = device?.driver
     if driver == nil, let device { driver = await KnownProfiles.store.profile(for: device)?.driver }
     if let option = words.firstIndex(of: "--driver"), option + 1 < words.count { driver = words[option + 1] }
     let commands = driver.flatMap { KnownDrivers.library.driver(named: $0) }?.commands ?? []
-    return await offer(commands.map { Word($0.name, $0.summary) }, words, index, prefix)
+    return offer(commands.map { Word($0.name, $0.summary) }, prefix)
   }
 
   /// No words: a path on the accessory, or free text. Files of this machine would be wrong here.
@@ -85,13 +85,7 @@ enum CompletionWords {
   // MARK: - Form
 
   /// The words that begin with `prefix`, in the form that the shell expects.
-  private static func offer(_ all: [Word], _ words: [String], _ index: Int, _ prefix: String) async -> [String] {
-    // bash splits a word at these characters, but would insert the whole completion after the last one.
-    if CompletionShell.requesting == .bash, index > 0, index <= words.count {
-      let breaks: Set<Character> = [":", "@", "="]
-      let here = index < words.count ? words[index] : ""
-      if words[index - 1].last.map(breaks.contains) == true || here.first.map(breaks.contains) == true { return [] }
-    }
+  private static func offer(_ all: [Word], _ prefix: String) -> [String] {
     return all.filter { isPlain($0.text) && $0.text.hasPrefix(prefix) }.map { word in
       let about = SafeText.escape(word.about, limit: 100)
       guard !about.isEmpty else { return shown(word.text) }

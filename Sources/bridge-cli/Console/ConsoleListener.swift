@@ -5,7 +5,7 @@ import AccessoryCore
 import AccessoryIO
 import AccessoryLink
 
-/// Receives what an accessory sends, one piece at a time: the next piece is taken after `goOn`.
+/// Receives what an accessory sends, one piece at a time: the next piece is taken after `takeNext`.
 struct ConsoleListener: Sendable {
   private let task: Task<Void, Never>
   private let shown: AsyncStream<Void>.Continuation
@@ -22,7 +22,7 @@ struct ConsoleListener: Sendable {
   }
 
   /// To be called when the last piece was shown.
-  func goOn() { shown.yield() }
+  func takeNext() { shown.yield() }
 
   func cancel() { task.cancel() }
 }

@@ -138,7 +138,7 @@ final class ConsoleSession {
       show(received.take(bytes))
       let count = arrivedCount
       if let silenceTimeout = received.silenceTimeout { after(silenceTimeout) { .silence(count) } }
-      listener?.goOn()
+      listener?.takeNext()
     case .silence(let count): if count == arrivedCount { show(received.silent()) }
     case .keysPaused(let count):
       guard count == typedCount else { break }

@@ -89,7 +89,7 @@ final class PlainConsole {
           try log?.bytes("received", bytes)
           arrivedCount += 1
           if json { tell("received", bytes) } else { show(received.take(bytes)) }
-          listener?.goOn()
+          listener?.takeNext()
         // A timer's event restarts neither timer; the other events restart both.
         case .silence(let count):
           if count == arrivedCount { show(received.silent()) }

@@ -3,6 +3,7 @@
 import AccessoryCore
 import AccessoryIO
 import Dispatch
+import Glibc
 import TestSupport
 import Testing
 
@@ -19,6 +20,39 @@ extension ProcessWide {
     @Test func errorsKeepTheirType() async throws {
       do throws(AccessoryError) {
         _ = try await SetupQueue(label: "test").run { () throws(AccessoryError) -> Int in throw .disconnected("it") }
+        Issue.record("it must throw")
+      } catch {
+        #expect(error == .disconnected("it"))
+      }
+    }
+
+    /// A call that can't block runs on this thread while the queue is idle, and otherwise after the earlier calls.
+    @Test func anIdleQueueRunsAtOnce() async throws {
+      let queue = SetupQueue(label: "test")
+      let (isBusy, mayEnd) = (Watched(false), DispatchSemaphore(value: 0))
+      let here = Self.thread
+      #expect(await queue.runAtOnce { Self.thread } == here)
+      queue.post {
+        isBusy.update { $0 = true }
+        mayEnd.wait()
+      }
+      try await isBusy.wait { $0 }
+      let noted = Watched<[Int]>([])
+      queue.post { noted.update { $0.append(1) } }
+      let last = Task { await queue.runAtOnce { noted.update { $0.append(2) } } }
+      mayEnd.signal()
+      await last.value
+      #expect(noted.value == [1, 2])
+    }
+
+    /// This thread, in functions that aren't asynchronous.
+    private static var thread: UInt { UInt(pthread_self()) }
+
+    @Test func errorsOfCallsAtOnceKeepTheirType() async throws {
+      do throws(AccessoryError) {
+        _ = try await SetupQueue(label: "test").runAtOnce { () throws(AccessoryError) -> Int in
+          throw .disconnected("it")
+        }
         Issue.record("it must throw")
       } catch {
         #expect(error == .disconnected("it"))

@@ -6,7 +6,7 @@ import AccessoryProtocols
 import DequeModule
 
 /// A client of a hub. Used only in the hub's isolation.
-final class Sharer {
+final class HubClient {
   /// A number, unique in its hub.
   typealias ID = Int
 
@@ -15,12 +15,12 @@ final class Sharer {
   let name: String
   let transport: any Transport
   /// The kind of the client's connection.
-  let kind: SharerKind
+  let kind: HubClientKind
 
   /// Bytes that wait for the client.
   var backlog = Backlog()
   /// The client's requests that weren't carried out yet, in order.
-  var deeds: Deque<SharerDeed> = []
+  var actions: Deque<ClientAction> = []
   /// Whether a request is being carried out; the next ones wait.
   var isBusy = false
   /// Whether the device's queue had no room for the client's bytes.
@@ -28,13 +28,13 @@ final class Sharer {
   /// Whether the device's bytes are sent to the client. False for a terminal that no program has open.
   var isListening = true
   /// Whether the client's connection was reported by `joined`, so that its end is reported by `left`.
-  var isTold = false
+  var isReported = false
   /// Whether the client sends no more.
   var hasInputEnded = false
   /// Whether the client is being disconnected; it is removed when its backlog is sent.
   var isLeaving = false
   /// Whether the client's bytes were refused, and that was reported.
-  var isUnheard = false
+  var isRefusalReported = false
   /// Why the client's last frame was refused.
   var refusal: String?
   /// Whether the client misses bytes, and that was reported.
@@ -56,7 +56,7 @@ final class Sharer {
   /// Checks the first bytes for a web browser's request; nil after that.
   var guardian: RequestLineGuard?
 
-  init(_ id: ID, name: String, _ transport: any Transport, kind: SharerKind) {
+  init(_ id: ID, name: String, _ transport: any Transport, kind: HubClientKind) {
     (self.id, self.name, self.transport, self.kind) = (id, name, transport, kind)
     switch kind {
     case .network: guardian = RequestLineGuard()
@@ -69,7 +69,7 @@ final class Sharer {
 }
 
 /// The kind of a client's connection.
-enum SharerKind {
+enum HubClientKind {
   /// A network connection that carries the device's bytes.
   case network
   /// A network connection that carries telnet with the settings of the line.
@@ -81,7 +81,7 @@ enum SharerKind {
 }
 
 /// A request of a client.
-enum SharerDeed {
+enum ClientAction {
   /// Send these bytes to the device.
   case send([UInt8])
   /// Do this on the line.
