@@ -70,6 +70,7 @@ import Testing
     _ = try await client.call(Bridge.GetBattery())
     _ = try await client.call(Bridge.GetStatus())
     _ = try await client.call(Bridge.GetValues())
+    #expect(try await client.call(Bridge.GetHistory()).series.map(\.series) == [SampleBridge.series])
     _ = try await client.call(Bridge.GetCommands())
     await sample.server.close()
   }

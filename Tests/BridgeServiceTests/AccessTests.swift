@@ -11,7 +11,7 @@ import Testing
 /// on the socket for readings as that says. On the other socket all are answered.
 @Suite(.timeLimit(.minutes(2))) struct AccessTests {
   private static let reading = [
-    "Service", "List", "Info", "Status", "Battery", "Values", "Commands", "Subscribe",
+    "Service", "List", "Info", "Status", "Battery", "Values", "History", "Commands", "Subscribe",
     // For the commands that the configuration permits: PermittedCommandTests.
     "Perform",
   ]

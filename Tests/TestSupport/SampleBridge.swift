@@ -46,6 +46,12 @@ package final class SampleBridge: BridgeHandler {
     Bridge.MeasuredValue(AccessoryValue("pv_voltage", .voltage, .volt, number: 36.2)),
     Bridge.MeasuredValue(AccessoryValue("mode", .state, nil, .choice(word: "bulk", number: 3)), age_ms: 1_500),
   ]
+  package static let series = ReadingSeries(
+    name: ReadingSeries.percent, unit: "%",
+    points: [
+      .init(time: 1_795_337_580, span: 10, mean: 57.5, least: 57, greatest: 58),
+      .init(time: 1_795_337_590, span: 30, nil), .init(time: 1_795_337_620, span: 10, 56),
+    ])
   package static let status = Bridge.Status(state: "idle", progress_percent: 4)
   package static let identity = Bridge.Identity(
     manufacturer: "Maker", name: "Thing", model: "T", serial: "X1", firmware: "1.2", hardware: "A")
@@ -102,6 +108,13 @@ package final class SampleBridge: BridgeHandler {
   package func values(_ call: Bridge.GetValues, from caller: Caller) async throws(CallError) -> Bridge.GetValues.Reply {
     try check(call.device, caller)
     return Bridge.GetValues.Reply(device: Self.device, values: Self.values)
+  }
+
+  package func history(
+    _ call: Bridge.GetHistory, from caller: Caller
+  ) async throws(CallError) -> Bridge.GetHistory.Reply {
+    try check(call.device, caller)
+    return Bridge.GetHistory.Reply(device: Self.device, series: [Bridge.Series(Self.series)])
   }
 
   /// "echo" answers the payload, "wait" first waits, "big" answers as many bytes as its payload says.

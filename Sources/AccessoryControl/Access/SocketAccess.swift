@@ -14,7 +14,8 @@ package enum SocketAccess: Sendable, Hashable, CaseIterable {
   package static let readingMethods: Set<String> = [
     "org.varlink.service.GetInfo", "org.varlink.service.GetInterfaceDescription",
     Bridge.GetService.method, Bridge.List.method, Bridge.GetInfo.method, Bridge.GetStatus.method,
-    Bridge.GetBattery.method, Bridge.GetValues.method, Bridge.GetCommands.method, Bridge.Subscribe.method,
+    Bridge.GetBattery.method, Bridge.GetValues.method, Bridge.GetHistory.method, Bridge.GetCommands.method,
+    Bridge.Subscribe.method,
     // The service's configuration says which commands.
     Bridge.Perform.method,
   ]

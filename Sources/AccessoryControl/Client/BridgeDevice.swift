@@ -35,6 +35,16 @@ package struct BridgeDevice: Sendable {
     try await call(Bridge.GetValues(device: path))
   }
 
+  /// What was read of the accessory in the last time, at most 24 hours: the series of these names, nil for all; of the
+  /// last `time`, nil for all that is kept. Throws `unsupported` also where the service is too old for it.
+  package func history(_ names: [String]? = nil, last time: Duration? = nil) async throws(AccessoryError)
+    -> (device: Bridge.Device?, series: [ReadingSeries])
+  {
+    let since = time.map { Double($0.inNanoseconds) / 1e9 }
+    let reply = try await call(Bridge.GetHistory(device: path, names: names, since: since))
+    return (reply.device, reply.series.map(\.series))
+  }
+
   /// The accessory's events from now on, on a connection of its own. With `values` these include values, where the
   /// service isn't too old for them. Throws `disconnected` when the service ends; an unplug of the accessory is an
   /// event.

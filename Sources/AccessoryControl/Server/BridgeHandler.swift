@@ -53,6 +53,7 @@ package protocol BridgeHandler: Sendable {
   func status(_ call: Bridge.GetStatus, from caller: Caller) async throws(CallError) -> Bridge.GetStatus.Reply
   func battery(_ call: Bridge.GetBattery, from caller: Caller) async throws(CallError) -> Bridge.GetBattery.Reply
   func values(_ call: Bridge.GetValues, from caller: Caller) async throws(CallError) -> Bridge.GetValues.Reply
+  func history(_ call: Bridge.GetHistory, from caller: Caller) async throws(CallError) -> Bridge.GetHistory.Reply
   func request(_ call: Bridge.Request, from caller: Caller) async throws(CallError) -> Bridge.Request.Reply
   func commands(_ call: Bridge.GetCommands, from caller: Caller) async throws(CallError) -> Bridge.GetCommands.Reply
   func perform(_ call: Bridge.Perform, from caller: Caller) async throws(CallError) -> Bridge.Perform.Reply

@@ -75,6 +75,7 @@ struct Dispatcher: Sendable {
     case Bridge.GetStatus.method: return try await once(call, caller, handler.status)
     case Bridge.GetBattery.method: return try await once(call, caller, handler.battery)
     case Bridge.GetValues.method: return try await once(call, caller, handler.values)
+    case Bridge.GetHistory.method: return try await once(call, caller, handler.history)
     case Bridge.Request.method:
       try checkBytes("payload_hex", call)
       return try await once(call, caller, handler.request)

@@ -39,7 +39,7 @@ public enum ReadingLimits {
   }
 
   /// The longest beginning of a text that has at most `count` bytes of UTF-8, cut between Unicode scalars.
-  static func cut(_ text: String, to count: Int) -> String {
+  package static func cut(_ text: String, to count: Int) -> String {
     guard text.utf8.count > count else { return text }
     // A scalar has at most four bytes, so one of these lengths ends between two scalars.
     for count in (max(0, count - 3)...count).reversed() {

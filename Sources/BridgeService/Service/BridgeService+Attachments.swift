@@ -295,6 +295,7 @@ extension BridgeService {
 
   func tellGone(_ attachment: Attachment, _ error: AccessoryError) {
     if attachment.isTold { tell(.disconnected, attachment, problem: error) }
+    history.interrupt(attachment.device.id)
     attachment.isTold = false
     // A unit that doesn't answer counts as gone, but its line is still there, so the sharing of the line goes on.
     if attachment.device.unit == nil || !attachment.machine.isPresent { attachment.sharing?.end(error) }

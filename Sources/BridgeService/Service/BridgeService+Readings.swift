@@ -51,6 +51,7 @@ extension BridgeService {
   @discardableResult
   func note(_ reading: BatteryReading, _ attachment: Attachment, isEvent: Bool) -> BatteryReading {
     let (reading, isNew) = attachment.readings.note(reading, at: clock.bootTime)
+    record(reading, attachment)
     if isEvent || isNew { tell(.battery, attachment, battery: reading) }
     return reading
   }

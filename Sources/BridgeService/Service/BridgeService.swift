@@ -49,6 +49,8 @@ package actor BridgeService {
   /// The endpoints at which accessories are shared, by the names of their profiles.
   var endpoints: [String: ProfileEndpoints] = [:]
   var endpointWork: Task<Void, Never>?
+  /// What was read of the accessories, over time.
+  var history: HistoryKeeper
   /// Finishes when the service was idle for `exitIdle`.
   package nonisolated let idle: AsyncStream<Void>
   private let idleContinuation: AsyncStream<Void>.Continuation
@@ -72,7 +74,8 @@ package actor BridgeService {
     self.hooks = hooks
     self.io = io
     self.clock = clock ?? io
-    started = (self.clock.bootTime, Self.wallClock)
+    started = (self.clock.bootTime, configuration.wallClock())
+    history = HistoryKeeper(uptime: self.clock.bootTime, wall: started.wallClock)
     (idle, idleContinuation) = AsyncStream<Void>.makeStream()
   }
 

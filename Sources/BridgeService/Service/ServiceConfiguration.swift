@@ -60,6 +60,8 @@ package struct ServiceConfiguration: Sendable {
   package var shareFolder: String?
   /// The names of the profiles that share their accessories; nil: every profile with a `share:` key.
   package var sharingProfiles: Set<String>?
+  /// The wall clock: seconds since 1970, UTC.
+  package var wallClock: @Sendable () -> Double = { BridgeService.wallClock }
   /// The product and the version of the service.
   package var information: ServiceInformation
 

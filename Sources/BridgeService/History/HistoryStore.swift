@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+
+/// The histories of all accessories, by their identities: at most `byteLimit` bytes together. It has no clock: its owner
+/// passes the time, in seconds of the history's time line.
+struct HistoryStore: Sendable {
+  private(set) var accessories: [String: AccessoryHistory] = [:]
+  /// The bytes that all histories take, at most.
+  private(set) var byteCount = 0
+  let byteLimit: Int
+  /// The accessories with spans that haven't been written.
+  private(set) var unwritten: Set<String> = []
+  /// The accessories of which some values are not kept, as `HistoryLadder.seriesLimit` says.
+  private(set) var overfull: Set<String> = []
+
+  init(byteLimit: Int = HistoryLadder.totalByteLimit) { self.byteLimit = byteLimit }
+
+  /// Adds a reading of an accessory. Returns false if the value is the first one that is not kept, because the accessory
+  /// has too many.
+  @discardableResult
+  mutating func add(_ id: String, _ name: String, unit: String?, _ value: Double, at time: Double) -> Bool {
+    let isKept = change(id) { $0.add(name, unit: unit, value, at: time) }
+    if isKept { unwritten.insert(id) }
+    return isKept || !overfull.insert(id).inserted
+  }
+
+  /// Adds spans of an accessory as a file has them.
+  mutating func restore(_ id: String, _ name: String, unit: String?, _ buckets: [HistoryBucket], rung: Int) {
+    change(id) { $0.restore(name, unit: unit, buckets, rung: rung) }
+  }
+
+  /// Notes that an accessory is away.
+  mutating func interrupt(_ id: String) { accessories[id]?.interrupt() }
+
+  /// The spans that have changed since this was last called.
+  mutating func takeUnwritten() -> [HistoryEntry] {
+    defer { unwritten = [] }
+    return unwritten.sorted().flatMap { id in
+      (accessories[id]?.takeUnwritten() ?? []).flatMap { series in
+        series.rungs.enumerated().compactMap { rung, buckets in
+          buckets.isEmpty
+            ? nil : HistoryEntry(id: id, name: series.name, unit: series.unit, rung: rung, buckets: Array(buckets))
+        }
+      }
+    }
+  }
+
+  /// All spans.
+  var entries: [HistoryEntry] {
+    accessories.sorted { $0.key < $1.key }.flatMap { id, accessory in
+      accessory.series.flatMap { series in
+        series.rings.enumerated().compactMap { rung, ring in
+          ring.buckets.isEmpty
+            ? nil : HistoryEntry(id: id, name: series.name, unit: series.unit, rung: rung, buckets: ring.buckets)
+        }
+      }
+    }
+  }
+
+  /// Moves what lies before `time` by `seconds`, a multiple of the longest span.
+  mutating func shift(before time: Double, by seconds: Int64) {
+    for id in accessories.keys { accessories[id]?.shift(before: time, by: seconds) }
+  }
+
+  @discardableResult
+  private mutating func change<Result>(_ id: String, _ body: (inout AccessoryHistory) -> Result) -> Result {
+    byteCount -= accessories[id]?.byteCount ?? 0
+    let result = body(&accessories[id, default: AccessoryHistory()])
+    byteCount += accessories[id]?.byteCount ?? 0
+    while byteCount > byteLimit, accessories.count > 1 { removeOldest(but: id) }
+    return result
+  }
+
+  /// Removes the accessory that was read longest ago, but not the one that was read just now.
+  private mutating func removeOldest(but id: String) {
+    let oldest = accessories.lazy.filter { $0.key != id }.min {
+      ($0.value.lastRead, $0.key) < ($1.value.lastRead, $1.key)
+    }
+    guard let oldest else { return }
+    byteCount -= oldest.value.byteCount
+    accessories[oldest.key] = nil
+    unwritten.remove(oldest.key)
+    overfull.remove(oldest.key)
+  }
+}
+
+/// A copy of an accessory's history, which can be converted anywhere: that takes longer than a reading.
+struct HistoryExtract: Sendable {
+  let accessory: AccessoryHistory
+  /// The time from which on it is wanted.
+  let since: Double
+  /// What is added to each time for what the wall clock calls it.
+  let offset: Double
+
+  /// The series of these names, nil for all.
+  func series(_ names: [String]?) -> [ReadingSeries] {
+    let names = names.map { Set($0) }
+    return accessory.series.filter { names?.contains($0.name) ?? true }.map {
+      ReadingSeries(name: $0.name, unit: $0.unit, points: $0.points(since: since, offset: offset))
+    }
+  }
+}
+
+/// Spans of one series at one resolution, as they are written.
+struct HistoryEntry: Sendable, Hashable {
+  /// The accessory.
+  var id: String
+  /// The series.
+  var name: String
+  var unit: String?
+  /// The resolution: an index of `HistoryLadder.widths`.
+  var rung: Int
+  var buckets: [HistoryBucket]
+}
