@@ -2,7 +2,7 @@
 
 # What building, testing and the demo need besides a Swift 6.3 toolchain, as Debian and Ubuntu name it.
 BUILD_PACKAGES = git libc6-dev pkg-config libusb-1.0-0-dev libudev-dev libyaml-dev libmosquitto-dev
-TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq valgrind binutils mandoc nut-client mosquitto mosquitto-clients openssl
+TEST_PACKAGES = $(BUILD_PACKAGES) util-linux umockdev libumockdev-dev systemd tmux jq valgrind binutils mandoc nut-client mosquitto mosquitto-clients openssl dpkg-dev
 BENCH_PACKAGES = $(BUILD_PACKAGES) socat ser2net
 
 # What the lab needs: a guest under QEMU whose kernel has USB, and programs to look at it with.
@@ -22,12 +22,16 @@ define install
 	@command -v swift >/dev/null || { echo "There is no swift here. Install Swift 6.3: https://www.swift.org/install/linux/"; exit 1; }
 endef
 
+# What makes the Debian packages, and judges them; what boots a bare Debian in a folder.
+DEB_PACKAGES = $(BUILD_PACKAGES) dpkg-dev binutils xz-utils
+DEB_TEST_PACKAGES = $(DEB_PACKAGES) lintian debootstrap util-linux
+
 # What is installed, and where: make install PREFIX=/usr, DESTDIR=… for packages.
 PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall build static test start-up lab peers broker test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings bench demo completions man clean
+.PHONY: help install uninstall deb deb-test build static test start-up lab peers broker test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -36,10 +40,13 @@ build: ## A debug build
 	$(call install,$(BUILD_PACKAGES))
 	swift build
 
+# With Swift's libraries in them; none is looked for beside the program.
+RELEASE = -c release --static-swift-stdlib --disable-local-rpath
+
 static: ## bridge-cli and bridge-fleet, each as one file that needs no Swift: .build/release
 	$(call install,$(BUILD_PACKAGES))
-	swift build -c release --static-swift-stdlib --product bridge-cli
-	swift build -c release --static-swift-stdlib --product bridge-fleet
+	swift build $(RELEASE) --product bridge-cli
+	swift build $(RELEASE) --product bridge-fleet
 
 demo: ## The main features on a simulated accessory, in a minute
 	$(call install,$(BUILD_PACKAGES))
@@ -68,6 +75,7 @@ lab: export ACCESSORY_BRIDGE_LAB = 1
 lab: static ## The tests against a stock kernel's USB, udev and systemd, in guests under QEMU
 	$(call install,$(LAB_PACKAGES))
 	swift build --build-tests
+	for revision in 1 2; do DEB_REVISION=$$revision DEB_COMPRESSION=none packaging/build .build/lab/packages/$$revision; done
 	LAB_BRIDGE_CLI="$(CURDIR)/.build/release/bridge-cli" Tests/Lab/all
 
 # How the tests run: those that count the process's descriptors and threads and make its system calls fail are alone
@@ -151,11 +159,13 @@ recordings: ## Makes the recorded conversations of Tests/Recordings again, with 
 	.build/recordings/bin/pip install -q -r Tests/Recordings/requirements.txt
 	PYTHON="$(CURDIR)/.build/recordings/bin/python" Tests/Recordings/make
 
-lint: ## Checks the form of the sources, which part imports which, and what is public (Documentation/architecture.md)
+lint: ## Checks the form of the sources, which part imports which, what is public (Documentation/architecture.md), and the links of all pages
 	Tests/Rooms/check
 	Tests/Rooms/test
 	Tests/API/check
 	Tests/API/test
+	Tests/Links/check
+	Tests/Links/test
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 format: ## Brings the sources into form
@@ -166,7 +176,7 @@ api: ## Renews the lists of what the libraries declare public, after a change of
 
 bench: ## Measures against plain C loops, socat and SwiftNIO in the same run
 	$(call install,$(BENCH_PACKAGES))
-	swift build -c release --static-swift-stdlib --product bridge-cli
+	swift build $(RELEASE) --product bridge-cli
 	cd Benchmarks && swift run -c release bridge-bench
 
 completions: ## Completions for bash, zsh and fish: .build/completions
@@ -195,6 +205,16 @@ install: ## Installs bridge-cli, its service, udev rules, manual and completions
 
 uninstall: ## Takes away what install has installed, but for your own profiles
 	DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" systemd/setup uninstall
+
+deb: static ## Debian packages of both programs, with debug symbols apart: .build/deb
+	$(call install,$(DEB_PACKAGES))
+	packaging/build
+
+# What it fetches is Debian's base system, 100 MB, so it isn't part of `make test`.
+deb-test: deb ## lintian's opinion of the packages; installs, upgrades and purges them in a bare Debian in a folder
+	$(call install,$(DEB_TEST_PACKAGES))
+	packaging/lint
+	packaging/test
 
 clean: ## Removes what was built
 	rm -rf .build .build-tsan .build-asan Benchmarks/.build

@@ -128,5 +128,5 @@ struct BridgeCLI: AsyncParsableCommand {
   /// The command's name, also in its errors.
   static let name = "bridge-cli"
 
-  static let version = "0.1.0"
+  static let version = PackageVersion.current
 }

@@ -103,5 +103,5 @@ struct BridgeFleet: AsyncParsableCommand {
   /// The command's name, also in its errors.
   static let name = "bridge-fleet"
 
-  static let version = "0.1.0"
+  static let version = PackageVersion.current
 }

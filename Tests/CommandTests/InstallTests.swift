@@ -63,8 +63,9 @@ import Testing
         "lib/systemd/system/accessory-bridge.service", "lib/systemd/system/accessory-bridge.socket",
         "lib/sysusers.d/accessory-bridge.conf", "lib/tmpfiles.d/accessory-bridge.conf",
         "lib/udev/rules.d/70-accessory-bridge.rules", "share/bash-completion/completions/bridge-cli",
-        "share/fish/vendor_completions.d/bridge-cli.fish", "share/man/man1/bridge-cli-list.1",
-        "share/man/man1/bridge-cli.1", "share/zsh/site-functions/_bridge-cli",
+        "share/bash-completion/completions/bridge-fleet", "share/fish/vendor_completions.d/bridge-cli.fish",
+        "share/fish/vendor_completions.d/bridge-fleet.fish", "share/man/man1/bridge-cli-list.1",
+        "share/man/man1/bridge-cli.1", "share/zsh/site-functions/_bridge-cli", "share/zsh/site-functions/_bridge-fleet",
       ].map { "/usr/local/" + $0 }
     #expect(files.filter { !$0.hasPrefix("/usr/local/share/doc/accessory-bridge/") } == expected)
     #expect(files.contains("/usr/local/share/doc/accessory-bridge/Documentation/profiles.md"))
@@ -86,6 +87,34 @@ import Testing
     #expect(unlink(destination + "/etc/accessory-bridge/profiles/mine.yaml") == 0)
     #expect(try await setup("uninstall").status == 0)
     #expect(!exists(destination + "/etc/accessory-bridge") && !exists(destination + "/usr/local/lib/systemd"))
+  }
+
+  /// What the Debian packages have: each part is what the other isn't, and both together are all.
+  @Test func inParts() async throws {
+    var parts: [[String]] = []
+    for part in ["bridge", "fleet"] {
+      let made = try await run(
+        [root + "/systemd/setup", "install"],
+        [
+          "DESTDIR": directory.path + "/" + part, "PREFIX": "/usr", "PART": part, "BRIDGE_CLI": Sandbox.command,
+          "MANUAL": directory.path + "/manual",
+        ])
+      #expect(made.status == 0, "\(made.errorText)")
+      parts.append(try await run(["find", directory.path + "/" + part, "-type", "f", "-printf", "/%P\n"]).lines)
+    }
+    #expect(
+      parts[1].sorted() == [
+        "/usr/bin/bridge-fleet", "/usr/lib/systemd/system/accessory-bridge-fleet.service",
+        "/usr/share/bash-completion/completions/bridge-fleet", "/usr/share/fish/vendor_completions.d/bridge-fleet.fish",
+        "/usr/share/zsh/site-functions/_bridge-fleet",
+      ])
+    #expect(try await setup("install", prefix: "/usr").status == 0)
+    #expect(try await files() == (parts[0] + parts[1]).sorted())
+    #expect(
+      try await run([root + "/systemd/setup", "install"], ["DESTDIR": destination, "PART": "all of it"]).status == 1)
+    // The units' names, for the packages' scripts.
+    let units = try await run([root + "/systemd/setup", "units"], ["PART": "fleet"])
+    #expect(units.lines.contains("services='accessory-bridge-fleet.service'"), "\(units.outputText)")
   }
 
   @Test func anotherPlace() async throws {

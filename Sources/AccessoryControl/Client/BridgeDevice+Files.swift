@@ -121,5 +121,5 @@ extension BridgeDevice {
     }
   }
 
-  private static func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
+  private static func milliseconds(_ duration: Duration) -> Int { duration.inMilliseconds }
 }

@@ -8,7 +8,7 @@ public enum ReadingLimits {
   /// Millivolts and milliamperes: up to a million volts or amperes.
   public static let electrical = -1_000_000_000...1_000_000_000
   /// Seconds to empty or to full: up to 136 years.
-  public static let seconds = 0...Int(UInt32.max)
+  public static let seconds = 0...Int(clamping: UInt32.max)
   /// Capacities in milliampere hours: up to a million ampere hours.
   public static let capacity = 0...1_000_000_000
   /// Charging cycles.

@@ -34,6 +34,6 @@ extension Duration {
     return isTooLong || isTooLongBySome ? (seconds < 0 ? .min : .max) : sum
   }
 
-  /// Whole milliseconds, rounded towards zero; saturates at about 292 years.
-  package var inMilliseconds: Int { Int(inNanoseconds / 1_000_000) }
+  /// Whole milliseconds, rounded towards zero; saturates at the limits of the type.
+  package var inMilliseconds: Int { Int(clamping: inNanoseconds / 1_000_000) }
 }

@@ -130,7 +130,7 @@ public struct AF1Transfer: FileTransfer {
       guard pieceSize > 0, beginning.resumeOffset <= announcement.size else {
         throw AccessoryError(.badData, "\(accessory.label) sent an invalid reply to TRANSFER_BEGIN")
       }
-      done = Int(beginning.resumeOffset)
+      done = Int(clamping: beginning.resumeOffset)
       if done > 0 { resumptions += 1 }
       progress?(done, source.count)
       let window = TransferWindow(

@@ -96,7 +96,7 @@ final class TransferFlight {
   private static func offset(_ reply: AF1Message, _ label: String) throws(AccessoryError) -> Result<Int, AccessoryError>
   {
     do throws(AF1PayloadError) {
-      return .success(Int(try AF1TransferDataReply(decoding: reply.payload).nextOffset))
+      return .success(Int(clamping: try AF1TransferDataReply(decoding: reply.payload).nextOffset))
     } catch {
       throw AccessoryError(.badData, "\(label) sent an invalid reply to TRANSFER_DATA: \(error)")
     }

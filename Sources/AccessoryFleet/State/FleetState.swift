@@ -70,7 +70,7 @@ package struct FleetState: Sendable, Hashable {
 
   /// How old a reading is now, in milliseconds; nil where there is none. Never negative: clocks of machines differ.
   package static func age(of time: Double?, now: Double) -> Int? {
-    time.map { Int(max(0, min(now - $0, Double(UInt32.max))) * 1_000) }
+    time.map { Int(clamping: Int64(max(0, min(now - $0, Double(UInt32.max))) * 1_000)) }
   }
 }
 

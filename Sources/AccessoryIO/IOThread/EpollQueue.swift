@@ -73,7 +73,7 @@ package final class EpollQueue: EventQueue {
     var time = itimerspec()
     if let deadline {
       let nanoseconds = max(1, deadline.nanoseconds)  // 0 would disarm
-      time.it_value.tv_sec = time_t(nanoseconds / 1_000_000_000)
+      time.it_value.tv_sec = time_t(clamping: nanoseconds / 1_000_000_000)
       time.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
     }
     _ = timerfd_settime(timer.rawValue, CInt(TFD_TIMER_ABSTIME), &time, nil)

@@ -50,7 +50,7 @@ public struct EV3SystemReply: Sendable, Hashable {
   public func beginning() throws(EV3MessageError) -> Beginning {
     var reader = EV3BodyReader(data[...])
     return Beginning(
-      size: Int(try reader.number(UInt32.self)), handle: try reader.number(UInt8.self), data: reader.rest())
+      size: Int(clamping: try reader.number(UInt32.self)), handle: try reader.number(UInt8.self), data: reader.rest())
   }
 
   /// Reads the reply to CONTINUE_UPLOAD, CONTINUE_LIST_FILES, BEGIN_DOWNLOAD or CONTINUE_DOWNLOAD: a handle, and the

@@ -30,7 +30,7 @@ struct TerminalLink: Sendable {
   private static func target(of path: String) -> String? {
     var buffer = [CChar](repeating: 0, count: 4_096)
     let count = readlink(path, &buffer, buffer.count)
-    return count < 0 ? nil : String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return count < 0 ? nil : String(decoding: buffer.prefix(count).map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
   }
 
   private static func currentFolder() -> String {

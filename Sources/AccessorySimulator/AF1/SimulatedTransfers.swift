@@ -78,8 +78,10 @@ struct SimulatedTransfers: Sendable {
   mutating func take(_ piece: AF1TransferDataRequest) throws(Refusal) -> AF1TransferDataReply {
     guard isOpen, var file = current else { throw Refusal(reason: .badArgument) }
     guard piece.data.count <= pieceSize else { throw Refusal(reason: .tooLong) }
-    guard Int(piece.offset) == file.count else { return AF1TransferDataReply(nextOffset: UInt32(file.count)) }
-    guard file.count + piece.data.count <= Int(file.announcement.size) else { throw Refusal(reason: .badArgument) }
+    guard Int(clamping: piece.offset) == file.count else { return AF1TransferDataReply(nextOffset: UInt32(file.count)) }
+    guard file.count + piece.data.count <= Int(clamping: file.announcement.size) else {
+      throw Refusal(reason: .badArgument)
+    }
     guard !piece.data.isEmpty else { return AF1TransferDataReply(nextOffset: UInt32(file.count)) }
     current = nil  // without this, appending would copy the list of pieces
     file.pieces.append(piece.data)
@@ -92,7 +94,7 @@ struct SimulatedTransfers: Sendable {
   mutating func end() throws(Refusal) -> AF1TransferEndReply {
     guard isOpen, let file = current else { throw Refusal(reason: .badArgument) }
     let announcement = file.announcement
-    guard file.count == Int(announcement.size) else { return .sizeDiffers }
+    guard file.count == Int(clamping: announcement.size) else { return .sizeDiffers }
     guard file.checksum.value == announcement.checksum else {
       // A damaged file can't be resumed.
       current = nil

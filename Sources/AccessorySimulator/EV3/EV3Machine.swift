@@ -109,7 +109,7 @@ struct EV3Call {
   }
 
   mutating func set(_ index: Int, _ value: Float) throws(EV3Machine.Stop) {
-    try set(index, Int(value.bitPattern), byteCount: 4)
+    try set(index, Int(truncatingIfNeeded: value.bitPattern), byteCount: 4)
   }
 
   /// Writes a text to a variable, truncated so that a zero byte follows. The size of the variable is in the parameter

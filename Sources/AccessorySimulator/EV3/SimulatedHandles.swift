@@ -39,8 +39,10 @@ struct SimulatedHandles: Sendable {
     case .beginDownload(let size, let path):
       if path.isEmpty || path.hasSuffix("/") { return reply(.illegalFileName) }
       guard SimulatedFiles.isWritable(path), files.entries(path) == nil else { return reply(.illegalPath) }
-      guard files.hasRoom(for: Int(size)) else { return reply(.sizeError) }
-      guard let handle = add(.writing(path: path, size: Int(size), count: 0)) else { return reply(.noHandlesAvailable) }
+      guard files.hasRoom(for: Int(clamping: size)) else { return reply(.sizeError) }
+      guard let handle = add(.writing(path: path, size: Int(clamping: size), count: 0)) else {
+        return reply(.noHandlesAvailable)
+      }
       files.put([], at: path)
       return reply(.success, [handle])
     case .continueDownload(let number, let data): return write(data, to: number, &files, reply)

@@ -25,7 +25,7 @@ extension MAVLinkDevice {
     if command.command == MAVLinkCommand.requestMessage { return effects + send(message) }
     let count = (intervals[message]?.count ?? 0) + 1
     // 0 sets the default interval, and a negative number stops the messages.
-    let microseconds = Int(exactly: command.parameters[1].rounded()) ?? 0
+    let microseconds = Int64(exactly: command.parameters[1].rounded()) ?? 0
     let interval = Duration.microseconds(
       microseconds == 0 ? 1_000_000 : max(10_000, min(microseconds, 3_600_000_000)))
     intervals[message] = (interval, count)

@@ -104,7 +104,7 @@ final class Attachment {
     return facts
   }
 
-  static func milliseconds(_ duration: Duration) -> Int { Int(duration.inNanoseconds / 1_000_000) }
+  static func milliseconds(_ duration: Duration) -> Int { duration.inMilliseconds }
 
   /// A stream that finishes at the next change of the state.
   func change() -> AsyncStream<Void> {

@@ -36,7 +36,7 @@ extension BridgeService {
   // MARK: - Transfers
 
   /// The greatest size of a transferred file, in bytes.
-  private static let fileLimit = Int(UInt32.max)
+  private static let fileLimit = Int(clamping: UInt32.max)
   /// The longest time that a transfer waits for an unplugged accessory.
   private static let longestPatience = Duration.seconds(3_600)
 

@@ -49,6 +49,7 @@ import Testing
     "Documentation/metrics.md": "it opens ports of its own, and starts the system's service: ExportTests",
     "Documentation/network.md": "it starts the system's service",
     "Documentation/nut.md": "NUT's port may be taken, and systemd's units are started: ExportTests",
+    "Documentation/packages.md": "it builds packages and installs them: make deb-test",
     "Documentation/power.md": "it looks at real adapters, and starts the system's service",
     "Documentation/profiles.md": "it looks at a real adapter",
     "Documentation/replay.md": "a program of one's own is tried, as ReplayCommandTests do with ours",

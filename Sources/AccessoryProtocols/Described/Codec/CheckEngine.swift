@@ -47,7 +47,7 @@ struct CheckEngine: Sendable {
     if check.notation == .decimal {
       var number = 0
       for offset in 0..<written.byteCount { number = number * 10 + Int(written.byte(at: offset)) - 0x30 }
-      return (1...3).contains(written.byteCount) && number == Int(value)
+      return (1...3).contains(written.byteCount) && number == Int(clamping: value)
     }
     let count = check.algorithm.byteCount
     guard written.byteCount == writtenByteCount else { return false }

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Numbers of a description lie within ±10¹², so that calculations with them don't overflow (DescriptionReader.widest).
+#if arch(arm) || arch(i386)
+  #error("Accessory Bridge needs a 64-bit system: numbers of described protocols are Int")
+#endif
+
 /// A protocol that a file describes: its frames, its requests, and the meaning of replies.
 ///
 /// It is a value without code in it. `DescribedCodec` finds and makes the frames; `MessageDecoder` and `MessageEncoder`

@@ -63,7 +63,7 @@ struct HeaderLayout: Sendable {
     }
     let length = format.length
     let value = bytes.integer(at: index + length.offset, byteCount: length.byteCount, length.byteOrder)
-    guard let payload = format.payloadByteCount(lengthValue: Int(value)) else {
+    guard let payload = Int(exactly: value).flatMap({ format.payloadByteCount(lengthValue: $0) }) else {
       return hasHeaderChecksum ? .impossibleLength : .noHeader
     }
     if let version = format.version, (bytes.byte(at: index + version.offset) ^ version.value) & version.mask != 0 {

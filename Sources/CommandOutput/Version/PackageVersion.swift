@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The version of this package: what `--version` prints, and what the Debian packages are called.
+package enum PackageVersion {
+  /// A release by Semantic Versioning; the changelog has an entry for it. `packaging/version` reads it from this line.
+  package static let current = "0.2.0"
+}
