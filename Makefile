@@ -31,7 +31,7 @@ PREFIX ?= /usr/local
 BRIDGE_CLI ?= .build/release/bridge-cli
 MANUAL ?= .build/man
 
-.PHONY: help install uninstall deb deb-test build static test start-up lab peers broker test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings bench demo completions man clean
+.PHONY: help install uninstall deb deb-test docs build static test start-up lab peers broker test-tsan test-asan fuzz soak lint format api wireshark metrics homeassistant recordings bench demo completions man clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -215,6 +215,11 @@ deb-test: deb ## lintian's opinion of the packages; installs, upgrades and purge
 	$(call install,$(DEB_TEST_PACKAGES))
 	packaging/lint
 	packaging/test
+
+docs: ## The reference of all libraries by DocC, as a site: .build/docs
+	$(call install,$(BUILD_PACKAGES))
+	swift build
+	Documentation/make-site
 
 clean: ## Removes what was built
 	rm -rf .build .build-tsan .build-asan Benchmarks/.build

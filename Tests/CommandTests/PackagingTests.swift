@@ -51,7 +51,7 @@ import Testing
   @Test func examples() async throws {
     let folder = "Examples/Configuration/"
     for (words, file, said) in [
-      (["service", "check"], "service.yaml", "fine, it permits 0 commands"),
+      (["service", "check"], "service.yaml", "fine, it permits no command"),
       (["share", "check"], "share.yaml", "fine"),
       (["profile", "check"], "profile.yaml", "fine, profile lamp"),
     ] {
