@@ -90,7 +90,7 @@ define run-tests
 	Tests/run-suite 8 --skip-build $(1) $(2) --skip '^AccessoryIOTests.ProcessWide' --skip '^USBTests' --skip '^UdevMockTests' \
 		--skip '^ExternalAccessoryTests' --skip '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)' \
 		--skip '^BridgeServiceTests' --skip '^AccessoryBridgeTests' --skip '^CommandTests' --skip '^LabTests' \
-		--skip '^AccessoryFleetTests.PublishTests'
+		--skip '^AccessoryFleetTests.WithBroker'
 	Tests/run-suite 3 --skip-build $(1) $(2) --filter '^CommandTests'
 	Tests/run-suite 8 --skip-build $(1) --filter '^AccessorySimulatorTests.(EV3|HM10|HM1X|Bluno|MAVLink)'
 	Tests/run-suite 8 --skip-build $(1) --filter '^BridgeServiceTests'
@@ -121,7 +121,7 @@ peers: static ## Other programs on a bridge: pyserial's tests, picocom, tio, soc
 broker: ## bridge-fleet publish with mosquitto: restarts, a network that is cut, TLS, two gateways
 	$(call install,$(TEST_PACKAGES))
 	swift build --build-tests
-	swift test --skip-build --filter '^AccessoryFleetTests.PublishTests'
+	Tests/run-suite 3 --skip-build --filter '^AccessoryFleetTests.WithBroker'
 
 FUZZ_SECONDS = 60
 

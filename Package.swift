@@ -141,7 +141,7 @@ let package = Package(
       name: "AccessoryFleetTests",
       dependencies: [
         "AccessoryCore", "AccessoryControl", "AccessoryIO", "AccessoryFleet", "AccessoryTesting", "TestSupport",
-        "bridge-cli", "bridge-fleet",
+        "bridge-cli", "bridge-fleet", .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Kinds", "Snapshots"]),
     .testTarget(

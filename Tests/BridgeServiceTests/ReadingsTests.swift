@@ -73,4 +73,19 @@ import Testing
     #expect(readings.age(now: time(7))?.isStale == true)
     #expect(readings.isStale(.battery, time(1), now: time(7)) && !readings.isStale(.status, time(4), now: time(7)))
   }
+
+  /// An accessory that has nothing but values is as current as its newest value.
+  @Test func theAgeOfValuesAlone() {
+    var readings = Readings()
+    let silence = AccessoryError(.timedOut, "")
+    readings.freshness = Freshness(
+      Driver(name: "p", freshness: .seconds(5)) { _, _, _ throws(AccessoryError) in throw silence },
+      interval: \.interval)
+    _ = readings.note([AccessoryValue("rare", nil, nil, .flag(true))], .told, at: time(1))
+    _ = readings.note([AccessoryValue("frequent", nil, nil, .flag(true))], .told, at: time(4))
+    #expect(readings.age(now: time(9))?.oldest == .seconds(5) && readings.age(now: time(9))?.isStale == false)
+    #expect(readings.age(now: time(10))?.isStale == true)
+    _ = readings.note(BatteryReading(percent: 5), at: time(10))
+    #expect(readings.age(now: time(12))?.oldest == .seconds(2), "with a battery only that counts")
+  }
 }

@@ -50,6 +50,13 @@ struct AccessoryRecord: Sendable {
     return isNew
   }
 
+  /// Notes whether the readings are stale; returns whether that is new.
+  mutating func takeFreshness(_ isStale: Bool, at time: Double) -> Bool {
+    guard state.connected, state.stale != isStale else { return false }
+    (state.stale, state.time) = (isStale, time)
+    return true
+  }
+
   // MARK: - Messages
 
   func availability(_ topics: FleetTopics) -> MQTTMessage {

@@ -31,7 +31,8 @@ extension FleetPublisher {
     } else {
       for level in records.keys { mark(level, .all) }
     }
-    for level in records.keys.sorted() { await subscribeCommands(of: level) }
+    // Also a command that isn't permitted is answered, so all are read.
+    await mqtt.subscribe(topics.allCommands)
   }
 
   private var lookFilters: [String] {

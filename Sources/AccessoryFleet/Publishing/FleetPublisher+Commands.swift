@@ -3,10 +3,11 @@
 import AccessoryControl
 import AccessoryCore
 
-// Commands that come from the broker. Which there are, the service's configuration says; it checks each one again.
+// Commands that come from the broker. Which commands there are is set in the service's configuration; the service checks each
+// one again.
 
 extension FleetPublisher {
-  /// The commands that wait for one accessory, and the task that carries them out one after another.
+  /// The commands that wait for one accessory, and the task that performs them one after another.
   struct CommandQueue: Sendable {
     var worker: Task<Void, Never>
     var waiting: [@Sendable () async -> Void] = []
@@ -15,21 +16,10 @@ extension FleetPublisher {
   /// The most commands that wait for one accessory.
   private static let queueLimit = 8
 
-  /// Subscribes to the permitted commands of an accessory that is attached, and to no others.
-  func subscribeCommands(of level: TopicLevel) async {
-    guard isConnected, let record = records[level], record.state.connected else { return }
-    for command in record.facts.commands {
-      let topic = topics.set(TopicLevel(naming: command.name), of: level)
-      if subscribedCommands.insert(topic).inserted { await mqtt.subscribe(topic) }
-    }
-  }
-
-  /// A message on a topic `set`.
+  /// A message on a topic `set`. Every one is answered, unless the broker had kept it or it is for an accessory that was never here.
   func command(_ name: TopicLevel, for level: TopicLevel, _ message: MQTTMessage) async {
-    // A kept command would be carried out again at every start.
-    guard !message.isRetained, let record = records[level],
-      let command = record.facts.commands.first(where: { TopicLevel(naming: $0.name) == name })
-    else { return }
+    // A kept command would be performed again at every start.
+    guard !message.isRetained, let record = records[level] else { return }
     let id = FleetCall.id(of: message.payload)
     do throws(AccessoryError) {
       guard commandLimit.admit(now: clock.now) else {
@@ -38,15 +28,15 @@ extension FleetPublisher {
       guard record.state.connected, let service else {
         throw AccessoryError(.disconnected, "\(record.state.device.id) is not attached")
       }
-      // The commands may have been read at a socket that decided about them, before the service was found again at one that
+      // The commands may have been read at a socket that decides about them, before the service was found again at one that
       // permits all.
       guard permitsCommands else {
-        throw AccessoryError(.permissionDenied, "the service permits no commands at \(service.socketPath)")
+        throw AccessoryError(
+          .permissionDenied,
+          "the service at \(service.socketPath) permits no commands: only its socket for readings does")
       }
-      let call = try FleetCall(message.payload, for: command)
-      try enqueue(level) { [self] in
-        await perform(call, command, level, service.device(record.place, label: record.state.device.id))
-      }
+      let device = service.device(record.place, label: record.state.device.id)
+      try enqueue(level) { [self] in await perform(name, message.payload, id, level, device) }
     } catch {
       await answer(.init(.failure(error), id: id, at: Self.now), name, level)
     }
@@ -54,7 +44,7 @@ extension FleetPublisher {
 
   private func enqueue(_ level: TopicLevel, _ work: @escaping @Sendable () async -> Void) throws(AccessoryError) {
     guard commandQueues[level] != nil else {
-      commandQueues[level] = CommandQueue(worker: Task { await carryOut(level, work) })
+      commandQueues[level] = CommandQueue(worker: Task { await performAll(level, work) })
       return
     }
     guard commandQueues[level]!.waiting.count < Self.queueLimit else {
@@ -63,7 +53,7 @@ extension FleetPublisher {
     commandQueues[level]!.waiting.append(work)
   }
 
-  private func carryOut(_ level: TopicLevel, _ first: @escaping @Sendable () async -> Void) async {
+  private func performAll(_ level: TopicLevel, _ first: @escaping @Sendable () async -> Void) async {
     await first()
     while !Task.isCancelled, let queue = commandQueues[level], !queue.waiting.isEmpty {
       await commandQueues[level]!.waiting.removeFirst()()
@@ -71,15 +61,38 @@ extension FleetPublisher {
     commandQueues[level] = nil
   }
 
-  private func perform(_ call: FleetCall, _ command: Bridge.Command, _ level: TopicLevel, _ device: BridgeDevice) async
-  {
-    let name = TopicLevel(naming: command.name)
+  private func perform(
+    _ name: TopicLevel, _ payload: [UInt8], _ id: String?, _ level: TopicLevel, _ device: BridgeDevice
+  ) async {
     do throws(AccessoryError) {
+      let command = try await permitted(name, level, device)
+      let call = try FleetCall(payload, for: command)
       let reply = try await device.perform([Bridge.CommandCall(command.name, call.arguments)], isAnswered: true)
-      await answer(FleetResult(reply, to: command, id: call.id, at: Self.now), name, level)
+      await answer(FleetResult(reply, to: command, id: id, at: Self.now), name, level)
     } catch {
-      await answer(.init(.failure(error), id: call.id, at: Self.now), name, level)
+      await answer(.init(.failure(error), id: id, at: Self.now), name, level)
     }
+  }
+
+  /// The command with this name, if the service permits it. One that isn't known is asked for again, since the service may have
+  /// read a new configuration.
+  private func permitted(
+    _ name: TopicLevel, _ level: TopicLevel, _ device: BridgeDevice
+  ) async throws(AccessoryError) -> Bridge.Command {
+    func known() -> Bridge.Command? { records[level]?.facts.commands.first { TopicLevel(naming: $0.name) == name } }
+    if let command = known() { return command }
+    let commands = try await device.commands().commands
+    if let record = records[level], record.facts.commands != commands {
+      records[level]?.facts.commands = commands
+      mark(level, .discovery)
+    }
+    guard let command = commands.first(where: { TopicLevel(naming: $0.name) == name }) else {
+      throw AccessoryError(
+        .permissionDenied,
+        "the configuration of the service doesn't permit the command \(name): service.yaml on the gateway names those that may be sent"
+      )
+    }
+    return command
   }
 
   private func answer(_ result: FleetResult, _ name: TopicLevel, _ level: TopicLevel) async {

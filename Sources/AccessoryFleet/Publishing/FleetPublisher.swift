@@ -41,9 +41,9 @@ package actor FleetPublisher {
   var losing: Task<Void, Never>?
   var correcting: Task<Void, Never>?
   var looking: Task<Void, Never>?
+  private var checking: Task<Void, Never>?
   var commandLimit = RateLimit(atOnce: 20, perSecond: 5)
   var commandQueues: [TopicLevel: CommandQueue] = [:]
-  var subscribedCommands: Set<String> = []
   var onlineLimit = RateLimit(atOnce: 3, perSecond: 0.2)
   private var loggedRefusals: Set<String> = []
   private var lastServiceError = ""
@@ -200,15 +200,15 @@ package actor FleetPublisher {
     Task { await read(device, level) }
   }
 
-  /// Asks the service for what events don't tell: readings of now, the service's record, and the permitted commands.
+  /// Asks the service for what events don't have: readings of now, the service's record, and the permitted commands.
   private func read(_ device: Bridge.Device, _ level: TopicLevel) async {
     guard let service else { return }
     let client = service.device(device.place, label: device.id)
     let held = (try? await service.list())?.first { $0.device.place == device.place }
+    let commands = permitsCommands ? (try? await client.commands())?.commands ?? [] : []
     let status = try? await client.status()
     let battery = try? await client.battery()
     let values = try? await client.values()
-    let commands = permitsCommands ? (try? await client.commands())?.commands ?? [] : []
     guard var record = records[level], record.state.connected, record.place == device.place else { return }
     let now = Self.now
     record.state.held = held
@@ -227,7 +227,21 @@ package actor FleetPublisher {
     record.facts.commands = commands
     records[level] = record
     mark(level, [.state, .values, .discovery])
-    await subscribeCommands(of: level)
+  }
+
+  /// Asks the service which readings are stale: there is no event when an accessory falls silent.
+  private func checkFreshness() {
+    guard let service, checking == nil else { return }
+    checking = Task {
+      let held = try? await service.list()
+      checking = nil
+      for accessory in held ?? [] {
+        guard let level = levels[accessory.device.place],
+          records[level]?.takeFreshness(accessory.stale == true, at: Self.now) == true
+        else { continue }
+        mark(level, .state)
+      }
+    }
   }
 
   private func change(_ device: Bridge.Device, _ body: (inout AccessoryRecord) -> Void) {
@@ -273,11 +287,11 @@ package actor FleetPublisher {
       isConnected = false
       looking?.cancel()
       republishing?.cancel()
-      subscribedCommands = []
       let seconds = Double(retry.inMilliseconds) / 1_000
       if error.message != lastBrokerError { log.warning("\(error.message); the next try is in \(seconds) s") }
       lastBrokerError = error.message
     case .message(let message): await received(message)
+    case .keepalive: checkFreshness()
     case .subscribed(let filter):
       pendingFilters.remove(filter)
       if pendingFilters.isEmpty, !hasLooked { settle() }

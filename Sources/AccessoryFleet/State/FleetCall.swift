@@ -129,11 +129,13 @@ extension Bridge.CommandArgument {
     func isWord(_ text: some StringProtocol) -> Bool {
       (words ?? []).contains { $0.lowercased() == text.lowercased() }
     }
+    // A configuration may list what is allowed for an argument of any kind.
+    if let words, !words.isEmpty, kind != .choices { return isWord(text) }
     switch kind {
     case .whole:
       guard let number = Int(text) else { return false }
       return (minimum.map { number >= $0 } ?? true) && (maximum.map { number <= $0 } ?? true)
-    case .choice: return isWord(text)
+    case .choice: return false
     case .choices: return text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { isWord($0) }
     case .text: return text.utf8.count <= limit ?? .max
     case .bytes: return Hexadecimal.bytes(text).map { $0.count <= limit ?? .max } ?? false
@@ -143,7 +145,8 @@ extension Bridge.CommandArgument {
 
   /// What the argument may be, for people.
   fileprivate var form: String {
-    switch kind {
+    if let words, !words.isEmpty, kind != .choices { return "one of \(list)" }
+    return switch kind {
     case .whole: "a whole number from \(minimum.map { "\($0)" } ?? "…") to \(maximum.map { "\($0)" } ?? "…")"
     case .choice: "one of \(list)"
     case .choices: "some of \(list), separated by commas"

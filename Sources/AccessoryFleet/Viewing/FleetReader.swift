@@ -200,6 +200,7 @@ package actor FleetReader: IOActor {
   // MARK: - Events of the client
 
   private func take(_ event: MQTTEvent) async {
+    if case .keepalive = event { return }
     lastNews = io.now
     switch event {
     case .connected:
@@ -223,6 +224,7 @@ package actor FleetReader: IOActor {
       if loader != nil { return finish(.failure(error)) }
       tell(.refused(error))
     case .message(let message): take(message)
+    case .keepalive: break
     }
     advance()
     checkQuiet()

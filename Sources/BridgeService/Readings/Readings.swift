@@ -92,11 +92,15 @@ struct Readings: Sendable {
     freshness.isStale(part, age: Self.age(of: time, now: now))
   }
 
-  /// The age of the older one of status and battery, and whether one of them is stale. Nil while neither was read.
+  /// The age of the older one of status and battery, and whether one of them is stale; of an accessory that has neither, those of
+  /// its newest value. Nil while nothing was read.
   func age(now: MonotonicTime) -> (oldest: Duration, isStale: Bool)? {
     var ages: [AccessoryPoll.Part: Duration] = [:]
     ages[.status] = status.map { Self.age(of: $0.time, now: now) }
     ages[.battery] = battery.map { Self.age(of: $0.time, now: now) }
+    if ages.isEmpty {
+      ages[.values] = values?.entries.map(\.time).max().map { Self.age(of: $0, now: now) }
+    }
     let telling = freshness.telling(ages)
     guard let oldest = telling.values.max() else { return nil }
     return (oldest, telling.contains { freshness.isStale($0.key, age: $0.value) })

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryCore
+import AccessoryIO
+import Glibc
+import SystemPackage
+
+// From one try to connect to the next.
+
+extension MQTTClient {
+  /// How long the broker has to answer, from the TCP connection to CONNACK; after some tries longer, for slow lines.
+  private static let answerTimes = (quick: Duration.seconds(5), slow: Duration.seconds(20), quickTries: 6)
+  /// After how many milliseconds without an acknowledgement the kernel gives a connection up. Its own limit is 15 minutes.
+  private static let lostAfter: CInt = 10_000
+
+  func connect() {
+    state = .connecting
+    attempt += 1
+    let (number, settings, version) = (attempt, settings, version)
+    let time = backoff.count < Self.answerTimes.quickTries ? Self.answerTimes.quick : Self.answerTimes.slow
+    let broker = settings.broker
+    deadlineTimer = schedule(in: time) {
+      $0.failed(AccessoryError(.timedOut, "the broker \(broker) did not answer in time"))
+    }
+    setup.post { [weak self] in
+      let result = Result { () throws(AccessoryError) in
+        HandedOver(connection: try MosquittoConnection(settings, version: version))
+      }
+      guard let self else { return }
+      self.io.post { self.enter { $0.opened(result, attempt: number) } }
+    }
+  }
+
+  private func opened(_ result: Result<HandedOver, AccessoryError>, attempt number: Int) {
+    guard case .connecting = state, number == attempt else {
+      // Given up meanwhile.
+      if case .success(let late) = result { late.connection.destroy() }
+      return
+    }
+    switch result {
+    case .failure(let error): failed(error)
+    case .success(let handed): begin(handed.connection)
+    }
+  }
+
+  private func begin(_ connection: MosquittoConnection) {
+    guard let socket = connection.socket else {
+      return failed(AccessoryError(.disconnected, "the connection to \(settings.broker) has failed"))
+    }
+    let duplicate = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+    guard duplicate >= 0 else {
+      let number = Errno(rawValue: errno)
+      connection.destroy()
+      return failed(AccessoryError(errno: number, "watching the connection to \(settings.broker)"))
+    }
+    var time = Self.lostAfter
+    setsockopt(duplicate, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &time, socklen_t(MemoryLayout<CInt>.size))
+    let open = OpenConnection(
+      connection, FileDescriptor(rawValue: duplicate), keepalive: .seconds(settings.keepalive), now: io.now)
+    do throws(Errno) {
+      open.interest = [.read, .write]
+      open.token = try io.watch(open.descriptor, for: open.interest, handler: self)
+    } catch {
+      connection.destroy()
+      Socket.close(open.descriptor)
+      return failed(AccessoryError(errno: error, "watching the connection to \(settings.broker)"))
+    }
+    state = .open(open)
+  }
+
+  /// A try has failed, or a connection is over.
+  func failed(_ error: AccessoryError) {
+    var pauseFrom = io.now
+    if case .open(let open) = state {
+      outbox.putBack(open.sent.sorted { $0.key < $1.key }.map(\.value))
+      if open.isAccepted {
+        backoff.connectionEnded(start: open.start, now: io.now)
+      } else {
+        pauseFrom = open.start
+      }
+      release(open)
+    }
+    cancelTimers()
+    guard stopWaiter == nil else { return end() }
+    state = .idle
+    // What a try has lasted is a part of the pause.
+    let pause = max(.milliseconds(500), backoff.next(now: io.now) - (io.now - pauseFrom))
+    report(.disconnected(error, retry: pause))
+    retryTimer = schedule(in: pause) { $0.start() }
+  }
+
+  func release(_ open: OpenConnection) {
+    if let token = open.token { io.unwatch(open.descriptor, token) }
+    open.token = nil
+    open.connection.destroy()
+    Socket.close(open.descriptor)
+  }
+
+  func schedule(in time: Duration, _ action: @escaping @Sendable (isolated MQTTClient) -> Void) -> TimerToken {
+    io.schedule(at: io.now + time) { [weak self] in self?.enter { action($0) } }
+  }
+
+  func cancelTimers() {
+    for timer in [retryTimer, deadlineTimer, keepaliveTimer, pingTimer] { if let timer { io.cancel(timer) } }
+    (retryTimer, deadlineTimer, keepaliveTimer, pingTimer) = (nil, nil, nil, nil)
+  }
+}
+
+/// A connection on its way from the setup queue to the I/O thread.
+private struct HandedOver: @unchecked Sendable {
+  // Sendable is sound: the setup queue has no reference to the connection after it has posted this value, and the I/O thread
+  // uses it from then on.
+  let connection: MosquittoConnection
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AccessoryFleet
+
+extension WithBroker {
+  /// What `bridge-fleet publish` puts on a broker, and what stays there.
+  @Suite struct PublishTests {
+    /// An accessory is published, by both versions, with TLS and passwords or certificates; offline is the last word.
+    @Test(arguments: [TestBroker.Access.open, .encrypted, .certificates], MQTTVersion.allCases)
+    func published(access: TestBroker.Access, version: MQTTVersion) async throws {
+      try await with(access) { scene in
+        let publisher = try await scene.start(scene.gateway, "--mqtt-version", version.rawValue)
+        // Nothing happens, so nothing is published.
+        try await scene.isQuiet()
+        publisher.signal(SIGTERM)
+        let end = try await publisher.end()
+        #expect(end.status == 0)
+        #expect(end.errorText.contains("by MQTT \(version.rawValue)"))
+        try await scene.onlooker.wait(scene.gateway.topic("availability"), "offline")
+      }
+    }
+
+    /// With a broker of MQTT 3.1.1 the publisher falls back, whether the broker says so or only closes the connection.
+    @Test(arguments: [TestNetwork.Version5.isRefused, .isDropped])
+    func oldBroker(_ version5: TestNetwork.Version5) async throws {
+      try await with { scene in
+        let network = try TestNetwork(to: scene.broker.port, version5: version5)
+        defer { network.end() }
+        _ = try await scene.gateway.plug("--percent", "57")
+        try scene.gateway.serve()
+        let publisher = try scene.gateway.publish(scene.broker, through: network)
+        try await scene.isUp(scene.gateway)
+        #expect(publisher.transcript.value.errorText.contains("by MQTT 3.1.1"))
+        // The own messages that come back by 3.1.1 are no reason to publish again.
+        try await scene.isQuiet()
+      }
+    }
+
+    /// Equal serial numbers on two gateways are two accessories with identifiers of their own.
+    @Test func equalSerialNumbers() async throws {
+      try await with(names: ["attic", "cellar"]) { scene in
+        try await scene.start(scene.gateways[0], percent: 57)
+        try await scene.start(scene.gateways[1], percent: 31)
+        let messages = scene.onlooker.seen.value.latest
+        for (name, other) in [("attic", "cellar"), ("cellar", "attic")] {
+          let config = try #require(messages["homeassistant/device/\(name)/SIM0001/config"])
+          #expect(config.contains("accessory-bridge_\(name)_SIM0001") && !config.contains(other))
+        }
+        try await scene.isQuiet()
+      }
+    }
+
+    /// Two machines with one host name have names and client identifiers of their own, by their machine ids.
+    @Test func equalHostNames() async throws {
+      try await with(names: ["first", "second"]) { scene in
+        var publishing: [Task<Void, Never>] = []
+        var names: [TopicLevel] = []
+        for (index, machine) in scene.gateways.enumerated() {
+          _ = try await machine.plug("--percent", "\(57 + index)")
+          try machine.serve()
+          let path = scene.directory.path + "/machine-id-\(index)"
+          try scene.directory.write(
+            Array((String(repeating: "\(index + 1)", count: 32) + "\n").utf8), to: "machine-id-\(index)")
+          let name = try GatewayName.ofThisMachine(hostName: "box", identityPath: path)
+          names.append(name)
+          let settings = PublisherSettings(
+            gateway: name, host: "box", version: "1", sockets: [machine.readingsSocket, machine.socket])
+          var broker = try scene.broker.settings(ClientIdentifier.ofPublisher(name, identityPath: path))
+          broker.will = settings.will
+          let publisher = FleetPublisher(settings, mqtt: MQTTClient(broker), log: .silent)
+          publishing.append(Task { await publisher.run() })
+        }
+        #expect(Set(names).count == 2 && names.allSatisfy { $0.text.hasPrefix("box-") })
+        for (index, name) in names.enumerated() {
+          try await scene.onlooker.wait("accessory-bridge/\(name)/SIM0001/state", "\"percent\":\(57 + index)")
+          try await scene.onlooker.wait("accessory-bridge/\(name)/SIM0001/availability", "online")
+        }
+        // Neither ends the other's connection, which would make both say offline and online again and again.
+        try await scene.isQuiet()
+        for name in names {
+          #expect(scene.onlooker.seen.value.latest["accessory-bridge/\(name)/availability"] == "online")
+        }
+        for task in publishing { task.cancel() }
+        for task in publishing { await task.value }
+      }
+    }
+
+    /// An accessory that is gone for good is removed, also one of an earlier life.
+    @Test func forgotten() async throws {
+      try await with { scene in
+        let (gateway, onlooker) = (scene.gateway, scene.onlooker)
+        // Of another version, which nobody can read; and one that was there long ago.
+        let old = gateway.topic("OLD0001/availability")
+        var state = FleetState(
+          Bridge.Device(id: "OLD0002", path: "/dev/ttyUSB9", source: "udev"), connected: true, at: 1_000_000)
+        state.stale = true
+        await onlooker.publish(old, "online", isRetained: true)
+        await onlooker.publish(MQTTMessage(gateway.topic("OLD0002/state"), state.bytes, isRetained: true))
+        try await onlooker.wait(old, "online")
+        try await onlooker.wait(gateway.topic("OLD0002/state"), "OLD0002")
+        let accessory = try await gateway.plug("--percent", "57")
+        try gateway.serve()
+        try gateway.publish(scene.broker, ["--forget-after", "1s"])
+        try await scene.isUp(gateway)
+        try await onlooker.waitForNone(old)
+        try await onlooker.waitForNone(gateway.topic("OLD0002/state"))
+        accessory.signal(SIGTERM)
+        try await onlooker.waitForNone("homeassistant/device/attic/SIM0001/config")
+        for part in ["availability", "state", "values"] {
+          try await onlooker.waitForNone(gateway.topic("SIM0001/" + part))
+        }
+        #expect(onlooker.seen.value.latest[gateway.topic("availability")] == "online")
+      }
+    }
+
+    /// After Home Assistant has started, everything is published again, once.
+    @Test func homeAssistantStarts() async throws {
+      try await with { scene in
+        try await scene.start(scene.gateway)
+        try await scene.isQuiet()
+        scene.onlooker.seen.update { $0.latest = [:] }
+        scene.onlooker.forgetCounts()
+        await scene.onlooker.publish("homeassistant/status", "online")
+        try await scene.isUp(scene.gateway)
+        try await scene.isQuiet()
+        #expect(scene.onlooker.seen.value.counts.values.allSatisfy { $0 <= 2 }, "\(scene.onlooker.seen.value.counts)")
+      }
+    }
+
+    /// What is wrong with a configuration is said with its line, and with the status 78.
+    @Test func configurations() async throws {
+      let directory = try TemporaryDirectory()
+      let gateway = try TestGateway("attic", directory: directory)
+      func publish(_ words: String...) async throws -> Program.Transcript {
+        try await gateway.start("bridge-fleet", ["publish"] + words).end()
+      }
+      try directory.write(Array("broker: mqtt://localhost\nkeepalive: 2\ngatway: attic\n".utf8), to: "fleet.yaml")
+      let wrong = try await publish("--config", "fleet.yaml")
+      #expect(wrong.status == EX_CONFIG)
+      #expect(
+        wrong.errorText.contains("fleet.yaml:2:12") && wrong.errorText.contains("fleet.yaml:3:1"), "\(wrong.errorText)")
+      try directory.write(Array("secret\n".utf8), to: "password", mode: 0o644)
+      let readable = try await publish(
+        "--broker", "mqtt://attic@localhost:1", "--password-file", "password", "--gateway", "attic", "--json")
+      #expect(
+        readable.status == EX_CONFIG && readable.outputText.contains("chmod o= password"), "\(readable.outputText)")
+      let insecure = try await publish("--broker", "mqtt://localhost", "--ca", "ca.pem", "--gateway", "attic")
+      #expect(insecure.status == EX_CONFIG && insecure.errorText.contains("mqtts://"), "\(insecure.errorText)")
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryControl
+import AccessoryCore
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AccessoryFleet
+
+extension WithBroker {
+  /// `bridge-fleet list`, `battery`, `status`, `values` and `watch` with a broker: what they print, and their exit statuses.
+  @Suite struct ViewTests {
+    /// Runs a command with `--json`, and returns its end and its first document.
+    private func look(_ scene: Scene, _ words: String...) async throws -> (end: Program.Transcript, document: JSON?) {
+      let end = try await scene.gateway.start(
+        "bridge-fleet", words + ["--json"] + scene.broker.options()
+      ).end()
+      return (end, try? end.lines.first.map { try JSON(Array($0.utf8)) })
+    }
+
+    /// Readings of accessories of two gateways, also after one of them is offline.
+    @Test func readings() async throws {
+      try await with(names: ["attic", "cellar"]) { scene in
+        try await scene.start(scene.gateways[0], percent: 57)
+        let publisher = try await scene.start(scene.gateways[1], percent: 31)
+        let list = try await look(scene, "list")
+        #expect(list.end.status == 0 && list.document?["schema"] == .string("accessory-bridge/2"))
+        #expect(list.document?["complete"] == .bool(true))
+        let devices = list.document?["devices"]?.elements ?? []
+        #expect(devices.map { $0["gateway"]?.text } == ["attic", "cellar"])
+        #expect(devices.allSatisfy { $0["id"]?.text == "SIM0001" && $0["connected"] == .bool(true) })
+        #expect(devices.allSatisfy { $0["online"] == .bool(true) && $0["service"]?["state"]?.text == "attached" })
+        let one = try await look(scene, "list", "--gateway", "cel")
+        #expect(one.document?["devices"]?.elements?.map { $0["gateway"]?.text } == ["cellar"])
+
+        for (name, percent) in [("attic:SIM0001", "57"), ("cellar:SIM", "31")] {
+          let battery = try await look(scene, "battery", name)
+          #expect(battery.end.status == 0 && battery.document?["battery"]?["percent"] == .number(percent), "\(name)")
+          #expect(battery.document?["stale"] == .bool(false) && battery.document?["device"]?["id"]?.text == "SIM0001")
+        }
+        let status = try await look(scene, "status", "SIM0001", "--gateway", "attic")
+        #expect(status.end.status == 0 && status.document?["status"]?["state"]?.text == "idle")
+        #expect(status.document?["identity"]?["serial"]?.text == "SIM0001")
+        let people = try await scene.gateway.look(scene.broker, "list")
+        #expect(people.lines.first?.hasPrefix("GATEWAY") == true && people.outputText.contains("57 %"))
+
+        let several = try await look(scene, "battery", "SIM0001")
+        #expect(several.end.status == EX_USAGE && several.document?["error"]?["kind"]?.text == "usage")
+        #expect(several.end.outputText.contains("attic:SIM0001, cellar:SIM0001"))
+        let none = try await look(scene, "battery", "nobody")
+        #expect(none.end.status == EX_NOINPUT && none.document?["error"]?["kind"]?.text == "not_found")
+        let values = try await look(scene, "values", "attic:SIM0001")
+        #expect(values.document?["values"]?.elements?.contains { $0["name"]?.text == "boot_id" } == true)
+
+        publisher.signal(SIGKILL)
+        try await scene.onlooker.wait(scene.gateways[1].topic("availability"), "offline")
+        let old = try await look(scene, "battery", "cellar:SIM0001")
+        #expect(old.end.status == 0 && old.document?["battery"]?["percent"] == .number("31"))
+        #expect(old.document?["stale"] == .bool(true) && old.document?["online"] == .bool(false))
+        #expect(old.document?["connected"] == .bool(false))
+        let request = try await look(scene, "request", "cellar:SIM0001", "battery")
+        #expect(request.end.status == EX_UNAVAILABLE && request.end.outputText.contains("is offline"))
+        let shown = try await scene.gateway.look(scene.broker, "list")
+        #expect(shown.outputText.contains("offline") && shown.outputText.contains("attached"))
+      }
+    }
+
+    /// Values, with their units and ages.
+    @Test func values() async throws {
+      try await with { scene in
+        _ = try await scene.gateway.plug(kind: "ev3")
+        try scene.gateway.serve()
+        try scene.gateway.publish(scene.broker)
+        try await scene.onlooker.seen.wait { $0.latest.keys.contains { $0.hasSuffix("/values") } }
+        let all = try await look(scene, "values")
+        #expect(all.end.status == 0, "\(all.end.outputText)")
+        let values = all.document?["values"]?.elements ?? []
+        #expect(values.contains { $0["name"]?.text == "port_4" } && all.document?["gateway"]?.text == "attic")
+        #expect(values.allSatisfy { $0["stale"] == .bool(false) || $0["stale"] == nil })
+        let id = try #require(all.document?["device"]?["id"]?.text)
+        let unknown = try await look(scene, "values", id, "no_such_value")
+        #expect(unknown.end.status == EX_USAGE && unknown.end.outputText.contains("port_4"))
+      }
+    }
+
+    /// `watch` and `battery --watch` show what changes, until they are interrupted.
+    @Test func watching() async throws {
+      try await with { scene in
+        let accessory = try await scene.gateway.plug("--percent", "57")
+        try scene.gateway.serve()
+        let publisher = try scene.gateway.publish(scene.broker)
+        try await scene.isUp(scene.gateway)
+        let watch = try scene.gateway.start("bridge-fleet", ["watch", "--json"] + scene.broker.options())
+        func event(_ number: Int) async throws -> JSON {
+          try JSON(Array(try await watch.lines(number)[number - 1].utf8))
+        }
+        let first = try await event(1)
+        #expect(first["event"]?.text == "connected" && first["gateway"]?.text == "attic")
+        #expect(first["device"]?["id"]?.text == "SIM0001" && first["connected"] == .bool(true))
+        accessory.signal(SIGTERM)
+        let second = try await event(2)
+        #expect(second["event"]?.text == "disconnected" && second["online"] == .bool(true))
+        _ = try await scene.gateway.plug("--percent", "58")
+        #expect(try await event(3)["event"]?.text == "connected")
+        // The broker restarts: it says so once, and goes on.
+        try await scene.broker.stop()
+        try await scene.broker.start()
+        _ = try await watch.transcript.wait { $0.status != nil || $0.errorText.contains("is back") }
+        publisher.signal(SIGKILL)
+        let last = try await event(4)
+        #expect(last["event"]?.text == "disconnected" && last["online"] == .bool(false))
+        watch.signal(SIGINT)
+        #expect(try await watch.end().status == 0)
+      }
+    }
+
+    /// What goes wrong before anything is shown.
+    @Test func failures() async throws {
+      try await with { scene in
+        let empty = try await look(scene, "list")
+        #expect(empty.end.status == 0 && empty.document?["devices"]?.elements?.isEmpty == true)
+        let nothing = try await look(scene, "battery")
+        #expect(nothing.end.status == EX_NOINPUT && nothing.document?["error"]?["kind"]?.text == "not_found")
+        func run(_ words: String...) async throws -> Program.Transcript {
+          try await scene.gateway.start("bridge-fleet", words).end()
+        }
+        let unnamed = try await run("list")
+        #expect(unnamed.status == EX_USAGE && unnamed.errorText.contains("ACCESSORY_BRIDGE_BROKER"))
+        let port = try LocalPort.free()
+        let absent = try await run("list", "--broker", "mqtt://localhost:\(port)", "--json")
+        #expect(absent.status == EX_UNAVAILABLE, "\(absent.outputText)")
+        let insecure = try await run("list", "--broker", "mqtts://localhost:\(scene.broker.port)", "--timeout", "3")
+        #expect(insecure.status != 0 && insecure.outputText.isEmpty, "\(insecure.errorText)")
+      }
+    }
+  }
+}
+
+extension JSON {
+  /// A field of an object.
+  subscript(_ name: String) -> JSON? { fields?[name] }
+
+  /// The elements of a list.
+  var elements: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
+}
